@@ -1,0 +1,127 @@
+# The front door of Headwater: `make help` lists what it can do.
+#
+# What a target needs is installed the first time, each part behind a stamp file that depends on
+# its lock, so a second call takes seconds and needs no network.
+
+SHELL = /bin/sh
+.DEFAULT_GOAL := help
+.SUFFIXES:
+
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8080
+DATA ?= ./data
+GREMLIN_PORT ?= 8182
+URL ?= http://127.0.0.1:$(PORT)
+ARGS ?=
+
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check --no-input
+UV_VERSION = 0.13.8
+UV = build/uv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --quiet
+
+SERVE = $(VENV)/.serve-installed
+SPARK = $(VENV)/.spark-installed
+DEVELOPMENT = $(VENV)/.development-installed
+JARS = $(VENV)/.jars-fetched
+PAGE = frontend/node_modules/.installed
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  PORT=$(PORT) DATA=$(DATA) GREMLIN_PORT=$(GREMLIN_PORT) PYTHON=$(PYTHON) can be set: make run PORT=8081"
+
+# --- using it --------------------------------------------------------------------------------------
+
+.PHONY: run
+run: ready-serve $(SERVE) $(PAGE) $(JARS) ## Start Headwater (the first time: install it) and serve the page
+	@HEADWATER_PORT="$(PORT)" HEADWATER_DATA="$(DATA)" HEADWATER_GREMLIN_PORT="$(GREMLIN_PORT)" \
+	  exec $(BIN)/headwater serve
+
+.PHONY: demo
+demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a running Headwater (URL=)
+	@exec $(BIN)/headwater demo --url "$(URL)"
+
+# --- working on it ---------------------------------------------------------------------------------
+
+.PHONY: test
+test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) ## Run every test (ARGS= goes to pytest)
+	$(BIN)/python -m pytest $(ARGS)
+	npm --prefix frontend test
+
+.PHONY: check
+check: ready-check $(SERVE) $(DEVELOPMENT) ## Lint, format, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: lock
+lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg (UPGRADE=--upgrade)
+	$(UV) $(UPGRADE) setup.cfg -o requirements/serve.txt
+	$(UV) $(UPGRADE) setup.cfg --extra spark -c requirements/serve.txt -o requirements/spark.txt
+	$(UV) $(UPGRADE) setup.cfg --extra spark --extra test --extra dev \
+	  -c requirements/serve.txt -c requirements/spark.txt -o requirements/development.txt
+	printf 'setuptools>=77\nwheel\n' | $(UV) $(UPGRADE) - -o requirements/build.txt
+
+build/uv/bin/uv:
+	"$(PYTHON)" -m venv build/uv
+	build/uv/bin/python -m pip --disable-pip-version-check install --quiet uv==$(UV_VERSION)
+
+.PHONY: clean
+clean: ## Remove what was installed and built here (data stays)
+	rm -rf "$(VENV)" build frontend/node_modules *.egg-info \
+	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- what this computer must have: one line each, before anything else -----------------------------
+
+ready-%: interpreter
+	@"$(PYTHON)" -m api.machine $*
+
+.PHONY: interpreter
+interpreter:
+	@command -v "$(PYTHON)" >/dev/null 2>&1 || { \
+	  echo "headwater: Python 3.11 or newer is needed, $(PYTHON) is not found: install it, or name one with PYTHON=" >&2; \
+	  exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "headwater: Python 3.11 or newer is needed, $(PYTHON) is older: install it, or name one with PYTHON=" >&2; \
+	  exit 1; }
+	@test ! -e "$(BIN)/python" || "$(BIN)/python" -c pass 2>/dev/null || { \
+	  echo "headwater: the Python of $(VENV) has gone: make clean, then try again" >&2; \
+	  exit 1; }
+
+# --- what is installed -----------------------------------------------------------------------------
+
+$(BIN)/python: | interpreter
+	@echo "Creating the virtual environment $(VENV)"
+	"$(PYTHON)" -m venv "$(VENV)"
+
+$(SERVE): requirements/serve.txt requirements/build.txt setup.cfg pyproject.toml | $(BIN)/python
+	@echo "Installing the Python packages of the server (requirements/serve.txt)"
+	$(PIP) install --require-hashes -r requirements/build.txt
+	$(PIP) install --require-hashes -r requirements/serve.txt
+	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(SPARK): requirements/spark.txt $(SERVE)
+	@echo "Installing PySpark (requirements/spark.txt, 300 MB)"
+	$(PIP) install --require-hashes -r requirements/spark.txt
+	@touch $@
+
+$(DEVELOPMENT): requirements/development.txt $(SERVE)
+	@echo "Installing the tools of development (requirements/development.txt)"
+	$(PIP) install --require-hashes -r requirements/development.txt
+	@touch $@
+
+$(JARS): graph_model/gremlin/jars.lock $(SERVE)
+	@echo "Fetching the embedded Gremlin Server (graph_model/gremlin/jars.lock)"
+	$(BIN)/python -m graph_model.gremlin.jars
+	@touch $@
+
+$(PAGE): frontend/package.json frontend/package-lock.json
+	@echo "Installing the page's library (frontend/package-lock.json)"
+	npm ci --prefix frontend --no-audit --no-fund --ignore-scripts
+	@touch $@

@@ -1,0 +1,22 @@
+"""HTTP: everything that knows Flask, marshmallow and sockets, and the console command.
+
+The package takes requests apart, hands values to ``graph_model`` and puts its answers on the
+wire; it knows nothing of Gremlin or SQL. In reading order:
+
+``settings``      what can be set, from an environment that is passed in
+``service``       the parts a running Headwater is made of, as one value
+``times``         epoch milliseconds and ISO 8601
+``errors``        every exception -> one JSON body
+``blueprint``     routes with checked queries (flask-smorest, typed)
+``bodies``        bytes on the wire -> a parsed document, within bounds
+``schemas``       what a request must look like; ``query`` has the fields of query strings
+``intake``        a checked document -> the journal's submission, durable before the answer
+``routes``        one module a subject; its ``__init__`` lists them all
+``application``   ``create_app``: the one place that wires
+``channel``       what waitress says by itself, in our words
+``server``        start and stop everything in order
+``machine``       what this computer must have (standard library only: ``make`` runs it first)
+``command_line``  the command ``headwater``
+
+Nothing here connects, reads a file or looks at the environment on import.
+"""

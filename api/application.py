@@ -1,0 +1,75 @@
+"""``create_app``: the one place where the parts of the HTTP side meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import metadata
+from typing import TYPE_CHECKING, Final
+
+from flask import Flask
+
+from api import routes
+from api.blueprint import Api
+from api.errors import register_error_handlers
+from api.routes import producer
+from api.security import secure
+from api.service import Service, attach
+from api.settings import Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+DISTRIBUTION: Final = "headwater-lineage"
+DESCRIPTION: Final = (
+    "Data lineage of Spark jobs: what was reported, the graph of jobs, tables and columns."
+)
+
+
+def create_app(settings: Settings, service: Service) -> Flask:
+    """The WSGI application. Connects to nothing: the service brings its parts ready."""
+    app = Flask("headwater", static_folder=None, template_folder=None)
+    app.config.update(
+        HEADWATER=settings,
+        API_TITLE="Headwater",
+        API_VERSION=version(),
+        OPENAPI_VERSION="3.0.3",
+        OPENAPI_URL_PREFIX="/",
+        OPENAPI_JSON_PATH="openapi.json",
+        API_SPEC_OPTIONS={"info": {"description": DESCRIPTION}},
+    )
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
+    # A redirect to the other spelling of a path loses the document of a Spline agent.
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
+    attach(app, service)
+    register_error_handlers(app)
+    secure(app, settings.cors_origins)
+    routes.register(app, Api(app))
+    app.wsgi_app = normalise_producer_paths(app.wsgi_app)  # type: ignore[assignment, method-assign]
+    return app
+
+
+def version() -> str:
+    """The version of the installed distribution."""
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "0"
+
+
+def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
+    """Serve ``//status``, ``/status/``, ``/producer//execution-plans/`` … as the path meant.
+
+    An agent appends ``/status`` to whatever URL it was given, slash at the end included, and
+    takes a redirect of a POST for success. Other paths are left alone.
+    """
+    meant = {f"{prefix}{path}" for prefix in producer.PREFIXES for path in producer.PATHS}
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        normal = "/" + "/".join(part for part in path.split("/") if part)
+        if normal != path and normal in meant:
+            environ = {**environ, "PATH_INFO": normal}
+        return application(environ, start_response)
+
+    return answer

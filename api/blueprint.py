@@ -1,0 +1,115 @@
+"""Routes whose queries and answers are declared: flask-smorest, typed and made strict.
+
+    blueprint = Blueprint("graph", description="The graph")
+
+    @blueprint.route("/graph/search")
+    @blueprint.arguments(SearchQuery)
+    @blueprint.response(200, SearchReply)
+    def search(query: Mapping[str, Any]) -> ...
+
+``arguments`` reads the query string unless told otherwise; an unknown, repeated or malformed
+parameter is a 400 that names it (flask-smorest's own habit is 422, and to ignore the unknown).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn, TypeVar, cast
+
+import flask_smorest  # type: ignore[import-untyped]
+import marshmallow
+from flask import Request
+from webargs import core
+from webargs.flaskparser import FlaskParser
+
+from api.errors import ErrorSchema, InvalidRequest, answer_http, flatten
+
+View = TypeVar("View", bound=Callable[..., Any])
+SchemaType = type[marshmallow.Schema]
+_BAD_REQUEST: Final = 400
+
+
+class StrictParser(FlaskParser):
+    """Unknown parameters are refused, repeated ones too, and every refusal is a 400."""
+
+    DEFAULT_VALIDATION_STATUS = _BAD_REQUEST
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {  # noqa: RUF012 - webargs' own name
+        **FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION,
+        "query": marshmallow.RAISE,
+    }
+
+    def load_querystring(self, req: Request, schema: marshmallow.Schema) -> Any:
+        for name, values in req.args.lists():
+            if len(values) > 1:
+                raise InvalidRequest({name: ["one value, given once"]})
+        return super().load_querystring(req, schema)
+
+    def _raw_load_json(self, req: Request) -> Any:
+        """A JSON body, by its declared type; anything else counts as no body.
+
+        A page of another origin cannot send this type without being asked first (CORS).
+        """
+        return core.missing if not req.is_json else super()._raw_load_json(req)
+
+    def handle_error(
+        self,
+        error: marshmallow.ValidationError,
+        req: Request,
+        schema: marshmallow.Schema,
+        *,
+        error_status_code: int | None,
+        error_headers: Mapping[str, str] | None,
+    ) -> NoReturn:
+        """Raise InvalidRequest; webargs nests its messages under the location: ``{"query": …}``."""
+        del req, schema, error_status_code, error_headers
+        by_location = cast("dict[str, Any]", error.messages)
+        raise InvalidRequest(flatten(next(iter(by_location.values()), {}))) from error
+
+    def _handle_invalid_json_error(
+        self, error: ValueError, req: Request, *args: Any, **kwargs: Any
+    ) -> NoReturn:
+        del req, args, kwargs
+        raise InvalidRequest({"document": ["JSON in UTF-8"]}) from error
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
+    """flask-smorest's blueprint with types; see the module's docstring."""
+
+    ARGUMENTS_PARSER = StrictParser()
+
+    def route(
+        self, rule: str, *, methods: list[str] | None = None, **options: Any
+    ) -> Callable[[View], View]:
+        return cast(
+            "Callable[[View], View]", super().route(rule, methods=methods or ["GET"], **options)
+        )
+
+    def arguments(
+        self, schema: SchemaType, *, location: str = "query", **options: Any
+    ) -> Callable[[View], View]:
+        return cast(
+            "Callable[[View], View]", super().arguments(schema, location=location, **options)
+        )
+
+    def response(
+        self, status_code: int, schema: SchemaType | None = None, **options: Any
+    ) -> Callable[[View], View]:
+        return cast("Callable[[View], View]", super().response(status_code, schema, **options))
+
+    def doc(self, **parts: Any) -> Callable[[View], View]:
+        return cast("Callable[[View], View]", super().doc(**parts))
+
+
+class Api(flask_smorest.Api):  # type: ignore[misc]
+    """flask-smorest's registry and OpenAPI writer, with our body for errors."""
+
+    ERROR_SCHEMA = ErrorSchema
+
+    def _register_error_handlers(self) -> None:
+        """Ours are registered by ``create_app``."""
+
+    handle_http_exception = staticmethod(answer_http)
+
+    def document(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        return cast("dict[str, Any]", self.spec.to_dict())

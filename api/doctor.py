@@ -1,0 +1,103 @@
+"""Everything that a start needs, looked at one by one; each finding says what to do."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from api.machine import Finding, check_java, check_node, check_python
+from api.routes.pages import missing_parts
+from api.server import check_free, claim
+from api.settings import Settings
+from graph_model.errors import ConfigurationError
+from graph_model.gremlin import jars
+
+_LEAST_FREE: Final = 1_000_000_000
+
+
+def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding, ...]:
+    """The findings, in the order in which a start would meet them."""
+    version = (sys.version_info.major, sys.version_info.minor)
+    return (
+        check_python(version, spark=False),
+        check_java(environment, spark=False),
+        check_node(),
+        _port("port", settings.host, settings.port, "PORT", "--port"),
+        _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
+        _data(settings.data),
+        _disk(settings.data),
+        _jars(environment),
+        _page(settings.frontend),
+        _pyspark(),
+    )
+
+
+def _port(name: str, host: str, port: int, setting: str, option: str) -> Finding:
+    try:
+        check_free(host, port, setting, option)
+    except ConfigurationError as error:
+        return Finding(name, False, f"{error} (a running Headwater holds it, too)")
+    return Finding(name, True, f"{port} on {host} is free")
+
+
+def _data(folder: Path) -> Finding:
+    """Holding the folder for a moment shows that it can be written and is nobody else's."""
+    there = folder.is_dir()
+    if not there:
+        parent = _nearest(folder)
+        writable = os.access(parent, os.W_OK | os.X_OK)
+        said = f"{folder} will be created" if writable else f"{parent} cannot be written: set DATA="
+        return Finding("data folder", writable, said)
+    try:
+        with claim(folder):
+            return Finding("data folder", True, f"{folder.resolve()} can be written")
+    except ConfigurationError as error:
+        return Finding("data folder", False, str(error))
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(_nearest(folder)).free
+    said = f"{free / 1e9:.1f} GB free"
+    if free < _LEAST_FREE:
+        return Finding("disk", False, f"{said}, less than 1 GB: make room, or set DATA= elsewhere")
+    return Finding("disk", True, said)
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    resolved = folder.resolve()
+    return next(place for place in (resolved, *resolved.parents) if place.exists())
+
+
+def _jars(environment: Mapping[str, str]) -> Finding:
+    wanted = jars.locked()
+    folder = jars.cache_folder(environment) / "jars"
+    missing = [jar for jar in wanted if not (folder / jar.sha256 / jar.filename).is_file()]
+    if missing:
+        size = sum(jar.size for jar in missing) / 1e6
+        said = (
+            f"{len(missing)} of {len(wanted)} archives ({size:.0f} MB) are not in {folder}: "
+            "the first start downloads them (python -m graph_model.gremlin.jars)"
+        )
+        return Finding("Gremlin", False, said)
+    return Finding("Gremlin", True, f"{len(wanted)} archives in {folder}")
+
+
+def _page(frontend: Path) -> Finding:
+    if missing := missing_parts(frontend):
+        said = f"{', '.join(missing)} missing in {frontend}: run npm ci --prefix frontend"
+        return Finding("page", False, said)
+    return Finding("page", True, str(frontend))
+
+
+def _pyspark() -> Finding:
+    """Only the demo needs it: its absence is no fault."""
+    try:
+        return Finding("PySpark", True, importlib.metadata.version("pyspark"))
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("PySpark", True, "not installed; only the demo needs it (make demo)")

@@ -1,0 +1,244 @@
+"""A request that brings documents -> the journal, durable before anyone is answered.
+
+    wire bytes -> known already? -> parse -> lift (version 1) -> check -> mask -> submissions
+    -> accept (fsync) -> tell the projector -> wait a moment for the graph
+
+The bytes are looked up before they are parsed: jobs re-send the same plan run after run, and a
+repeat costs one hash and one receipt. What is journaled is the document as it was sent, unknown
+fields included, with secrets masked, in one compact spelling.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from marshmallow import ValidationError
+
+from api.bodies import compact_json, parse_json, wire_hash
+from api.errors import InvalidRequest, flatten
+from api.schemas.event import EventSchema
+from api.schemas.plan import PlanSchema
+from api.service import Service
+from graph_model import identity, lifting, naming
+from graph_model.documents import read_labels, read_uuid
+from graph_model.errors import InvalidDocument
+from graph_model.journal import content_hash
+from graph_model.store import DocumentKind, DocumentState, Receipt, StoredDocument, Submission
+
+MOST_EVENTS: Final = 10_000
+"""Events in one request: agents send one, importers a few hundred."""
+
+SCOPE_LABEL: Final = "captureScope"
+_MOST_SCOPE: Final = 200
+_NAMELESS_PLANS: Final = uuid.UUID("0b5f6f4e-6c53-5b0a-9f0e-2f6c9d1b7a41")
+"""The namespace of ids for plans that bring none: the same body gets the same id."""
+
+_PLAN: Final = PlanSchema()
+_EVENT: Final = EventSchema()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What a request brought: ``raw`` are the bytes on the wire, ``inflate`` unpacks them.
+
+    ``version`` is the API version of its Content-Type, ``encoding`` ``gzip`` or ``identity``.
+    """
+
+    raw: bytes
+    encoding: str
+    version: str
+    route: str
+    inflate: Callable[[bytes], bytes]
+
+
+def take_plan(delivery: Delivery, service: Service, wait_seconds: float) -> str:
+    """Take one execution plan; its id. Raises InvalidInput or JournalUnavailable."""
+    taken = _take(DocumentKind.PLAN, delivery, service, wait_seconds, _one_plan)
+    return taken[0].plan_id
+
+
+def take_events(delivery: Delivery, service: Service, wait_seconds: float) -> None:
+    """Take a list of events, all or none. Raises InvalidInput or JournalUnavailable."""
+    _take(DocumentKind.EVENT, delivery, service, wait_seconds, prepare_events)
+
+
+Taken = Sequence[Submission] | Sequence[StoredDocument]
+
+
+def _take(
+    kind: DocumentKind,
+    delivery: Delivery,
+    service: Service,
+    wait_seconds: float,
+    prepare: Callable[[Any, str], Sequence[Submission]],
+) -> Taken:
+    raw_hash = wire_hash(kind.value, delivery.version, delivery.encoding, delivery.raw)
+    receipt = Receipt(service.clock(), "", delivery.route, raw_hash)
+    known = _recognise(service, receipt)
+    if known:
+        return _follow_repeat(known, service, wait_seconds)
+    document = parse_json(delivery.inflate(delivery.raw))
+    try:
+        submissions = prepare(document, delivery.version)
+    except RecursionError:
+        raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
+    positions = service.journal.accept(submissions, receipt)
+    _follow(dict.fromkeys(positions), submissions, service, wait_seconds)
+    return submissions
+
+
+def _recognise(service: Service, receipt: Receipt) -> Sequence[StoredDocument]:
+    """The documents of bytes that came before, once the new receipt is durable; else nothing."""
+    known = service.journal.recall(receipt.raw_hash, "")
+    return known if known and service.journal.acknowledge(receipt.raw_hash, "", receipt) else ()
+
+
+def _follow_repeat(
+    known: Sequence[StoredDocument], service: Service, wait_seconds: float
+) -> Sequence[StoredDocument]:
+    pending = [document for document in known if document.state == DocumentState.PENDING]
+    positions = {document.position: None for document in pending}
+    _follow(positions, pending, service, wait_seconds)
+    return known
+
+
+def _follow(
+    positions: Mapping[int, None], documents: Taken, service: Service, wait_seconds: float
+) -> None:
+    """Tell the projector and give it a moment, so that a read right after sees the write."""
+    if not positions:
+        return
+    for subject in dict.fromkeys(document.subject for document in documents):
+        service.projector.notify(subject)
+    if wait_seconds > 0:
+        service.projector.wait(tuple(positions), wait_seconds)
+
+
+# --- documents -> submissions (pure) --------------------------------------------------------------
+
+
+def _one_plan(document: Any, version: str) -> tuple[Submission]:
+    return (prepare_plan(document, version),)
+
+
+def prepare_plan(document: Any, version: str) -> Submission:
+    """A checked and masked plan; raises InvalidRequest naming every place that is wrong.
+
+    A plan without an id gets one from its content, so sending it again is sending the same plan.
+    """
+    spoken = spoken_version(document, version)
+    _check_plan(_lifted(document, spoken, lifting.lift))
+    body = compact_json(naming.mask_secrets(document))
+    content = content_hash(DocumentKind.PLAN.value, spoken, body)
+    given = document.get("id")
+    plan_id = str(uuid.uuid5(_NAMELESS_PLANS, content)) if given is None else read_uuid(given, "id")
+    scope = scope_of(document, "")
+    return Submission(
+        DocumentKind.PLAN,
+        spoken,
+        plan_id,
+        scope,
+        identity.subject_id(scope, plan_id),
+        content,
+        body,
+    )
+
+
+def prepare_events(document: Any, version: str) -> tuple[Submission, ...]:
+    """Checked and masked events, in order, equal ones once; raises InvalidRequest.
+
+    The scope of an event is its own label's or none: which plan an event without a scope belongs
+    to is decided from the whole set of documents when it is projected (``projector.gather``), so
+    that the order of arrival does not matter.
+    """
+    if not isinstance(document, list):
+        raise InvalidRequest({"document": ["a list of events"]})
+    if len(document) > MOST_EVENTS:
+        raise InvalidRequest({"document": [f"at most {MOST_EVENTS:,} events in one request"]})
+    lifted = [
+        _lifted(event, spoken_version(event, version), lifting.lift_event, f"[{index}]")
+        for index, event in enumerate(document)
+    ]
+    _check_events(lifted)
+    prepared = (
+        _prepare_event(event, spoken_version(event, version), f"[{index}]")
+        for index, event in enumerate(document)
+    )
+    return tuple({(item.content_hash, item.scope): item for item in prepared}.values())
+
+
+def _prepare_event(event: dict[str, Any], version: str, path: str) -> Submission:
+    body = compact_json(naming.mask_secrets(event))
+    plan_id = read_uuid(event.get("planId"), f"{path}.planId")
+    scope = scope_of(event, path)
+    return Submission(
+        DocumentKind.EVENT,
+        version,
+        plan_id,
+        scope,
+        identity.subject_id(scope, plan_id),
+        content_hash(DocumentKind.EVENT.value, version, body),
+        body,
+    )
+
+
+def spoken_version(document: Any, declared: str) -> str:
+    """The API version that a document is written in.
+
+    ``application/json`` stands for version 1, but scripts post newer documents under it. Version
+    1 has numbers as operation ids and no top-level attributes or expressions; an event of it has
+    no durationNs, error, labels or discriminator of its own. A document that has them is 1.2.
+    """
+    if declared != "1" or not isinstance(document, Mapping):
+        return declared
+    operations = document.get("operations")
+    write = operations.get("write") if isinstance(operations, Mapping) else None
+    named = isinstance(write, Mapping) and isinstance(write.get("id"), str)
+    return "1.2" if named or _NEWER_FIELDS & document.keys() else "1"
+
+
+_NEWER_FIELDS: Final = frozenset(
+    {"attributes", "expressions", "durationNs", "error", "labels", "discriminator"}
+)
+
+
+def scope_of(document: Mapping[str, Any], path: str) -> str:
+    """The first value of the label ``captureScope``, else the empty scope."""
+    where = f"{path}.labels" if path else "labels"
+    values = read_labels(document.get("labels"), where).get(SCOPE_LABEL, ())
+    scope = values[0].strip() if values else ""
+    if len(scope) > _MOST_SCOPE or not scope.isprintable():
+        raise InvalidDocument(
+            f"{where}.{SCOPE_LABEL}", f"a name of up to {_MOST_SCOPE} printable characters"
+        )
+    return scope
+
+
+def _lifted(document: Any, version: str, lift: Callable[[Any], Any], path: str = "") -> Any:
+    """Version 1 in the words of 1.2; anything else as it is."""
+    if version != "1":
+        return document
+    if not isinstance(document, Mapping):
+        raise InvalidDocument(path, "a JSON object")
+    try:
+        return lift(document)
+    except InvalidDocument as error:
+        inner = f"{path}.{error.path}" if path and error.path else path or error.path
+        raise InvalidDocument(inner, error.expected) from error
+
+
+def _check_plan(document: Any) -> None:
+    try:
+        _PLAN.load(document)
+    except ValidationError as error:
+        raise InvalidRequest(flatten(error.messages)) from error
+
+
+def _check_events(documents: Sequence[Any]) -> None:
+    try:
+        _EVENT.load(documents, many=True)
+    except ValidationError as error:
+        raise InvalidRequest(flatten(error.messages)) from error

@@ -1,0 +1,142 @@
+"""Frozen values of the read road -> JSON, in the spelling that docs/http.md promises.
+
+Field names become camelCase; ``source`` and ``target`` of an edge become ``from`` and ``to``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from graph_model.answers import ColumnStep, PlanPage, RunView
+from graph_model.inspection import OperationView
+from graph_model.lineage import Partial
+from graph_model.store import Page
+from graph_model.view import (
+    ColumnEdgeView,
+    ColumnNodeView,
+    DatasetNode,
+    FeedEdge,
+    GraphView,
+    JobNode,
+    Node,
+)
+
+_NODE_KINDS: Final[dict[type, str]] = {
+    DatasetNode: "dataset",
+    JobNode: "job",
+    ColumnNodeView: "column",
+}
+#: Fields of a node that are left out when they were not asked for.
+_OPTIONAL: Final = ("columns", "place")
+
+
+def to_json(value: Any) -> Any:
+    """Dataclasses become objects, tuples lists; everything else is JSON already."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {camel(f.name): to_json(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    return value
+
+
+@lru_cache(maxsize=512)
+def camel(name: str) -> str:
+    """``last_run`` => ``lastRun``."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def page_reply(page: Page[Any]) -> dict[str, Any]:
+    return {"items": to_json(page.items), "total": page.total, "next": page.next}
+
+
+def runs_reply(page: Page[RunView]) -> dict[str, Any]:
+    """Runs as their list shows them: without their executions."""
+    reply = page_reply(page)
+    for item in reply["items"]:
+        del item["items"]
+    return reply
+
+
+def graph_reply(view: GraphView, rebuilding: bool) -> dict[str, Any]:
+    """A graph; while the graph is behind the journal the answer says so."""
+    partial = view.partial
+    if rebuilding and partial is None:
+        partial = Partial("rebuilding", 0)
+    return {
+        "nodes": [_node(node) for node in view.nodes],
+        "edges": [_edge(edge) for edge in view.edges],
+        "asOf": view.as_of,
+        "depth": {"asked": view.depth_asked, "reached": view.depth_reached},
+        "folded": view.folded,
+        "partial": to_json(partial),
+    }
+
+
+def _node(node: Node) -> dict[str, Any]:
+    reply: dict[str, Any] = {"kind": _NODE_KINDS[type(node)], **to_json(node)}
+    for name in _OPTIONAL:
+        if reply.get(name) is None:
+            reply.pop(name, None)
+    place = reply.pop("place", None) or {}
+    return {**reply, **place}
+
+
+def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
+    if isinstance(edge, ColumnEdgeView):
+        return _between(edge, edge.kind) | {
+            "how": edge.how,
+            "expression": edge.expression,
+            "plans": list(edge.plans),
+            "jobs": list(edge.jobs),
+        }
+    reply = _between(edge, "feeds") | {"plans": list(edge.plans)}
+    if edge.modes:
+        reply["modes"] = list(edge.modes)
+    if edge.jobs:
+        reply["jobs"] = list(edge.jobs)
+    return reply
+
+
+def _between(edge: FeedEdge | ColumnEdgeView, kind: str) -> dict[str, Any]:
+    return {"id": edge.id, "from": edge.source, "to": edge.target, "kind": kind}
+
+
+def plan_reply(page: PlanPage, rebuilding: bool) -> dict[str, Any]:
+    """The fine view of a plan."""
+    reply: dict[str, Any] = to_json(page)
+    del reply["inspection"]
+    if page.document is None:
+        del reply["document"]
+    partial: Partial | None = None
+    if page.inspection.cut:
+        partial = Partial("nodes", len(page.inspection.operations))
+    elif rebuilding:
+        partial = Partial("rebuilding", 0)
+    return reply | {
+        "operations": [_operation(operation) for operation in page.inspection.operations],
+        "edges": [{"from": a, "to": b} for a, b in page.inspection.edges],
+        "columns": [_column_step(step) for step in page.columns],
+        "partial": to_json(partial),
+    }
+
+
+def _operation(operation: OperationView[Any]) -> dict[str, Any]:
+    reply: dict[str, Any] = to_json(operation)
+    point = reply.pop("point")
+    if point is None:
+        del reply["width"], reply["height"]
+        return reply
+    return {**reply, **point}
+
+
+def _column_step(step: ColumnStep) -> dict[str, Any]:
+    return {
+        "from": to_json(step.source),
+        "to": to_json(step.target),
+        "kind": step.kind,
+        "how": step.how,
+        "expression": step.expression,
+    }

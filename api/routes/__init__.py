@@ -1,0 +1,23 @@
+"""One module a subject. ``register`` is the URL map: what is not in it does not exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from api.routes import graph, health, journal, pages, producer
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from api.blueprint import Api
+
+
+def register(app: Flask, api: Api) -> None:
+    """Every route of Headwater; the pages are no part of the OpenAPI document."""
+    for prefix in producer.PREFIXES:
+        name = prefix.strip("/") or "root"
+        api.register_blueprint(producer.blueprint, name=f"spline_{name}", url_prefix=prefix or "/")
+    api.register_blueprint(graph.blueprint)
+    api.register_blueprint(journal.blueprint)
+    api.register_blueprint(health.blueprint)
+    app.register_blueprint(pages.blueprint)

@@ -1,0 +1,19 @@
+"""Answers of the health routes."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields
+
+
+class LiveReply(Schema):
+    """The process answers."""
+
+    status = fields.String(required=True)
+
+
+class ReadyReply(Schema):
+    """What each part says; ``pending`` counts documents that the graph does not show yet."""
+
+    status = fields.String(required=True)
+    checks = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    pending = fields.Integer(allow_none=True)

@@ -1,0 +1,124 @@
+# ruff: noqa: N815 - fields are spelled as on the wire
+"""The envelope of an execution plan (producer API 1.2 and 1.1; version 1 is lifted first).
+
+marshmallow checks the envelope and the short lists, so that one reply names everything that is
+wrong with them. The long lists (attributes, expressions: tens of thousands of entries) go through
+the one typed pass of ``graph_model.documents``, which also knows the rules between the parts:
+ids used once, childIds that exist, no cycle. The schema is never stricter than that pass: what
+it takes is taken. Nothing is dropped or rewritten; the document is journaled as it was sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from marshmallow import ValidationError, fields, validates_schema
+
+from api.schemas.fields import (
+    Envelope,
+    Labels,
+    LongList,
+    PlainObject,
+    ScalarText,
+    Truth,
+    Uri,
+    Uuid,
+    expecting,
+    list_of,
+    list_of_objects,
+)
+from graph_model.documents import read_plan
+from graph_model.errors import InvalidDocument
+
+_STAND_IN: Final = "00000000-0000-0000-0000-000000000000"
+
+
+class ProductSchema(Envelope):
+    """A name and a version."""
+
+    name = ScalarText(required=True)
+    version = ScalarText(required=True)
+
+
+class AgentSchema(Envelope):
+    """The agent's name and version; an empty object counts as none."""
+
+    name = ScalarText()
+    version = ScalarText()
+
+
+class OperationSchema(Envelope):
+    """What every operation has."""
+
+    id = ScalarText(required=True)
+    name = ScalarText(allow_none=True)
+    childIds = list_of(ScalarText(), "a list of operation ids", allow_none=True)
+    params = PlainObject()
+    extra = PlainObject()
+
+
+class WriteSchema(OperationSchema):
+    """The one operation that writes."""
+
+    outputSource = Uri(required=True)
+    append = Truth(required=True)
+    childIds = list_of(ScalarText(), "a list of operation ids", required=True)
+
+
+class ReadSchema(OperationSchema):
+    """An operation that reads one or several sources."""
+
+    inputSources = list_of(Uri(), "a list of URIs", required=True)
+    output = list_of(ScalarText(), "a list of ids", allow_none=True)
+
+
+class TransformSchema(OperationSchema):
+    """Any other operation; the order of ``childIds`` is significant (left, right)."""
+
+    output = list_of(ScalarText(), "a list of ids", allow_none=True)
+
+
+class OperationsSchema(Envelope):
+    """The operations of a plan."""
+
+    write = fields.Nested(WriteSchema, required=True, error_messages=expecting("a JSON object"))
+    reads = list_of_objects(ReadSchema)
+    other = list_of_objects(TransformSchema)
+
+
+class ExpressionsSchema(Envelope):
+    """Functions and constants, referenced by id."""
+
+    functions = LongList({"type": "object", "required": ["id", "name"]})
+    constants = LongList({"type": "object", "required": ["id", "value"]})
+
+
+class PlanSchema(Envelope):
+    """An execution plan."""
+
+    id = Uuid(allow_none=True)
+    name = ScalarText(allow_none=True)
+    discriminator = ScalarText(allow_none=True)
+    labels = Labels()
+    operations = fields.Nested(
+        OperationsSchema, required=True, error_messages=expecting("a JSON object")
+    )
+    attributes = LongList({"type": "object", "required": ["id", "name"]})
+    expressions = fields.Nested(
+        ExpressionsSchema, allow_none=True, error_messages=expecting("a JSON object")
+    )
+    systemInfo = fields.Nested(
+        ProductSchema, required=True, error_messages=expecting("a JSON object")
+    )
+    agentInfo = fields.Nested(
+        AgentSchema, allow_none=True, error_messages=expecting("a JSON object")
+    )
+    extraInfo = PlainObject()
+
+    @validates_schema(pass_original=True, skip_on_field_errors=True)
+    def check_whole(self, _data: Any, document: Any, **_: Any) -> None:
+        """The typed pass: long lists, and the rules between the parts."""
+        try:
+            read_plan(document, _STAND_IN)
+        except InvalidDocument as error:
+            raise ValidationError({error.path: [error.expected]}) from error

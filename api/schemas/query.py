@@ -1,0 +1,153 @@
+"""Fields of query strings: strict, and each with the words for what it expects.
+
+    class LineageQuery(Query):
+        node = Text(required=True)
+        direction = Choice(Direction, load_default=Direction.BOTH)
+        depth = Whole(0, 50, load_default=1)
+        at = Instant()
+        layout = Flag(load_default=False)
+
+What is not given and has no ``load_default`` is absent from the result, unless ``load_default``
+is None. Every message completes the sentence "<parameter>: expected …".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from enum import StrEnum
+from typing import Any, Final
+
+from marshmallow import RAISE, Schema, fields
+
+from api import times
+from api.schemas.fields import expecting
+
+_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
+_WHOLE: Final = re.compile(r"-?[0-9]{1,18}")
+
+
+class Query(Schema):
+    """A query string: what is not declared is refused, with the list of what is."""
+
+    class Meta:
+        unknown = RAISE
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        names = ", ".join(sorted(self.load_fields))
+        self.error_messages["unknown"] = f"one of the parameters {names}"
+
+
+class Whole(fields.Integer):
+    """An integer within bounds, digits only: ``5``, not ``5.0``, ``1e1`` or `` 5``."""
+
+    def __init__(self, least: int, most: int, **options: Any) -> None:
+        self.least, self.most = least, most
+        expected = f"an integer from {least} to {most}"
+        options.setdefault("metadata", {}).update(minimum=least, maximum=most)
+        super().__init__(error_messages=expecting(expected), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:
+        del attr, data
+        if isinstance(value, str) and _WHOLE.fullmatch(value):
+            number = int(value)
+            if self.least <= number <= self.most:
+                return number
+        raise self.make_error("invalid")
+
+
+class Flag(fields.Boolean):
+    """``true``, ``false``, ``1`` or ``0``."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(error_messages=expecting("true, false, 1 or 0"), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bool:
+        del attr, data
+        if isinstance(value, str) and value in _FLAGS:
+            return _FLAGS[value]
+        raise self.make_error("invalid")
+
+
+class Instant(fields.Field[int]):
+    """A time, as epoch milliseconds; None (the end of time) when it is not given."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("load_default", None)
+        options.setdefault("metadata", {}).update(
+            type="string", description=f"{times.EXPECTED[0].upper()}{times.EXPECTED[1:]}."
+        )
+        super().__init__(error_messages=expecting(times.EXPECTED), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:
+        del attr, data
+        try:
+            return times.parse_instant(str(value))
+        except ValueError:
+            raise self.make_error("invalid") from None
+
+
+class Text(fields.String):
+    """A text of 1 to ``most`` characters that is not blank."""
+
+    def __init__(self, most: int = 2_000, **options: Any) -> None:
+        self.most = most
+        options.setdefault("metadata", {}).update(minLength=1, maxLength=most)
+        super().__init__(error_messages=expecting(f"a text of 1 to {most:,} characters"), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:
+        del attr, data
+        if not isinstance(value, str) or not value.strip() or len(value) > self.most:
+            raise self.make_error("invalid")
+        return value
+
+
+class Choice(fields.Field[Any]):
+    """A member of a StrEnum, by its value."""
+
+    def __init__(self, options_of: type[StrEnum], **options: Any) -> None:
+        self.options_of = options_of
+        values = [member.value for member in options_of]
+        options.setdefault("metadata", {}).update(type="string", enum=values)
+        super().__init__(error_messages=expecting(_one_of(values)), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> StrEnum:
+        del attr, data
+        try:
+            return self.options_of(value)
+        except ValueError:
+            raise self.make_error("invalid") from None
+
+
+class Choices(fields.Field[tuple[str, ...]]):
+    """One or more of some words, comma-separated: ``dataset,job``. Order and repeats vanish."""
+
+    def __init__(self, allowed: Collection[str], **options: Any) -> None:
+        self.allowed = tuple(allowed)
+        options.setdefault("metadata", {}).update(type="string", example=",".join(self.allowed))
+        super().__init__(
+            error_messages=expecting(f"one or more of {', '.join(self.allowed)}"), **options
+        )
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> tuple[str, ...]:
+        del attr, data
+        asked = set(value.split(",")) if isinstance(value, str) else set()
+        if not asked or not asked <= set(self.allowed):
+            raise self.make_error("invalid")
+        return tuple(word for word in self.allowed if word in asked)
+
+
+def _one_of(values: list[str]) -> str:
+    return f"{', '.join(values[:-1])} or {values[-1]}" if len(values) > 1 else values[0]
+
+
+__all__ = [
+    "Choice",
+    "Choices",
+    "Flag",
+    "Instant",
+    "Query",
+    "Text",
+    "Whole",
+]

@@ -1,0 +1,85 @@
+"""Shapes of the graph's replies, for the OpenAPI document.
+
+Replies are built by ``api.replies`` from typed values; these schemas describe them. A test loads
+real replies through them, so the description cannot drift.
+"""
+
+from __future__ import annotations
+
+from marshmallow import INCLUDE, Schema, fields
+
+
+class Reply(Schema):
+    class Meta:
+        unknown = INCLUDE
+
+
+class PartialReply(Reply):
+    reason = fields.String(required=True)
+    limit = fields.Integer(required=True)
+
+
+class DepthReply(Reply):
+    asked = fields.Integer(required=True)
+    reached = fields.Integer(required=True)
+
+
+class NodeReply(Reply):
+    """A dataset, a job or a column; docs/http.md lists the fields of each kind."""
+
+    id = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": ["dataset", "job", "column"]})
+    label = fields.String(required=True)
+    x = fields.Float()
+    y = fields.Float()
+    width = fields.Float()
+    height = fields.Float()
+
+
+class EdgeReply(Reply):
+    """``from`` and ``to`` follow the data. The kind is feeds, DIRECT or INDIRECT."""
+
+    id = fields.String(required=True)
+    source = fields.String(required=True, data_key="from")
+    target = fields.String(required=True, data_key="to")
+    kind = fields.String(required=True, metadata={"enum": ["feeds", "DIRECT", "INDIRECT"]})
+    plans = fields.List(fields.String(), required=True)
+
+
+class GraphReply(Reply):
+    nodes = fields.List(fields.Nested(NodeReply), required=True)
+    edges = fields.List(fields.Nested(EdgeReply), required=True)
+    as_of = fields.String(required=True, allow_none=True, data_key="asOf")
+    depth = fields.Nested(DepthReply, required=True)
+    folded = fields.Boolean(required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+
+
+class ItemReply(Reply):
+    id = fields.String(required=True)
+
+
+class ListReply(Reply):
+    items = fields.List(fields.Nested(ItemReply), required=True)
+    total = fields.Integer(required=True)
+    next = fields.String(required=True, allow_none=True)
+
+
+class OperationReply(Reply):
+    id = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": ["read", "transform", "write"]})
+    name = fields.String(required=True)
+    inputs = fields.List(fields.String(), required=True)
+    outputs = fields.List(fields.String(), required=True)
+
+
+class PlanReply(Reply):
+    id = fields.String(required=True)
+    plan_id = fields.String(required=True, data_key="planId")
+    plan = fields.String(required=True)
+    operations = fields.List(fields.Nested(OperationReply), required=True)
+
+
+class LastWriterReply(Reply):
+    execution = fields.Nested(ItemReply, required=True, allow_none=True)
+    failed_since = fields.List(fields.Nested(ItemReply), required=True, data_key="failedSince")

@@ -1,0 +1,249 @@
+"""What can be set, and where it comes from: ``HEADWATER_*`` variables, passed in as a mapping.
+
+One row a setting; ``docs/settings.md`` is held to the rows by a test. A variable that starts with
+``HEADWATER_`` and is not in the list stops the start: a misspelt setting must not be ignored.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from graph_model.errors import ConfigurationError
+
+PREFIX: Final = "HEADWATER_"
+_REPOSITORY: Final = Path(__file__).resolve().parent.parent
+_MEBIBYTE: Final = 1024 * 1024
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting with its final value; the rows below say what each one means."""
+
+    host: str
+    port: int
+    data: Path
+    gremlin_port: int
+    gremlin_url: str
+    gremlin_heap_mb: int
+    max_body_bytes: int
+    max_compressed_bytes: int
+    projection_wait_ms: int
+    threads: int
+    log_level: str
+    cors_origins: tuple[str, ...]
+    frontend: Path
+    cache: str
+    maven_repository: str
+
+
+class Row(NamedTuple):
+    """One setting: the default is written as a person would write it in the environment."""
+
+    field: str
+    variable: str
+    default: str
+    help: str
+    read: Callable[[str], object]
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+            raise ValueError(f"a whole number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def _mebibytes(least: int, most: int) -> Callable[[str], int]:
+    count = _whole(least, most)
+    return lambda text: count(text) * _MEBIBYTE
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise ValueError("a value, not empty")
+    return text
+
+
+def _folder(text: str) -> Path:
+    return Path(_text(text)).expanduser()
+
+
+def _gremlin_url(text: str) -> str:
+    if text and not text.startswith(("ws://", "wss://")):
+        raise ValueError("a ws:// or wss:// address, or nothing for the embedded engine")
+    return text
+
+
+def _log_level(text: str) -> str:
+    if text.lower() not in LOG_LEVELS:
+        raise ValueError(f"one of {', '.join(LOG_LEVELS)}")
+    return text.lower()
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    origins = tuple(part.strip() for part in text.split(",") if part.strip())
+    for origin in origins:
+        if origin != "*" and not _is_origin(origin):
+            raise ValueError("origins such as https://notebook.example.org, comma-separated, or *")
+    return origins
+
+
+def _is_origin(text: str) -> bool:
+    """An origin has a scheme and a host, no path: ``https://example.org:8443``."""
+    scheme, separator, host = text.partition("://")
+    return scheme in {"http", "https"} and bool(separator and host) and "/" not in host
+
+
+def _frontend(text: str) -> Path:
+    return Path(text).expanduser() if text else _REPOSITORY / "frontend"
+
+
+ROWS: Final[tuple[Row, ...]] = (
+    Row(
+        "host",
+        "HEADWATER_HOST",
+        "127.0.0.1",
+        "Address to listen on. The default is this computer only; there are no passwords yet, "
+        "so open it to a network only behind something that has them.",
+        _text,
+    ),
+    Row(
+        "port",
+        "HEADWATER_PORT",
+        "8080",
+        "Port of the page and of all HTTP routes.",
+        _whole(1, 65535),
+    ),
+    Row(
+        "data",
+        "HEADWATER_DATA",
+        "./data",
+        "Folder of the journal and the catalogue. It is created when it is missing; one running "
+        "Headwater a folder.",
+        _folder,
+    ),
+    Row(
+        "gremlin_port",
+        "HEADWATER_GREMLIN_PORT",
+        "8182",
+        "Port of the embedded Gremlin Server (this computer only): "
+        "ws://127.0.0.1:8182/gremlin for notebooks.",
+        _whole(1, 65535),
+    ),
+    Row(
+        "gremlin_url",
+        "HEADWATER_GREMLIN_URL",
+        "",
+        "A Gremlin Server of your own (ws:// or wss://). Empty: the embedded one is started.",
+        _gremlin_url,
+    ),
+    Row(
+        "gremlin_heap_mb",
+        "HEADWATER_GREMLIN_HEAP",
+        "2048",
+        "Memory of the embedded Gremlin Server in MB; about 1.5 KB an element, so 2048 holds "
+        "about a million.",
+        _whole(128, 1_048_576),
+    ),
+    Row(
+        "max_body_bytes",
+        "HEADWATER_MAX_BODY",
+        "64",
+        "The largest document taken, in MB, after decompression. Larger ones get 413.",
+        _mebibytes(1, 1024),
+    ),
+    Row(
+        "max_compressed_bytes",
+        "HEADWATER_MAX_COMPRESSED_BODY",
+        "16",
+        "The largest gzip body taken, in MB, before decompression. Larger ones get 413.",
+        _mebibytes(1, 1024),
+    ),
+    Row(
+        "projection_wait_ms",
+        "HEADWATER_PROJECTION_WAIT",
+        "2000",
+        "How long, in milliseconds, the answer to a document waits for the graph to show it. "
+        "The document is safe on disk before that; 0 answers at once.",
+        _whole(0, 60_000),
+    ),
+    Row(
+        "threads",
+        "HEADWATER_THREADS",
+        "16",
+        "Requests worked on at the same time; further ones queue.",
+        _whole(1, 512),
+    ),
+    Row(
+        "log_level",
+        "HEADWATER_LOG_LEVEL",
+        "info",
+        "debug, info, warning or error. Bodies of documents are never logged.",
+        _log_level,
+    ),
+    Row(
+        "cors_origins",
+        "HEADWATER_CORS_ORIGINS",
+        "",
+        "Other origins whose pages may call the API, comma-separated "
+        "(https://notebook.example.org), or *. Empty: only Headwater's own page.",
+        _origins,
+    ),
+    Row(
+        "frontend",
+        "HEADWATER_FRONTEND",
+        "",
+        "Folder of the page's files. Empty: the folder frontend beside the Python packages.",
+        _frontend,
+    ),
+    Row(
+        "cache",
+        "HEADWATER_CACHE",
+        "",
+        "Folder for downloads (the Java archives of the embedded engine). Empty: "
+        "$XDG_CACHE_HOME/headwater, else ~/.cache/headwater.",
+        str,
+    ),
+    Row(
+        "maven_repository",
+        "HEADWATER_MAVEN_REPOSITORY",
+        "",
+        "Where the Java archives come from: an http(s) address of a mirror, or a folder laid out "
+        "as a Maven repository. Empty: Maven Central. Checksums are checked in any case.",
+        str,
+    ),
+)
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Settings from an environment; unset (not: empty) variables have their defaults.
+
+    Raises ConfigurationError for an unknown ``HEADWATER_*`` variable, naming the nearest known
+    one, and for a value that cannot be used, naming the variable and what would be right.
+    """
+    refuse_unknown(environment)
+    values = {row.field: _read(row, environment.get(row.variable, row.default)) for row in ROWS}
+    return Settings(**values)  # type: ignore[arg-type]  # each row's reader gives its field's type
+
+
+def refuse_unknown(environment: Mapping[str, str]) -> None:
+    """Raise ConfigurationError for the first ``HEADWATER_*`` variable that is no setting."""
+    known = [row.variable for row in ROWS]
+    for name in sorted(environment):
+        if name.startswith(PREFIX) and name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+            raise ConfigurationError(f"{name} is not a setting; did you mean {near[0]}?")
+
+
+def _read(row: Row, text: str) -> object:
+    try:
+        return row.read(text)
+    except ValueError as error:
+        raise ConfigurationError(f"{row.variable}={text!r}: expected {error}") from None

@@ -1,0 +1,111 @@
+/**
+ * One wrapper around fetch. Errors are values; a newer question on the same channel aborts the older.
+ */
+
+const WAIT_DEFAULT = 3;
+const WAIT_LONGEST = 30;
+
+/**
+ * @typedef {object} Failure
+ * @property {number} status       0 when no answer came
+ * @property {string} message
+ * @property {Record<string, unknown>} errors  what the server said of each parameter
+ * @property {number} retryAfter   seconds to wait before asking again
+ */
+
+/** @typedef {{ok: true, data: any} | {ok: false, stale: true} | {ok: false, stale: false, error: Failure}} Result */
+
+/**
+ * @param {typeof fetch} [send] fetch, or a stand-in
+ * @returns {{get: (path: string, query?: Record<string, unknown>, channel?: string) => Promise<Result>,
+ *   post: (path: string, body: unknown) => Promise<Result>, abort: (channel: string) => void}}
+ */
+export function createApi(send = (...given) => fetch(...given)) {
+  /** @type {Map<string, AbortController>} */
+  const running = new Map();
+
+  function begin(channel) {
+    running.get(channel)?.abort();
+    const controller = new AbortController();
+    running.set(channel, controller);
+    return controller;
+  }
+
+  async function get(path, query = {}, channel = '') {
+    const controller = channel ? begin(channel) : new AbortController();
+    return ask(send, address(path, query), { signal: controller.signal });
+  }
+
+  async function post(path, body) {
+    const headers = { 'Content-Type': 'application/json' };
+    return ask(send, path, { method: 'POST', headers, body: JSON.stringify(body) });
+  }
+
+  return {
+    get,
+    post,
+    abort: (channel) => running.get(channel)?.abort(),
+  };
+}
+
+/**
+ * Several questions on one channel: all are aborted together when the channel is asked again.
+ * @param {ReturnType<typeof createApi>} api
+ * @param {Array<[string, Record<string, unknown>]>} questions
+ * @param {string} channel
+ * @returns {Promise<Result[]>}
+ */
+export function getAll(api, questions, channel) {
+  return Promise.all(questions.map(([path, query], place) => api.get(path, query, `${channel}/${place}`)));
+}
+
+/**
+ * A path with its query; what is empty is left out.
+ * @param {string} path
+ * @param {Record<string, unknown>} query
+ * @returns {string}
+ */
+export function address(path, query) {
+  const given = Object.entries(query).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  const written = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return written ? `${path}?${written}` : path;
+}
+
+async function ask(send, target, options) {
+  try {
+    const reply = await send(target, { ...options, headers: { Accept: 'application/json', ...options.headers } });
+    const body = await readBody(reply);
+    if (reply.ok && body !== undefined) return { ok: true, data: body };
+    return { ok: false, stale: false, error: describe(reply, body) };
+  } catch (problem) {
+    if (options.signal?.aborted) return { ok: false, stale: true };
+    const message = 'The server did not answer. It may be stopped, or the network may be down.';
+    return { ok: false, stale: false, error: { status: 0, message, errors: {}, retryAfter: WAIT_DEFAULT, cause: problem } };
+  }
+}
+
+async function readBody(reply) {
+  const text = await reply.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(reply, body) {
+  const said = typeof body?.message === 'string' ? body.message : '';
+  const garbled = reply.ok ? 'The server sent something that is not JSON.' : '';
+  return {
+    status: reply.status,
+    message: said || garbled || `The server answered ${reply.status} ${reply.statusText}`.trim(),
+    errors: body?.errors && typeof body.errors === 'object' ? body.errors : {},
+    retryAfter: readWait(reply.headers.get('Retry-After')),
+  };
+}
+
+function readWait(text) {
+  const seconds = Number(text);
+  if (!text || !Number.isFinite(seconds) || seconds < 0) return WAIT_DEFAULT;
+  return Math.min(WAIT_LONGEST, Math.max(1, seconds));
+}

@@ -1,0 +1,217 @@
+/**
+ * The controls of a view. Each is made once and follows the state afterwards, so that the keyboard
+ * stays where it is while the picture changes.
+ */
+import { button, element, replace } from './dom.js';
+import { DEPTH_LIMIT, depthOf, fromLocalInput, toLocalInput } from './url.js';
+
+const PAUSE = 300;
+
+/**
+ * @typedef {object} Control
+ * @property {HTMLElement} node
+ * @property {(state: import('./url.js').State, page: object|null) => void} follow
+ */
+
+/** @typedef {(changes: Partial<import('./url.js').State>, options?: {replace?: boolean}) => void} Change */
+
+/** @type {Record<string, (change: Change) => Control>} */
+const MAKERS = { q: filter, namespace: namespaces, direction: directions, depth, columns: columnsToggle, indirect: indirectToggle, at: asOf, state: journalState };
+
+/**
+ * @param {HTMLElement} container
+ * @param {string[]} names
+ * @param {Change} change
+ * @returns {(state: import('./url.js').State, page: object|null) => void} follow the state
+ */
+export function createControls(container, names, change) {
+  const made = names.map((name) => MAKERS[name](change));
+  replace(container, made.map((control) => control.node));
+  return (state, page) => made.forEach((control) => control.follow(state, page));
+}
+
+function labelled(words, input, id) {
+  return element('div', { class: 'control' }, element('label', { for: id }, words), input);
+}
+
+function filter(change) {
+  let timer = 0;
+  const input = element('input', { type: 'search', id: 'control-q', placeholder: 'name or path', autocomplete: 'off', 'data-testid': 'control-q' });
+  input.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => change({ q: input.value.trim(), selected: '' }, { replace: true }), PAUSE);
+  });
+  return { node: labelled('Filter', input, 'control-q'), follow: (state) => follow(input, state.q) };
+}
+
+/** A field in which someone is writing is left alone. */
+function follow(input, value) {
+  if (document.activeElement !== input || input.value === '') input.value = value;
+}
+
+function namespaces(change) {
+  const known = new Set();
+  const select = element('select', { id: 'control-namespace', 'data-testid': 'control-namespace', onchange: () => change({ namespace: select.value, selected: '' }) });
+  return {
+    node: labelled('Namespace', select, 'control-namespace'),
+    follow(state, page) {
+      for (const box of page?.model?.boxes.values() ?? []) if (box.kind === 'job') known.add(box.node.namespace);
+      if (state.namespace) known.add(state.namespace);
+      const options = [...known].sort().map((name) => element('option', { value: name }, name));
+      replace(select, element('option', { value: '' }, 'all'), options);
+      select.value = state.namespace;
+    },
+  };
+}
+
+const WAYS = Object.freeze([
+  ['upstream', 'left', 'Upstream'],
+  ['both', 'both', 'Both'],
+  ['downstream', 'right', 'Downstream'],
+]);
+
+function directions(change) {
+  const buttons = new Map(
+    WAYS.map(([way, mark, words]) => [way, button({ icon: mark, label: words, onclick: () => change({ direction: way }) }, { 'data-testid': `direction-${way}` })]),
+  );
+  return {
+    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'Direction' }, [...buttons.values()]),
+    follow: (state) => buttons.forEach((one, way) => one.setAttribute('aria-pressed', String(way === state.direction))),
+  };
+}
+
+function depth(change) {
+  let now = 1;
+  const less = button({ icon: 'minus', label: 'One step less', quiet: true, onclick: () => change({ depth: Math.max(0, now - 1) }) }, { 'data-testid': 'depth-less' });
+  const more = button({ icon: 'plus', label: 'One step more', quiet: true, onclick: () => change({ depth: Math.min(DEPTH_LIMIT, now + 1) }) }, { 'data-testid': 'depth-more' });
+  const shown = element('output', { class: 'depth', 'data-testid': 'depth' });
+  return {
+    node: element('div', { class: 'control', role: 'group', 'aria-label': 'Depth' }, element('span', { class: 'label' }, 'Depth'), element('div', { class: 'stepper' }, less, shown, more)),
+    follow(state) {
+      now = depthOf(state);
+      shown.textContent = String(now);
+      less.disabled = now <= 0;
+      more.disabled = now >= DEPTH_LIMIT;
+    },
+  };
+}
+
+function toggle(field, words, change) {
+  const box = element('input', { type: 'checkbox', id: `control-${field}`, 'data-testid': `control-${field}`, onchange: () => change({ [field]: box.checked }) });
+  return {
+    node: element('label', { class: 'control check', for: `control-${field}` }, box, words),
+    follow: (state) => { box.checked = state[field]; },
+  };
+}
+
+function columnsToggle(change) {
+  return toggle('columns', 'Columns', change);
+}
+
+function indirectToggle(change) {
+  return toggle('indirect', 'Indirect', change);
+}
+
+/** "Now" until a time is wanted; then a date and time, and the way back. */
+function asOf(change) {
+  const input = element('input', { type: 'datetime-local', id: 'control-at', 'aria-label': 'As of', 'data-testid': 'control-at', onchange: () => change({ at: fromLocalInput(input.value) }) });
+  const open = button({ icon: 'clock', label: 'Now', onclick: () => reveal() }, { 'data-testid': 'control-at-open', 'aria-label': 'As of now; choose another time' });
+  const clear = button({ icon: 'close', label: 'Back to now', quiet: true, onclick: () => settle('') || change({ at: '' }) }, { 'data-testid': 'control-now' });
+  input.addEventListener('blur', () => settle(input.value));
+
+  function reveal() {
+    settle('chosen');
+    input.focus();
+    try {
+      input.showPicker();
+    } catch {
+      /* the picker is a nicety: the field can be typed into */
+    }
+  }
+
+  function settle(value) {
+    open.hidden = value !== '';
+    input.hidden = clear.hidden = value === '';
+  }
+
+  return {
+    node: element('div', { class: 'control' }, element('span', { class: 'label', 'aria-hidden': 'true' }, 'As of'), open, input, clear),
+    follow(state) {
+      input.value = toLocalInput(state.at);
+      settle(document.activeElement === input ? 'chosen' : input.value);
+    },
+  };
+}
+
+const STATES = Object.freeze([
+  ['failed', 'Failed'],
+  ['waiting', 'Waiting'],
+  ['pending', 'Pending'],
+  ['projected', 'In the graph'],
+  ['all', 'All'],
+]);
+
+function journalState(change) {
+  const buttons = new Map(STATES.map(([state, words]) => [state, button({ label: words, onclick: () => change({ state }) }, { 'data-testid': `state-${state}` })]));
+  return {
+    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'State of the documents' }, [...buttons.values()]),
+    follow: (state) => buttons.forEach((one, name) => one.setAttribute('aria-pressed', String(name === state.state))),
+  };
+}
+
+/**
+ * Graph or list: two buttons of which one is pressed.
+ * @param {Change} change
+ * @returns {Control}
+ */
+export function formSwitch(change) {
+  const graph = button({ icon: 'graph', label: 'Graph', onclick: () => change({ as: 'graph' }, { replace: true }) }, { 'data-testid': 'as-graph' });
+  const list = button({ icon: 'list', label: 'List', onclick: () => change({ as: 'list' }, { replace: true }) }, { 'data-testid': 'as-list' });
+  return {
+    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'Shown as' }, graph, list),
+    follow(state) {
+      graph.setAttribute('aria-pressed', String(state.as === 'graph'));
+      list.setAttribute('aria-pressed', String(state.as === 'list'));
+    },
+  };
+}
+
+/**
+ * What the colours and lines mean; only what the picture holds.
+ * @param {import('./model.js').Model} model
+ * @returns {HTMLElement}
+ */
+export function legend(model) {
+  const boxes = [...model.boxes.values()];
+  const kinds = new Set([...model.links.values()].map((link) => link.kind));
+  const operations = new Set(boxes.filter((box) => box.kind === 'operation').map((box) => box.node.kind));
+  const entries = [
+    ['swatch dataset', 'Table', boxes.some((box) => box.kind === 'dataset')],
+    ['swatch job', 'Job', boxes.some((box) => box.kind === 'job')],
+    ['swatch failed', 'Last run failed', boxes.some((box) => box.failed)],
+    ['swatch read', 'Read', operations.has('read')],
+    ['swatch operation', 'Transformation', [...operations].some((kind) => kind !== 'read' && kind !== 'write')],
+    ['swatch write', 'Write', operations.has('write')],
+    ['line feeds', 'Data flow', kinds.has('feeds')],
+    ['line direct', 'Column value', kinds.has('DIRECT')],
+    ['line indirect', 'Filter, join, group, sort', kinds.has('INDIRECT')],
+  ];
+  return element('ul', { class: 'legend', 'aria-label': 'Legend' }, entries.filter(([, , present]) => present).map(([look, words]) => element('li', {}, element('span', { class: look, 'aria-hidden': 'true' }), words)));
+}
+
+/**
+ * Zoom, fit and picture buttons over the canvas.
+ * @param {{zoom: (factor: number) => void, fit: () => void, save: () => void}} canvas
+ * @returns {HTMLElement}
+ */
+export function canvasTools(canvas) {
+  return element(
+    'div',
+    { class: 'canvas-tools', role: 'group', 'aria-label': 'Canvas' },
+    button({ icon: 'plus', label: 'Zoom in', quiet: true, onclick: () => canvas.zoom(1.25) }, { 'data-testid': 'zoom-in' }),
+    button({ icon: 'minus', label: 'Zoom out', quiet: true, onclick: () => canvas.zoom(0.8) }, { 'data-testid': 'zoom-out' }),
+    button({ icon: 'fit', label: 'Show everything', quiet: true, onclick: canvas.fit }, { 'data-testid': 'fit' }),
+    button({ icon: 'image', label: 'Save as PNG', quiet: true, onclick: canvas.save }, { 'data-testid': 'save-image' }),
+  );
+}
+

@@ -1,0 +1,386 @@
+/**
+ * What the panel says of a table, a job, a column or an edge: first what the picture knows, then
+ * what the server adds.
+ */
+import { address } from './api.js';
+import { anchor, data, element, icon, time } from './dom.js';
+import { count, formatDuration, formatNumber, howWord, plain, shorten } from './format.js';
+import { find } from './model.js';
+import { errorText, expression, facts, later, modeChip, section, stateChip, table } from './panel.js';
+import { jobReference, link } from './url.js';
+
+const RECENT = 5;
+const MOST_LISTED = 12;
+const LONGEST_REFERENCE = 2000;
+
+/**
+ * @typedef {object} Context
+ * @property {import('./url.js').State} state
+ * @property {ReturnType<import('./api.js').createApi>} api
+ */
+
+/**
+ * @param {Context} context
+ * @param {import('./model.js').Model} model
+ * @param {import('./model.js').Box|import('./model.js').Row|import('./model.js').Link} item
+ * @returns {import('./panel.js').Description}
+ */
+export function describe(context, model, item) {
+  if (model.links.has(item.id)) return describeLink(context, model, item);
+  if (item.kind === 'column') return describeColumn(context, model, item);
+  return item.kind === 'job' ? describeJob(context, item.node) : describeDataset(context, item.node);
+}
+
+/**
+ * The words that a column view asks with: the URI where it is enough, else the id.
+ * @param {{id: string, uri?: string, scope?: string}} dataset
+ * @returns {string}
+ */
+export function datasetReference(dataset) {
+  const enough = dataset.uri && dataset.scope === '' && dataset.uri.length <= LONGEST_REFERENCE;
+  return enough ? dataset.uri : dataset.id;
+}
+
+function describeDataset(context, node) {
+  const { state, api } = context;
+  const of = `/graph/datasets/${encodeURIComponent(node.id)}`;
+  const known = api.get(of, { at: state.at }, 'panel/dataset');
+  const written = api.get(`${of}/history`, { limit: RECENT, at: state.at }, 'panel/history');
+  const last = api.get(`${of}/last-writer`, { at: state.at }, 'panel/last-writer');
+  return {
+    kind: 'Table',
+    tone: 'dataset',
+    title: node.label || node.uri,
+    detail: node.uri,
+    body: [
+      actions(
+        anchor(link(state, { view: 'lineage', node: node.id, columns: true }), icon('graph'), 'Lineage'),
+        anchor(link(state, { view: 'columns', dataset: datasetReference(node) }), icon('table'), 'Columns'),
+        download(address('/graph/impact', { node: node.id, format: 'csv', at: state.at }), 'Impact (CSV)'),
+      ),
+      facts([
+        ['Type', node.type && data(node.type)],
+        ['Scope', node.scope && data(node.scope)],
+        ['Last write', time(node.lastWrite, 'never seen')],
+        ['Also known as', node.names?.length > 0 && element('ul', { class: 'plain' }, node.names.map((name) => element('li', {}, data(name, 'mono'))))],
+      ]),
+      later(last, (reply) => lastWriter(state, reply)),
+      later(known, (dataset) => datasetParts(state, dataset)),
+      later(written, (history) => history.items.length > 0 && section('Recent writes', history.items.map((item) => execution(state, item)))),
+    ],
+  };
+}
+
+function lastWriter(state, { execution: writer, failedSince = [] }) {
+  if (!writer && failedSince.length === 0) return null;
+  return section(
+    'Last writer',
+    writer
+      ? element('p', {}, jobLink(state, writer.job), ' ', modeChip(writer.mode), element('br'), time(writer.at), ' · ', planLink(state, writer.planId ?? writer.plan, 'plan'))
+      : element('p', { class: 'muted' }, 'No successful write was seen.'),
+    failedSince.length > 0 &&
+      element('p', { class: 'note failed' }, icon('warning'), ` ${count(failedSince.length, 'failed attempt')} since then, the latest `, time(failedSince[0].at), '.'),
+  );
+}
+
+function datasetParts(state, dataset) {
+  const columns = dataset.schema?.columns ?? [];
+  const href = (column) => link(state, { view: 'columns', dataset: datasetReference(dataset), column: column.path ?? column.name });
+  return [
+    columns.length > 0 &&
+      section(
+        `Schema · ${count(columns.length, 'column')}`,
+        table('Schema', ['Column', 'Type'], columns.map((column) => [anchor(href(column), data(column.name)), data(column.type, 'mono')]), { 'data-testid': 'schema' }),
+      ),
+    dataset.partitionKeys?.length > 0 && facts([['Partitioned by', data(dataset.partitionKeys.join(', '), 'mono')]]),
+    users(state, 'Written by', dataset.writers ?? []),
+    users(state, 'Read by', dataset.readers ?? []),
+  ];
+}
+
+function users(state, heading, items) {
+  if (items.length === 0) return null;
+  const lines = items.slice(0, MOST_LISTED).map((user) =>
+    element('li', {}, jobLink(state, user.job), ' ', user.mode && modeChip(user.mode), element('span', { class: 'muted block' }, time(user.at), ' · ', planLink(state, user.plan, 'plan'))),
+  );
+  return section(heading, element('ul', { class: 'lines' }, lines), more(items.length));
+}
+
+function more(total) {
+  return total > MOST_LISTED ? element('p', { class: 'muted' }, `and ${formatNumber(total - MOST_LISTED)} more`) : null;
+}
+
+function describeJob(context, node) {
+  const { state, api } = context;
+  const of = `/graph/jobs/${encodeURIComponent(node.id)}`;
+  const known = api.get(of, { at: state.at }, 'panel/job');
+  const runs = api.get(`${of}/runs`, { limit: RECENT, at: state.at }, 'panel/runs');
+  return {
+    kind: 'Job',
+    tone: 'job',
+    title: node.name || node.label,
+    detail: '',
+    body: [
+      actions(
+        anchor(link(state, { view: 'job', node: jobReference(node) }), icon('job'), 'Open job'),
+        anchor(link(state, { view: 'lineage', node: node.id }), icon('graph'), 'Lineage'),
+      ),
+      facts([
+        ['Namespace', data(node.namespace)],
+        ['Last run', node.lastRun && [stateChip(node.lastRun.state), ' ', time(node.lastRun.at)]],
+        ['Shared name', node.shared && 'several applications report under this name'],
+      ]),
+      later(known, (job) => section('Plans', (job.plans ?? []).slice(0, MOST_LISTED).map((plan) => planCard(state, plan)), more(job.plans?.length ?? 0))),
+      later(runs, (list) => list.items.length > 0 && section('Recent runs', list.items.map((run) => runLine(run)))),
+    ],
+  };
+}
+
+/**
+ * A plan in a few lines: where it writes, from what, how, and when it last ran.
+ * @param {import('./url.js').State} state
+ * @param {object} plan an item of a job's `plans`
+ * @returns {HTMLElement}
+ */
+export function planCard(state, plan) {
+  return element(
+    'div',
+    { class: 'card' },
+    element('div', { class: 'card-line' }, planLink(state, plan.planIds?.[0] ?? plan.id, plan.target ? `→ ${plan.target.label}` : 'plan'), modeChip(plan.mode)),
+    plan.sources?.length > 0 && element('div', { class: 'muted' }, 'from ', listed(plan.sources.map((source) => datasetLink(state, source)))),
+    plan.lastRun && element('div', { class: 'muted' }, stateChip(plan.lastRun.state), ' ', time(plan.lastRun.at)),
+    gapCount(plan) > 0 && element('div', { class: 'note' }, icon('warning'), ` ${count(gapCount(plan), 'gap')} in its column lineage`),
+  );
+}
+
+function gapCount(plan) {
+  return Array.isArray(plan.gaps) ? plan.gaps.length : plan.gaps ?? 0;
+}
+
+function runLine(run) {
+  return element(
+    'div',
+    { class: 'card' },
+    element('div', { class: 'card-line' }, time(run.endedAt ?? run.startedAt), stateChip(run.state)),
+    element('div', { class: 'muted' }, [data(run.applicationId, 'mono'), durationOf(run) && ` · ${durationOf(run)}`]),
+    errorText(run.error),
+  );
+}
+
+/**
+ * @param {{startedAt?: string, endedAt?: string, durationMs?: number}} run
+ * @returns {string}
+ */
+export function durationOf(run) {
+  if (Number.isFinite(run.durationMs)) return formatDuration(run.durationMs);
+  if (!run.startedAt || !run.endedAt) return '';
+  return formatDuration(new Date(run.endedAt) - new Date(run.startedAt));
+}
+
+/**
+ * One execution: when, how it ended, how much it read and wrote, what went wrong.
+ * @param {import('./url.js').State} state
+ * @param {object} item
+ * @returns {HTMLElement}
+ */
+export function execution(state, item) {
+  return element(
+    'div',
+    { class: 'card' },
+    element('div', { class: 'card-line' }, time(item.at), element('span', {}, modeChip(item.mode), ' ', stateChip(item.state))),
+    element('div', { class: 'muted' }, [
+      item.job && [jobLink(state, item.job), ' · '],
+      durationOf(item) && `${durationOf(item)} · `,
+      planLink(state, item.planId ?? item.plan, 'plan'),
+    ]),
+    item.partitions?.length > 0 && element('div', { class: 'muted' }, 'partitions ', data(item.partitions.join(', '), 'mono')),
+    metrics(item.metrics),
+    errorText(item.error),
+  );
+}
+
+/**
+ * @param {Record<string, Record<string, number>>|null|undefined} groups `{"read": {…}, "write": {…}}`
+ * @returns {HTMLElement|null}
+ */
+export function metrics(groups) {
+  const pairs = Object.entries(groups ?? {}).flatMap(([group, values]) =>
+    Object.entries(values ?? {}).map(([name, value]) => [`${group} ${name}`, typeof value === 'number' ? formatNumber(value) : data(value)]),
+  );
+  return facts(pairs);
+}
+
+function describeColumn(context, model, row) {
+  const { state } = context;
+  const home = model.boxes.get(row.box);
+  const dataset = datasetReference({ id: row.node.datasetId ?? home.id, uri: row.node.dataset, scope: home.node.scope });
+  const name = row.node.name ?? row.label;
+  return {
+    kind: 'Column',
+    tone: 'column',
+    title: row.label,
+    detail: row.node.dataset,
+    body: [
+      actions(
+        anchor(link(state, { view: 'columns', dataset, column: name }), icon('graph'), 'Trace across jobs'),
+        anchor(link(state, { view: 'lineage', node: row.node.datasetId ?? home.id, columns: true }), icon('table'), 'Table lineage'),
+      ),
+      facts([['Table', datasetLink(state, home.node)], ['Type', row.type && data(row.type, 'mono')]]),
+      hops('Comes from', state, model, model.incoming.get(row.id) ?? [], 'from'),
+      hops('Goes to', state, model, model.outgoing.get(row.id) ?? [], 'to'),
+    ],
+  };
+}
+
+function hops(heading, state, model, links, end) {
+  if (links.length === 0) return section(heading, element('p', { class: 'muted' }, 'nothing in this picture'));
+  const lines = links.slice(0, 4 * MOST_LISTED).map((hop) =>
+    element(
+      'li',
+      {},
+      columnLink(state, model, hop[end]),
+      ' ',
+      howChip(hop.edge),
+      hop.edge.expression ? element('div', {}, expression(hop.edge.expression)) : null,
+    ),
+  );
+  return section(heading, element('ul', { class: 'lines' }, lines));
+}
+
+/**
+ * @param {{kind: string, how: string}} edge
+ * @returns {HTMLElement}
+ */
+export function howChip(edge) {
+  return element('span', { class: `chip ${edge.kind === 'INDIRECT' ? 'indirect' : 'direct'}`, title: `${edge.kind} ${edge.how}` }, howWord(edge.how));
+}
+
+function describeLink(context, model, item) {
+  const { state } = context;
+  const { edge } = item;
+  const column = edge.kind !== 'feeds';
+  const ends = [item.from, item.to].map((id) => find(model, id));
+  const endLink = (end) => (column ? columnLink(state, model, end.id) : boxLink(state, end));
+  return {
+    kind: column ? (edge.kind === 'INDIRECT' ? 'Indirect dependency' : 'Column dependency') : 'Flow',
+    tone: edge.kind === 'INDIRECT' ? 'indirect' : column ? 'direct' : 'plain',
+    title: `${shorten(ends[0].label, 60)} → ${shorten(ends[1].label, 60)}`,
+    detail: '',
+    body: [
+      facts([
+        ['From', endLink(ends[0])],
+        ['To', endLink(ends[1])],
+        ['How', column && howChip(edge)],
+        ['Mode', edge.modes?.length > 0 && edge.modes.map(modeChip)],
+        ['Jobs', edge.jobs?.length > 0 && listed(edge.jobs.slice(0, MOST_LISTED).map((id) => jobById(context, model, id)))],
+      ]),
+      edge.expression && section('Expression', expression(edge.expression)),
+      edge.plans?.length > 0 && section('Plans', element('ul', { class: 'lines' }, edge.plans.slice(0, MOST_LISTED).map((id) => element('li', {}, planLink(state, id, id)))), more(edge.plans.length)),
+    ],
+  };
+}
+
+function boxLink(state, box) {
+  if (box.kind === 'job') return jobLink(state, box.node);
+  return box.kind === 'dataset' ? datasetLink(state, box.node) : data(box.label);
+}
+
+/** Names of jobs that a reply mentions by id alone; a name belongs to its id for ever. */
+const jobNames = new Map();
+
+/**
+ * A job that may not be in the picture: its id stands until its name has come.
+ * @param {Context} context
+ * @param {import('./model.js').Model} model
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function jobById({ state, api }, model, id) {
+  const box = model.boxes.get(id);
+  if (box) return jobLink(state, box.node);
+  const made = anchor(link(state, { view: 'job', node: id }), data(shorten(id, 18), 'mono'));
+  if (!jobNames.has(id)) jobNames.set(id, api.get(`/graph/jobs/${encodeURIComponent(id)}`));
+  jobNames.get(id).then((result) => {
+    if (result.ok) made.replaceChildren(data(shorten(plain(result.data.name), 120)));
+    else jobNames.delete(id);
+  });
+  return made;
+}
+
+/**
+ * `table.column`, leading to the column across jobs.
+ * @param {import('./url.js').State} state
+ * @param {import('./model.js').Model} model
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function columnLink(state, model, id) {
+  const row = model.rows.get(id);
+  if (!row) return data(id, 'mono');
+  const home = model.boxes.get(row.box);
+  return columnHome(state, home, row, data(`${shorten(home.label, 60)}.`));
+}
+
+function columnHome(state, home, row, before = null) {
+  const dataset = datasetReference({ id: row.node.datasetId ?? home.id, uri: row.node.dataset, scope: home.node.scope });
+  const href = link(state, { view: 'columns', dataset, column: row.node.name ?? row.label });
+  return anchor(href, before, element('strong', {}, data(shorten(row.label, 120))));
+}
+
+/**
+ * The same in two lines, for tables.
+ * @param {import('./url.js').State} state
+ * @param {import('./model.js').Model} model
+ * @param {string} id
+ * @returns {HTMLElement|Array}
+ */
+export function columnCell(state, model, id) {
+  const row = model.rows.get(id);
+  if (!row) return data(id, 'mono');
+  const home = model.boxes.get(row.box);
+  return [element('span', { class: 'small muted block', title: shorten(home.detail, 300) }, data(shorten(home.label, 60))), columnHome(state, home, row)];
+}
+
+/**
+ * @param {import('./url.js').State} state
+ * @param {{namespace: string, name: string}|null} job
+ * @returns {HTMLElement|string}
+ */
+export function jobLink(state, job) {
+  return job ? anchor(link(state, { view: 'job', node: jobReference(job) }), data(shorten(plain(job.name), 120))) : '–';
+}
+
+/**
+ * @param {import('./url.js').State} state
+ * @param {{id: string, label?: string, uri?: string}|null} dataset
+ * @returns {HTMLElement|string}
+ */
+export function datasetLink(state, dataset) {
+  if (!dataset) return '–';
+  const words = shorten(plain(dataset.label || dataset.uri || dataset.id), 120);
+  const made = anchor(link(state, { view: 'lineage', node: dataset.id, columns: true }), data(words));
+  if (dataset.uri) made.title = shorten(plain(dataset.uri), 300);
+  return made;
+}
+
+/**
+ * @param {import('./url.js').State} state
+ * @param {string|null|undefined} id
+ * @param {string} words
+ * @returns {HTMLElement|string}
+ */
+export function planLink(state, id, words) {
+  return id ? anchor(link(state, { view: 'plan', plan: id }), data(shorten(plain(words), 120))) : '–';
+}
+
+function listed(parts) {
+  return parts.flatMap((part, number) => (number === 0 ? [part] : [', ', part]));
+}
+
+function actions(...links) {
+  return element('div', { class: 'actions' }, links);
+}
+
+function download(href, words) {
+  return element('a', { href, download: true }, words);
+}

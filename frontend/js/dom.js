@@ -1,0 +1,130 @@
+/**
+ * Elements, made without markup: text from outside only ever becomes text.
+ */
+import { formatTime, plain } from './format.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * Make an element. `class`, `data-…`, `aria-…` and other attributes are set as they are; false, null
+ * and undefined leave an attribute out; functions become listeners (`onclick`).
+ * @param {string} tag
+ * @param {Record<string, unknown>} [attributes]
+ * @param {...(Node|string|number|null|undefined|false|Array)} children strings become text
+ * @returns {HTMLElement}
+ */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) assign(made, name, value);
+  append(made, children);
+  return made;
+}
+
+function assign(made, name, value) {
+  if (value === null || value === undefined || value === false) return;
+  if (typeof value === 'function') made.addEventListener(name.replace(/^on/, ''), value);
+  else made.setAttribute(name, value === true ? '' : String(value));
+}
+
+function append(parent, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    parent.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+/**
+ * Put new children in the place of the old ones.
+ * @param {Element} parent
+ * @param {...unknown} children
+ */
+export function replace(parent, ...children) {
+  parent.replaceChildren();
+  append(parent, children);
+}
+
+/**
+ * Text from outside: control characters shown, direction isolated, broken anywhere when long.
+ * @param {unknown} value
+ * @param {string} [style] extra classes, such as `mono`
+ * @returns {HTMLElement}
+ */
+export function data(value, style = '') {
+  return element('bdi', { class: `data ${style}`.trim() }, plain(value));
+}
+
+/**
+ * A time in the reader's words, with the exact one in its title.
+ * @param {string|null|undefined} iso
+ * @param {string} [none] shown when there is no time
+ * @returns {HTMLElement|string}
+ */
+export function time(iso, none = '–') {
+  const words = formatTime(iso);
+  return words ? element('time', { datetime: iso, title: iso }, words) : none;
+}
+
+const ICONS = Object.freeze({
+  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l4.5 4.5',
+  sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6 19 19M5 19l1.4-1.4M17.6 6.4 19 5',
+  moon: 'M20 14.5A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.5z',
+  refresh: 'M20 11a8 8 0 0 0-14.5-3.5L4 9M4 4v5h5M4 13a8 8 0 0 0 14.5 3.5L20 15M20 20v-5h-5',
+  plus: 'M12 5v14M5 12h14',
+  minus: 'M5 12h14',
+  fit: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
+  image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9h.01',
+  clock: 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 7.5V12l3 2',
+  close: 'M6 6l12 12M18 6 6 18',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  graph: 'M4 9h6v6H4zM15 4h5v5h-5zM15 15h5v5h-5zM10 12h3M13 12V6.5h2M13 12v5.5h2',
+  list: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
+  warning: 'M12 4 2.8 20h18.4zM12 10v4.5M12 17.2v.1',
+  inbox: 'M4 13h4.5l1.5 3h4l1.5-3H20M4 13v6h16v-6L17 5H7z',
+  table: 'M4 5h16v14H4zM4 10h16M10 10v9',
+  job: 'M8 5.5v13l11-6.5z',
+  left: 'M19 12H5M11 6l-6 6 6 6',
+  right: 'M5 12h14M13 6l6 6-6 6',
+  both: 'M3 12h18M7 8l-4 4 4 4M17 8l4 4-4 4',
+});
+
+/**
+ * A line drawing, hidden from screen readers: the words stand beside it.
+ * @param {keyof typeof ICONS} name
+ * @returns {SVGElement}
+ */
+export function icon(name) {
+  const drawing = document.createElementNS(SVG, 'svg');
+  drawing.setAttribute('viewBox', '0 0 24 24');
+  drawing.setAttribute('class', 'icon');
+  drawing.setAttribute('aria-hidden', 'true');
+  const path = document.createElementNS(SVG, 'path');
+  path.setAttribute('d', ICONS[name]);
+  drawing.append(path);
+  return drawing;
+}
+
+/**
+ * A button with an icon and words; the words can be kept for screen readers and the tooltip alone.
+ * @param {{icon?: keyof typeof ICONS, label: string, quiet?: boolean, onclick: (event: Event) => void}} parts
+ * @param {Record<string, unknown>} [attributes]
+ * @returns {HTMLElement}
+ */
+export function button(parts, attributes = {}) {
+  const words = parts.quiet ? { 'aria-label': parts.label, title: parts.label } : {};
+  return element(
+    'button',
+    { type: 'button', class: parts.quiet ? 'button quiet' : 'button', onclick: parts.onclick, ...words, ...attributes },
+    parts.icon ? icon(parts.icon) : null,
+    parts.quiet ? null : element('span', {}, parts.label),
+  );
+}
+
+/**
+ * A link inside the page; the wiring follows it without a reload.
+ * @param {string} href made by url.js
+ * @param {...unknown} children
+ * @returns {HTMLElement}
+ */
+export function anchor(href, ...children) {
+  return element('a', { href, 'data-internal': true }, ...children);
+}

@@ -1,0 +1,100 @@
+/**
+ * What the stage shows when it has no picture: loading, empty, unknown, error, rebuilding.
+ */
+import { anchor, button, data, element, icon } from './dom.js';
+import { count } from './format.js';
+
+/**
+ * @param {{name: string, icon: string, heading: string}} parts
+ * @param {...unknown} children
+ * @returns {HTMLElement}
+ */
+function face({ name, icon: mark, heading }, ...children) {
+  return element(
+    'div',
+    { class: `face ${name}`, 'data-testid': `face-${name}`, role: name === 'error' ? 'alert' : null },
+    element('div', { class: 'face-mark' }, mark === 'wait' ? element('span', { class: 'spinner', 'aria-hidden': 'true' }) : icon(mark)),
+    element('h2', {}, heading),
+    ...children,
+  );
+}
+
+/** @returns {HTMLElement} */
+export function loadingFace() {
+  return face({ name: 'loading', icon: 'wait', heading: 'Loading…' });
+}
+
+/**
+ * Nothing was ever received: how to send the first lineage.
+ * @returns {HTMLElement}
+ */
+export function firstFace() {
+  const commands = [
+    ['Try it with the example pipeline', 'make demo'],
+    ['Point a Spark job of your own at this server', 'headwater config spark'],
+  ];
+  return face(
+    { name: 'empty', icon: 'inbox', heading: 'Nothing received yet' },
+    element('p', {}, 'Lineage appears here as soon as a job reports its first run.'),
+    element('dl', { class: 'commands' }, commands.map(([words, command]) => [element('dt', {}, words), element('dd', {}, element('code', {}, command))])),
+  );
+}
+
+/**
+ * An answer without nodes, for another reason than an empty server.
+ * @param {string} heading
+ * @param {string} words
+ * @param {{href: string, words: string}} [way] a link that leads on
+ * @returns {HTMLElement}
+ */
+export function emptyFace(heading, words, way) {
+  return face({ name: 'empty', icon: 'inbox', heading }, element('p', {}, words), way ? element('p', {}, anchor(way.href, way.words)) : null);
+}
+
+const HEADINGS = Object.freeze({ 0: 'No answer', 400: 'The server did not understand the question', 404: 'Not found', 401: 'Not signed in', 403: 'Not allowed' });
+
+/**
+ * @param {import('./api.js').Failure} error
+ * @param {{retry: () => void, hrefOf: (parameter: string, id: string) => string}} ways
+ * @returns {HTMLElement}
+ */
+export function errorFace(error, { retry, hrefOf }) {
+  const heading = HEADINGS[error.status] ?? 'Something went wrong';
+  return face(
+    { name: 'error', icon: 'warning', heading },
+    element('p', { 'data-testid': 'error-message' }, data(error.message)),
+    reasons(error.errors, hrefOf),
+    error.status > 0 ? element('p', { class: 'muted' }, `Status ${error.status}`) : null,
+    button({ icon: 'refresh', label: 'Try again', onclick: retry }, { 'data-testid': 'retry' }),
+  );
+}
+
+/** What the server said of each parameter; ids become links (a name that fits several tables). */
+function reasons(errors, hrefOf) {
+  const lines = Object.entries(errors).flatMap(([name, said]) => [said].flat().map((one) => [name, String(one)]));
+  if (lines.length === 0) return null;
+  return element(
+    'ul',
+    { class: 'reasons' },
+    lines.map(([name, said]) => {
+      const isId = /^[a-z]+_[0-9a-f]{32}$/.test(said);
+      return element('li', {}, isId ? anchor(hrefOf(name, said), data(said, 'mono')) : [element('strong', {}, data(name)), ': ', data(said)]);
+    }),
+  );
+}
+
+/**
+ * The server is there but its graph is not: the page asks again by itself.
+ * @param {import('./api.js').Failure} error
+ * @param {{pending?: number, retry: () => void}} ways
+ * @returns {HTMLElement}
+ */
+export function rebuildingFace(error, { pending, retry }) {
+  return face(
+    { name: 'rebuilding', icon: 'wait', heading: 'The graph is being rebuilt' },
+    element('p', {}, data(error.message)),
+    pending > 0 ? element('p', {}, `${count(pending, 'document')} still to go.`) : null,
+    element('p', { class: 'muted' }, `Asking again every ${count(Math.round(error.retryAfter), 'second')}.`),
+    button({ icon: 'refresh', label: 'Ask now', onclick: retry }, { 'data-testid': 'retry' }),
+  );
+}

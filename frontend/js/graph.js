@@ -1,0 +1,295 @@
+/**
+ * The canvas. The only file that names vis-network: it gives panning, zooming, drawing of edges and
+ * their hit test; positions come from the model, boxes are painted by shapes.js, and what lies under
+ * the pointer is asked of the model.
+ */
+import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
+import { bounds, emphasis, find, hit, linkStyle, neighbourhood, toItems } from './model.js';
+import { paint } from './shapes.js';
+
+const LARGEST = 1.2;
+const SMALLEST = 0.06;
+/** A picture that can only be fitted whole below this zoom is not fitted whole. */
+const LEGIBLE = 0.4;
+const CLOSE_UP = 0.75;
+const MANY_LINKS = 3000;
+/** Room for the footnote, the legend and the buttons over the canvas. */
+const PADDING = Object.freeze({ left: 30, right: 30, top: 62, bottom: 60 });
+const RIM = 40;
+const SLOP = 4;
+
+const OPTIONS = Object.freeze({
+  autoResize: true,
+  physics: false,
+  layout: { improvedLayout: false, hierarchical: false },
+  interaction: {
+    dragNodes: false,
+    dragView: true,
+    hover: false,
+    keyboard: false,
+    multiselect: false,
+    navigationButtons: false,
+    selectable: false,
+    selectConnectedEdges: false,
+    tooltipDelay: 1e9,
+    zoomSpeed: 0.6,
+  },
+  nodes: { physics: false, fixed: true, chosen: false, borderWidth: 0, font: { size: 0 } },
+  edges: {
+    physics: false,
+    chosen: false,
+    hoverWidth: 0,
+    selectionWidth: 0,
+    arrowStrikethrough: false,
+    color: { inherit: false },
+    font: { size: 0 },
+  },
+});
+
+/**
+ * @typedef {object} Listener
+ * @property {(id: string) => void} onSelect   a click; an empty id when nothing was hit
+ * @property {(id: string) => void} onOpen     a double click on a box or a row
+ * @property {(id: string, point: {x: number, y: number}) => void} onHover  pixels inside the container
+ * @property {(seen: {left: number, top: number, right: number, bottom: number}) => void} onMove  after each drawing: what is in view
+ */
+
+/**
+ * @param {HTMLElement} container carries data-nodes, data-edges, data-columns, data-selected,
+ *   data-drawn and data-transform (scale, x, y) for whoever wants to know what is drawn
+ * @param {import('./palette.js').Palette} palette
+ * @param {Listener} listener
+ */
+export function createGraph(container, palette, listener) {
+  const nodes = new DataSet();
+  const edges = new DataSet();
+  const state = { model: null, palette, lit: null, selected: '', hovered: '', linked: { left: new Set(), right: new Set() }, moved: false };
+  const network = new Network(container, { nodes, edges }, OPTIONS);
+  const drawing = container.querySelector('.vis-network');
+  drawing.tabIndex = -1;
+  drawing.setAttribute('aria-hidden', 'true');
+  const painter = ({ ctx, id }) => paintBox(ctx, id);
+
+  function paintBox(context, id) {
+    const box = state.model?.boxes.get(String(id).slice('box:'.length));
+    if (!box) return {};
+    paint(context, box, { ...state, focus: state.model.focus, scale: network.getScale() });
+    return { nodeDimensions: { width: box.width, height: box.height } };
+  }
+
+  function show(model) {
+    Object.assign(state, { model, lit: emphasis(model, state.selected), hovered: '', linked: rowsWithLinks(model) });
+    const items = toItems(model, state.palette, state.lit);
+    for (const node of items.nodes) if (node.shape === 'custom') node.ctxRenderer = painter;
+    const busy = items.edges.length > MANY_LINKS;
+    network.setOptions({ interaction: { hideEdgesOnDrag: busy, hideEdgesOnZoom: busy } });
+    nodes.clear();
+    edges.clear();
+    nodes.add(items.nodes);
+    edges.add(items.edges);
+    Object.assign(container.dataset, {
+      nodes: model.boxes.size,
+      columns: model.rows.size,
+      edges: model.links.size,
+    });
+    fitAll();
+  }
+
+  /** One batched update, of the links whose look changes. */
+  function restyle(lit) {
+    if (!state.model || sameSet(lit, state.lit)) return network.redraw();
+    const changed = [...state.model.links.values()]
+      .filter((link) => lookOf(link.id, lit) !== lookOf(link.id, state.lit))
+      .map((link) => linkStyle(link, state.palette, lit));
+    state.lit = lit;
+    if (changed.length > 0) edges.update(changed);
+    return network.redraw();
+  }
+
+  function select(id) {
+    state.selected = id;
+    container.dataset.selected = id;
+    restyle(state.model ? emphasis(state.model, id) : null);
+  }
+
+  function hover(id, point) {
+    if (id !== state.hovered) {
+      state.hovered = id;
+      container.style.cursor = id ? 'pointer' : '';
+      container.dataset.hovered = id;
+      const base = state.model ? emphasis(state.model, state.selected) : null;
+      if (!state.selected || !find(state.model, state.selected)) restyle(id ? neighbourhood(state.model, id) : base);
+    }
+    listener.onHover(id, point);
+  }
+
+  function at(pointer) {
+    if (!state.model) return '';
+    const { x, y } = network.DOMtoCanvas(pointer);
+    return hit(state.model, x, y) || String(network.getEdgeAt(pointer) ?? '');
+  }
+
+  function fitAll() {
+    const around = state.model && bounds(state.model);
+    if (!around || container.clientWidth === 0) return;
+    state.moved = false;
+    const focus = [state.selected, state.model.focus].map((id) => find(state.model, id)).find((item) => item && !item.edge);
+    network.moveTo({ ...frameOf(around, container, focus && centreOf(focus)), animation: false });
+  }
+
+  function centreOf(item) {
+    return { x: item.x ?? state.model.boxes.get(item.box).x, y: item.y };
+  }
+
+  function zoom(factor) {
+    const scale = Math.min(4, Math.max(SMALLEST, network.getScale() * factor));
+    network.moveTo({ scale, animation: false });
+  }
+
+  /**
+   * Move the picture when an item is out of sight, or under what covers the right side (pixels).
+   * Whoever walks with the keyboard is brought closer too: what was reached should be legible.
+   */
+  function reveal(id, covered, walking) {
+    const item = state.model && find(state.model, id);
+    if (!item || item.edge) return;
+    const centre = centreOf(item);
+    const place = network.canvasToDOM(centre);
+    const rim = walking ? RIM : 0;
+    const inside = place.x > rim && place.y > rim && place.x < container.clientWidth - covered - rim && place.y < container.clientHeight - rim;
+    const scale = walking ? Math.max(network.getScale(), 0.55) : network.getScale();
+    if (inside && scale === network.getScale()) return;
+    network.moveTo({ position: { x: centre.x + covered / (2 * scale), y: centre.y }, scale, animation: false });
+  }
+
+  function repaint(colours) {
+    state.palette = colours;
+    if (!state.model) return;
+    edges.update([...state.model.links.values()].map((link) => linkStyle(link, colours, state.lit)));
+    network.redraw();
+  }
+
+  /** The picture as it is now, on its ground colour. */
+  function toImage() {
+    const drawn = container.querySelector('canvas');
+    const copy = document.createElement('canvas');
+    [copy.width, copy.height] = [drawn.width, drawn.height];
+    const context = copy.getContext('2d');
+    context.fillStyle = state.palette.canvas;
+    context.fillRect(0, 0, copy.width, copy.height);
+    context.drawImage(drawn, 0, 0);
+    return new Promise((resolve) => copy.toBlob(resolve, 'image/png'));
+  }
+
+  network.on('click', ({ pointer }) => listener.onSelect(at(pointer.DOM)));
+  network.on('doubleClick', ({ pointer }) => {
+    const id = at(pointer.DOM);
+    if (id && !state.model.links.has(id)) listener.onOpen(id);
+  });
+  network.on('afterDrawing', () => {
+    if (!state.model) return;
+    note(container, network);
+    listener.onMove(seenOf(container, network));
+  });
+  followPointer(container, (point) => hover(point ? at(point) : '', point ?? { x: 0, y: 0 }));
+  for (const moving of ['dragEnd', 'zoom']) network.on(moving, () => { state.moved = true; });
+  whenResized(container, () => {
+    network.setSize('100%', '100%');
+    if (!state.moved) fitAll();
+    network.redraw();
+  });
+
+  function moveTo(point) {
+    state.moved = true;
+    network.moveTo({ position: point, animation: false });
+  }
+
+  return { show, select, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+}
+
+/**
+ * Everything, when everything can be read; else a close-up of the focus, or of where the flow begins.
+ * @param {{left: number, top: number, right: number, bottom: number}} around
+ * @param {{clientWidth: number, clientHeight: number}} container
+ * @param {{x: number, y: number}|undefined} focus
+ * @returns {{position: {x: number, y: number}, scale: number}}
+ */
+function frameOf(around, container, focus) {
+  const room = { x: container.clientWidth - PADDING.left - PADDING.right, y: container.clientHeight - PADDING.top - PADDING.bottom };
+  const size = { x: around.right - around.left, y: around.bottom - around.top };
+  const fits = { x: room.x / size.x, y: room.y / size.y };
+  const whole = Math.max(SMALLEST, Math.min(LARGEST, fits.x, fits.y));
+  const scale = whole >= LEGIBLE ? whole : Math.min(CLOSE_UP, Math.max(LEGIBLE, fits.x, fits.y));
+  const along = (axis, start, end, before, after) => {
+    const middle = (start + end) / 2 + (after - before) / (2 * scale);
+    if (fits[axis] >= scale) return middle;
+    return focus ? focus[axis] : start + (room[axis] / 2 + (after - before) / 2) / scale;
+  };
+  const position = {
+    x: along('x', around.left, around.right, PADDING.left, PADDING.right),
+    y: along('y', around.top, around.bottom, PADDING.top, PADDING.bottom),
+  };
+  return { position, scale };
+}
+
+function rowsWithLinks(model) {
+  const sides = { left: new Set(), right: new Set() };
+  for (const link of model.links.values()) {
+    sides[link.back ? 'left' : 'right'].add(link.from);
+    sides[link.back ? 'right' : 'left'].add(link.to);
+  }
+  return sides;
+}
+
+function lookOf(id, lit) {
+  if (lit === null) return 'usual';
+  return lit.has(id) ? 'strong' : 'faded';
+}
+
+function sameSet(one, other) {
+  if (one === null || other === null) return one === other;
+  return one.size === other.size && [...one].every((id) => other.has(id));
+}
+
+/** What is drawn and how it is moved, for tests and for anyone who places things over the canvas. */
+function note(container, network) {
+  const origin = network.canvasToDOM({ x: 0, y: 0 });
+  container.dataset.transform = [network.getScale(), origin.x, origin.y].map((value) => value.toFixed(4)).join(' ');
+  container.dataset.drawn = 'true';
+}
+
+function seenOf(container, network) {
+  const [first, last] = [{ x: 0, y: 0 }, { x: container.clientWidth, y: container.clientHeight }].map((point) => network.DOMtoCanvas(point));
+  return { left: first.x, top: first.y, right: last.x, bottom: last.y };
+}
+
+/** Pointer positions, at most one for each frame; null when the pointer leaves or drags. */
+function followPointer(container, tell) {
+  let waiting = null;
+  let last = null;
+  const send = () => {
+    waiting = null;
+    tell(last);
+  };
+  const ask = (point) => {
+    last = point;
+    waiting ??= requestAnimationFrame(send);
+  };
+  container.addEventListener('pointermove', (event) => {
+    if (event.buttons !== 0 || event.pointerType === 'touch') return ask(null);
+    const { left, top } = container.getBoundingClientRect();
+    return ask({ x: event.clientX - left, y: event.clientY - top });
+  });
+  container.addEventListener('pointerleave', () => ask(null));
+}
+
+/** The container's size has changed by more than a trifle, such as a scroll bar's rounding. */
+function whenResized(container, tell) {
+  let [width, height] = [container.clientWidth, container.clientHeight];
+  new ResizeObserver(() => {
+    const [wide, high] = [container.clientWidth, container.clientHeight];
+    if (Math.abs(wide - width) < SLOP && Math.abs(high - height) < SLOP) return;
+    [width, height] = [wide, high];
+    tell();
+  }).observe(container);
+}

@@ -1,0 +1,147 @@
+/**
+ * The same picture as a list, for keyboards and screen readers: a grid with one row in the tab order,
+ * arrow keys that follow edges, Enter for details. It shows nothing that the canvas does not, and
+ * hides nothing that the canvas shows.
+ */
+import { data, element, replace } from './dom.js';
+import { count, formatNumber, howWord, shorten } from './format.js';
+import { find, next, step } from './model.js';
+
+const KINDS = Object.freeze({ dataset: 'Table', job: 'Job', column: 'Column', operation: 'Operation' });
+
+/**
+ * What is said of an item when the reader arrives at it.
+ * @param {import('./model.js').Model} model
+ * @param {import('./model.js').Position} position
+ * @returns {string}
+ */
+export function announcement(model, position) {
+  const item = find(model, position.id);
+  const ways = ['upstream', 'downstream'].map((direction) => `${formatNumber(next(model, position.id, direction).length)} ${direction}`);
+  const failed = item.failed ? ', last run failed' : '';
+  return `${shorten(item.label, 100)}, ${KINDS[item.kind]}${failed}, ${ways.join(', ')}${among(model, position)}`;
+}
+
+function among(model, { id, came }) {
+  const ends = came ? next(model, came.from, came.direction) : [];
+  if (ends.length < 2) return '';
+  return `. ${formatNumber(ends.indexOf(id) + 1)} of ${formatNumber(ends.length)} ${came.direction} of ${shorten(find(model, came.from).label, 60)}`;
+}
+
+/**
+ * @param {HTMLElement} container
+ * @param {{onSelect: (id: string) => void, onOpen: (id: string) => void, announce: (text: string) => void}} listener
+ */
+export function createList(container, listener) {
+  let model = null;
+  let position = { id: '', came: null };
+  let rows = new Map();
+
+  function show(shown) {
+    model = shown;
+    position = { id: model.focus || model.order[0] || '', came: null };
+    rows = new Map(model.order.map((id) => [id, drawRow(model, id)]));
+    const grid = element(
+      'table',
+      { role: 'grid', class: 'grid', 'aria-label': 'Nodes of the graph', 'data-testid': 'list', onkeydown: press, onclick: click },
+      element('thead', {}, element('tr', {}, ['Name', 'Kind', 'Comes from', 'Goes to', 'Details'].map((heading) => element('th', { scope: 'col' }, heading)))),
+      element('tbody', {}, [...rows.values()]),
+    );
+    const help = element('p', { class: 'muted help' }, 'Arrow keys: down and up through the list, right and left along the edges, Page Down and Page Up among the ends of the same edge list. Enter opens details.');
+    replace(container, help, grid, edgeTable(model));
+    mark();
+  }
+
+  function mark() {
+    for (const [id, row] of rows) row.tabIndex = id === position.id ? 0 : -1;
+  }
+
+  function select(id) {
+    for (const [own, row] of rows) row.setAttribute('aria-selected', String(own === id));
+    if (rows.has(id) && id !== position.id) {
+      position = { id, came: null };
+      mark();
+    }
+  }
+
+  function move(to) {
+    position = to;
+    mark();
+    rows.get(to.id).focus();
+    listener.announce(announcement(model, to));
+  }
+
+  function press(event) {
+    if (event.target.closest('a, button')) return;
+    if (event.key === 'Enter' || event.key === ' ') listener.onOpen(position.id);
+    else {
+      const to = step(model, position, event.key);
+      if (!to) return;
+      move(to);
+    }
+    event.preventDefault();
+  }
+
+  function click(event) {
+    const row = event.target.closest('tr[data-id]');
+    if (!row || event.target.closest('a')) return;
+    position = { id: row.dataset.id, came: null };
+    mark();
+    row.focus();
+    listener.onSelect(row.dataset.id);
+  }
+
+  return { show, select, focus: () => rows.get(position.id)?.focus(), clear: () => replace(container) };
+}
+
+function drawRow(model, id) {
+  const item = find(model, id);
+  const ends = (direction) => next(model, id, direction).map((end) => shorten(find(model, end).label, 40));
+  return element(
+    'tr',
+    { tabindex: -1, 'aria-selected': 'false', 'data-id': id, class: `row-${item.kind}` },
+    element('th', { scope: 'row' }, data(shorten(item.label, 160))),
+    element('td', {}, element('span', { class: `chip ${item.kind}` }, KINDS[item.kind]), item.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null),
+    element('td', {}, names(ends('upstream'))),
+    element('td', {}, names(ends('downstream'))),
+    element('td', { class: 'muted' }, data(shorten(aside(item), 160), item.kind === 'job' ? '' : 'mono')),
+  );
+}
+
+function aside(item) {
+  if (item.kind === 'job') return item.node.namespace ?? '';
+  return item.kind === 'column' ? item.type : item.detail;
+}
+
+function names(labels) {
+  if (labels.length === 0) return '–';
+  const shown = labels.slice(0, 3).flatMap((label, number) => (number === 0 ? [data(label)] : [', ', data(label)]));
+  return labels.length > 3 ? [shown, ` and ${formatNumber(labels.length - 3)} more`] : shown;
+}
+
+/** The edges are drawn when they are asked for: there may be thousands. */
+function edgeTable(model) {
+  const body = element('tbody');
+  const fill = () => {
+    if (body.childElementCount === 0) replace(body, [...model.links.values()].map((link) => drawEdge(model, link)));
+  };
+  const headings = element('tr', {}, ['From', 'To', 'How', 'Expression or mode'].map((heading) => element('th', { scope: 'col' }, heading)));
+  return element(
+    'details',
+    { class: 'edges', ontoggle: fill, 'data-testid': 'list-edges' },
+    element('summary', {}, count(model.links.size, 'edge')),
+    element('table', { class: 'grid' }, element('thead', {}, headings), body),
+  );
+}
+
+function drawEdge(model, { from, to, edge }) {
+  const how = edge.kind === 'feeds' ? 'feeds' : `${howWord(edge.how)}${edge.kind === 'INDIRECT' ? ' (indirect)' : ''}`;
+  const text = edge.expression ?? edge.modes?.join(', ') ?? '';
+  return element('tr', {}, [nameOf(model, from), nameOf(model, to), how, data(text, edge.expression ? 'mono' : '')].map((cell) => element('td', {}, cell)));
+}
+
+function nameOf(model, id) {
+  const row = model.rows.get(id);
+  const label = shorten(find(model, id).label, 80);
+  return data(row ? `${shorten(model.boxes.get(row.box).label, 60)}.${label}` : label);
+}

@@ -1,0 +1,206 @@
+/**
+ * The state of the page and its spelling in the query string. Pure: no window, no history.
+ * A link says everything that is needed to draw the same picture again.
+ */
+
+/**
+ * @typedef {object} State
+ * @property {string} view        one of VIEWS
+ * @property {string} q           filter text of the overview
+ * @property {string} namespace   filter of the overview
+ * @property {string} node        a reference (`dataset:…`, `job:…`, `column:…`) or an opaque id
+ * @property {string} plan        a plan id
+ * @property {string} dataset     URI or id, for the column view
+ * @property {string} column      column path, for the column view
+ * @property {'both'|'upstream'|'downstream'} direction
+ * @property {number|null} depth  null: the view's own default
+ * @property {boolean} columns    columns drawn inside tables
+ * @property {boolean} indirect   filter, join, group and sort edges drawn
+ * @property {string} at          ISO time or epoch milliseconds; empty means now
+ * @property {number|null} limit  most nodes asked for; null: the server's default
+ * @property {string} state       filter of the journal view
+ * @property {string} selected    id of the selected node or edge
+ * @property {'graph'|'list'} as  the picture or its accessible list
+ */
+
+/** What each view keeps in its links, in the order in which it is written. */
+const FIELDS = Object.freeze({
+  overview: ['q', 'namespace', 'at', 'limit', 'selected', 'as'],
+  job: ['node', 'at', 'limit', 'selected', 'as'],
+  plan: ['plan', 'selected', 'as'],
+  lineage: ['node', 'direction', 'depth', 'columns', 'indirect', 'at', 'limit', 'selected', 'as'],
+  columns: ['dataset', 'column', 'node', 'direction', 'depth', 'indirect', 'at', 'limit', 'selected', 'as'],
+  journal: ['state'],
+});
+
+/** The views that exist. */
+export const VIEWS = Object.freeze(Object.keys(FIELDS));
+
+/** The most steps that the server walks. */
+export const DEPTH_LIMIT = 50;
+
+const DEPTH_DEFAULT = Object.freeze({ lineage: 1, columns: 10 });
+
+/** @type {Readonly<State>} */
+const DEFAULTS = Object.freeze({
+  view: 'overview',
+  q: '',
+  namespace: '',
+  node: '',
+  plan: '',
+  dataset: '',
+  column: '',
+  direction: 'both',
+  depth: null,
+  columns: false,
+  indirect: false,
+  at: '',
+  limit: null,
+  state: 'failed',
+  selected: '',
+  as: 'graph',
+});
+
+const CHOICES = Object.freeze({
+  view: VIEWS,
+  direction: ['both', 'upstream', 'downstream'],
+  state: ['failed', 'waiting', 'pending', 'projected', 'all'],
+  as: ['graph', 'list'],
+});
+
+const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000] });
+
+/**
+ * Read a query string. A value that means nothing is left at its default, so that an old or
+ * mistyped link still opens: `?depth=many` => depth null.
+ * @param {string} search with or without the leading question mark
+ * @returns {State}
+ */
+export function parse(search) {
+  const given = new URLSearchParams(search);
+  const state = { ...DEFAULTS };
+  for (const field of Object.keys(DEFAULTS)) {
+    const text = given.get(field);
+    if (text !== null) state[field] = read(field, text);
+  }
+  return state;
+}
+
+function read(field, text) {
+  if (field in CHOICES) return CHOICES[field].includes(text) ? text : DEFAULTS[field];
+  if (field in RANGES) return readNumber(text, RANGES[field]);
+  if (typeof DEFAULTS[field] === 'boolean') return text === 'true' || text === '1';
+  return text;
+}
+
+function readNumber(text, [least, most]) {
+  if (!/^\d{1,6}$/.test(text)) return null;
+  return Math.min(most, Math.max(least, Number(text)));
+}
+
+/**
+ * Write a state. Only what the view uses and what differs from the default is written, always in
+ * one order: equal pictures have equal links.
+ * @param {Partial<State>} state
+ * @returns {string} `/?view=…`
+ */
+export function write(state) {
+  const full = { ...DEFAULTS, ...state };
+  const query = new URLSearchParams({ view: full.view });
+  for (const field of FIELDS[full.view]) {
+    const value = full[field];
+    if (value !== DEFAULTS[field] && value !== null && value !== '') query.set(field, String(value));
+  }
+  return `/?${query}`;
+}
+
+/**
+ * The link to another view, seen at the same time and in the same form (picture or list).
+ * @param {State} from where the reader is
+ * @param {Partial<State>} to where the link leads
+ * @returns {string}
+ */
+export function link(from, to) {
+  return write({ at: from.at, as: from.as, ...to });
+}
+
+/**
+ * The link to what surrounds a node; the reader's direction, depth and toggles stay.
+ * @param {State} from
+ * @param {string} node a reference or an id
+ * @returns {string}
+ */
+export function lineageOf(from, node) {
+  const { direction, depth, columns, indirect } = from.view === 'lineage' ? from : DEFAULTS;
+  return link(from, { view: 'lineage', node, direction, depth, columns, indirect });
+}
+
+/**
+ * The same view with some values changed; the selection stays.
+ * @param {State} state
+ * @param {Partial<State>} changes
+ * @returns {State}
+ */
+export function change(state, changes) {
+  return { ...state, ...changes };
+}
+
+/**
+ * How many steps the view asks for.
+ * @param {State} state
+ * @returns {number}
+ */
+export function depthOf(state) {
+  return state.depth ?? DEPTH_DEFAULT[state.view] ?? 1;
+}
+
+/**
+ * Whether two states need the same replies: they differ at most in what is selected and in form.
+ * @param {State} one
+ * @param {State} other
+ * @returns {boolean}
+ */
+export function sameQuestion(one, other) {
+  return write({ ...one, selected: '', as: 'graph' }) === write({ ...other, selected: '', as: 'graph' });
+}
+
+/**
+ * A reference to a job: `job:<namespace>/<name>`, split by the server at the first raw slash.
+ * @param {{namespace: string, name: string}} job
+ * @returns {string}
+ */
+export function jobReference(job) {
+  return `job:${encodeURIComponent(job.namespace)}/${encodeURIComponent(job.name)}`;
+}
+
+/**
+ * What a date-time input (local time, no zone) means: its ISO form in UTC, empty when unreadable.
+ * @param {string} local such as `2026-03-01T09:15`
+ * @returns {string}
+ */
+export function fromLocalInput(local) {
+  const date = new Date(local);
+  return local && !Number.isNaN(date.getTime()) ? date.toISOString() : '';
+}
+
+/**
+ * The value of a date-time input for a time of the query string.
+ * @param {string} at ISO or epoch milliseconds
+ * @returns {string} local time to the second, empty when there is none
+ */
+export function toLocalInput(at) {
+  const date = readTime(at);
+  if (date === null) return '';
+  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 19);
+}
+
+/**
+ * @param {string} at ISO or epoch milliseconds
+ * @returns {Date|null} null when empty or unreadable
+ */
+export function readTime(at) {
+  if (!at) return null;
+  const date = new Date(/^-?\d+$/.test(at) ? Number(at) : at);
+  return Number.isNaN(date.getTime()) ? null : date;
+}

@@ -1,0 +1,64 @@
+/**
+ * The neighbourhood of a table, a job or a column.
+ */
+import { describe } from '../details.js';
+import { emptyFace } from '../faces.js';
+import { count } from '../format.js';
+import { find, tally, toModel } from '../model.js';
+import { depthOf, lineageOf, write } from '../url.js';
+
+export const lineage = {
+  controls: ['direction', 'depth', 'columns', 'indirect', 'at'],
+
+  /**
+   * @param {import('../details.js').Context} context
+   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   */
+  async load(context) {
+    const { state, api } = context;
+    if (!state.node) return { ok: true, data: { heading: 'Lineage', subtitle: '', model: null, reply: null, empty: noNode() } };
+    const result = await api.get('/graph/lineage', question(state), 'page');
+    if (!result.ok) return result;
+    const model = toModel(result.data, state.node);
+    const focus = find(model, model.focus);
+    return {
+      ok: true,
+      data: {
+        heading: focus?.label ?? state.node,
+        subtitle: words(state, model),
+        reply: result.data,
+        model,
+        empty: model.boxes.size === 0 ? emptyFace('Nothing here', 'This node has no lineage that can be drawn.') : null,
+        summary: () => (focus ? describe(context, model, focus) : null),
+        details: (item) => describe(context, model, item),
+        hrefOf: (item) => lineageOf(state, item.id),
+      },
+    };
+  },
+};
+
+/** What is asked; a value that is the server's default anyway is left out. */
+function question(state) {
+  const { node, at, limit } = state;
+  return {
+    node,
+    direction: state.direction,
+    depth: depthOf(state),
+    columns: state.columns || '',
+    indirect: state.indirect || '',
+    at,
+    limit,
+    layout: true,
+  };
+}
+
+function words(state, model) {
+  const { datasets, jobs, columns } = tally(model);
+  const way = state.direction === 'both' ? 'upstream and downstream' : state.direction;
+  const parts = [`${way}, ${count(depthOf(state), 'step')}`, count(datasets, 'table'), count(jobs, 'job')];
+  return (columns > 0 ? [...parts, count(columns, 'column')] : parts).join(' · ');
+}
+
+function noNode() {
+  return emptyFace('Whose lineage?', 'Search for a table, a job or a column, or pick one from the overview.', { href: write({ view: 'overview' }), words: 'Go to the overview' });
+}

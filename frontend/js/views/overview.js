@@ -1,0 +1,72 @@
+/**
+ * All jobs and tables.
+ */
+import { describe, jobLink } from '../details.js';
+import { element, icon, time } from '../dom.js';
+import { emptyFace, firstFace } from '../faces.js';
+import { count, formatNumber } from '../format.js';
+import { tally, toModel } from '../model.js';
+import { jobReference, lineageOf, link, write } from '../url.js';
+
+const MOST_NAMED = 4;
+
+export const overview = {
+  controls: ['q', 'namespace', 'at'],
+
+  /**
+   * @param {import('../details.js').Context} context
+   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   */
+  async load(context) {
+    const { state, api } = context;
+    const { q, namespace, at, limit } = state;
+    const graph = await api.get('/graph/overview', { q, namespace, at, limit, layout: true }, 'page');
+    if (!graph.ok) return graph;
+    const model = toModel(graph.data);
+    return {
+      ok: true,
+      data: {
+        heading: 'Overview',
+        subtitle: words(model),
+        reply: graph.data,
+        model,
+        empty: model.boxes.size === 0 ? await emptiness(context) : null,
+        notes: [failures(state, model)],
+        details: (item) => describe(context, model, item),
+        hrefOf: (item) => hrefOf(state, item),
+      },
+    };
+  },
+};
+
+function words(model) {
+  const { datasets, jobs, failed } = tally(model);
+  const trouble = failed > 0 ? `, ${formatNumber(failed)} failed last time` : '';
+  return `${count(jobs, 'job')}${trouble} · ${count(datasets, 'table')}`;
+}
+
+/** Why there is nothing: filters, a server that has received nothing, or documents not yet translated. */
+async function emptiness({ state, api }) {
+  if (state.q || state.namespace || state.at) {
+    return emptyFace('Nothing matches', 'No job and no table passes these filters.', { href: write({ view: 'overview', as: state.as }), words: 'Show everything' });
+  }
+  const summary = await api.get('/journal', { summary: true }, 'page');
+  const { received = 0, failed = 0 } = summary.ok ? summary.data : {};
+  if (received === 0) return firstFace();
+  const way = { href: write({ view: 'journal', state: failed > 0 ? 'failed' : 'pending' }), words: 'See the documents' };
+  return emptyFace('Nothing to draw yet', `${count(received, 'document')} arrived; none of them is in the graph so far.`, way);
+}
+
+/** Whose last run failed: the first thing to know for whoever is on call. */
+function failures(state, model) {
+  const failed = [...model.boxes.values()].filter((box) => box.failed).sort((one, other) => (one.node.lastRun.at < other.node.lastRun.at ? 1 : -1));
+  if (failed.length === 0) return null;
+  const links = failed.slice(0, MOST_NAMED).map((box) => element('span', {}, jobLink(state, box.node), ' ', element('span', { class: 'muted' }, time(box.node.lastRun.at))));
+  const rest = failed.length - links.length;
+  return element('p', { class: 'banner failed', 'data-testid': 'failures' }, icon('warning'), element('strong', {}, 'Failed last time:'), links, rest > 0 ? `and ${formatNumber(rest)} more` : null);
+}
+
+/** Where a double click leads. */
+function hrefOf(state, item) {
+  return item.kind === 'job' ? link(state, { view: 'job', node: jobReference(item.node) }) : lineageOf(state, item.id);
+}

@@ -1,0 +1,149 @@
+/**
+ * One plan, seen from near: its operations, their schemas and expressions, where each output column
+ * comes from, and how its executions went.
+ */
+import { datasetLink, execution, howChip, jobLink } from '../details.js';
+import { data, element, icon } from '../dom.js';
+import { emptyFace } from '../faces.js';
+import { count, formatNumber, plain, shorten } from '../format.js';
+import { find, planModel } from '../model.js';
+import { expression, facts, modeChip, section, table } from '../panel.js';
+import { link, write } from '../url.js';
+
+export const plan = {
+  controls: [],
+
+  /**
+   * @param {import('../details.js').Context} context
+   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   */
+  async load(context) {
+    const { state, api } = context;
+    if (!state.plan) return { ok: true, data: { heading: 'Plan', subtitle: '', model: null, reply: null, empty: noPlan() } };
+    const result = await api.get(`/graph/plans/${encodeURIComponent(state.plan)}`, { layout: true }, 'page');
+    return result.ok ? { ok: true, data: page(context, result.data) } : result;
+  },
+};
+
+function page(context, known) {
+  const { state } = context;
+  const model = planModel(known);
+  return {
+    heading: known.name || known.job?.name || known.planId,
+    subtitle: [known.system, known.agent, count(model.boxes.size, 'operation')].filter(Boolean).map(plain).join(' · '),
+    reply: { partial: known.partial ?? null },
+    model,
+    empty: model.boxes.size === 0 ? emptyFace('No operations', 'The document of this plan names no operations.') : null,
+    below: element('div', { class: 'parts' }, outputColumns(state, known), executions(state, known)),
+    summary: () => summarise(state, known),
+    details: (item) => describeItem(state, model, known, item),
+    hrefOf: () => '',
+  };
+}
+
+function summarise(state, known) {
+  const gaps = Array.isArray(known.gaps) ? known.gaps : [];
+  return {
+    kind: 'Plan',
+    tone: 'operation',
+    title: known.name || known.planId,
+    detail: known.planId,
+    body: [
+      element('div', { class: 'actions' }, known.job && element('a', { href: link(state, { view: 'job', node: known.job.id }), 'data-internal': true }, icon('job'), 'Job'), known.target && element('a', { href: link(state, { view: 'lineage', node: known.target.id, columns: true }), 'data-internal': true }, icon('graph'), 'Lineage of the output')),
+      facts([
+        ['Job', jobLink(state, known.job)],
+        ['Writes', known.target && [datasetLink(state, known.target), ' ', modeChip(known.mode)]],
+        ['Reads', known.sources?.length > 0 && element('ul', { class: 'plain' }, known.sources.map((source) => element('li', {}, datasetLink(state, source))))],
+        ['System', data(known.system)],
+        ['Agent', data(known.agent)],
+        ['API version', known.apiVersion && data(known.apiVersion)],
+        ['Command', known.command && data(known.command, 'mono')],
+        ['Labels', Object.keys(known.labels ?? {}).length > 0 && Object.entries(known.labels).map(([name, value]) => element('div', {}, data(`${name} = ${[value].flat().join(', ')}`)))],
+        ['Same plan, other ids', known.otherPlans > 0 && formatNumber(known.otherPlans)],
+      ]),
+      gaps.length > 0 && section('Gaps in the column lineage', element('ul', { class: 'lines' }, gaps.map((gap) => element('li', { class: 'gap' }, icon('warning'), element('span', {}, element('strong', {}, data(gap.code)), ' ', data(gap.detail ?? '')))))),
+      element('p', { class: 'muted' }, 'Select an operation to see its schema, expressions and parameters.'),
+    ],
+  };
+}
+
+function describeItem(state, model, known, item) {
+  return model.links.has(item.id) ? describeFlow(model, item) : describeOperation(state, model, known, item);
+}
+
+/** What flows along an edge is the schema of the operation it leaves. */
+function describeFlow(model, item) {
+  const [from, to] = [find(model, item.from), find(model, item.to)];
+  return {
+    kind: 'Flow',
+    tone: 'plain',
+    title: `${from.label} → ${to.label}`,
+    detail: '',
+    body: [schemaTable(from.node.schema ?? [], 'Columns that flow here')],
+  };
+}
+
+function describeOperation(state, model, known, box) {
+  const operation = box.node;
+  const inputs = (model.incoming.get(box.id) ?? []).map((link) => find(model, link.from).label);
+  const columns = operation.kind === 'write' ? known.columns ?? [] : [];
+  return {
+    kind: plain(operation.kind || 'operation'),
+    tone: operation.kind === 'read' ? 'dataset' : operation.kind === 'write' ? 'direct' : 'operation',
+    title: box.label,
+    detail: '',
+    body: [
+      facts([
+        ['Operation', data(operation.name, 'mono')],
+        ['Inputs', inputs.length > 0 && data(inputs.join(', '))],
+        ['Tables', operation.datasets?.length > 0 && operation.datasets.map((dataset) => element('div', {}, datasetLink(state, dataset), element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono'))))],
+        ['Mode', operation.kind === 'write' && modeChip(known.mode)],
+      ]),
+      operation.properties?.length > 0 && section('Parameters', element('dl', { class: 'facts stacked' }, operation.properties.map(({ name, text }) => [element('dt', {}, data(name)), element('dd', {}, expression(text))]))),
+      schemaTable(operation.schema ?? [], 'Output schema'),
+      columns.length > 0 && element('p', { class: 'muted' }, 'Where each output column comes from stands below the picture.'),
+    ],
+  };
+}
+
+function schemaTable(schema, heading) {
+  if (schema.length === 0) return section(heading, element('p', { class: 'muted' }, 'not reported'));
+  const rows = schema.map((column) => [
+    [data(column.name), element('span', { class: 'muted block' }, data(column.type, 'mono'))],
+    column.expression ? expression(column.expression) : element('span', { class: 'muted' }, 'unchanged'),
+  ]);
+  return section(`${heading} · ${count(schema.length, 'column')}`, table(heading, ['Column', 'Expression'], rows, { 'data-testid': 'operation-schema' }));
+}
+
+function outputColumns(state, known) {
+  const edges = known.columns ?? [];
+  const outputs = [...new Map(edges.map((edge) => [edge.to.id, edge.to])).values()];
+  if (outputs.length === 0) return section('Output columns', element('p', { class: 'muted' }, 'No source of an output column is known.'));
+  const rows = outputs.flatMap((output) => {
+    const sources = edges.filter((edge) => edge.to.id === output.id);
+    return sources.map((edge, place) => [
+      place === 0 ? columnOf(state, known, output, false) : '',
+      columnOf(state, known, edge.from, true),
+      howChip(edge),
+      expression(edge.expression),
+    ]);
+  });
+  return section('Output columns', table('Output columns and their sources', ['Column', 'Comes from', 'How', 'Expression'], rows, { 'data-testid': 'plan-columns' }));
+}
+
+function columnOf(state, known, column, withTable) {
+  const dataset = [known.target, ...(known.sources ?? [])].find((one) => one?.uri === column.dataset);
+  const href = link(state, { view: 'columns', dataset: dataset?.id ?? column.dataset, column: column.name });
+  const above = withTable ? element('span', { class: 'small muted block' }, data(shorten(plain(dataset?.label ?? column.dataset), 60))) : null;
+  return [above, element('a', { href, 'data-internal': true }, element('strong', {}, data(column.name)))];
+}
+
+function executions(state, known) {
+  const items = known.executions ?? [];
+  if (items.length === 0) return section('Executions', element('p', { class: 'muted' }, 'No execution of this plan was seen.'));
+  return section('Executions', element('div', { class: 'cards', 'data-testid': 'executions' }, items.map((item) => execution(state, { ...item, job: null, planId: null, plan: null }))));
+}
+
+function noPlan() {
+  return emptyFace('Which plan?', 'Open a job to see its plans.', { href: write({ view: 'overview' }), words: 'Go to the overview' });
+}

@@ -1,0 +1,236 @@
+"""SqlCatalogue: the catalogue of ``graph_model.store`` in a relational database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.catalogue import history, lists, search
+from graph_model.catalogue.rows import clear, digest, record, scan, withdraw
+from graph_model.catalogue.tables import STORAGE_OF, VERSION, datasets, jobs, metadata
+from graph_model.database import chunks, prepare, read
+from graph_model.errors import Unavailable
+from graph_model.facts import (
+    DatasetRow,
+    ExecutionPlanRow,
+    ExecutionRow,
+    JobRow,
+    LogicalPlanRow,
+    NameRow,
+    PartitionRow,
+    Row,
+    SchemaRow,
+)
+from graph_model.store import DatasetSummary, JobSummary, Match, Page, RunSummary, Writer
+
+_Row = TypeVar("_Row", DatasetRow, JobRow, LogicalPlanRow)
+
+
+class SqlCatalogue:
+    """Rows in the tables ``catalogue_*`` of an engine from ``open_database``.
+
+    The semantics of every method stand in ``store.Catalogue``. Several threads may share one.
+    Every method may raise Unavailable; the constructor raises ConfigurationError for a database
+    that it cannot use. What is asked for by ids comes back sorted.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        prepare(engine, "catalogue", VERSION, metadata)
+        self._engine = engine
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def record(self, rows: Sequence[Row]) -> None:
+        record(self._engine, rows)
+
+    def withdraw(self, rows: Sequence[Row]) -> None:
+        withdraw(self._engine, rows)
+
+    def clear(self) -> None:
+        clear(self._engine)
+
+    def scan(self) -> Iterator[Row]:
+        return scan(self._engine)
+
+    def digest(self) -> str:
+        """SHA-256 in hex over all rows: equal for equal content, whatever the order it came in."""
+        return digest(self._engine)
+
+    # --- by id -----------------------------------------------------------------------------------
+
+    def datasets(self, ids: Collection[str]) -> tuple[DatasetRow, ...]:
+        return self._by_id(DatasetRow, ids)
+
+    def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]:
+        return self._by_id(JobRow, ids)
+
+    def logical_plans(self, ids: Collection[str]) -> tuple[LogicalPlanRow, ...]:
+        return self._by_id(LogicalPlanRow, ids)
+
+    def execution_plans(
+        self,
+        *,
+        plan_id: str | None = None,
+        id: str | None = None,
+        logical_plan: str | None = None,
+        limit: int = 100,
+    ) -> tuple[ExecutionPlanRow, ...]:
+        """See ``store.Catalogue``; ValueError unless exactly one criterion is given."""
+        criteria = _given(plan_id=plan_id, id=id, logical_plan=logical_plan)
+        if len(criteria) != 1:
+            raise ValueError("expected exactly one of plan_id, id and logical_plan")
+        ((column, value),) = criteria.items()
+        with self._read() as connection:
+            return tuple(history.list_execution_plans(connection, column, value, limit))
+
+    def supporters(self, logical_plan: str, limit: int = 2) -> tuple[str, ...]:
+        with self._read() as connection:
+            return tuple(history.supporters(connection, logical_plan, limit))
+
+    # --- by name ---------------------------------------------------------------------------------
+
+    def datasets_by_uri(self, uri: str) -> tuple[DatasetRow, ...]:
+        asked = (
+            sa.select(*STORAGE_OF[DatasetRow].fields)
+            .where(datasets.c.uri == uri)
+            .order_by(datasets.c.scope, datasets.c.id)
+        )
+        with self._read() as connection:
+            return tuple(DatasetRow(*row) for row in connection.execute(asked))
+
+    def job_by_name(self, namespace: str, name: str) -> JobRow | None:
+        asked = (
+            sa.select(*STORAGE_OF[JobRow].fields)
+            .where(jobs.c.namespace == namespace, jobs.c.name == name)
+            .order_by(jobs.c.id)
+            .limit(1)
+        )
+        with self._read() as connection:
+            row = connection.execute(asked).first()
+        return None if row is None else JobRow(*row)
+
+    # --- history ---------------------------------------------------------------------------------
+
+    def writers(self, targets: Collection[str], at: int | None) -> tuple[Writer, ...]:
+        with self._read() as connection:
+            return tuple(history.writers(connection, targets, at))
+
+    def observed_plans(self, logical_plans: Collection[str], at: int | None) -> frozenset[str]:
+        with self._read() as connection:
+            return history.observed_plans(connection, logical_plans, at)
+
+    def executions(
+        self,
+        *,
+        logical_plan: str | None = None,
+        target: str | None = None,
+        job: str | None = None,
+        run: str | None = None,
+        plan_id: str | None = None,
+        state: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[ExecutionRow]:
+        criteria = _given(
+            logical_plan=logical_plan,
+            target=target,
+            job=job,
+            run=run,
+            plan_id=plan_id,
+            state=state,
+        )
+        with self._read() as connection:
+            return history.list_executions(connection, criteria, at, limit, cursor)
+
+    def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]:
+        with self._read() as connection:
+            return tuple(history.partitions_of(connection, executions))
+
+    def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        with self._read() as connection:
+            return history.newest_executions(connection, "job", jobs, at, writes_only=False)
+
+    def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
+        with self._read() as connection:
+            newest = history.newest_executions(connection, "target", targets, at, writes_only=True)
+        return {target: row.at for target, row in newest.items()}
+
+    def newest_event(self, at: int | None) -> int | None:
+        with self._read() as connection:
+            return history.newest_event(connection, at)
+
+    def names_of(self, locations: Collection[str], at: int | None) -> tuple[NameRow, ...]:
+        """See ``store.Catalogue``: the newest observation of each (name, location)."""
+        with self._read() as connection:
+            return tuple(history.names_of(connection, locations, at))
+
+    def location_of(self, name: str, at: int | None) -> str | None:
+        with self._read() as connection:
+            return history.location_of(connection, name, at)
+
+    def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
+        with self._read() as connection:
+            return history.newest_schemas(connection, datasets, at)
+
+    # --- lists -----------------------------------------------------------------------------------
+
+    def list_datasets(
+        self,
+        *,
+        query: str = "",
+        limit: int = 100,
+        cursor: str | None = None,
+        at: int | None = None,
+    ) -> Page[DatasetSummary]:
+        with self._read() as connection:
+            return lists.list_datasets(connection, query, limit, cursor, at)
+
+    def list_jobs(
+        self,
+        *,
+        query: str = "",
+        namespace: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        at: int | None = None,
+    ) -> Page[JobSummary]:
+        with self._read() as connection:
+            return lists.list_jobs(connection, query, namespace, limit, cursor, at)
+
+    def list_runs(
+        self, job: str, *, at: int | None = None, limit: int = 100, cursor: str | None = None
+    ) -> Page[RunSummary]:
+        with self._read() as connection:
+            return lists.list_runs(connection, job, at, limit, cursor)
+
+    def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
+        """See ``store.Catalogue``. There is one page: ``next`` is None, ``total`` counts all."""
+        with self._read() as connection:
+            return search.search(connection, text, kinds, limit)
+
+    def close(self) -> None:
+        """Give back the connections of the engine; safe to call twice."""
+        self._engine.dispose()
+
+    # --- parts -----------------------------------------------------------------------------------
+
+    def _read(self) -> AbstractContextManager[Connection]:
+        return read(self._engine, Unavailable)
+
+    def _by_id(self, kind: type[_Row], ids: Collection[str]) -> tuple[_Row, ...]:
+        storage = STORAGE_OF[kind]
+        found: list[_Row] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(ids))):
+                asked = sa.select(*storage.fields).where(storage.table.c.id.in_(chunk))
+                found += [kind(*row) for row in connection.execute(asked)]
+        return tuple(sorted(found))
+
+
+def _given(**criteria: Any) -> dict[str, Any]:
+    return {name: value for name, value in criteria.items() if value is not None}

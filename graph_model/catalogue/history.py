@@ -1,0 +1,379 @@
+"""Questions asked at a time: who wrote, which execution was newest, what a name stood for.
+
+Every function takes ``at``, epoch milliseconds or None for the end of time, and looks only at
+executions and observations at or before it. What is asked for in bulk is answered by one seek in
+an index for each answer, not by a walk over the history: a table that was overwritten a million
+times by one plan has one writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.catalogue.tables import (
+    STORAGE_OF,
+    execution_plans,
+    executions,
+    names,
+    partitions,
+    schema_uses,
+    schemas,
+    supports,
+)
+from graph_model.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.database import CHUNK, StoredText, chunks
+from graph_model.facts import (
+    ExecutionPlanRow,
+    ExecutionRow,
+    NameRow,
+    PartitionRow,
+    SchemaRow,
+)
+from graph_model.store import Page, Writer
+
+KIND_WRITE: Final = "write"
+_CURSOR: Final = "executions"
+_SIZES: Final = (1, 3, 10, 30, 100, CHUNK)
+
+
+def until(column: sa.ColumnElement[int], at: int | None) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that a time sets, for ``where(*until(…))``."""
+    return () if at is None else (column <= at,)
+
+
+def given(values: Sequence[str], name: str = "given") -> sa.CTE:
+    """The values (one at least) as a table with one column, ``value``.
+
+    Written as text because SQLAlchemy compiles its own VALUES anew for every call, and repeated up
+    to a few sizes because it keeps what it compiled by the number of values: for a handful of
+    values that takes longer than the database does.
+    """
+    size = next(size for size in _SIZES if size >= len(values))
+    padded = [*values, *[values[0]] * (size - len(values))]
+    keys = [f"{name}_{number}" for number in range(size)]
+    rows = ", ".join(f"(:{key})" for key in keys)
+    binds = [
+        sa.bindparam(key, value, StoredText()) for key, value in zip(keys, padded, strict=True)
+    ]
+    # Only the names of parameters are put into the text; both engines call the column column1.
+    text = sa.text(f"SELECT DISTINCT column1 AS value FROM (VALUES {rows}) AS t")  # noqa: S608
+    return text.bindparams(*binds).columns(sa.column("value", StoredText())).cte(name)
+
+
+def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that an execution (``of``: columns of the table or an alias) has worked."""
+    completed = of.state == labels.COMPLETED
+    return (of.kind == KIND_WRITE, completed) if writes_only else (completed,)
+
+
+def _pairs(
+    first: sa.ColumnElement[str],
+    second: sa.ColumnElement[str],
+    asked: Sequence[str],
+    *conditions: sa.ColumnElement[bool],
+) -> sa.CTE:
+    """Each value asked of ``first`` with every ``second`` beside it; the last one is null.
+
+    A loose index scan: from one ``second`` the next is found by a seek, however many rows hold it.
+    """
+    start = given(asked)
+
+    def least(of: sa.ColumnElement[str], *more: sa.ColumnElement[bool]) -> Any:
+        return (
+            sa.select(sa.func.min(second)).where(first == of, *conditions, *more).scalar_subquery()
+        )
+
+    pairs = sa.select(start.c.value.label("first"), least(start.c.value).label("second")).cte(
+        "pairs", recursive=True
+    )
+    return pairs.union_all(
+        sa.select(pairs.c.first, least(pairs.c.first, second > pairs.c.second)).where(
+            pairs.c.second.is_not(None)
+        )
+    )
+
+
+# --- executions ----------------------------------------------------------------------------------
+
+
+def writers(connection: Connection, targets: Collection[str], at: int | None) -> list[Writer]:
+    """Per (target, logical plan, mode) the newest successful write."""
+    found = []
+    for chunk in chunks(sorted(set(targets))):
+        for target, logical_plan, mode, latest in connection.execute(_writers(chunk, at)):
+            if latest is not None:
+                found.append(Writer(target, logical_plan, mode, latest))
+    return sorted(found)
+
+
+def _writers(targets: Sequence[str], at: int | None) -> sa.Select[Any]:
+    inner, outer = executions.alias("listed").c, executions.alias("seen").c
+    pairs = _pairs(inner.target, inner.logical_plan, targets, *successful(inner, writes_only=True))
+    modes = given(labels.MODES, "modes")
+    latest = (
+        sa.select(sa.func.max(outer.at))
+        .where(
+            outer.target == pairs.c.first,
+            *successful(outer, writes_only=True),
+            outer.logical_plan == pairs.c.second,
+            outer.mode == modes.c.value,
+            *until(outer.at, at),
+        )
+        .scalar_subquery()
+    )
+    return (
+        sa.select(pairs.c.first, pairs.c.second, modes.c.value, latest)
+        .select_from(pairs.join(modes, sa.true()))
+        .where(pairs.c.second.is_not(None))
+    )
+
+
+def observed_plans(
+    connection: Connection, logical_plans: Collection[str], at: int | None
+) -> frozenset[str]:
+    """Those of the logical plans that have a successful write."""
+    found: set[str] = set()
+    for chunk in chunks(sorted(set(logical_plans))):
+        asked = given(chunk)
+        seen = sa.exists().where(
+            executions.c.logical_plan == asked.c.value,
+            *successful(executions.c, writes_only=True),
+            *until(executions.c.at, at),
+        )
+        found.update(connection.execute(sa.select(asked.c.value).where(seen)).scalars())
+    return frozenset(found)
+
+
+def list_executions(
+    connection: Connection,
+    criteria: dict[str, str],
+    at: int | None,
+    limit: int,
+    cursor: str | None,
+) -> Page[ExecutionRow]:
+    """Newest first by (at, id); ``criteria`` are columns and their values."""
+    columns = executions.c
+    chosen = [columns[name] == value for name, value in sorted(criteria.items())]
+    chosen += until(columns.at, at)
+    asked = execution_page(chosen, checked_limit(limit) + 1, cursor)
+    rows = [ExecutionRow(*row) for row in connection.execute(asked)]
+    counted = sa.select(sa.func.count()).select_from(executions).where(*chosen)
+    total = connection.execute(counted).scalar_one()
+    more = len(rows) > limit
+    last = rows[limit - 1] if more else None
+    following = None if last is None else write_cursor(_CURSOR, last.at, last.id)
+    return Page(tuple(rows[:limit]), total, following)
+
+
+def execution_page(
+    chosen: Iterable[sa.ColumnElement[bool]], limit: int, cursor: str | None
+) -> sa.Select[Any]:
+    """The statement behind a page of executions, newest first."""
+    columns = executions.c
+    asked = sa.select(executions).where(*chosen)
+    if cursor is not None:
+        at, last = read_cursor(cursor, _CURSOR, int, str)
+        # The first condition bounds the walk over the index, the second cuts within one time.
+        asked = asked.where(columns.at <= at, sa.or_(columns.at < at, columns.id < last))
+    return asked.order_by(columns.at.desc(), columns.id.desc()).limit(limit)
+
+
+def newest_executions(
+    connection: Connection,
+    column: str,
+    values: Collection[str],
+    at: int | None,
+    *,
+    writes_only: bool,
+) -> dict[str, ExecutionRow]:
+    """Per value of the column its newest execution by (at, id), or its newest successful write."""
+    found: dict[str, ExecutionRow] = {}
+    seen = executions.alias("seen").c
+    conditions = successful(seen, writes_only=True) if writes_only else ()
+    for chunk in chunks(sorted(set(values))):
+        asked = given(chunk)
+        newest = (
+            sa.select(seen.id)
+            .where(seen[column] == asked.c.value, *conditions, *until(seen.at, at))
+            .order_by(seen.at.desc(), seen.id.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        statement = sa.select(executions, asked.c.value).join_from(
+            asked, executions, executions.c.id == newest
+        )
+        for row in connection.execute(statement):
+            found[row.value] = ExecutionRow(*row[:-1])
+    return found
+
+
+def partitions_of(connection: Connection, ids: Collection[str]) -> list[PartitionRow]:
+    """The partitions that these executions touched."""
+    found = []
+    for chunk in chunks(sorted(set(ids))):
+        asked = sa.select(partitions).where(partitions.c.execution.in_(chunk))
+        found += [PartitionRow(*row) for row in connection.execute(asked)]
+    return sorted(found)
+
+
+def newest_event(connection: Connection, at: int | None) -> int | None:
+    """The greatest time of an execution."""
+    asked = sa.select(sa.func.max(executions.c.at)).where(*until(executions.c.at, at))
+    newest: int | None = connection.execute(asked).scalar()
+    return newest
+
+
+# --- plans ---------------------------------------------------------------------------------------
+
+
+def list_execution_plans(
+    connection: Connection, column: str, value: str, limit: int
+) -> list[ExecutionPlanRow]:
+    """By their newest execution, those without one last, then by id."""
+    plans = execution_plans.c
+    latest = (
+        sa.select(sa.func.max(executions.c.at))
+        .where(executions.c.plan_id == plans.plan_id, executions.c.execution_plan == plans.id)
+        .scalar_subquery()
+        .label("latest")
+    )
+    asked = (
+        sa.select(execution_plans, latest)
+        .where(plans[column] == value)
+        .order_by(latest.is_(None), latest.desc(), plans.id)
+        .limit(checked_limit(limit))
+    )
+    return [ExecutionPlanRow(*row[:-1]) for row in connection.execute(asked)]
+
+
+def supporters(connection: Connection, logical_plan: str, limit: int) -> list[str]:
+    """Subjects that support a logical plan, in their order."""
+    asked = (
+        sa.select(supports.c.subject)
+        .where(supports.c.logical_plan == logical_plan)
+        .order_by(supports.c.subject)
+        .limit(limit)
+    )
+    return list(connection.execute(asked).scalars())
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def names_of(connection: Connection, locations: Collection[str], at: int | None) -> list[NameRow]:
+    """Per location and name the newest observation; of several at one time the greatest id."""
+    found = []
+    for chunk in chunks(sorted(set(locations))):
+        found += [NameRow(*row) for row in connection.execute(_names_of(chunk, at))]
+    return sorted(found)
+
+
+def _names_of(locations: Sequence[str], at: int | None) -> sa.Select[Any]:
+    inner, outer = names.alias("listed").c, names.alias("seen").c
+    pairs = _pairs(inner.location, inner.name, locations)
+    latest = (
+        sa.select(sa.func.max(outer.at))
+        .where(
+            outer.location == pairs.c.first,
+            outer.name == pairs.c.second,
+            *until(outer.at, at),
+        )
+        .scalar_subquery()
+    )
+    newest = sa.select(pairs.c.first, pairs.c.second, latest.label("at")).cte("newest")
+    columns = names.c
+    return (
+        sa.select(columns.name, columns.location, sa.func.max(columns.execution), columns.at)
+        .join_from(
+            newest,
+            names,
+            sa.and_(
+                columns.location == newest.c.first,
+                columns.name == newest.c.second,
+                columns.at == newest.c.at,
+            ),
+        )
+        .group_by(columns.name, columns.location, columns.at)
+    )
+
+
+def location_of(connection: Connection, name: str, at: int | None) -> str | None:
+    """The location last observed at or before ``at``, else the first one ever observed."""
+    order = (names.c.at, names.c.execution, names.c.location)
+    asked = sa.select(names.c.location).where(names.c.name == name).limit(1)
+    last = asked.where(*until(names.c.at, at)).order_by(*(column.desc() for column in order))
+    found: str | None = connection.execute(last).scalar()
+    if found is None and at is not None:
+        found = connection.execute(asked.order_by(*order)).scalar()
+    return found
+
+
+# --- schemas -------------------------------------------------------------------------------------
+
+
+def newest_schemas(
+    connection: Connection, datasets: Collection[str], at: int | None
+) -> dict[str, SchemaRow]:
+    """Per dataset the schema that the newest successful execution used (see ``store``).
+
+    Equal times and roles are told apart by the ids of the plan and of the schema, greatest first.
+    """
+    chosen: dict[str, str] = {}
+    for chunk in chunks(sorted(set(datasets))):
+        uses: dict[str, list[Any]] = {}
+        for use in connection.execute(_schema_uses(chunk, at)):
+            uses.setdefault(use.dataset, []).append(use)
+        for dataset, candidates in uses.items():
+            schema = _newest_schema(candidates)
+            if schema is not None:
+                chosen[dataset] = schema
+    rows: dict[str, SchemaRow] = {}
+    for chunk in chunks(sorted(set(chosen.values()))):
+        asked = sa.select(*STORAGE_OF[SchemaRow].fields).where(schemas.c.id.in_(chunk))
+        rows |= {row.id: SchemaRow(*row) for row in connection.execute(asked)}
+    return {dataset: rows[schema] for dataset, schema in chosen.items()}
+
+
+def _schema_uses(datasets: Iterable[str], at: int | None) -> sa.Select[Any]:
+    """The uses of schemas that are known, each with the time of its plan's newest execution."""
+    uses = schema_uses.c
+
+    def newest(limit: int | None) -> Any:
+        seen = executions.c
+        return (
+            sa.select(sa.func.max(seen.at))
+            .where(
+                seen.logical_plan == uses.logical_plan,
+                *successful(seen, writes_only=False),
+                *until(seen.at, limit),
+            )
+            .scalar_subquery()
+        )
+
+    return (
+        sa.select(schema_uses, newest(at).label("latest"), newest(None).label("ever"))
+        .join_from(schema_uses, schemas, schemas.c.id == uses.schema)
+        .where(uses.dataset.in_(datasets))
+    )
+
+
+def _newest_schema(uses: list[Any]) -> str | None:
+    seen = [use for use in uses if use.latest is not None]
+    if not seen and any(use.ever is not None for use in uses):
+        return None  # at that time nobody had used it yet
+    best = max(
+        seen or uses,
+        key=lambda use: (
+            -1 if use.latest is None else use.latest,
+            use.role == labels.WRITE if seen else False,
+            use.logical_plan,
+            use.role == labels.WRITE,
+            use.schema,
+        ),
+    )
+    return str(best.schema)

@@ -1,0 +1,219 @@
+"""Lists of datasets, jobs and runs: in order, page by page, each with its true total."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.catalogue.history import newest_executions, until
+from graph_model.catalogue.search import holds
+from graph_model.catalogue.search_text import fold
+from graph_model.catalogue.tables import STORAGE_OF, datasets, executions, jobs
+from graph_model.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.store import DatasetSummary, JobSummary, Page, RunSummary
+
+_NANOSECONDS: Final = 1_000_000  # in a millisecond
+_ERROR_LENGTH: Final = 300
+_ERROR_READ: Final = 4_000  # of an error that may be a stack trace of a megabyte
+
+_Item = TypeVar("_Item")
+
+
+# --- datasets ------------------------------------------------------------------------------------
+
+
+def list_datasets(
+    connection: Connection, query: str, limit: int, cursor: str | None, at: int | None
+) -> Page[DatasetSummary]:
+    """By name, then URI, then id."""
+    columns = datasets.c
+    chosen = [holds(columns.search_text, fold(query))] if query else []
+    asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
+    key = (columns.name, columns.uri, columns.id)
+    if cursor is not None:
+        asked = asked.where(_after(key, read_cursor(cursor, "datasets", str, str, str)))
+    found = connection.execute(asked.order_by(*key).limit(checked_limit(limit) + 1))
+    rows = [DatasetRow(*row) for row in found]
+    writes = newest_executions(
+        connection, "target", [row.id for row in rows[:limit]], at, writes_only=True
+    )
+    return _page(
+        [_dataset_summary(row, writes.get(row.id)) for row in rows],
+        limit,
+        _count(connection, datasets, chosen),
+        lambda item: write_cursor("datasets", item.dataset.name, item.dataset.uri, item.dataset.id),
+    )
+
+
+def _dataset_summary(row: DatasetRow, write: ExecutionRow | None) -> DatasetSummary:
+    if write is None:
+        return DatasetSummary(row, None, None)
+    return DatasetSummary(row, write.at, write.job)
+
+
+# --- jobs ----------------------------------------------------------------------------------------
+
+
+def list_jobs(
+    connection: Connection,
+    query: str,
+    namespace: str | None,
+    limit: int,
+    cursor: str | None,
+    at: int | None,
+) -> Page[JobSummary]:
+    """By namespace and name, then id."""
+    columns = jobs.c
+    chosen = [holds(columns.search_name, fold(query))] if query else []
+    if namespace is not None:
+        chosen.append(columns.namespace == namespace)
+    asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
+    key = (columns.namespace, columns.name, columns.id)
+    if cursor is not None:
+        asked = asked.where(_after(key, read_cursor(cursor, "jobs", str, str, str)))
+    found = connection.execute(asked.order_by(*key).limit(checked_limit(limit) + 1))
+    rows = [JobRow(*row) for row in found]
+    ids = [row.id for row in rows[:limit]]
+    runs = _run_counts(connection, ids, at)
+    newest = newest_executions(connection, "job", ids, at, writes_only=False)
+    return _page(
+        [_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in rows],
+        limit,
+        _count(connection, jobs, chosen),
+        lambda item: write_cursor("jobs", item.job.namespace, item.job.name, item.job.id),
+    )
+
+
+def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummary:
+    if last is None:
+        return JobSummary(row, runs, None, None)
+    return JobSummary(row, runs, last.at, last.state)
+
+
+def _run_counts(connection: Connection, ids: Sequence[str], at: int | None) -> dict[str, int]:
+    columns = executions.c
+    asked = (
+        sa.select(columns.job, sa.func.count(columns.run.distinct()).label("runs"))
+        .where(columns.job.in_(ids), *until(columns.at, at))
+        .group_by(columns.job)
+    )
+    return {row.job: row.runs for row in connection.execute(asked)}
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def list_runs(
+    connection: Connection, job: str, at: int | None, limit: int, cursor: str | None
+) -> Page[RunSummary]:
+    """Newest first by (end, run)."""
+    columns = executions.c
+    chosen = (columns.job == job, *until(columns.at, at))
+    ended = sa.func.max(columns.at)
+    asked = sa.select(columns.run).where(*chosen).group_by(columns.run)
+    if cursor is not None:
+        last_end, last_run = read_cursor(cursor, "runs", int, str)
+        asked = asked.having(
+            sa.or_(ended < last_end, sa.and_(ended == last_end, columns.run < last_run))
+        )
+    page = asked.order_by(ended.desc(), columns.run.desc()).limit(checked_limit(limit) + 1)
+    runs = list(connection.execute(page).scalars())
+    folded = {run.run: run for run in _folded(connection, chosen, runs)}
+    counted = sa.select(sa.func.count(columns.run.distinct())).where(*chosen)
+    return _page(
+        [folded[run] for run in runs],
+        limit,
+        connection.execute(counted).scalar_one(),
+        lambda item: write_cursor("runs", item.ended_at, item.run),
+    )
+
+
+def _folded(
+    connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
+) -> list[RunSummary]:
+    columns = executions.c
+    duration = sa.func.coalesce(columns.duration_ns, 0) // _NANOSECONDS
+    failed = sa.case((columns.state == labels.FAILED, 1), else_=0)
+    asked = (
+        sa.select(
+            columns.run,
+            sa.func.max(columns.application_id).label("application_id"),
+            sa.func.min(columns.at - duration).label("started_at"),
+            sa.func.max(columns.at).label("ended_at"),
+            sa.func.max(failed).label("failed"),
+            sa.func.count().label("executions"),
+        )
+        .where(*chosen, columns.run.in_(runs))
+        .group_by(columns.run)
+    )
+    folded = connection.execute(asked).all()
+    errors = _newest_errors(connection, chosen, [row.run for row in folded if row.failed])
+    return [
+        RunSummary(
+            run=row.run,
+            application_id=row.application_id,
+            started_at=row.started_at,
+            ended_at=row.ended_at,
+            state=labels.FAILED if row.failed else labels.COMPLETED,
+            executions=row.executions,
+            error=errors.get(row.run),
+        )
+        for row in folded
+    ]
+
+
+def _newest_errors(
+    connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
+) -> dict[str, str]:
+    """Per run the first line of the error of its newest failed execution that has one."""
+    if not runs:
+        return {}
+    columns = executions.c
+    order = (columns.at.desc(), columns.id.desc())
+    place = sa.func.row_number().over(partition_by=columns.run, order_by=order)
+    failures = (
+        sa.select(columns.run, columns.id, place.label("place"))
+        .where(*chosen, columns.run.in_(runs), columns.state == labels.FAILED)
+        .where(columns.error.is_not(None))
+        .subquery()
+    )
+    text = sa.func.substr(columns.error, 1, _ERROR_READ)
+    asked = (
+        sa.select(columns.run, text.label("text"))
+        .join_from(failures, executions, columns.id == failures.c.id)
+        .where(failures.c.place == 1)
+    )
+    return {row.run: first_line(row.text) for row in connection.execute(asked)}
+
+
+def first_line(error: str) -> str:
+    """The first line that says something, at most 300 characters."""
+    return next(iter(error.strip().splitlines()), "").rstrip()[:_ERROR_LENGTH]
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+def _after(key: Sequence[sa.ColumnElement[Any]], last: Sequence[str | int]) -> Any:
+    values = (sa.literal(value, column.type) for column, value in zip(key, last, strict=True))
+    return sa.tuple_(*key) > sa.tuple_(*values)
+
+
+def _count(
+    connection: Connection, table: sa.Table, chosen: Sequence[sa.ColumnElement[bool]]
+) -> int:
+    counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
+    return int(connection.execute(counted).scalar_one())
+
+
+def _page(
+    items: Sequence[_Item], limit: int, total: int, cursor: Callable[[_Item], str]
+) -> Page[_Item]:
+    """``items`` hold one more than the limit where another page follows."""
+    more = len(items) > limit
+    return Page(tuple(items[:limit]), total, cursor(items[limit - 1]) if more else None)

@@ -1,0 +1,181 @@
+"""Rows in and out: record, withdraw, clear, scan, digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.catalogue.tables import STORAGE_OF, STORAGES, Storage
+from graph_model.database import chunks, insert_new, read, storable, write
+from graph_model.errors import FactConflict, Unavailable
+from graph_model.facts import Row
+
+Values = tuple[Any, ...]
+Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored
+
+_PAGE: Final = 1_000
+
+
+def record(engine: Engine, rows: Iterable[Row]) -> None:
+    """Insert the rows whose key is new, in one transaction; FactConflict changes nothing.
+
+    What is known is looked up first, outside the transaction: a repeat takes no lock at all.
+    """
+    with read(engine, Unavailable) as connection:
+        missing = {
+            storage: new
+            for storage, batch in _batches(rows).items()
+            if (new := _unknown(connection, storage, batch))
+        }
+    if missing:
+        write(engine, lambda connection: _insert(connection, missing), Unavailable)
+
+
+def _insert(connection: Connection, missing: dict[Storage, Batch]) -> None:
+    for storage, batch in missing.items():
+        statement = insert_new(connection, storage.table)
+        result = connection.execute(statement, _parameters(storage, batch.values()))
+        if result.rowcount != len(batch):
+            # Another writer was first with some of them: it must have said the same.
+            _unknown(connection, storage, batch)
+
+
+def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
+    """The rows by table; raises FactConflict where two of them contradict each other."""
+    batches: dict[Storage, Batch] = {storage: {} for storage in STORAGES}
+    for row in rows:
+        storage = STORAGE_OF[type(row)]
+        values = _stored_values(storage, row)
+        known = batches[storage].setdefault(_key_of(storage, values), values)
+        if known != values:
+            raise FactConflict(f"{row!r} and {storage.row(*known)!r} share a key")
+    return {storage: batch for storage, batch in batches.items() if batch}
+
+
+def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
+    """The part of a batch that is not stored; FactConflict where something else is."""
+    unknown = dict(batch)
+    owner = storage.table.c[storage.owner]
+    place = _field_names(storage).index(storage.owner)
+    for chunk in chunks(sorted({values[place] for values in batch.values()})):
+        for stored in connection.execute(sa.select(*storage.fields).where(owner.in_(chunk))):
+            known = tuple(stored)
+            asked = unknown.pop(_key_of(storage, known), None)
+            if asked is not None and asked != known:
+                raise FactConflict(
+                    f"{storage.row(*asked)!r} and the known {storage.row(*known)!r} share a key"
+                )
+    return unknown
+
+
+def withdraw(engine: Engine, rows: Sequence[Row]) -> None:
+    """Delete the rows that are stored exactly so, in one transaction."""
+    asked: dict[Storage, list[dict[str, Any]]] = {}
+    for row in rows:
+        storage = STORAGE_OF[type(row)]
+        values = _stored_values(storage, row)
+        names = (f"old_{name}" for name in _field_names(storage))
+        asked.setdefault(storage, []).append(dict(zip(names, values, strict=True)))
+
+    def work(connection: Connection) -> None:
+        for storage, parameters in asked.items():
+            connection.execute(_delete(storage), parameters)
+
+    if asked:
+        write(engine, work, Unavailable)
+
+
+def _delete(storage: Storage) -> sa.Delete:
+    same = []
+    for field in storage.fields:
+        value = sa.bindparam(f"old_{field.name}", type_=field.type)
+        same.append(field.is_not_distinct_from(value) if field.nullable else field == value)
+    return storage.table.delete().where(*same)
+
+
+def clear(engine: Engine) -> None:
+    """Delete every row of every table, in one transaction."""
+
+    def work(connection: Connection) -> None:
+        for storage in STORAGES:
+            connection.execute(storage.table.delete())
+
+    write(engine, work, Unavailable)
+
+
+def scan(engine: Engine) -> Iterator[Row]:
+    """Every row, by table and key. A page is one transaction; nothing is held between pages."""
+    for storage in STORAGES:
+        last: Values | None = None
+        while True:
+            with read(engine, Unavailable) as connection:
+                page = connection.execute(_page_after(storage, last)).all()
+            for stored in page:
+                row: Row = storage.row(*stored)
+                yield row
+            if len(page) < _PAGE:
+                break
+            last = _key_of(storage, tuple(page[-1]))
+
+
+def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
+    key = [storage.table.c[name] for name in storage.key]
+    asked = sa.select(*storage.fields).order_by(*key).limit(_PAGE)
+    if last is None:
+        return asked
+    values = [sa.literal(value, column.type) for value, column in zip(last, key, strict=True)]
+    return asked.where(sa.tuple_(*key) > sa.tuple_(*values))
+
+
+def digest(engine: Engine) -> str:
+    """SHA-256 in hex over all rows, by table and key: equal for equal content."""
+    total = hashlib.sha256()
+    with read(engine, Unavailable) as connection:
+        for storage in STORAGES:
+            key = [storage.table.c[name] for name in storage.key]
+            stored = connection.execute(
+                sa.select(*storage.fields).order_by(*key), execution_options={"yield_per": _PAGE}
+            )
+            for row in stored:
+                total.update(_line(storage, tuple(row)))
+    return total.hexdigest()
+
+
+def _line(storage: Storage, values: Values) -> bytes:
+    line = json.dumps([storage.table.name, *values], ensure_ascii=True, separators=(",", ":"))
+    return line.encode() + b"\n"
+
+
+# --- one row -------------------------------------------------------------------------------------
+
+
+def _field_names(storage: Storage) -> tuple[str, ...]:
+    return tuple(storage.row.__slots__)
+
+
+def _key_of(storage: Storage, values: Values) -> Values:
+    fields = _field_names(storage)
+    return tuple(values[fields.index(name)] for name in storage.key)
+
+
+def _stored_values(storage: Storage, row: Row) -> Values:
+    return tuple(
+        storable(value) if isinstance(value, str) else value
+        for value in attrgetter(*_field_names(storage))(row)
+    )
+
+
+def _parameters(storage: Storage, batch: Iterable[Values]) -> list[dict[str, Any]]:
+    fields = _field_names(storage)
+    parameters = [dict(zip(fields, values, strict=True)) for values in batch]
+    if storage.search is not None:
+        for parameter in parameters:
+            name, text = storage.search(storage.row(**parameter))
+            parameter |= {"search_name": name, "search_text": text}
+    return parameters

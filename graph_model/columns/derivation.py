@@ -1,0 +1,180 @@
+"""From a plan to its column lineage: see the package's docstring for the rules.
+
+Each attribute and expression that the outputs or the conditions need is valued once, inputs
+before what uses them, so the cost is linear in the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graph_model import labels
+from graph_model.columns.influences import Statement, statements
+from graph_model.columns.valuation import Valuation
+from graph_model.columns.values import (
+    CONDITIONAL,
+    HOWS,
+    TRANSFORMATION,
+    Flows,
+    all_sources,
+    deciding,
+    raised,
+    together,
+)
+from graph_model.documents import ExecutionPlan, Operation, Reference
+from graph_model.expressions.commands import Assignment, CommandText, readable
+from graph_model.expressions.definitions import (
+    AMBIGUOUS_OUTPUT,
+    MERGE,
+    OPAQUE_RDD,
+    UNKNOWN_OUTPUT,
+    Definitions,
+    Gap,
+)
+from graph_model.expressions.properties import value_text
+from graph_model.expressions.text import Renderer
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """A written column comes from a read one.
+
+    ``output`` is the column's place in :attr:`PlanColumns.outputs`; ``source`` the id of the read
+    attribute and ``source_path`` the fields picked below it, () for the whole column. ``kind`` is
+    DIRECT with ``how`` IDENTITY, TRANSFORMATION or AGGREGATION, or INDIRECT with WINDOW or
+    CONDITIONAL. ``expression`` is the written column in terms of read columns, as SQL-like text.
+    """
+
+    output: int
+    source: str
+    source_path: tuple[str, ...]
+    kind: str
+    how: str
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """A read column decides about the whole output; ``how`` FILTER, JOIN, GROUP_BY or SORT.
+
+    ``expression`` is the condition (the conjunct that the column stands in), the grouping or the
+    order, in terms of read columns.
+    """
+
+    source: str
+    source_path: tuple[str, ...]
+    how: str
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanColumns:
+    """``outputs`` are the attribute ids written, in order; () when the document does not say."""
+
+    outputs: tuple[str, ...]
+    derivations: tuple[Derivation, ...]
+    influences: tuple[Influence, ...]
+    gaps: tuple[Gap, ...]
+
+
+def derive(plan: ExecutionPlan, renderer: Renderer | None = None) -> PlanColumns:
+    """The column lineage of a plan. Pure; never raises for what a document leaves out."""
+    return _Deriver(plan, renderer if renderer is not None else Renderer(plan)).derive()
+
+
+class _Deriver:
+    def __init__(self, plan: ExecutionPlan, renderer: Renderer) -> None:
+        self.plan = plan
+        self.renderer = renderer
+        self.definitions: Definitions = renderer.definitions
+        self.valuation = Valuation(plan, self.definitions)
+        self.gaps: dict[Gap, None] = {}
+
+    def derive(self) -> PlanColumns:
+        outputs = self._outputs()
+        derivations = tuple(self._derivations(outputs))
+        influences = tuple(dict.fromkeys(self._influences()))
+        gaps = tuple(sorted({**self.gaps, **self.valuation.gaps}))
+        return PlanColumns(outputs, derivations, influences, gaps)
+
+    def _outputs(self) -> tuple[str, ...]:
+        """What the write's input emits; () with a gap where the document does not say."""
+        known = self.definitions.outputs[self.plan.write.id]
+        if known is None and self.plan.reads:
+            self.gaps[self._without_output(self.plan.write)] = None
+        return tuple(known or ())
+
+    def _without_output(self, operation: Operation) -> Gap:
+        """Down the operations without a schema to the one that explains it."""
+        while True:
+            inputs = [self.definitions.operations[child] for child in operation.children]
+            schemas = [self.definitions.outputs[item.id] for item in inputs]
+            if sum(schema is not None for schema in schemas) > 1:
+                return Gap(AMBIGUOUS_OUTPUT, self.definitions.place(operation))
+            silent = [item for item in inputs if self.definitions.outputs[item.id] is None]
+            if "RDD" in operation.name:
+                return Gap(OPAQUE_RDD, self.definitions.place(operation))
+            if not silent:
+                return Gap(UNKNOWN_OUTPUT, self.definitions.place(operation))
+            operation = silent[0]
+
+    # --- derivations -----------------------------------------------------------------------------
+
+    def _derivations(self, outputs: Sequence[str]) -> Iterator[Derivation]:
+        updates = self._updates(len(outputs))
+        for place, identifier in enumerate(outputs):
+            reference = Reference("attribute", identifier)
+            flows = self.valuation.flows(reference)
+            text = self.renderer.text(reference, inline=True)
+            if updates:
+                flows, text = self._updated(flows, text, updates[place])
+            yield from self._spelled(place, flows, text)
+
+    def _spelled(self, place: int, flows: Flows, text: str) -> Iterator[Derivation]:
+        for number, bits in enumerate(flows):
+            kind = labels.DIRECT if number < CONDITIONAL else labels.INDIRECT
+            for source, path in self.valuation.sources.of(bits):
+                yield Derivation(place, source, path, kind, HOWS[number], text)
+
+    def _updates(self, count: int) -> list[Assignment]:
+        """Per output what an UPDATE sets it to; [] for any other write."""
+        write = self.plan.write
+        if "updateExpressions" not in write.params:
+            return []
+        found = CommandText(self.plan, write, self.definitions.outputs).updated()
+        if len(found) != count:
+            self.gaps[Gap(MERGE, f"{write.name}: {len(found)} expressions, {count} columns")] = None
+            return []
+        return found
+
+    def _updated(self, kept: Flows, name: str, set_to: Assignment) -> tuple[Flows, str]:
+        """Rows that the condition misses keep their value."""
+        if not set_to.complete:
+            self.gaps[Gap(MERGE, f"{self.plan.write.name}: {name}")] = None
+        if not set_to.changed and [self.valuation.flows(item) for item in set_to.same] == [kept]:
+            return kept, name
+        same = [self.valuation.flows(item) for item in set_to.same]
+        changed = [raised(self.valuation.flows(r), TRANSFORMATION) for r in set_to.changed]
+        decided = [deciding(self.valuation.flows(r), CONDITIONAL) for r in set_to.conditions]
+        return together((kept, *same, *changed, *decided)), self._chosen(name, set_to)
+
+    def _chosen(self, name: str, set_to: Assignment) -> str:
+        """``CASE WHEN dept = HR THEN salary + bonus ELSE salary END``; no condition: always."""
+        texts = (self.renderer.text(reference, inline=True) for reference in set_to.same)
+        new = set_to.text or ", ".join(texts) or "?"
+        condition = value_text(self.plan.write.params.get("condition"), self.renderer)
+        return f"CASE WHEN {readable(condition)} THEN {new} ELSE {name} END" if condition else new
+
+    # --- influences ------------------------------------------------------------------------------
+
+    def _influences(self) -> Iterator[Influence]:
+        for statement in statements(self.plan, self.definitions, self.renderer):
+            yield from self._stated(statement)
+
+    def _stated(self, statement: Statement) -> Iterator[Influence]:
+        bits = 0
+        for reference in statement.references:
+            bits |= all_sources(self.valuation.flows(reference))
+        for source, path in self.valuation.sources.of(bits):
+            yield Influence(source, path, statement.how, statement.text)

@@ -1,0 +1,636 @@
+"""What a producer told us: plans and events in one normal form, whatever the wire version.
+
+Frozen values between the edge and the translator. ``read_plan`` and ``read_event`` are the one
+typed pass over a parsed document: they coerce what published clients get wrong (numeric ids,
+null collections), keep what they do not know out of the way, and refuse the rest with
+:class:`InvalidDocument`, which names the field and what was expected. The rules come from the
+Spline producer API 1.2 as its agents speak it:
+
+- attributes, expressions and operations are unique only inside a plan, each by its id;
+- references may dangle: an undeclared attribute or expression is a leaf, not an error;
+- a childId must name an operation of the plan, and operations form no cycle;
+- a single-key object ``{"__attrId": "…"}`` or ``{"__exprId": "…"}`` is a reference, anywhere in
+  params and extra; an object with more keys is plain data.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar
+
+from graph_model.errors import InvalidDocument
+
+JsonObject = Mapping[str, Any]
+ReferenceKind = Literal["attribute", "expression"]
+OperationKind = Literal["read", "transform", "write"]
+
+API_VERSIONS: Final = ("1", "1.1", "1.2")
+_MAX_TIMESTAMP: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+_MAX_TYPE_PARTS: Final = 10_000  # two fields of one type, 40 levels deep, would be 2**40 parts
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A pointer to an attribute or an expression of the same plan."""
+
+    kind: ReferenceKind
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of an operation's output; ``children`` is where it comes from (empty: a leaf)."""
+
+    id: str
+    name: str
+    data_type: str | None
+    children: tuple[Reference, ...]
+    extra: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An expression node. ``hint`` is extra._typeHint, ``class_name`` extra.simpleClassName."""
+
+    id: str
+    name: str
+    data_type: str | None
+    children: tuple[Reference, ...]
+    params: JsonObject
+    hint: str
+    class_name: str
+    symbol: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal; ``value`` is any JSON value, null included."""
+
+    id: str
+    value: Any
+    data_type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A node of the plan. ``output`` None means: the document does not say (schema-less).
+
+    Reads have ``sources``; the write has ``target`` and ``append``.
+    """
+
+    id: str
+    kind: OperationKind
+    name: str
+    children: tuple[str, ...]
+    output: tuple[str, ...] | None
+    params: JsonObject
+    extra: JsonObject
+    sources: tuple[str, ...] = ()
+    target: str = ""
+    append: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """``text`` is Spark's simpleString (``array<struct<a:int>>``); ``fields`` of a struct.
+
+    ``element`` is the id of an array's element type; field types are ids too.
+    """
+
+    id: str
+    text: str
+    nullable: bool
+    fields: tuple[tuple[str, str], ...] = ()
+    element: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A name and a version: of the system (``spark 3.5.9``) or of the agent."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionPlan:
+    """A plan in normal form; ``operations`` are in topological order, inputs before consumers.
+
+    The order depends on the structure alone (depth first from the write, children in the order
+    of childIds), so two documents of one logic have their operations in the same places. The
+    write is last. Operations that the write does not reach are left out.
+    """
+
+    id: str
+    name: str | None
+    discriminator: str | None
+    labels: Mapping[str, tuple[str, ...]]
+    operations: tuple[Operation, ...]
+    attributes: Mapping[str, Attribute]
+    functions: Mapping[str, Function]
+    constants: Mapping[str, Constant]
+    data_types: Mapping[str, DataType]
+    system: Product
+    agent: Product | None
+    extra: JsonObject
+
+    @property
+    def write(self) -> Operation:
+        return self.operations[-1]
+
+    @property
+    def reads(self) -> tuple[Operation, ...]:
+        return tuple(operation for operation in self.operations if operation.kind == "read")
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionEvent:
+    """One execution of a plan. ``timestamp`` is epoch ms at its end; ``error`` None: it worked."""
+
+    plan_id: str
+    timestamp: int
+    duration_ns: int | None
+    discriminator: str | None
+    labels: Mapping[str, tuple[str, ...]]
+    error: Any
+    extra: JsonObject
+
+    @property
+    def application_id(self) -> str:
+        value = self.extra.get("appId")
+        return value if isinstance(value, str) else ""
+
+
+_Part = TypeVar("_Part", Attribute, Function, Constant)
+
+
+# --- plans -------------------------------------------------------------------------------------
+
+
+def read_plan(document: object, plan_id: str | None = None) -> ExecutionPlan:
+    """Normal form of an API 1.2 (or 1.1) plan.
+
+    ``plan_id`` stands in for an absent ``id``. Raises InvalidDocument.
+    """
+    plan = _object(document, "")
+    operations = _object(plan.get("operations"), "operations")
+    attributes = _read_unique(_items(plan, "attributes", ""), _read_attribute, "attribute", ())
+    expressions = _optional_object(plan, "expressions", "")
+    functions = _read_unique(
+        _items(expressions, "functions", "expressions"), _read_function, "expression", ()
+    )
+    constants = _read_unique(
+        _items(expressions, "constants", "expressions"), _read_constant, "expression", functions
+    )
+    extra = _optional_object(plan, "extraInfo", "")
+    return ExecutionPlan(
+        id=read_uuid(plan["id"], "id") if plan.get("id") is not None else _given_id(plan_id),
+        name=_optional_text(plan, "name", "") or _app_name(extra),
+        discriminator=_optional_text(plan, "discriminator", ""),
+        labels=read_labels(plan.get("labels"), "labels"),
+        operations=_topological(_read_operations(operations)),
+        attributes=attributes,
+        functions=functions,
+        constants=constants,
+        data_types=_read_data_types(extra),
+        system=_read_product(plan.get("systemInfo"), "systemInfo"),
+        agent=_read_agent(plan.get("agentInfo")),
+        extra=extra,
+    )
+
+
+def read_uuid(value: object, path: str) -> str:
+    """A UUID in lower case with dashes; raises InvalidDocument."""
+    if isinstance(value, str):
+        try:
+            return str(uuid.UUID(value))
+        except ValueError:
+            pass
+    raise InvalidDocument(path, "a UUID string")
+
+
+def read_labels(value: object, path: str) -> dict[str, tuple[str, ...]]:
+    """Labels: an object of lists of strings; one string stands for a list of one."""
+    labels: dict[str, tuple[str, ...]] = {}
+    for name, values in ({} if value is None else _object(value, path)).items():
+        listed = values if isinstance(values, list) else [values]
+        labels[name] = tuple(
+            _scalar_text(item, f"{path}.{name}") for item in listed if item is not None
+        )
+    return labels
+
+
+def _given_id(plan_id: str | None) -> str:
+    if plan_id is None:
+        raise InvalidDocument("id", "a UUID string")
+    return plan_id
+
+
+def _app_name(extra: JsonObject) -> str | None:
+    name = extra.get("appName")
+    return name if isinstance(name, str) else None
+
+
+def _read_attribute(item: object, path: str) -> Attribute:
+    fields = _object(item, path)
+    return Attribute(
+        _required_id(fields, "id", path),
+        _required_name(fields, "name", path),
+        _data_type_id(fields),
+        _read_references(fields.get("childRefs"), f"{path}.childRefs"),
+        _optional_object(fields, "extra", path),
+    )
+
+
+def _read_function(item: object, path: str) -> Function:
+    fields = _object(item, path)
+    extra = _optional_object(fields, "extra", path)
+    return Function(
+        _required_id(fields, "id", path),
+        _required_name(fields, "name", path),
+        _data_type_id(fields),
+        _read_references(fields.get("childRefs"), f"{path}.childRefs"),
+        _optional_object(fields, "params", path),
+        _text_or_empty(extra.get("_typeHint")),
+        _text_or_empty(extra.get("simpleClassName")),
+        extra["symbol"] if isinstance(extra.get("symbol"), str) else None,
+    )
+
+
+def _read_constant(item: object, path: str) -> Constant:
+    fields = _object(item, path)
+    if "value" not in fields:
+        raise InvalidDocument(f"{path}.value", "a value (null is one)")
+    return Constant(_required_id(fields, "id", path), fields["value"], _data_type_id(fields))
+
+
+def _read_references(value: object, path: str) -> tuple[Reference, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise InvalidDocument(path, "a list of references")
+    return tuple(_read_reference(item, path, index) for index, item in enumerate(value))
+
+
+def _read_reference(item: object, path: str, index: int) -> Reference:
+    found = as_reference(item)
+    if found is None:
+        raise InvalidDocument(f"{path}[{index}]", 'exactly one of {"__attrId"} or {"__exprId"}')
+    return found
+
+
+def as_reference(value: object) -> Reference | None:
+    """The reference that a JSON value is, or None when it is plain data."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return None
+    key, target = next(iter(value.items()))
+    if isinstance(target, bool) or not isinstance(target, str | int):
+        return None
+    if key == "__attrId":
+        return Reference("attribute", str(target))
+    if key == "__exprId":
+        return Reference("expression", str(target))
+    return None
+
+
+def references_in(value: object) -> Iterator[Reference]:
+    """Every reference inside params or extra, at any depth, in document order. Iterative."""
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if (found := as_reference(current)) is not None:
+            yield found
+        elif isinstance(current, dict):
+            stack.extend(reversed(list(current.values())))
+        elif isinstance(current, list):
+            stack.extend(reversed(current))
+
+
+def _read_operations(operations: JsonObject) -> dict[str, Operation]:
+    write = _object(operations.get("write"), "operations.write")
+    read: list[tuple[Operation, str]] = [(_read_write(write), "operations.write")]
+    for item, path in _items(operations, "reads", "operations"):
+        read.append((_read_read(_object(item, path), path), path))
+    for item, path in _items(operations, "other", "operations"):
+        read.append((_read_other(_object(item, path), path), path))
+    known: dict[str, Operation] = {}
+    for operation, path in read:
+        if known.setdefault(operation.id, operation) is not operation:
+            raise InvalidDocument(
+                f"{path}.id", f"operation ids used once, not {operation.id!r} twice"
+            )
+    for operation, path in read:
+        for index, child in enumerate(operation.children):
+            if child not in known:
+                raise InvalidDocument(
+                    f"{path}.childIds[{index}]", f"an operation's id, not {child!r}"
+                )
+    return known
+
+
+def _read_write(fields: JsonObject) -> Operation:
+    path = "operations.write"
+    append = fields.get("append")
+    if not isinstance(append, bool):
+        raise InvalidDocument(f"{path}.append", "true or false")
+    if not isinstance(fields.get("childIds"), list):
+        raise InvalidDocument(f"{path}.childIds", "a list of operation ids")
+    return Operation(
+        id=_required_id(fields, "id", path),
+        kind="write",
+        name=_optional_text(fields, "name", path) or "Write",
+        children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
+        output=None,
+        params=_optional_object(fields, "params", path),
+        extra=_optional_object(fields, "extra", path),
+        target=_required_source(fields.get("outputSource"), f"{path}.outputSource"),
+        append=append,
+    )
+
+
+def _read_read(fields: JsonObject, path: str) -> Operation:
+    sources = fields.get("inputSources")
+    if not isinstance(sources, list):
+        raise InvalidDocument(f"{path}.inputSources", "a list of URIs")
+    return Operation(
+        id=_required_id(fields, "id", path),
+        kind="read",
+        name=_optional_text(fields, "name", path) or "Read",
+        children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
+        output=_read_output(fields, path),
+        params=_optional_object(fields, "params", path),
+        extra=_optional_object(fields, "extra", path),
+        sources=tuple(
+            _required_source(source, f"{path}.inputSources[{index}]")
+            for index, source in enumerate(sources)
+        ),
+    )
+
+
+def _read_other(fields: JsonObject, path: str) -> Operation:
+    return Operation(
+        id=_required_id(fields, "id", path),
+        kind="transform",
+        name=_optional_text(fields, "name", path) or "Transform",
+        children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
+        output=_read_output(fields, path),
+        params=_optional_object(fields, "params", path),
+        extra=_optional_object(fields, "extra", path),
+    )
+
+
+def _read_output(fields: JsonObject, path: str) -> tuple[str, ...] | None:
+    output = fields.get("output")
+    return None if output is None else _read_ids(output, f"{path}.output")
+
+
+def _topological(operations: Mapping[str, Operation]) -> tuple[Operation, ...]:
+    """Depth first from the write, children in order, each operation after its inputs."""
+    write = next(operation for operation in operations.values() if operation.kind == "write")
+    ordered: list[Operation] = []
+    entered: set[str] = set()
+    left: set[str] = set()
+    stack: list[tuple[Operation, int]] = [(write, 0)]
+    entered.add(write.id)
+    while stack:
+        operation, position = stack.pop()
+        if position == len(operation.children):
+            left.add(operation.id)
+            ordered.append(operation)
+            continue
+        stack.append((operation, position + 1))
+        child = operations[operation.children[position]]
+        if child.id not in entered:
+            entered.add(child.id)
+            stack.append((child, 0))
+        elif child.id not in left:
+            raise InvalidDocument("operations", f"no cycle of childIds, as through {child.id!r}")
+    return tuple(ordered)
+
+
+def _read_data_types(extra: JsonObject) -> dict[str, DataType]:
+    """``extraInfo.dataTypes``; what is malformed there only costs the type's name."""
+    listed = extra.get("dataTypes")
+    types: dict[str, DataType] = {}
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("id"), str):
+            types[item["id"]] = _read_data_type(item)
+    return types
+
+
+def _read_data_type(item: JsonObject) -> DataType:
+    fields: list[tuple[str, str]] = []
+    listed = item.get("fields")
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            fields.append((entry["name"], _text_or_empty(entry.get("dataTypeId"))))
+    element = item.get("elementDataTypeId")
+    return DataType(
+        id=item["id"],
+        text=_text_or_empty(item.get("name")),
+        nullable=item.get("nullable") is not False,
+        fields=tuple(fields),
+        element=element if isinstance(element, str) else None,
+    )
+
+
+def type_text(types: Mapping[str, DataType], identifier: str | None) -> str | None:
+    """Spark's simpleString of a type id; None when the plan does not know it.
+
+    struct types are composed: ``struct<city:string,zip:int>``. A type inside itself, depths above
+    64 and what exceeds 10,000 parts end in ``...``; a type id that is not declared but reads as a
+    name (other clients) is the name.
+    """
+    if identifier is None:
+        return None
+    return _type_text(types, identifier, (), iter(range(_MAX_TYPE_PARTS)))
+
+
+def _type_text(
+    types: Mapping[str, DataType], identifier: str, above: tuple[str, ...], budget: Iterator[int]
+) -> str:
+    known = types.get(identifier)
+    if known is None:
+        return "" if _is_uuid(identifier) else identifier
+    if identifier in above or len(above) > 64 or next(budget, None) is None:
+        return "..."
+    within = (*above, identifier)
+    if known.fields:
+        inner = (
+            f"{name}:{_type_text(types, field, within, budget)}" for name, field in known.fields
+        )
+        return f"struct<{','.join(inner)}>"
+    if known.element is not None:
+        return f"array<{_type_text(types, known.element, within, budget)}>"
+    return known.text
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_product(value: object, path: str) -> Product:
+    fields = _object(value, path)
+    return Product(_required_name(fields, "name", path), _required_name(fields, "version", path))
+
+
+def _read_agent(value: object) -> Product | None:
+    """Optional; an empty object says as little as none."""
+    return None if value is None or value == {} else _read_product(value, "agentInfo")
+
+
+# --- events ------------------------------------------------------------------------------------
+
+
+def read_event(document: object, path: str = "") -> ExecutionEvent:
+    """Normal form of an API 1.2 (or 1.1) event. Raises InvalidDocument."""
+    event = _object(document, path)
+    extra = _optional_object(event, "extra", path)
+    return ExecutionEvent(
+        plan_id=read_uuid(event.get("planId"), _join(path, "planId")),
+        timestamp=_read_timestamp(event.get("timestamp"), _join(path, "timestamp")),
+        duration_ns=_read_duration(event.get("durationNs"), _join(path, "durationNs")),
+        discriminator=_optional_text(event, "discriminator", path),
+        labels=read_labels(event.get("labels"), _join(path, "labels")),
+        error=event.get("error"),
+        extra=extra,
+    )
+
+
+def _read_timestamp(value: object, path: str) -> int:
+    number = _whole(value)
+    if number is None or not 0 <= number <= _MAX_TIMESTAMP:
+        raise InvalidDocument(path, "milliseconds since 1970 as an integer, up to the year 9999")
+    return number
+
+
+def _read_duration(value: object, path: str) -> int | None:
+    if value is None:
+        return None
+    number = _whole(value)
+    if number is None or not 0 <= number < 2**63:
+        raise InvalidDocument(path, "nanoseconds as a non-negative 64-bit integer")
+    return number
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        return int(value)
+    return None
+
+
+# --- small readers -----------------------------------------------------------------------------
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _object(value: object, path: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise InvalidDocument(path, "a JSON object")
+    return value
+
+
+def _optional_object(fields: JsonObject, key: str, path: str) -> JsonObject:
+    value = fields.get(key)
+    return {} if value is None else _object(value, _join(path, key))
+
+
+def _items(fields: JsonObject, key: str, path: str) -> Iterator[tuple[object, str]]:
+    value = fields.get(key)
+    if value is None:
+        return
+    here = _join(path, key)
+    if not isinstance(value, list):
+        raise InvalidDocument(here, "a list")
+    for index, item in enumerate(value):
+        yield item, f"{here}[{index}]"
+
+
+def _read_unique(
+    items: Iterator[tuple[object, str]],
+    read: Callable[[object, str], _Part],
+    noun: str,
+    taken: Container[str],
+) -> dict[str, _Part]:
+    """Parts by id; an id that is ``taken`` or comes twice is refused where it comes again."""
+    known: dict[str, _Part] = {}
+    for item, path in items:
+        part = read(item, path)
+        if part.id in known or part.id in taken:
+            raise InvalidDocument(f"{path}.id", f"{noun} ids used once, not {part.id!r} twice")
+        known[part.id] = part
+    return known
+
+
+def _scalar_text(value: object, path: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InvalidDocument(path, "a string")
+    return str(value)
+
+
+def _required_id(fields: JsonObject, key: str, path: str) -> str:
+    """Ids of published non-Spark clients are numbers: 3 => "3"."""
+    return _scalar_text(fields.get(key), f"{path}.{key}")
+
+
+def _required_name(fields: JsonObject, key: str, path: str) -> str:
+    return _scalar_text(fields.get(key), f"{path}.{key}")
+
+
+def _required_source(value: object, path: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidDocument(path, "a URI, not empty")
+    return value
+
+
+def _optional_text(fields: JsonObject, key: str, path: str) -> str | None:
+    value = fields.get(key)
+    return None if value is None else _scalar_text(value, _join(path, key))
+
+
+def _read_ids(value: object, path: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise InvalidDocument(path, "a list of ids")
+    return tuple(_scalar_text(item, f"{path}[{index}]") for index, item in enumerate(value))
+
+
+def _data_type_id(fields: JsonObject) -> str | None:
+    """``dataType`` is a UUID from the agent and may be anything from others."""
+    value = fields.get("dataType")
+    return value if isinstance(value, str) else None
+
+
+def _text_or_empty(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def outputs(plan: ExecutionPlan) -> dict[str, Sequence[str] | None]:
+    """Per operation id the attribute ids of its output, inferred where the document is silent.
+
+    Spline's rule: an operation without ``output`` inherits the schema that its inputs share; when
+    they differ, or none has one, it is schema-less (None). The write has that of its inputs.
+    """
+    known: dict[str, Sequence[str] | None] = {}
+    for operation in plan.operations:
+        if operation.output is not None:
+            known[operation.id] = operation.output
+            continue
+        inherited = [known[child] for child in operation.children if known[child] is not None]
+        same = bool(inherited) and all(schema == inherited[0] for schema in inherited)
+        known[operation.id] = inherited[0] if same else None
+    return known

@@ -1,0 +1,107 @@
+"""Every exception that Headwater raises on purpose.
+
+    HeadwaterError
+    ├── InvalidInput            the caller can mend it: 4xx
+    │   ├── InvalidDocument     a plan or event breaks the protocol; names the field
+    │   ├── InvalidReference    a node reference or id that cannot be read
+    │   └── AmbiguousReference  a reference that fits several things; lists their ids
+    ├── NotFound                nothing with this id or name is known
+    ├── Unavailable             come back later: 503
+    │   ├── JournalUnavailable  a document cannot be made durable now
+    │   ├── GraphUnavailable    the graph database does not answer
+    │   │   └── GraphTimeout    ... within the time it was given
+    │   └── Rebuilding          the graph is behind the journal
+    ├── GraphRejected           the graph database refuses a request: a bug of ours
+    ├── FactConflict            two facts share an id and differ: a bug of ours
+    ├── ConfigurationError      a setting or a tool on this machine is wrong; stops start-up
+    └── EngineError             the embedded Gremlin Server cannot be started or has died
+
+Exceptions carry what was asked, so that a log line and a reply can both name it. The driver's
+own exceptions (gremlin_python, aiohttp) never leave ``graph_model/gremlin``.
+"""
+
+from __future__ import annotations
+
+
+class HeadwaterError(Exception):
+    """The root: catch it to catch everything that is ours."""
+
+
+class InvalidInput(HeadwaterError):
+    """The caller sent something that can never be accepted as it is."""
+
+
+class InvalidDocument(InvalidInput):
+    """A document breaks the protocol.
+
+    ``path`` is where, in the document's own spelling (``operations.reads[2].id``; empty for the
+    document as a whole); ``expected`` says what would have been right.
+    """
+
+    def __init__(self, path: str, expected: str) -> None:
+        super().__init__(f"{path or 'document'}: expected {expected}")
+        self.path = path
+        self.expected = expected
+
+
+class InvalidReference(InvalidInput):
+    """A node reference (``dataset:…``, ``column:…#…``, ``job:…/…`` or an id) cannot be read."""
+
+    def __init__(self, reference: str, expected: str) -> None:
+        super().__init__(f"{reference!r}: expected {expected}")
+        self.reference = reference
+        self.expected = expected
+
+
+class AmbiguousReference(InvalidInput):
+    """A reference fits more than one node; ``candidates`` are their ids, any of which is exact."""
+
+    def __init__(self, reference: str, candidates: tuple[str, ...]) -> None:
+        super().__init__(f"{reference!r} fits {len(candidates)} nodes: {', '.join(candidates)}")
+        self.reference = reference
+        self.candidates = candidates
+
+
+class NotFound(HeadwaterError):
+    """Nothing of this kind is known under this id or name."""
+
+    def __init__(self, kind: str, asked: str) -> None:
+        super().__init__(f"no {kind} {asked!r} is known")
+        self.kind = kind
+        self.asked = asked
+
+
+class Unavailable(HeadwaterError):
+    """It may work later; nothing was half done."""
+
+
+class JournalUnavailable(Unavailable):
+    """A document could not be made durable (disk full, database away): it was not accepted."""
+
+
+class GraphUnavailable(Unavailable):
+    """The graph database cannot be reached or keeps failing after retries."""
+
+
+class GraphTimeout(GraphUnavailable):
+    """The graph database did not answer within the time it was given."""
+
+
+class Rebuilding(Unavailable):
+    """The graph is being rebuilt from the journal and cannot answer yet."""
+
+
+class GraphRejected(HeadwaterError):
+    """The graph database refuses a request that no retry can mend."""
+
+
+class FactConflict(HeadwaterError):
+    """Two facts have one id and different content; law 2 of the design is broken."""
+
+
+class ConfigurationError(HeadwaterError):
+    """A setting, or a tool that this machine should have, is missing or wrong."""
+
+
+class EngineError(HeadwaterError):
+    """The embedded Gremlin Server could not be started, or died."""

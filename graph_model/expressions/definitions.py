@@ -1,0 +1,359 @@
+"""Where an attribute of a plan comes from, what the document's ``childRefs`` miss included.
+
+The agent links an attribute to its expression for Project, Aggregate, Generate, Window and Union.
+For the rest it leaves a fresh attribute without any reference, and three repairs, all of them by
+position, close the gap:
+
+- ``CTERelationRef``: its output stands for the output of the ``CTERelationDef`` of the same id;
+- ``Expand`` (rollup, cube, grouping sets, unpivot): column i is the i-th item of any projection;
+- operations that rename as a whole (View, SubqueryAlias, WithCTE, …): column i is column i.
+
+What an opaque operation emits (``MapInPandas``, typed transformations) comes from everything that
+goes in. What cannot be resolved is a :class:`Gap`. Details of gaps name operations by their place
+in the topological order and columns by name, never by id: equal logic has equal gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from graph_model.documents import (
+    Attribute,
+    ExecutionPlan,
+    Operation,
+    Reference,
+    as_reference,
+    outputs,
+)
+from graph_model.expressions.commands import Assignment, CommandText
+
+# Codes of gaps.
+DANGLING: Final = "dangling-reference"
+OPAQUE_RDD: Final = "opaque-rdd"
+OPAQUE_OPERATION: Final = "opaque-operation"
+UNKNOWN_SOURCE: Final = "unknown-source"
+POSITIONS: Final = "positions-disagree"
+CTE: Final = "cte-not-found"
+SUBQUERY: Final = "subquery"
+MERGE: Final = "merge-expressions"
+CYCLE: Final = "cyclic-reference"
+AMBIGUOUS_OUTPUT: Final = "ambiguous-output"
+UNKNOWN_OUTPUT: Final = "unknown-output"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gap:
+    """Something of the column lineage that the document does not tell."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All columns that go into an operation: what its opaque outputs come from."""
+
+    operation: str
+
+
+Node = Reference | Inputs
+
+DefinitionKind = Literal["leaf", "nothing", "same", "generated", "opaque", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Where an attribute comes from.
+
+    - ``leaf``: a column of what a read operation reads;
+    - ``nothing``: made here, of no column (literal rows, a range);
+    - ``same``: the value of any of ``nodes`` (an expression, a union's branches), unchanged;
+    - ``generated``: output number ``position`` of the generator ``nodes[0]``;
+    - ``opaque``: everything in ``nodes``, transformed;
+    - ``unknown``: the document does not tell.
+
+    ``changed`` are further values that flow in transformed, ``conditions`` what decides between
+    them; ``text`` is the definition as the producer wrote it, where it is only text.
+    """
+
+    kind: DefinitionKind
+    nodes: tuple[Node, ...] = ()
+    position: int = 0
+    siblings: int = 1
+    changed: tuple[Reference, ...] = ()
+    conditions: tuple[Reference, ...] = ()
+    text: str | None = None
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (*self.nodes, *self.changed, *self.conditions)
+
+
+#: Leaves that bring rows of their own: literal rows, ranges, results of commands.
+_OWN_ROWS: Final = frozenset(
+    {"LocalRelation", "Range", "OneRowRelation", "CommandResult", "Values"}
+)
+#: One row in, one row out, same columns in the same places, perhaps under new ids.
+_RENAMING: Final = frozenset(
+    {
+        "View", "SubqueryAlias", "CTERelationDef", "WithCTE", "Filter", "Sort", "Distinct",
+        "Deduplicate", "DeduplicateWithinWatermark", "GlobalLimit", "LocalLimit", "Offset", "Tail",
+        "Sample", "Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint",
+        "EventTimeWatermark", "CollectMetrics", "Intersect", "Except", "InMemoryRelation",
+    }
+)  # fmt: skip
+#: Where an operation lists the expressions of its whole output, in order.
+_PROJECTIONS: Final = {"Project": "projectList", "Aggregate": "aggregateExpressions"}
+
+
+def operation_word(operation: Operation) -> str:
+    """The node's class without decoration: ``View (`e`, [a#1])``, ``Except All`` => first word."""
+    return operation.name.replace("(", " ").split(" ", 1)[0]
+
+
+def is_merge(operation: Operation) -> bool:
+    return operation.kind == "transform" and operation_word(operation).startswith("MergeInto")
+
+
+class Definitions:
+    """Answers for one plan; each attribute is worked out once, when it is first asked for."""
+
+    def __init__(self, plan: ExecutionPlan) -> None:
+        self.plan = plan
+        self.outputs: Mapping[str, Sequence[str] | None] = outputs(plan)
+        self.operations = {operation.id: operation for operation in plan.operations}
+        self.positions = {operation.id: place for place, operation in enumerate(plan.operations)}
+        self._made: dict[str, tuple[Operation, int]] = {}  # where an attribute first appears
+        self._fresh: dict[str, list[str]] = {}  # per operation, what first appears there
+        self._read: set[str] = set()
+        self._renamed: dict[str, str] = {}  # undeclared name of a generated column => the column
+        self._definitions: dict[str, Definition] = {}
+        self._merges: dict[str, Mapping[str, Assignment]] = {}
+        self.cte: Mapping[str, Operation] = _cte_definitions(plan)
+        for operation in plan.operations:
+            self._register(operation)
+
+    def place(self, operation: Operation) -> str:
+        """How a gap names an operation."""
+        return f"{operation_word(operation)} (operation {self.positions[operation.id]})"
+
+    def of(self, attribute: str) -> Definition:
+        """Where the attribute comes from."""
+        known = self._definitions.get(attribute)
+        if known is None:
+            known = self._definitions[attribute] = self._define(attribute)
+        return known
+
+    def inputs_of(self, operation: str) -> Iterator[Reference]:
+        """The columns that go into an operation."""
+        for child in self.operations[operation].children:
+            for attribute in self.outputs[child] or ():
+                yield Reference("attribute", attribute)
+
+    def name_of(self, attribute: str) -> str:
+        known = self.plan.attributes.get(self._renamed.get(attribute, attribute))
+        return known.name if known is not None else "?"
+
+    # --- which operation makes an attribute ------------------------------------------------------
+
+    def _register(self, operation: Operation) -> None:
+        emitted = self.outputs[operation.id] or ()
+        if operation.kind == "read":
+            self._read.update(emitted)
+        if not emitted or any(emitted == self.outputs[child] for child in operation.children):
+            return
+        fresh = self._fresh.setdefault(operation.id, [])
+        received = {item for child in operation.children for item in self.outputs[child] or ()}
+        for index, attribute in enumerate(emitted):
+            if attribute not in received and attribute not in self._made:
+                self._made[attribute] = (operation, index)
+                fresh.append(attribute)
+        if operation_word(operation) == "Generate":
+            self._rename_generated(operation, fresh)
+
+    def _rename_generated(self, operation: Operation, fresh: Sequence[str]) -> None:
+        """``generatorOutput`` of an aliased generator names attributes that nothing declares."""
+        listed = operation.params.get("generatorOutput")
+        names = [as_reference(item) for item in listed] if isinstance(listed, list) else []
+        if len(names) != len(fresh):
+            return
+        for reference, attribute in zip(names, fresh, strict=True):
+            if reference is not None and reference.id not in self.plan.attributes:
+                self._renamed[reference.id] = attribute
+
+    # --- the definition --------------------------------------------------------------------------
+
+    def _define(self, identifier: str) -> Definition:
+        if identifier in self._renamed:
+            return _same(Reference("attribute", self._renamed[identifier]))
+        attribute = self.plan.attributes.get(identifier)
+        operation, index = self._made.get(identifier, (None, 0))
+        if attribute is not None and attribute.children:
+            return self._declared(attribute, operation)
+        if identifier in self._read:
+            return Definition("leaf")
+        if operation is None:
+            return self._unknown(DANGLING, f"{self.name_of(identifier)}, which no operation emits")
+        return self._undeclared(identifier, operation, index)
+
+    def _declared(self, attribute: Attribute, operation: Operation | None) -> Definition:
+        if operation is not None and is_merge(operation):
+            return self._merged(attribute, operation)
+        if operation is not None and operation_word(operation) == "Generate":
+            return self._generated(attribute.id, operation, attribute.children)
+        if attribute.id in self._read and not any(map(self._exists, attribute.children)):
+            return Definition("leaf")
+        return _same(*attribute.children)
+
+    def _undeclared(self, identifier: str, operation: Operation, index: int) -> Definition:
+        """A fresh attribute that the document gives no references: by the kind of operation."""
+        word = operation_word(operation)
+        name = self.name_of(identifier)
+        if word == "CTERelationRef":
+            return self._cte_column(operation, index)
+        if word == "Expand":
+            return self._expanded(identifier, operation, index)
+        if word == "Generate":
+            generator = as_reference(operation.params.get("generator"))
+            return self._generated(identifier, operation, (generator,) if generator else ())
+        if word in _PROJECTIONS:
+            return self._listed(operation, _PROJECTIONS[word], index)
+        if word == "Union":
+            return self._by_position(operation, operation.children, index)
+        if word in _RENAMING:
+            # what a set operation keeps is its first input; a WithCTE has its definitions first
+            kept = (
+                operation.children[:1]
+                if word in {"Intersect", "Except"}
+                else operation.children[-1:]
+            )
+            return self._by_position(operation, kept, index)
+        if word == "LateralJoin":
+            return self._unknown(SUBQUERY, f"{self.place(operation)}: {name}")
+        if word in _OWN_ROWS or word == "AttachDistributedSequence":
+            return Definition("nothing")
+        return self._opaque(operation)
+
+    def _opaque(self, operation: Operation) -> Definition:
+        schemas = [self.outputs[child] for child in operation.children]
+        if "RDD" in operation.name or (schemas and None in schemas):
+            return self._unknown(OPAQUE_RDD, self.place(operation))
+        if not schemas:
+            return self._unknown(UNKNOWN_SOURCE, self.place(operation))
+        gap = Gap(OPAQUE_OPERATION, self.place(operation))
+        return Definition("opaque", (Inputs(operation.id),), gaps=(gap,))
+
+    def _cte_column(self, operation: Operation, index: int) -> Definition:
+        definition = self.cte.get(operation.id)
+        if definition is None:
+            return self._unknown(CTE, self.place(operation))
+        theirs = self.outputs[definition.id] or ()
+        return self._at(operation, theirs, len(self.outputs[operation.id] or ()), index)
+
+    def _by_position(self, operation: Operation, children: Sequence[str], index: int) -> Definition:
+        found = [
+            self._at(
+                operation, self.outputs[child] or (), len(self.outputs[operation.id] or ()), index
+            )
+            for child in children
+        ]
+        broken = next((item for item in found if item.kind == "unknown"), None)
+        return broken or _same(*(node for item in found for node in item.nodes))
+
+    def _at(
+        self, operation: Operation, theirs: Sequence[str], count: int, index: int
+    ) -> Definition:
+        if len(theirs) != count:
+            return self._unknown(POSITIONS, self.place(operation))
+        return _same(Reference("attribute", theirs[index]))
+
+    def _expanded(self, identifier: str, operation: Operation, index: int) -> Definition:
+        rows = operation.params.get("projections")
+        count = len(self.outputs[operation.id] or ())
+        nodes: dict[Reference, None] = {}
+        for row in rows if isinstance(rows, list) else ():
+            if not isinstance(row, list) or len(row) != count:
+                return self._unknown(POSITIONS, self.place(operation))
+            reference = as_reference(row[index])
+            if reference is not None and reference.id != identifier:
+                nodes[reference] = None
+        return _same(*nodes) if nodes else self._unknown(POSITIONS, self.place(operation))
+
+    def _listed(self, operation: Operation, key: str, index: int) -> Definition:
+        listed = operation.params.get(key)
+        if isinstance(listed, list) and len(listed) == len(self.outputs[operation.id] or ()):
+            reference = as_reference(listed[index])
+            if reference is not None and reference.kind == "expression":
+                return _same(reference)
+        return self._unknown(DANGLING, f"{self.place(operation)}: a column without an expression")
+
+    def _generated(
+        self, identifier: str, operation: Operation, generator: Sequence[Reference]
+    ) -> Definition:
+        fresh = self._fresh[operation.id]
+        if not generator:
+            return self._opaque(operation)
+        return Definition(
+            "generated", tuple(generator), fresh.index(identifier), siblings=len(fresh)
+        )
+
+    def _merged(self, attribute: Attribute, operation: Operation) -> Definition:
+        """MERGE keeps a row's value, or sets it to what its clauses say (see ``commands``)."""
+        if operation.id not in self._merges:
+            command = CommandText(self.plan, operation, self.outputs)
+            self._merges[operation.id] = command.merged()
+        found = self._merges[operation.id].get(attribute.name.lower())
+        kept = tuple(child for child in attribute.children if self._exists(child))
+        complete = found.complete if found else len(kept) == len(attribute.children)
+        gap = Gap(MERGE, f"{self.place(operation)}: {attribute.name}")
+        gaps = () if complete else (gap,)
+        if found is None:
+            return Definition("same", kept, gaps=gaps)
+        same = tuple(dict.fromkeys((*kept, *found.same)))
+        return Definition(
+            "same",
+            same,
+            changed=found.changed,
+            conditions=found.conditions,
+            text=found.text,
+            gaps=gaps,
+        )
+
+    def _exists(self, reference: Reference) -> bool:
+        plan = self.plan
+        if reference.kind == "attribute":
+            return reference.id in plan.attributes or reference.id in self._renamed
+        return reference.id in plan.functions or reference.id in plan.constants
+
+    def _unknown(self, code: str, detail: str) -> Definition:
+        return Definition("unknown", gaps=(Gap(code, detail),))
+
+
+def _same(*nodes: Node) -> Definition:
+    return Definition("same", nodes)
+
+
+def _cte_definitions(plan: ExecutionPlan) -> dict[str, Operation]:
+    """Per CTERelationRef operation its definition: the nearest of that id, before it if any.
+
+    One id can be defined twice when a DataFrame made by a WITH query is joined to itself.
+    """
+    last: dict[str, Operation] = {}
+    waiting: dict[str, list[Operation]] = {}
+    found: dict[str, Operation] = {}
+    for operation in plan.operations:
+        word = operation_word(operation)
+        if word == "CTERelationDef":
+            key = str(operation.params.get("id"))
+            last[key] = operation
+            found.update((reference.id, operation) for reference in waiting.pop(key, ()))
+        elif word == "CTERelationRef":
+            key = str(operation.params.get("cteId"))
+            if key in last:
+                found[operation.id] = last[key]
+            else:
+                waiting.setdefault(key, []).append(operation)
+    return found

@@ -1,0 +1,91 @@
+"""The parameters of an operation as readable (name, text) pairs, for the operation view.
+
+    condition    a > 10
+    projectList  a, b, a + b AS c
+    order        salary DESC NULLS LAST
+    joinType     LEFT OUTER
+
+By names, never inlined: an operation is read beside its neighbours. What changes from run to run
+without changing the logic (expression ids, numbers of RDDs, times of creation) is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from graph_model.documents import ExecutionPlan, Operation, Reference, as_reference, references_in
+from graph_model.expressions.forms import stable
+from graph_model.expressions.roles import subplan_text
+from graph_model.expressions.text import Renderer, shortened
+
+MAX_PROPERTY: Final = 100_000
+_RDD_NUMBER: Final = re.compile(r"(?<=RDD)\[\d+\]")
+_SESSION_LINES: Final = re.compile(r"^(?:Created Time|Last Access|Created By):.*\n?", re.MULTILINE)
+
+
+def operation_properties(
+    plan: ExecutionPlan, operation: Operation, renderer: Renderer
+) -> tuple[tuple[str, str], ...]:
+    """Readable parameters in alphabetical order; a parameter without a value is left out.
+
+    ``subqueries`` is added where the operation holds subqueries whose plans are only text.
+    """
+    shown = {name: value_text(value, renderer) for name, value in operation.params.items()}
+    if subplans := _subplans(plan, operation):
+        shown["subqueries"] = shortened("\n".join(subplans), MAX_PROPERTY)
+    return tuple(sorted((name, text) for name, text in shown.items() if text))
+
+
+def value_text(value: Any, renderer: Renderer) -> str:
+    """A parameter's JSON value as text; '' where it says nothing."""
+    return shortened(_text(value, renderer, top=True), MAX_PROPERTY)
+
+
+def _text(value: Any, renderer: Renderer, *, top: bool = False) -> str:
+    if value is None:
+        return "" if top else "NULL"
+    if (reference := as_reference(value)) is not None:
+        return renderer.projection(reference)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _SESSION_LINES.sub("", _RDD_NUMBER.sub("", stable(value)))
+    if isinstance(value, list):
+        inside = ", ".join(_text(item, renderer) for item in value)
+        return inside if top else f"({inside})"
+    if isinstance(value, dict):
+        return _order(value, renderer) or _pairs(value, renderer)
+    return str(value)
+
+
+def _order(value: Mapping[str, Any], renderer: Renderer) -> str | None:
+    """An item of a Sort: ``{expression, direction, nullOrdering}``."""
+    expression = as_reference(value.get("expression"))
+    if expression is None:
+        return None
+    words = (value.get("direction"), value.get("nullOrdering"))
+    text = renderer.text(expression, inline=False)
+    return " ".join((text, *(word for word in words if isinstance(word, str))))
+
+
+def _pairs(value: Mapping[str, Any], renderer: Renderer) -> str:
+    return ", ".join(f"{key}: {_text(item, renderer)}" for key, item in sorted(value.items()))
+
+
+def _subplans(plan: ExecutionPlan, operation: Operation) -> list[str]:
+    """Plans of the subqueries in an operation's expressions, as text without expression ids."""
+    found: list[str] = []
+    seen: set[Reference] = set()
+    stack = list(references_in(operation.params))[::-1]
+    while stack:
+        reference = stack.pop()
+        function = plan.functions.get(reference.id) if reference.kind == "expression" else None
+        if function is None or reference in seen:
+            continue
+        seen.add(reference)
+        if (text := subplan_text(function)) is not None:
+            found.append(stable(text).rstrip())
+        stack.extend(reversed(function.children))
+    return found

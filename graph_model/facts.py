@@ -1,0 +1,353 @@
+"""What a translation says: vertices, edges and catalogue rows, as values.
+
+Law 2 of the design: every fact has an id derived from what it says, and its properties are a
+function of that id's content. So facts can be written in any order, any number of times, by any
+number of writers, and :func:`merge` is a plain union that refuses two facts with one id and
+different content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from graph_model import identity, labels
+from graph_model.errors import FactConflict
+
+Scalar = str | int | float | bool
+Properties = tuple[tuple[str, Scalar], ...]
+
+
+def properties(values: Mapping[str, Scalar | None]) -> Properties:
+    """Sorted by key, absent values left out: one spelling for equal content."""
+    return tuple(sorted((key, value) for key, value in values.items() if value is not None))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Vertex:
+    """A vertex; ``label`` is one of ``labels.VERTEX_LABELS`` and never changes for an id."""
+
+    id: str
+    label: str
+    properties: Properties = ()
+
+    def value(self, key: str) -> Scalar | None:
+        return dict(self.properties).get(key)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """``out_id -label-> in_id``, in the direction that data flows."""
+
+    id: str
+    label: str
+    out_id: str
+    in_id: str
+    properties: Properties = ()
+
+    def value(self, key: str) -> Scalar | None:
+        return dict(self.properties).get(key)
+
+
+def edge(
+    label: str,
+    out_id: str,
+    in_id: str,
+    values: Mapping[str, Scalar | None] | None = None,
+    *,
+    discriminator: tuple[object, ...] = (),
+) -> Edge:
+    """Build an edge with its id; the discriminator joins the id (parallel edges)."""
+    return Edge(
+        identity.edge_id(label, out_id, in_id, *discriminator),
+        label,
+        out_id,
+        in_id,
+        properties(values or {}),
+    )
+
+
+# --- rows of the catalogue -----------------------------------------------------------------------
+# A row's key is its ``id``; see row_key for the rows that have none.
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DatasetRow:
+    """What a dataset is called: ``name`` is the friendly one, computed from the URI alone."""
+
+    id: str
+    uri: str
+    scope: str
+    name: str
+    kind: str  # file, table, jdbc, topic, name, pattern, other (naming.py)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnRow:
+    """A column that some visible schema has; ``path`` is case-folded."""
+
+    id: str
+    dataset: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SchemaRow:
+    """A schema's columns in order, as JSON ``[{"name", "type", "path"}, …]``."""
+
+    id: str
+    dataset: str
+    columns: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class JobRow:
+    id: str
+    namespace: str
+    name: str
+    shared: bool  # a generic shell (pyspark-shell …) that many people share
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LogicalPlanRow:
+    """``target`` is the id of the dataset written; ``gaps`` JSON ``[{"code", "detail"}, …]``."""
+
+    id: str
+    job: str
+    fingerprint: str
+    target: str
+    mode: str
+    partition_keys: str  # JSON array of key names
+    gaps: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ExecutionPlanRow:
+    """One plan document as its producer sent it. ``labels`` is JSON ``{name: [values]}``."""
+
+    id: str
+    subject: str
+    scope: str
+    plan_id: str
+    content_hash: str
+    api_version: str
+    logical_plan: str
+    job: str
+    name: str
+    system: str
+    agent: str
+    command: str  # the write command's class, e.g. InsertIntoHadoopFsRelationCommand
+    labels: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ExecutionRow:
+    """One execution: the row that history selects by. Times are epoch milliseconds (event time).
+
+    ``mode`` is overwrite, append or lifecycle; ``dynamic`` is True when an overwrite replaces only
+    the partitions it touches; ``kind`` is ``write`` or ``lifecycle`` (``declaration`` later);
+    ``metrics`` is JSON ``{"read": {…}, "write": {…}}``; ``reads`` is a digest over the ids of the
+    datasets read, so that the double write of a CTAS can be recognised.
+    """
+
+    id: str
+    subject: str
+    plan_id: str
+    execution_plan: str
+    logical_plan: str
+    job: str
+    run: str
+    target: str
+    at: int
+    state: str
+    duration_ns: int | None
+    error: str | None
+    metrics: str
+    mode: str
+    dynamic: bool
+    kind: str
+    command: str
+    producer: str
+    application_id: str
+    scope: str
+    reads: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PartitionRow:
+    """An execution touched one partition of a dataset. ``role`` is read or write.
+
+    ``partition`` is the canonical ``key=value/key=value`` text, keys in path order.
+    """
+
+    execution: str
+    dataset: str
+    role: str
+    partition: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class NameRow:
+    """At ``at`` an execution saw the dataset ``name`` stand for the dataset ``location``."""
+
+    name: str
+    location: str
+    execution: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SchemaUseRow:
+    """A logical plan reads or writes a dataset with this schema. ``role`` is read or write.
+
+    With the plan's executions it tells which schema of a dataset was seen last.
+    """
+
+    logical_plan: str
+    dataset: str
+    schema: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SupportRow:
+    """A subject supports a logical plan: while one does, the plan's facts stay."""
+
+    subject: str
+    logical_plan: str
+
+
+Row = (
+    DatasetRow
+    | ColumnRow
+    | SchemaRow
+    | JobRow
+    | LogicalPlanRow
+    | ExecutionPlanRow
+    | ExecutionRow
+    | PartitionRow
+    | NameRow
+    | SchemaUseRow
+    | SupportRow
+)
+
+
+def row_key(row: Row) -> tuple[object, ...]:
+    """What identifies a row within the catalogue; two rows with one key must be equal."""
+    match row:
+        case PartitionRow() | SchemaUseRow() | SupportRow():
+            return (type(row).__name__, *(getattr(row, name) for name in row.__slots__))
+        case NameRow():
+            return (type(row).__name__, row.name, row.location, row.execution)
+        case _:
+            return (type(row).__name__, row.id)
+
+
+_Key = TypeVar("_Key")
+_Element = TypeVar("_Element")
+
+
+# --- facts ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A set of facts; every tuple is sorted and free of repeats. Build with :func:`merge`."""
+
+    vertices: tuple[Vertex, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(slots=True)
+class FactCollector:
+    """Collects facts while a translation runs; raises FactConflict on a contradiction."""
+
+    _vertices: dict[str, Vertex] = field(default_factory=dict)
+    _edges: dict[str, Edge] = field(default_factory=dict)
+    _rows: dict[tuple[object, ...], Row] = field(default_factory=dict)
+
+    def add(self, *elements: Vertex | Edge | Row) -> None:
+        for element in elements:
+            if isinstance(element, Vertex):
+                _put(self._vertices, element.id, element)
+            elif isinstance(element, Edge):
+                _put(self._edges, element.id, element)
+            else:
+                _put(self._rows, row_key(element), element)
+
+    def facts(self) -> Facts:
+        return Facts(
+            tuple(sorted(self._vertices.values())),
+            tuple(sorted(self._edges.values())),
+            tuple(row for _, row in sorted(self._rows.items(), key=lambda item: repr(item[0]))),
+        )
+
+
+def _put(known: dict[_Key, _Element], key: _Key, value: _Element) -> None:
+    first = known.setdefault(key, value)
+    if first != value:
+        raise FactConflict(f"{first!r} and {value!r} share an id")
+
+
+def merge(parts: Iterable[Facts]) -> Facts:
+    """The union; raises FactConflict where two facts share an id and differ."""
+    collector = FactCollector()
+    for part in parts:
+        collector.add(*part.vertices, *part.edges, *part.rows)
+    return collector.facts()
+
+
+# --- order of commit -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Facts in the order in which a graph must commit them (DESIGN "Vocabulary").
+
+    Structure first, then the marker ``job -has-> logical_plan`` that makes a plan visible, then
+    the executions. Within a stage vertices go before edges.
+    """
+
+    vertices: tuple[Vertex, ...]
+    edges: tuple[Edge, ...]
+    markers: tuple[Edge, ...]
+    execution_vertices: tuple[Vertex, ...]
+    execution_edges: tuple[Edge, ...]
+
+
+_EXECUTION_KINDS = frozenset({labels.DAY, labels.RUN, labels.EXECUTION})
+
+
+def is_marker(candidate: Edge) -> bool:
+    """Whether an edge is ``job -has-> logical_plan``, which tells that a plan is complete."""
+    return (
+        candidate.label == labels.HAS
+        and identity.kind_of(candidate.out_id) == labels.JOB
+        and identity.kind_of(candidate.in_id) == labels.LOGICAL_PLAN
+    )
+
+
+def stages(facts: Facts) -> Stages:
+    """Split facts into the stages of a commit."""
+    structure: list[Vertex] = []
+    runs: list[Vertex] = []
+    for vertex in facts.vertices:
+        (runs if vertex.label in _EXECUTION_KINDS else structure).append(vertex)
+    edges: list[Edge] = []
+    markers: list[Edge] = []
+    run_edges: list[Edge] = []
+    for candidate in facts.edges:
+        if is_marker(candidate):
+            markers.append(candidate)
+        elif _touches_execution(candidate):
+            run_edges.append(candidate)
+        else:
+            edges.append(candidate)
+    return Stages(tuple(structure), tuple(edges), tuple(markers), tuple(runs), tuple(run_edges))
+
+
+def _touches_execution(candidate: Edge) -> bool:
+    kinds = {identity.kind_of(candidate.out_id), identity.kind_of(candidate.in_id)}
+    return bool(kinds & _EXECUTION_KINDS)

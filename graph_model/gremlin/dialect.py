@@ -1,0 +1,184 @@
+"""What differs between Gremlin engines, as data: one frozen object per engine.
+
+Only steps that Neptune accepts are used for either engine: string ids, no lambdas, no ``iterate()``
+(its bytecode differs between TinkerPop 3.7 and 3.8), explicit single cardinality where an engine
+would otherwise keep sets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Upsert(StrEnum):
+    """How a batch is written.
+
+    ``ROWS``: one plan for any number of rows, ``inject(rows).unfold().mergeV(…)``.
+    ``CHAIN``: one literal ``mergeV(…)`` after the other, the form that Neptune optimises.
+    """
+
+    ROWS = "rows"
+    CHAIN = "chain"
+
+
+class Verdict(StrEnum):
+    """What to do about a failed request."""
+
+    CONFLICT = "conflict"  # another transaction was in the way: again, soon
+    BUSY = "busy"  # too many requests, or memory short: again, later
+    MOVED = "moved"  # this server takes no writes any more: reconnect, then again
+    BROKEN = "broken"  # the connection ended: reconnect, then again
+    TIMEOUT = "timeout"  # it took too long: asking again would only take as long again
+    REFUSED = "refused"  # the server does not let us in: nothing to repeat
+    REJECTED = "rejected"  # the request is wrong: never again
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often to try in all, and the pauses between (seconds; doubled up to the longest)."""
+
+    attempts: int
+    first_pause: float
+    longest_pause: float
+
+
+NO_RETRY: Final = Retry(1, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One engine.
+
+    ``batch_elements`` and ``batch_records`` bound a write request; a record is one label or one
+    property (Neptune's measure). ``batch_bytes`` bounds its encoded size; ``request_bytes`` is the
+    most that the server takes at all, so that one huge element is rejected instead of ending the
+    connection each time. ``parallel_writes`` is how many writes one process sends at a time. ``checkpoints``: ``io().write()`` is allowed.
+    ``hints`` go with every read as side effects.
+    """
+
+    name: str
+    upsert: Upsert
+    batch_elements: int
+    batch_records: int
+    batch_bytes: int
+    request_bytes: int
+    parallel_writes: int
+    checkpoints: bool
+    retries: Mapping[Verdict, Retry]
+    hints: tuple[tuple[str, str], ...] = ()
+
+    def retry(self, verdict: Verdict) -> Retry:
+        return self.retries.get(verdict, NO_RETRY)
+
+    def judge(self, code: int, message: str) -> Verdict:
+        """What a server's error means: its status code and message, JSON or text."""
+        return judge(code, message)
+
+
+# --- what errors mean ----------------------------------------------------------------------------
+
+# By status code; 596 is TinkerPop's "temporary", 598 its "timeout".
+_CODES: Final = {
+    401: Verdict.REFUSED,
+    403: Verdict.REFUSED,
+    407: Verdict.REFUSED,
+    429: Verdict.BUSY,
+    503: Verdict.BUSY,
+    504: Verdict.TIMEOUT,
+    596: Verdict.CONFLICT,
+    598: Verdict.TIMEOUT,
+}
+
+# Neptune says what happened in the ``code`` of a JSON message; the number is nearly always 500.
+_NEPTUNE: Final = {
+    "ConcurrentModificationException": Verdict.CONFLICT,
+    "ThrottlingException": Verdict.BUSY,
+    "TooManyRequestsException": Verdict.BUSY,
+    "QueryLimitExceededException": Verdict.BUSY,
+    "MemoryLimitExceededException": Verdict.BUSY,
+    "CancelledByMaintenanceException": Verdict.BUSY,
+    "ReadOnlyViolationException": Verdict.MOVED,
+    "ServerShutdownException": Verdict.MOVED,
+    "TimeLimitExceededException": Verdict.TIMEOUT,
+    "AccessDeniedException": Verdict.REFUSED,
+}
+
+# TinkerPop says it in words. "already exists" and "does not exist" here: two transactions upsert
+# one element, and the second finds out while it runs rather than when it commits.
+_WORDS: Final = (
+    ("modified in another transaction", Verdict.CONFLICT),
+    ("concurrentmodificationexception", Verdict.CONFLICT),
+    ("with id already exists", Verdict.CONFLICT),
+    ("timeout occurred", Verdict.TIMEOUT),
+)
+
+
+def judge(code: int, message: str) -> Verdict:
+    """``judge(500, '{"code": "ThrottlingException", …}')`` => ``Verdict.BUSY``."""
+    name = _neptune_code(message)
+    for known, verdict in _NEPTUNE.items():
+        if name in (known, known.removesuffix("Exception")):
+            return verdict
+    folded = message.casefold()
+    for words, verdict in _WORDS:
+        if words in folded:
+            return verdict
+    return _CODES.get(code, Verdict.REJECTED)
+
+
+def _neptune_code(message: str) -> str:
+    if not message.startswith("{"):
+        return ""
+    try:
+        return str(json.loads(message).get("code", ""))
+    except ValueError:
+        return ""
+
+
+# --- the engines ---------------------------------------------------------------------------------
+
+_RECONNECT: Final = Retry(4, 0.1, 1.0)
+
+EMBEDDED: Final = Dialect(
+    name="embedded",
+    upsert=Upsert.ROWS,
+    batch_elements=1000,
+    batch_records=1_000_000,
+    batch_bytes=8 << 20,
+    request_bytes=64 << 20,
+    # TinkerTransactionGraph is optimistic: writers that share a vertex undo each other's work,
+    # and one writer is faster than four.
+    parallel_writes=1,
+    checkpoints=True,
+    retries={
+        Verdict.CONFLICT: Retry(12, 0.02, 1.0),
+        Verdict.BUSY: Retry(6, 0.2, 2.0),
+        Verdict.BROKEN: _RECONNECT,
+        Verdict.MOVED: _RECONNECT,
+    },
+)
+
+# Neptune locks ranges, so unrelated writers may conflict: 3-4 % of writes fail under load and are
+# simply tried again. About 200 records a request is what its documentation advises.
+NEPTUNE: Final = Dialect(
+    name="neptune",
+    upsert=Upsert.CHAIN,
+    batch_elements=100,
+    batch_records=200,
+    batch_bytes=1 << 20,
+    request_bytes=55 << 20,  # the largest property or label
+    parallel_writes=8,
+    checkpoints=False,
+    retries={
+        Verdict.CONFLICT: Retry(10, 0.1, 4.0),
+        Verdict.BUSY: Retry(6, 1.0, 10.0),
+        Verdict.BROKEN: _RECONNECT,
+        Verdict.MOVED: Retry(6, 0.5, 5.0),
+    },
+)
+
+DIALECTS: Final = {dialect.name: dialect for dialect in (EMBEDDED, NEPTUNE)}

@@ -1,0 +1,81 @@
+"""Ids -> vertices and edges, in requests bounded by the number of ids and edges asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
+
+from graph_model import facts
+from graph_model.facts import Edge, Vertex
+from graph_model.gremlin import traversals
+from graph_model.gremlin.connection import Connections
+from graph_model.memory import page_of
+from graph_model.store import Direction, EdgePage
+
+_IDS_AT_ONCE: Final = 500
+
+
+class Reader:
+    """The reading half of a graph; safe to use from several threads."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._dialect = connections.dialect
+
+    def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
+        """See ``store.GraphReader.vertices``."""
+        found = [
+            _vertex(row)
+            for some in _chunks(ids)
+            for row in self._connections.submit(traversals.vertices(some, self._dialect))
+        ]
+        return tuple(sorted(found, key=lambda vertex: vertex.id))
+
+    def edges(
+        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+    ) -> EdgePage:
+        """See ``store.GraphReader.edges``."""
+        page_of((), direction, limit)  # refuses what cannot be asked
+        wanted = sorted(set(labels))
+        if not wanted:
+            return EdgePage(())
+        found = [
+            _edge(row)
+            for some in _chunks(ids)
+            for row in self._connections.submit(
+                # one more than asked tells whether there are more
+                traversals.edges(some, direction, wanted, limit + 1, self._dialect)
+            )
+        ]
+        return page_of(found, direction, limit)
+
+    def scan(self) -> Iterator[Vertex | Edge]:
+        """See ``store.GraphReader.scan``. Two streamed requests; memory for one part at a time."""
+        for part in self._connections.stream(traversals.all_vertices(self._dialect)):
+            yield from map(_vertex, part)
+        for part in self._connections.stream(traversals.all_edges(self._dialect)):
+            yield from map(_edge, part)
+
+    def count(self) -> tuple[int, int]:
+        """See ``store.GraphReader.count``."""
+        (vertices,) = self._connections.submit(traversals.count_vertices(self._dialect))
+        (edges,) = self._connections.submit(traversals.count_edges(self._dialect))
+        return int(vertices), int(edges)
+
+
+def _chunks(ids: Collection[str]) -> Iterator[list[str]]:
+    ordered = sorted(set(ids))
+    for first in range(0, len(ordered), _IDS_AT_ONCE):
+        yield ordered[first : first + _IDS_AT_ONCE]
+
+
+def _vertex(row: Sequence[Any]) -> Vertex:
+    identifier, label, values = row
+    return Vertex(
+        identifier, label, facts.properties({key: value for key, (value,) in values.items()})
+    )
+
+
+def _edge(row: Sequence[Any]) -> Edge:
+    identifier, label, out_id, in_id, values = row
+    return Edge(identifier, label, out_id, in_id, facts.properties(values))

@@ -1,0 +1,484 @@
+"""SqlJournal: the journal of ``graph_model.store`` in a relational database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.database import chunks, insert_new, prepare, read, storable, write
+from graph_model.errors import JournalUnavailable
+from graph_model.journal.content import content_hash, pack, unpack
+from graph_model.journal.tables import VERSION, bodies, documents, meta, metadata, raw, receipts
+from graph_model.store import (
+    DocumentKind,
+    DocumentState,
+    JournalSummary,
+    Page,
+    Receipt,
+    StoredDocument,
+    Submission,
+)
+
+_CURSOR: Final = "entries"
+_REOPEN_CHUNK: Final = 10_000
+_VERIFY_CHUNK: Final = 50
+
+_described = (
+    sa.select(
+        documents.c.position,
+        documents.c.kind,
+        bodies.c.api_version,
+        documents.c.plan_id,
+        documents.c.scope,
+        documents.c.subject,
+        documents.c.content_hash,
+        documents.c.state,
+        documents.c.reason,
+        documents.c.received_at,
+        bodies.c.size,
+    )
+).join_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
+_complete = _described.add_columns(bodies.c.packed)
+
+
+class SqlJournal:
+    """What was said, in the tables ``journal_*`` of an engine from ``open_database``.
+
+    Several threads may share one; several processes may share the database. Every method may
+    raise JournalUnavailable; the constructor raises ConfigurationError for a database that it
+    cannot use.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        prepare(engine, "journal", VERSION, metadata)
+        self._engine = engine
+
+    # --- taking documents ------------------------------------------------------------------------
+
+    def accept(self, submissions: Sequence[Submission], receipt: Receipt) -> tuple[int, ...]:
+        """See ``store.Journal``. A document given twice in one call has one position.
+
+        The bytes (``receipt.raw_hash``) are remembered for ``recall`` only where all documents
+        have one scope: bytes whose documents name their own scopes mean something else under
+        another key. An empty ``raw_hash`` is not remembered.
+        """
+        if not submissions:
+            return ()
+        packed = [_body_row(submission) for submission in submissions]  # before the lock is taken
+
+        def work(connection: Connection) -> tuple[int, ...]:
+            known = _known_positions(connection, submissions)
+            new = [item for item in submissions if _document_key(item) not in known]
+            if new:
+                connection.execute(insert_new(connection, bodies), packed)
+                rows = [_document_row(submission, receipt) for submission in new]
+                connection.execute(insert_new(connection, documents), rows)
+                known = _known_positions(connection, submissions)
+            positions = tuple(known[_document_key(submission)] for submission in submissions)
+            _add_receipts(connection, positions, receipt)
+            if receipt.raw_hash and len({submission.scope for submission in submissions}) == 1:
+                _remember(connection, receipt.raw_hash, submissions[0].scope, positions)
+            return positions
+
+        return write(self._engine, work, JournalUnavailable)
+
+    def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
+        """See ``store.Journal``."""
+        asked = (
+            _described.join(raw, raw.c.position == documents.c.position)
+            .where(raw.c.raw_hash == raw_hash, raw.c.scope == scope)
+            .order_by(raw.c.ordinal)
+        )
+        with self._read() as connection:
+            return tuple(map(_without_body, connection.execute(asked)))
+
+    def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
+        """See ``store.Journal``; durable on return."""
+        asked = (
+            sa.select(raw.c.position)
+            .where(raw.c.raw_hash == raw_hash, raw.c.scope == scope)
+            .order_by(raw.c.ordinal)
+        )
+
+        def work(connection: Connection) -> bool:
+            positions = connection.execute(asked).scalars().all()
+            if positions:
+                _add_receipts(connection, positions, receipt)
+            return bool(positions)
+
+        return write(self._engine, work, JournalUnavailable)
+
+    def receipts(self, position: int) -> tuple[Receipt, ...]:
+        """How a document came, every time, in order; () for an unknown position."""
+        columns = receipts.c
+        asked = (
+            sa.select(columns.received_at, columns.principal, columns.route, columns.raw_hash)
+            .where(columns.position == position)
+            .order_by(columns.id)
+        )
+        with self._read() as connection:
+            return tuple(Receipt(*row) for row in connection.execute(asked))
+
+    # --- projecting ------------------------------------------------------------------------------
+
+    def plan(self, plan_id: str, *, all_events: bool = True) -> tuple[StoredDocument, ...]:
+        """See ``store.Journal``."""
+        asked = _complete.where(documents.c.plan_id == plan_id)
+        if all_events:
+            parts = [asked]
+        else:
+            new = documents.c.state == DocumentState.PENDING.value
+            parts = [
+                asked.where(documents.c.kind == DocumentKind.PLAN.value),
+                asked.where(documents.c.kind == DocumentKind.EVENT.value, new),
+            ]
+        # Sorted here: asked for an order, a planner prefers an index that has it to the plan's own.
+        with self._read() as connection:
+            rows = [row for part in parts for row in connection.execute(part)]
+        return tuple(map(_with_body, sorted(rows, key=lambda row: int(row.position))))
+
+    def pending(self, limit: int) -> tuple[str, ...]:
+        """See ``store.Journal``. Costs what is looked at, not what waits behind it."""
+        found: dict[str, None] = {}
+        with self._read() as connection:
+            for plan_id in _pending_plans(connection, max(limit, 100)):
+                if len(found) >= limit:
+                    break
+                found.setdefault(plan_id)
+        return tuple(found)
+
+    def settle(
+        self, positions: Collection[int], state: DocumentState, reason: str | None = None
+    ) -> None:
+        """See ``store.Journal``. The reason replaces the one before; None removes it."""
+
+        def work(connection: Connection) -> None:
+            for chunk in chunks(sorted(set(positions))):
+                connection.execute(
+                    documents.update()
+                    .where(documents.c.position.in_(chunk))
+                    .values(state=state.value, reason=reason)
+                )
+
+        if positions:
+            write(self._engine, work, JournalUnavailable)
+
+    def reopen(self, *, states: Collection[DocumentState], subject: str | None = None) -> int:
+        """See ``store.Journal``. Reasons are removed; documents already PENDING do not count.
+
+        Works through the journal in bounded transactions, so that documents are accepted
+        meanwhile: one that is interrupted has reopened the older documents; run it again.
+        """
+        closed = sorted({state.value for state in states} - {DocumentState.PENDING.value})
+        if not closed:
+            return 0
+        statement = (
+            documents.update()
+            .where(documents.c.state.in_(closed))
+            .values(state=DocumentState.PENDING.value, reason=None)
+        )
+        if subject is not None:
+            return self._update(statement.where(documents.c.subject == subject))
+        return sum(
+            self._update(statement.where(documents.c.position.between(low, high)))
+            for low, high in self._ranges(_REOPEN_CHUNK)
+        )
+
+    def states(self, positions: Collection[int]) -> dict[int, DocumentState]:
+        """The states of the documents known among these."""
+        columns = documents.c
+        asked = sa.select(columns.position, columns.state)
+        found: dict[int, DocumentState] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(positions))):
+                for position, state in connection.execute(asked.where(columns.position.in_(chunk))):
+                    found[position] = DocumentState(state)
+        return found
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def document(self, position: int) -> StoredDocument | None:
+        """The document at this position, with its body."""
+        with self._read() as connection:
+            row = connection.execute(_complete.where(documents.c.position == position)).first()
+        return None if row is None else _with_body(row)
+
+    def plan_document(self, plan_id: str, content_hash: str | None = None) -> StoredDocument | None:
+        """See ``store.Journal``; of equal documents of several scopes, the first received."""
+        asked = _described.where(
+            documents.c.plan_id == plan_id, documents.c.kind == DocumentKind.PLAN.value
+        )
+        if content_hash is not None:
+            asked = asked.where(documents.c.content_hash == content_hash)
+        with self._read() as connection:
+            found = [_without_body(row) for row in connection.execute(asked)]
+        return self.document(_preferred(found).position) if found else None
+
+    def entries(
+        self,
+        *,
+        state: DocumentState | None = None,
+        kind: DocumentKind | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[StoredDocument]:
+        """See ``store.Journal``."""
+        chosen: list[sa.ColumnElement[bool]] = []
+        if state is not None:
+            chosen.append(documents.c.state == state.value)
+        if kind is not None:
+            chosen.append(documents.c.kind == kind.value)
+        asked = _described.where(*chosen).order_by(documents.c.position.desc())
+        if cursor is not None:
+            (before,) = read_cursor(cursor, _CURSOR, int)
+            asked = asked.where(documents.c.position < before)
+        counted = sa.select(sa.func.count()).select_from(documents).where(*chosen)
+        with self._read() as connection:
+            rows = connection.execute(asked.limit(checked_limit(limit) + 1)).all()
+            total = connection.execute(counted).scalar_one()
+        items = tuple(map(_without_body, rows[:limit]))
+        more = len(rows) > limit
+        return Page(items, total, write_cursor(_CURSOR, items[-1].position) if more else None)
+
+    def summary(self) -> JournalSummary:
+        """See ``store.Journal``."""
+        asked = sa.select(documents.c.state, sa.func.count().label("number")).group_by(
+            documents.c.state
+        )
+        with self._read() as connection:
+            counts: dict[str, int] = {row.state: row.number for row in connection.execute(asked)}
+        return JournalSummary(
+            received=sum(counts.values()),
+            waiting=counts.get(DocumentState.WAITING.value, 0),
+            pending=counts.get(DocumentState.PENDING.value, 0),
+            projected=counts.get(DocumentState.PROJECTED.value, 0),
+            failed=counts.get(DocumentState.FAILED.value, 0),
+        )
+
+    # --- settings, checks, the end ---------------------------------------------------------------
+
+    def get_meta(self, key: str) -> str | None:
+        """See ``store.Journal``."""
+        with self._read() as connection:
+            value = connection.execute(sa.select(meta.c.value).where(meta.c.key == key)).scalar()
+        return None if value is None else str(value)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """See ``store.Journal``; durable on return."""
+
+        def work(connection: Connection) -> None:
+            connection.execute(insert_new(connection, meta), {"key": key, "value": value})
+            connection.execute(meta.update().where(meta.c.key == key).values(value=value))
+
+        write(self._engine, work, JournalUnavailable)
+
+    def verify(self) -> tuple[str, ...]:
+        """What is wrong with the journal, a sentence each; () when every body is intact.
+
+        Inflates every body and works out its hash again; looks for documents without a body.
+        """
+        problems: list[str] = []
+        last = ""
+        while True:
+            asked = (
+                sa.select(bodies)
+                .where(bodies.c.content_hash > last)
+                .order_by(bodies.c.content_hash)
+                .limit(_VERIFY_CHUNK)
+            )
+            with self._read() as connection:
+                rows = connection.execute(asked).all()
+            if not rows:
+                return (*problems, *self._documents_without_body())
+            problems += (problem for row in rows if (problem := _problem(row)) is not None)
+            last = rows[-1].content_hash
+
+    def close(self) -> None:
+        """Give back the connections of the engine; safe to call twice."""
+        self._engine.dispose()
+
+    # --- parts -----------------------------------------------------------------------------------
+
+    def _read(self) -> AbstractContextManager[Connection]:
+        return read(self._engine, JournalUnavailable)
+
+    def _update(self, statement: sa.Update) -> int:
+        """Run one statement in a transaction; how many rows it changed."""
+        return write(
+            self._engine,
+            lambda connection: connection.execute(statement).rowcount,
+            JournalUnavailable,
+        )
+
+    def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
+        """``(1, size), (size + 1, 2 * size), …`` over the positions that exist now."""
+        # Apart, each is a seek; together they are a walk.
+        ends = (sa.func.min(documents.c.position), sa.func.max(documents.c.position))
+        asked = sa.select(*(sa.select(end).scalar_subquery() for end in ends))
+        with self._read() as connection:
+            first, last = connection.execute(asked).one()
+        if first is not None:
+            for low in range(first, last + 1, size):
+                yield low, low + size - 1
+
+    def _documents_without_body(self) -> tuple[str, ...]:
+        asked = (
+            sa.select(documents.c.position, documents.c.content_hash)
+            .outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
+            .where(bodies.c.content_hash.is_(None))
+            .order_by(documents.c.position)
+        )
+        with self._read() as connection:
+            return tuple(
+                f"document {position}: its body {content} is missing"
+                for position, content in connection.execute(asked)
+            )
+
+
+# --- rows in -------------------------------------------------------------------------------------
+
+
+def _body_row(submission: Submission) -> dict[str, Any]:
+    return {
+        "content_hash": submission.content_hash,
+        "kind": submission.kind.value,
+        "api_version": submission.api_version,
+        "size": len(submission.body),
+        "packed": pack(submission.body),
+    }
+
+
+def _document_row(submission: Submission, receipt: Receipt) -> dict[str, Any]:
+    return {
+        "content_hash": submission.content_hash,
+        "scope": submission.scope,
+        "kind": submission.kind.value,
+        "plan_id": submission.plan_id,
+        "subject": submission.subject,
+        "state": DocumentState.PENDING.value,
+        "reason": None,
+        "received_at": receipt.received_at,
+    }
+
+
+def _document_key(submission: Submission) -> tuple[str, str]:
+    """What tells documents apart: content hash and scope, as they are stored."""
+    return submission.content_hash, storable(submission.scope)
+
+
+def _known_positions(
+    connection: Connection, submissions: Sequence[Submission]
+) -> dict[tuple[str, str], int]:
+    columns = documents.c
+    asked = sa.select(columns.content_hash, columns.scope, columns.position)
+    found: dict[tuple[str, str], int] = {}
+    for chunk in chunks(sorted({submission.content_hash for submission in submissions})):
+        for content, scope, position in connection.execute(
+            asked.where(columns.content_hash.in_(chunk))
+        ):
+            found[content, scope] = position
+    return found
+
+
+def _add_receipts(connection: Connection, positions: Sequence[int], receipt: Receipt) -> None:
+    arrival = {
+        "received_at": receipt.received_at,
+        "principal": receipt.principal,
+        "route": receipt.route,
+        "raw_hash": receipt.raw_hash,
+    }
+    rows = [{"position": position, **arrival} for position in dict.fromkeys(positions)]
+    connection.execute(receipts.insert(), rows)
+
+
+def _remember(connection: Connection, raw_hash: str, scope: str, positions: Sequence[int]) -> None:
+    # These bytes may have been read otherwise before (a masking rule has changed): the last counts.
+    connection.execute(raw.delete().where(raw.c.raw_hash == raw_hash, raw.c.scope == scope))
+    connection.execute(
+        raw.insert(),
+        [
+            {"raw_hash": raw_hash, "scope": scope, "ordinal": ordinal, "position": position}
+            for ordinal, position in enumerate(positions)
+        ],
+    )
+
+
+# --- rows out ------------------------------------------------------------------------------------
+
+
+def _without_body(row: Any) -> StoredDocument:
+    return _stored(row, b"")
+
+
+def _with_body(row: Any) -> StoredDocument:
+    try:
+        return _stored(row, unpack(row.packed))
+    except ValueError as error:
+        raise JournalUnavailable(
+            f"the body of document {row.position} is damaged: it {error}; restore a backup"
+        ) from error
+
+
+def _stored(row: Any, body: bytes) -> StoredDocument:
+    return StoredDocument(
+        position=row.position,
+        kind=DocumentKind(row.kind),
+        api_version=row.api_version,
+        plan_id=row.plan_id,
+        scope=row.scope,
+        subject=row.subject,
+        content_hash=row.content_hash,
+        state=DocumentState(row.state),
+        reason=row.reason,
+        received_at=row.received_at,
+        size=row.size,
+        body=body,
+    )
+
+
+def _pending_plans(connection: Connection, page: int) -> Iterator[str]:
+    """The plan ids of the documents PENDING, by position; one comes once per document."""
+    last = 0
+    while True:
+        asked = (
+            sa.select(documents.c.position, documents.c.plan_id)
+            .where(documents.c.state == DocumentState.PENDING.value, documents.c.position > last)
+            .order_by(documents.c.position)
+            .limit(page)
+        )
+        rows = connection.execute(asked).all()
+        yield from (row.plan_id for row in rows)
+        if len(rows) < page:
+            return
+        last = rows[-1].position
+
+
+def _preferred(candidates: Sequence[StoredDocument]) -> StoredDocument:
+    """The highest API version, then the least hash, then the first received."""
+    newest = max(_version(candidate) for candidate in candidates)
+    return min(
+        (candidate for candidate in candidates if _version(candidate) == newest),
+        key=lambda candidate: (candidate.content_hash, candidate.position),
+    )
+
+
+def _version(document: StoredDocument) -> tuple[int, ...]:
+    """``1.2 => (1, 2)``."""
+    return tuple(int(part) if part.isdecimal() else 0 for part in document.api_version.split("."))
+
+
+def _problem(row: Any) -> str | None:
+    try:
+        body = unpack(row.packed)
+    except ValueError as error:
+        return f"body {row.content_hash}: {error}"
+    if content_hash(row.kind, row.api_version, body) != row.content_hash:
+        return f"body {row.content_hash}: its content has another hash"
+    if len(body) != row.size:
+        return f"body {row.content_hash}: {len(body)} bytes, recorded were {row.size}"
+    return None

@@ -1,0 +1,80 @@
+"""The vocabulary of the graph: every label and property key, spelled here and nowhere else.
+
+Notebooks and saved queries depend on these words; docs/graph.md explains them, and a test holds
+the two together. Edges point the way data flows, so ``out()`` walks downstream.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Vertices.
+DATASET: Final = "dataset"
+COLUMN: Final = "column"
+SCHEMA: Final = "schema"
+JOB: Final = "job"
+LOGICAL_PLAN: Final = "logical_plan"
+OPERATION: Final = "operation"
+EXECUTION_PLAN: Final = "execution_plan"
+DAY: Final = "day"
+RUN: Final = "run"
+EXECUTION: Final = "execution"
+
+VERTEX_LABELS: Final = (
+    DATASET, COLUMN, SCHEMA, JOB, LOGICAL_PLAN, OPERATION, EXECUTION_PLAN, DAY, RUN, EXECUTION,
+)  # fmt: skip
+
+# Edges.
+HAS: Final = "has"
+FEEDS: Final = "feeds"
+READS: Final = "reads"
+WRITES: Final = "writes"
+DERIVES: Final = "derives"
+INFLUENCES: Final = "influences"
+NAMES: Final = "names"
+IS: Final = "is"
+PERFORMED: Final = "performed"
+FOLLOWED: Final = "followed"
+
+EDGE_LABELS: Final = (
+    HAS, FEEDS, READS, WRITES, DERIVES, INFLUENCES, NAMES, IS, PERFORMED, FOLLOWED,
+)  # fmt: skip
+
+# Kinds of a column edge: a value flows (DIRECT), or only decides (INDIRECT).
+DIRECT: Final = "DIRECT"
+INDIRECT: Final = "INDIRECT"
+
+# How a value flows, weakest first; composing two steps keeps the stronger.
+IDENTITY: Final = "IDENTITY"
+TRANSFORMATION: Final = "TRANSFORMATION"
+AGGREGATION: Final = "AGGREGATION"
+DIRECT_HOWS: Final = (IDENTITY, TRANSFORMATION, AGGREGATION)
+
+# How a column decides: the first two concern one output column, the others the whole plan.
+WINDOW: Final = "WINDOW"
+CONDITIONAL: Final = "CONDITIONAL"
+FILTER: Final = "FILTER"
+JOIN: Final = "JOIN"
+GROUP_BY: Final = "GROUP_BY"
+SORT: Final = "SORT"
+COLUMN_INDIRECT_HOWS: Final = (WINDOW, CONDITIONAL)
+PLAN_INDIRECT_HOWS: Final = (FILTER, JOIN, GROUP_BY, SORT)
+
+# What a write does to what was there before.
+OVERWRITE: Final = "overwrite"
+APPEND: Final = "append"
+LIFECYCLE: Final = "lifecycle"  # DROP, TRUNCATE, CREATE without a query: never a write
+MODES: Final = (OVERWRITE, APPEND, LIFECYCLE)
+
+# States of an execution.
+COMPLETED: Final = "completed"
+FAILED: Final = "failed"
+STATES: Final = (COMPLETED, FAILED)
+
+# Kinds of an operation: by the list of the plan that it stands in.
+READ: Final = "read"
+TRANSFORM: Final = "transform"
+WRITE: Final = "write"
+
+# The name of every write operation: the command's class says how, not what.
+WRITE_NAME: Final = "Write"

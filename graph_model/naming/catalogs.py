@@ -1,0 +1,134 @@
+"""Catalog names: ``<authority>/<database>.<table>``, one spelling for what engines write.
+
+    spark_catalog.hr.t, `hr`.`t`, HR.T        =>  spark_catalog/hr.t
+    arn:aws:glue:eu-west-1:12:table/hr/t      =>  arn:aws:glue:eu-west-1:12/hr.t
+    hive://meta:9083/hr.t                     =>  hive://meta/hr.t
+
+A session's own catalogs (``spark_catalog``, ``my_iceberg``) mean something within a capture
+scope only; an account's Glue catalog and a metastore's host mean the same to everybody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from graph_model.naming.columns import column_path, fold, split_path
+from graph_model.naming.rules import DEFAULT_RULES, Rules
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogName:
+    """``parts`` are folded: databases, then the table."""
+
+    authority: str
+    parts: tuple[str, ...]
+    shared: bool
+
+    @property
+    def uri(self) -> str:
+        return f"{self.authority}/{column_path(self.parts)}"
+
+
+def catalog_table(
+    database: str | None,
+    table: str,
+    authority: str = "spark_catalog",
+    rules: Rules = DEFAULT_RULES,
+) -> str:
+    """The URI of a table in a catalog, folded as Spark folds names.
+
+    With a database the table is one name, dots included; without one the table may be qualified
+    (``spark_catalog.hr.t``), and an unqualified one is in ``default``. A path in the place of a
+    table (delta.`/lake/t`) gives that path. Both may be back-quoted.
+    """
+    if database:
+        parts = (*split_path(database), _unquoted(table))
+    else:
+        parts = split_path(table) or ("",)
+        if len(parts) > 2:
+            authority, parts = parts[0], parts[1:]
+        if len(parts) == 1:
+            parts = (rules.default_database, *parts)
+    if (path := _path_table(parts, rules)) is not None:
+        return path
+    return CatalogName(fold(authority), tuple(map(fold, parts)), shared=False).uri
+
+
+def _unquoted(table: str) -> str:
+    parts = split_path(table)
+    return parts[0] if len(parts) == 1 else table
+
+
+def _path_table(parts: tuple[str, ...], rules: Rules) -> str | None:
+    """``("delta", "/lake/t")`` => ``/lake/t``: the format in the database's place, then a path."""
+    is_path = len(parts) == 2 and ("/" in parts[1]) and fold(parts[0]) in rules.path_table_formats
+    return parts[1] if is_path else None
+
+
+def path_of(text: str, rules: Rules) -> str | None:
+    """The path that a dotted name stands for: spark_catalog.delta.`/lake/t`; None for others."""
+    if "`" not in text or text[:1] in "/`" or "/" not in text:
+        return None
+    parts = split_path(text)
+    if len(parts) == 3 and fold(parts[0]) in rules.catalog_authorities:
+        parts = parts[1:]
+    return _path_table(parts, rules)
+
+
+# --- reading a URI -------------------------------------------------------------------------------
+
+_GLUE: Final = re.compile(r"(?P<authority>arn:aws[a-z-]{0,16}:glue:[^/:]*:[^/:]*)[:/](?P<name>.+)")
+_LOCAL: Final = re.compile(r"(?P<authority>[A-Za-z_][\w-]{0,254})/(?P<name>[^/].*)", re.DOTALL)
+
+
+def parse(text: str, rules: Rules) -> CatalogName | None:
+    """The catalog name that a URI is, in any accepted spelling; None for other URIs."""
+    if text[:4].lower() == "arn:":
+        return _glue(text)
+    scheme, marker, rest = text.partition("://")
+    if marker and scheme.lower() in rules.catalog_schemes:
+        return _served(scheme.lower(), rest, rules)
+    if marker:
+        return None
+    head, dot, name = text.partition(".")
+    if dot and fold(head) in rules.catalog_authorities:
+        return _named(fold(head), split_path(name), shared=False)
+    found = _LOCAL.fullmatch(text)
+    if found is None or not _is_table_name(found["name"], rules):
+        return None
+    return _named(fold(found["authority"]), split_path(found["name"]), shared=False)
+
+
+def _is_table_name(name: str, rules: Rules) -> bool:
+    """``hr.t``, not ``sub/dir/t`` or ``file.csv``: a relative path is no table."""
+    bare = re.sub(r"`(?:[^`]|``)*`", "", name)
+    return "/" not in bare and not name.lower().endswith(rules.data_file_suffixes)
+
+
+def _named(authority: str, parts: tuple[str, ...], *, shared: bool) -> CatalogName | None:
+    if len(parts) < 2:
+        return None
+    return CatalogName(authority, tuple(map(fold, parts)), shared)
+
+
+def _glue(text: str) -> CatalogName | None:
+    found = _GLUE.fullmatch("arn:" + text[4:])
+    if found is None:
+        return None
+    name = found["name"].lstrip("/")
+    parts = tuple(name.split("/")[1:]) if name.startswith("table/") else split_path(name)
+    return _named(found["authority"].lower(), parts, shared=True)
+
+
+def _served(scheme: str, rest: str, rules: Rules) -> CatalogName | None:
+    host, slash, name = rest.partition("/")
+    host = host.rpartition("@")[2].lower()
+    port = dict(rules.default_ports).get(scheme)
+    if port:
+        host = host.removesuffix(f":{port}")
+    if not slash or not host:
+        return None
+    shared = host.partition(":")[0] not in rules.loopback_hosts
+    return _named(f"{scheme}://{host}", split_path(name), shared=shared)

@@ -1,0 +1,327 @@
+"""JDBC URLs: ``jdbc:<driver>://<hosts>/<database>:<schema>.<table>``, whatever a driver writes.
+
+Kept is what says which table is meant; logins, time-outs and driver options go. A query is
+resolved to the tables that it reads; one that cannot be parsed stays a dataset of its text.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.optimizer.scope import traverse_scope
+
+from graph_model.naming import masking
+from graph_model.naming.escapes import percent, printable
+from graph_model.naming.jdbc_text import identifier_parts, identifier_text, split_table
+from graph_model.naming.rules import JdbcDriver, Rules
+
+_MAX_QUERY: Final = 20_000  # characters; parsing is not linear, a longer query stays unresolved
+_MAX_TABLES: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Where tables are: ``url`` up to the path, then the name. ``schema`` is the session's."""
+
+    url: str
+    name: str
+    schema: str
+    driver: JdbcDriver
+    shared: bool  # has an authority of its own, so that everybody means the same database
+
+    def spelled(self, name: str) -> str:
+        """The URL with a database name as its path; what would divide the URL is escaped."""
+        divides = r"[:?;&=/\s]" if self.driver.levels == 3 else r"[:?;&=\s]"
+        return self.url + re.sub(divides, percent, name.strip("/"))
+
+
+def canonical(uri: str, rules: Rules) -> tuple[tuple[str, ...], bool]:
+    """(the URIs of the tables named or read, sorted; whether a query could not be resolved)."""
+    url, table = split_table(uri, rules)
+    database = locate(printable(url), rules)
+    if table is None:
+        return (printable(database.spelled(database.name)),), False
+    parts = identifier_parts(table)
+    if parts is not None and any(parts):
+        return (_table_uri(database, parts),), False
+    tables = tables_read(table, database.driver.dialect, rules)
+    if not tables:
+        return (printable(f"{database.spelled(database.name)}:{_query_text(table)}"),), True
+    return tuple(sorted({_table_uri(database, parts) for parts in tables})), False
+
+
+def _table_uri(database: Database, parts: tuple[str, ...]) -> str:
+    """A database named in front of the table wins over the URL's; a lone table has the schema."""
+    name = database.name
+    if len(parts) == database.driver.levels:
+        name, parts = parts[0], parts[1:]
+    while len(parts) > 1 and not parts[0]:  # db..table: the default schema
+        parts = parts[1:]
+    if len(parts) == 1 and database.schema:
+        parts = (database.schema, *parts)
+    return printable(f"{database.spelled(name)}:{identifier_text(parts)}")
+
+
+def has_authority(uri: str, rules: Rules) -> bool:
+    """Whether the URI names its server, and not just a file or this machine."""
+    return locate(split_table(uri, rules)[0], rules).shared
+
+
+def short_name(uri: str, rules: Rules) -> str:
+    """The table as it is named, ``query`` with its beginning, or the database."""
+    url, table = split_table(uri, rules)
+    if table is None:
+        tail = url.rstrip("/").rpartition("/")[2]
+        return tail.rstrip(":").rpartition(":")[2] or url
+    return table if len(table) <= _NAME_LENGTH else table[: _NAME_LENGTH - 1] + "…"
+
+
+_NAME_LENGTH: Final = 80
+
+
+# --- URLs ----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def _locate_cached(url: str, rules: Rules) -> Database:
+    return _locate(url, rules)
+
+
+def locate(url: str, rules: Rules) -> Database:
+    """The database of a JDBC URL without its table."""
+    return _locate_cached(url, rules) if len(url) <= 2048 else _locate(url, rules)
+
+
+def _locate(url: str, rules: Rules) -> Database:
+    name, rest = _driver_name(url[len("jdbc:") :], rules)
+    driver = next((known for known in rules.jdbc_drivers if known.name == name), None)
+    if driver is None:
+        return _unknown(name, rest, rules)
+    if name == "oracle":
+        return _oracle(driver, rest, rules)
+    prefix, server, tail = rest.partition("//")
+    if driver.embedded and (not server or not driver.port or not _is_prefix(prefix)):
+        return _embedded(driver, rest)
+    if not server or not _is_prefix(prefix):
+        return _server(driver, "", f"/{rest}", rules)
+    return _server(driver, prefix.lower() if driver.embedded else "", tail, rules)
+
+
+def _driver_name(text: str, rules: Rules) -> tuple[str, str]:
+    """``aws-wrapper:postgresql://h`` => ("postgresql", "//h"); aliases applied."""
+    aliases = dict(rules.jdbc_aliases)
+    name, rest = _unwrapped(text, rules).partition(":")[::2]
+    second, separator, tail = rest.partition(":")
+    both = f"{name}:{second}".lower()
+    if separator and both in aliases:
+        return aliases[both], tail
+    name = name.lower()
+    return aliases.get(name, name), _unwrapped(rest, rules)
+
+
+def _unwrapped(text: str, rules: Rules) -> str:
+    head, separator, tail = text.partition(":")
+    while separator and head.lower() in rules.jdbc_wrappers:
+        text = tail
+        head, separator, tail = text.partition(":")
+    return text
+
+
+def _is_prefix(text: str) -> bool:
+    """What may stand between the driver and ``//``: ``tcp:`` or nothing."""
+    return not text or (text.endswith(":") and text[:-1].isalnum())
+
+
+def _server(driver: JdbcDriver, prefix: str, text: str, rules: Rules) -> Database:
+    """``text`` is what follows ``//``: hosts, a path, parameters."""
+    text = text[masking.user_info_end(text, 0) :]
+    found = re.search(r"[/?;]", text)
+    hosts, rest = (text[: found.start()], text[found.start() :]) if found else (text, "")
+    path, parameters = _path_and_parameters(rest)
+    port = parameters.get(driver.port_parameter) or driver.port
+    name, schema = path, _first(parameters, driver.schema)
+    if driver.levels == 3 and "/" in path:
+        name, _, inner = path.partition("/")
+        schema = schema or inner.partition("/")[0]
+    name = _first(parameters, driver.database) or name
+    listed = _hosts(hosts or parameters.get("servername", ""), driver, port, rules)
+    if instance := parameters.get("instancename"):
+        listed += "\\" + instance.lower()
+    shared = not set(listed.split(",")) <= set(rules.loopback_hosts)
+    return Database(f"jdbc:{driver.name}:{prefix}//{listed}/", name, schema, driver, shared)
+
+
+def _path_and_parameters(rest: str) -> tuple[str, dict[str, str]]:
+    """``/db?a=b&c=d``, ``;a=b``, DB2's ``/db:a=b;`` and Teradata's ``/A=b,C=d``."""
+    found = re.search(r"[?;&]", rest)
+    path, tail = (rest[: found.start()], rest[found.start() + 1 :]) if found else (rest, "")
+    path, marks = path.strip("/"), r"[?;&]"
+    if "=" in path:
+        before, colon, options = path.partition(":")
+        if colon and "=" not in before:
+            path, tail = before, f"{options};{tail}"
+        else:
+            path, tail, marks = "", f"{path},{tail}", r"[?;&,]"
+    pairs = (piece.partition("=") for piece in re.split(marks, tail))
+    return path, {key.strip().lower(): value.strip() for key, mark, value in pairs if mark}
+
+
+def _first(parameters: dict[str, str], names: Iterable[str]) -> str:
+    return next((parameters[name].strip("{}") for name in names if parameters.get(name)), "")
+
+
+def _hosts(text: str, driver: JdbcDriver, port: str, rules: Rules) -> str:
+    """Sorted, in lower case, without logins and default ports."""
+    listed = {_host(host, driver, port, rules) for host in text.split(",")}
+    return ",".join(sorted(listed))
+
+
+def _host(text: str, driver: JdbcDriver, port: str, rules: Rules) -> str:
+    host = text.rpartition("@")[2].strip().lower()
+    name, colon, given = host.rpartition(":")
+    if not colon or not given.isdigit():
+        name, given = host.rstrip(":"), ""
+    if driver.host_suffix:
+        name = name.removesuffix(driver.host_suffix)
+    if not name or name in rules.loopback_hosts:
+        name = "localhost"
+    actual = given or port
+    return name if actual in ("", driver.port) else f"{name}:{actual}"
+
+
+def _embedded(driver: JdbcDriver, rest: str) -> Database:
+    """A file, or memory: ``jdbc:sqlite:/lake/hr.db``; options go."""
+    path = re.split(r"[?;]", rest, maxsplit=1)[0]
+    while path.lower().startswith("file:"):
+        path = path[len("file:") :]
+    path = re.sub(r"/{2,}", "/", path.replace("\\", "/"))
+    if len(path) > 1:
+        path = path.rstrip("/") or "/"
+    return Database(f"jdbc:{driver.name}:{path}", "", "", driver, shared=False)
+
+
+def _unknown(name: str, rest: str, rules: Rules) -> Database:
+    """A driver that the rules do not know keeps its spelling, without secrets and logins."""
+    prefix, server, tail = rest.partition("//")
+    if server:
+        rest = f"{prefix}//{tail[masking.user_info_end(tail, 0) :]}"
+    url = masking.without_secret_parameters(f"jdbc:{name}:{rest}", rules).rstrip(";:?&")
+    return Database(url, "", "", JdbcDriver(name, levels=0, embedded=True), shared=bool(server))
+
+
+# --- Oracle --------------------------------------------------------------------------------------
+
+
+def _oracle(driver: JdbcDriver, rest: str, rules: Rules) -> Database:
+    """``@//host:1521/service``, ``@host:1521:sid``, ``@(DESCRIPTION=…)``, ``@alias``: one form."""
+    address = rest[rest.rfind("@") + 1 :] if "@" in rest else rest.partition(":")[2]
+    if address.startswith("("):
+        hosts, name = _described(address)
+    else:
+        address = address.partition("?")[0]
+        address = address.partition("//")[2] if "//" in address else address
+        hosts, slash, name = address.partition("/")
+        if not slash:
+            hosts, name = _host_and_sid(address)
+    if not hosts:
+        return Database(f"jdbc:oracle:thin:@{name}", "", "", _ALIAS, shared=True)
+    listed = _hosts(hosts, driver, driver.port, rules)
+    shared = not set(listed.split(",")) <= set(rules.loopback_hosts)
+    service = re.split(r"[/:?;&=\s]", name, maxsplit=1)[0].lower()
+    return Database(f"jdbc:oracle:thin:@//{listed}/", service, "", driver, shared)
+
+
+# A net service name stands for host and service alike, as an embedded path does.
+_ALIAS: Final = JdbcDriver("oracle", dialect="oracle", levels=0, embedded=True)
+
+
+def _host_and_sid(address: str) -> tuple[str, str]:
+    parts = address.split(":")
+    if len(parts) >= 3:
+        return ":".join(parts[:2]), parts[2]
+    if len(parts) == 2 and parts[1].isdigit():
+        return address, ""
+    return (parts[0], parts[1]) if len(parts) == 2 else ("", address)
+
+
+def _described(text: str) -> tuple[str, str]:
+    hosts = re.findall(r"(?i)\(\s*HOST\s*=\s*([\w.\-]+)", text)
+    ports = re.findall(r"(?i)\(\s*PORT\s*=\s*([0-9]+)", text)
+    name = re.search(r"(?i)\(\s*(?:SERVICE_NAME|SID)\s*=\s*([\w.$\-]+)", text)
+    ports += ports[-1:] * (len(hosts) - len(ports))
+    listed = (
+        f"{host}:{port}" for host, port in zip(hosts, ports or [""] * len(hosts), strict=False)
+    )
+    return ",".join(listed), name[1] if name else ""
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def tables_read(text: str, dialect: str, rules: Rules) -> tuple[tuple[str, ...], ...]:
+    """The tables that a table expression or query reads, as name parts; () when it cannot be told.
+
+    ``text`` is what stands behind FROM (``(select …) t``, ``emp e``) or a whole query.
+    """
+    if len(text) > _MAX_QUERY:
+        return ()
+    query = text if re.match(r"(?i)\s*(?:select|with)\s", text) else _FROM + text
+    return _parsed(query, dialect, rules.sourceless_tables)
+
+
+_FROM: Final = "select * from "
+
+
+@lru_cache(maxsize=256)
+def _parsed(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Parse on a stack of its own.
+
+    The parser recurses, and what it can nest depends on how deep the caller is already; the same
+    query must have the same tables in a web request and in a batch job.
+    """
+    found: list[tuple[tuple[str, ...], ...]] = []
+    worker = threading.Thread(target=lambda: found.append(_tables(query, dialect, sourceless)))
+    worker.start()
+    worker.join()
+    return found[0] if found else ()
+
+
+def _tables(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    try:
+        tree = sqlglot.parse_one(query, read=dialect or None)
+        if not isinstance(tree, exp.Query):
+            return ()
+        tables = _sources(tree)
+    except Exception:  # whatever a parser does with hostile text, the answer is: not resolved
+        return ()
+    named = {
+        tuple(part for part in (table.catalog, table.db, table.name) if part)
+        for table in tables
+        if isinstance(table.this, exp.Identifier)
+    }
+    kept = {parts for parts in named if parts and ".".join(parts).lower() not in sourceless}
+    return tuple(sorted(kept)) if len(kept) <= _MAX_TABLES else ()
+
+
+def _sources(tree: exp.Query) -> list[exp.Table]:
+    """Tables that are no CTE: ``with t as (select * from t) …`` reads the real ``t``."""
+    scopes = traverse_scope(tree)
+    return [
+        source
+        for scope in scopes
+        for source in scope.sources.values()
+        if isinstance(source, exp.Table)
+    ]
+
+
+def _query_text(text: str) -> str:
+    """White space collapsed, Spark's numbered alias dropped."""
+    collapsed = " ".join(text.split())
+    return re.sub(r" SPARK_GEN_SUBQ_[0-9]+\Z", "", collapsed)

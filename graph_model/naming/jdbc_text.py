@@ -1,0 +1,122 @@
+"""Where a JDBC URL ends and its table or query begins: ``<jdbc url>:<table or query>``.
+
+The agent joins both with a colon, which URLs and queries contain as well. A query is recognised
+by its first word; a quoted name by its quotes; else the last colon divides, unless what follows
+can only be a part of the URL (a port, a path, parameters).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from graph_model.naming.rules import Rules
+
+_QUERY: Final = re.compile(
+    r":\s*\([\s(]*(?:(?:select|with|values|table)\b|--|/\*)|:\s*(?:select|with)\s",
+    re.IGNORECASE,
+)
+_QUOTES: Final = {'"': '"', "`": "`", "]": "["}
+_NOT_IN_A_TABLE: Final = re.compile(r"[/\\=;?&]")
+_ORACLE_SID: Final = re.compile(r"@[^/:@]+:[0-9]+", re.IGNORECASE)
+_PREFIX: Final = "jdbc:"
+
+
+def split_table(uri: str, rules: Rules) -> tuple[str, str | None]:
+    """(URL, table or query); None where the text names no table."""
+    query = _QUERY.search(uri, len(_PREFIX))
+    if query is not None and _is_url(uri[: query.start()], rules):
+        return uri[: query.start()], uri[query.start() + 1 :].strip()
+    colon = _colon_before_quotes(uri)
+    if colon < 0:
+        colon = uri.rfind(":")
+        if _NOT_IN_A_TABLE.search(uri, colon) or not uri[colon + 1 :].strip():
+            return uri, None
+        if uri[colon + 1 :].isdigit() and "/" not in uri[:colon].partition("//")[2]:
+            return uri, None
+    if not _is_url(uri[:colon], rules):
+        return uri, None
+    return uri[:colon], uri[colon + 1 :].strip()
+
+
+def _is_url(head: str, rules: Rules) -> bool:
+    """Whether the text before a colon can be a whole URL: ``jdbc:h2:mem`` cannot."""
+    words = head.lower().split(":", 3)
+    if len(words) < 3 or not words[2].strip():
+        return len(words) == 4
+    if len(words) == 3 and words[2] in (*rules.jdbc_storage_words, *rules.jdbc_wrappers, "thin"):
+        return False
+    return not (words[1] == "oracle" and _ORACLE_SID.search(head) and _ends_in_port(head))
+
+
+def _ends_in_port(head: str) -> bool:
+    """``jdbc:oracle:thin:@host:1521``: a SID is still to come, a service would have a slash."""
+    return "/" not in head.rpartition("@")[2] and head.rpartition(":")[2].isdigit()
+
+
+def _colon_before_quotes(uri: str) -> int:
+    """The colon before a name whose last part is quoted (``"a:b"``), or -1."""
+    end = len(uri)
+    if not any(quote in uri for quote in _QUOTES):
+        return -1
+    while end > 0:
+        start = _start_of_part(uri, end)
+        if start <= 0 or uri[start - 1] not in ".:":
+            return -1
+        if uri[start - 1] == ":":
+            return start - 1
+        end = start - 1
+    return -1
+
+
+def _start_of_part(uri: str, end: int) -> int:
+    last = uri[end - 1]
+    if last in _QUOTES:
+        opening = _QUOTES[last]
+        start = uri.rfind(opening, 0, end - 1)
+        while start > 0 and opening == last and uri[start - 1] == opening:
+            start = uri.rfind(opening, 0, start - 1)  # "" stands for " inside quotes
+        return start
+    start = end
+    while start > 0 and uri[start - 1] not in '.:"`[]':
+        start -= 1
+    return start
+
+
+def identifier_parts(text: str) -> tuple[str, ...] | None:
+    """``hr."Order Lines"`` => ("hr", "Order Lines"); None where the text is no plain name."""
+    parts: list[str] = []
+    position = 0
+    while True:
+        found = _PART.match(text, position)
+        if found is None:
+            return None
+        parts.append(_unquoted(found))
+        position = found.end()
+        if position == len(text):
+            return tuple(parts)
+        if text[position] != ".":
+            return None
+        position += 1
+
+
+_PART: Final = re.compile(
+    r"\"(?P<double>(?:[^\"]|\"\")*)\"|`(?P<back>(?:[^`]|``)*)`|\[(?P<square>[^\]]*)\]"
+    r"|(?P<plain>[\w$#@%\-]*)"
+)
+_PLAIN: Final = re.compile(r"[\w$#@%\-]+")
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    if found["double"] is not None:
+        return found["double"].replace('""', '"')
+    if found["back"] is not None:
+        return found["back"].replace("``", "`")
+    return found["square"] if found["square"] is not None else found["plain"]
+
+
+def identifier_text(parts: tuple[str, ...]) -> str:
+    """One spelling: quotes only where a part needs them, and then double ones."""
+    return ".".join(
+        part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts
+    )

@@ -1,0 +1,58 @@
+"""What a job is called: its labels first, then its application name by the platform's rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from graph_model.naming.rules import DEFAULT_RULES, JobPattern, Rules
+
+_LONGEST_MATCHED = 1024  # characters: no platform makes longer names by a pattern
+
+
+@dataclass(frozen=True, slots=True)
+class JobName:
+    """``shared``: a generic shell's name, under which many people run unrelated things."""
+
+    namespace: str
+    name: str
+    shared: bool
+
+
+def job_name(
+    labels: Mapping[str, Sequence[str]],
+    app_name: str | None,
+    scope: str,
+    rules: Rules = DEFAULT_RULES,
+) -> JobName:
+    """Namespace: its label, else the capture scope, else ``default``. Name: its label, else the
+    application name by the rules, else ``unnamed``. A name that was given by label is not shared.
+    """
+    namespace = _label(labels, rules.namespace_label) or scope or rules.default_namespace
+    if name := _label(labels, rules.job_label):
+        return JobName(namespace, name, shared=False)
+    given = (app_name or "").strip()
+    if not given:
+        return JobName(namespace, rules.unnamed_job, shared=False)
+    return JobName(namespace, *_by_pattern(given, rules))
+
+
+def _label(labels: Mapping[str, Sequence[str]], key: str) -> str:
+    """The first value with something in it."""
+    return next((text for value in labels.get(key, ()) if (text := value.strip())), "")
+
+
+def _by_pattern(name: str, rules: Rules) -> tuple[str, bool]:
+    if len(name) > _LONGEST_MATCHED:
+        return name, False
+    for pattern, rule in _patterns(rules):
+        if found := pattern.fullmatch(name):
+            return found.expand(rule.name), rule.shared
+    return name, False
+
+
+@lru_cache(maxsize=32)
+def _patterns(rules: Rules) -> tuple[tuple[re.Pattern[str], JobPattern], ...]:
+    return tuple((re.compile(rule.pattern, re.DOTALL), rule) for rule in rules.job_patterns)

@@ -1,0 +1,324 @@
+"""Secrets: how they are recognised, taken out of identities and masked in documents.
+
+Identity drops what masking hides, so a document names the same datasets before and after.
+Everything here is linear in the text: a document of 12 MB passes through on every request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from graph_model.naming import jdbc_text
+from graph_model.naming.rules import DEFAULT_RULES, Rules
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+
+_AUTHORITY_END: Final = re.compile(r"[/?#;\s\"'<>]")
+_SCHEME_LENGTH: Final = 64  # no scheme is longer; bounds the look backwards
+_LOST_PASSWORD: Final = 256  # how far an unescaped slash in a password is followed
+
+
+# --- what is a secret ----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8192)
+def is_secret_key(key: str, rules: Rules = DEFAULT_RULES) -> bool:
+    """Whether a setting of this name holds a secret: ``fs.s3a.secret.key``, ``API-Token``."""
+    squashed = _squash(key)
+    if squashed.endswith(rules.public_endings):
+        return False
+    if squashed.endswith(rules.secret_endings):
+        return True
+    if any(fragment in squashed for fragment in rules.secret_fragments):
+        return True
+    return not set(rules.secret_words).isdisjoint(re.split(r"[\W_]+", key.lower()))
+
+
+def is_secret_parameter(name: str, rules: Rules = DEFAULT_RULES) -> bool:
+    """The same for a parameter of a URL, where a bare ``key`` or ``sig`` is a secret, too."""
+    return _squash(name) in rules.secret_parameters or is_secret_key(name[:256], rules)
+
+
+def _squash(key: str) -> str:
+    """Letters and digits alone, in lower case: Access-Key_Id => accesskeyid."""
+    return "".join(filter(str.isalnum, key)).lower()
+
+
+# --- out of identities ---------------------------------------------------------------------------
+
+
+def user_info_end(text: str, start: int) -> int:
+    """Where the host begins in an authority that begins at ``start``: after the last ``@``.
+
+    ``user:p/ss@host``: a slash that should have been escaped is recognised by what stands for a
+    port and is none.
+    """
+    host = _after_login(text, start)
+    while host > start:  # u:p@v:q@host, whatever that means
+        start, host = host, _after_login(text, host)
+    return start
+
+
+def _after_login(text: str, start: int) -> int:
+    found = _AUTHORITY_END.search(text, start)
+    end = found.start() if found else len(text)
+    at = text.rfind("@", start, end)
+    if at >= 0:
+        return at + 1
+    authority = text[start:end]
+    if text[end : end + 1] != "/" or ":" not in authority or authority.startswith("arn:"):
+        return start
+    port = authority.rpartition(":")[2]
+    if port.isdigit() or port.endswith("]"):
+        return start
+    at = text.find("@", end, end + _LOST_PASSWORD)
+    return at + 1 if at >= 0 and not re.search(r"\s", text[end:at]) else start
+
+
+def without_secrets(uri: str, rules: Rules) -> str:
+    """A URI of an unknown kind without user-info, secret and login parameters; else as it is."""
+    marker = uri.find("://")
+    if 0 <= marker <= _SCHEME_LENGTH and uri[:marker].lower() not in rules.container_schemes:
+        start = marker + 3
+        uri = uri[:start] + uri[user_info_end(uri, start) :]
+    return without_secret_parameters(uri, rules)
+
+
+def without_secret_parameters(uri: str, rules: Rules) -> str:
+    """``?a=1&token=x`` => ``?a=1``; a signed query goes as a whole, since it names nothing."""
+    found = re.search(r"[?;]", uri)
+    if found is None or "=" not in uri:
+        return uri
+    head, tail = uri[: found.start()], uri[found.start() :]
+    pieces = re.findall(r"([?&;])([^?&;]*)", tail)
+    names = [_parameter_name(text) for _, text in pieces]
+    if any(_squash(name) in rules.signature_parameters for name in names):
+        return head
+    kept = [
+        mark + text
+        for (mark, text), name in zip(pieces, names, strict=True)
+        if not name or not (_is_login(name, rules) or is_secret_parameter(name, rules))
+    ]
+    if len(kept) == len(pieces):
+        return uri
+    text = "".join(kept)
+    return head + (found.group() + text[1:] if text else "")
+
+
+def _parameter_name(text: str) -> str:
+    name, separator, _ = text.partition("=")
+    return name if separator and re.fullmatch(r"[\w.\-]{1,256}", name) else ""
+
+
+def _is_login(name: str, rules: Rules) -> bool:
+    return _squash(name) in rules.login_parameters
+
+
+# --- out of texts --------------------------------------------------------------------------------
+
+# A setting inside a text, up to where its value begins. The delimiter tells the form: a URL's
+# query (? & ;), a printed map ([a=b, c=d], Map(a -> b)), an option (-Da=b, --a=b) or a quoted
+# value (a="b"). `where password = 'x'` is none of them: a column is not a secret.
+_SETTING: Final = re.compile(
+    r"(?P<lead>[?&;]|[\[{,] ?|^|(?:^|\s)-D|(?:^|\s)--)(?P<key>[\w.\-%]{1,128})="
+    r"|(?P<arrow_lead>[(\[{,] ?)(?P<arrow_key>[\w.\-]{1,128}) ?-> ?"
+    r"|\s(?P<quoted_key>[\w.\-]{1,128})=(?=\")"
+    r"|\\?\"(?P<json_key>[\w.\- ]{1,128})\\?\"\s{0,4}:\s{0,4}(?=\\?\")"
+)
+_QUERY_END: Final = re.compile(r"[&\s\"'<>]")
+_PAIR_END: Final = re.compile(r"[;\s\"']")
+_MAP_END: Final = re.compile(r"[,)\]}]")
+_OPTION_END: Final = re.compile(r"[\s\"']")
+_ORACLE_LOGIN: Final = re.compile(r"(?i)(:(?:thin|oci8?):)[^@/\s]{1,256}/[^@\s]{0,256}@")
+
+
+def mask_text(text: str, rules: Rules = DEFAULT_RULES) -> str:
+    """A text with the passwords of URLs and the values of secret settings as ``*****``."""
+    if "://" in text and "@" in text:
+        text = _mask_user_info(text, rules)
+    if "@" in text and ":" in text:
+        text = _ORACLE_LOGIN.sub(rf"\g<1>{rules.mask}@", text)
+    if _may_hold_settings(text):
+        text = _mask_settings(text, rules)
+    return text
+
+
+def _may_hold_settings(text: str) -> bool:
+    """Cheap: nearly every text of a plan is none (in ``(a = b)`` a space stands before ``=``)."""
+    if "=" in text and text.count("=") > text.count(" ="):
+        return True
+    return "->" in text or '":' in text or '" :' in text
+
+
+def mask_uri(uri: str, rules: Rules = DEFAULT_RULES) -> str:
+    """The same for a dataset's URI: the table or query behind a JDBC URL stays as it is."""
+    if uri[:4].lower() != "jdbc":
+        return mask_text(uri, rules)
+    url, _ = jdbc_text.split_table(uri, rules)
+    return mask_text(url, rules) + uri[len(url) :]
+
+
+def _mask_user_info(text: str, rules: Rules) -> str:
+    parts: list[str] = []
+    done = 0
+    marker = text.find("://")
+    while marker >= 0:
+        start = marker + 3
+        host = user_info_end(text, start)
+        if host > start and not _scheme_before(text, marker).endswith(rules.container_schemes):
+            parts += (text[done:start], rules.mask, "@")
+            done = host
+        marker = text.find("://", max(start, host))
+    return "".join((*parts, text[done:]))
+
+
+def _scheme_before(text: str, marker: int) -> str:
+    before = text[max(0, marker - _SCHEME_LENGTH) : marker].lower()
+    return re.split(r"[^a-z0-9+.\-]", before)[-1]
+
+
+def _mask_settings(text: str, rules: Rules) -> str:
+    parts: list[str] = []
+    done = 0
+    found = _SETTING.search(text)
+    while found:
+        position = found.end()
+        if _names_secret(found, rules):
+            start, end = _value(text, found)
+            if end > start and not _is_masked(text[start:end]):
+                parts += (text[done:start], rules.mask)
+                done = end
+            position = max(position, end)
+        found = _SETTING.search(text, position)
+    return "".join((*parts, text[done:]))
+
+
+def _names_secret(found: re.Match[str], rules: Rules) -> bool:
+    if found["lead"] in ("?", "&", ";"):
+        return is_secret_parameter(found["key"], rules)
+    key = found["key"] or found["arrow_key"] or found["quoted_key"] or found["json_key"]
+    return is_secret_key(key, rules)
+
+
+def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
+    """Where the value behind a setting begins and ends."""
+    start = found.end()
+    if found["quoted_key"] or found["json_key"]:
+        start = text.index('"', start) + 1
+        end = text.find('"', start)
+        if end < 0:
+            return start, len(text)
+        return start, end - 1 if text[end - 1] == "\\" and end > start else end
+    if text.startswith("{", start):  # SQL Server: password={a;b}
+        end = text.find("}", start)
+        return start, end + 1 if end >= 0 else len(text)
+    stop = _stop(found).search(text, start)
+    return start, stop.start() if stop else len(text)
+
+
+def _stop(found: re.Match[str]) -> re.Pattern[str]:
+    lead = found["lead"]
+    if lead is None:
+        return _MAP_END
+    if lead in ("?", "&"):
+        return _QUERY_END
+    if lead in (";", ""):
+        return _PAIR_END
+    return _MAP_END if lead[0] in "[{," else _OPTION_END
+
+
+def _is_masked(value: str) -> bool:
+    """``*****``, Spark's ``*********(redacted)`` and the like: nothing is left to hide."""
+    return value.startswith("***") or value.strip() == ""
+
+
+# --- out of documents ----------------------------------------------------------------------------
+
+# Where a plan says what it reads and writes: a URI with a table, not a plain URL.
+_URI_KEYS: Final = frozenset({"outputSource", "inputSources"})
+_NUMBER_SECRETS: Final = ("password", "passwd", "passphrase", "pwd", "pin")
+
+
+def mask_secrets(value: JsonValue, rules: Rules = DEFAULT_RULES) -> JsonValue:
+    """A whole JSON document with its secrets as ``*****``; the same object when it has none.
+
+    Masked are the texts (and numbers, for passwords) under a secret-looking key at any depth,
+    alone or in a list; the ``value`` beside a ``key`` or ``name`` that looks secret; user-info in
+    URLs and secret parameters inside any text. Objects under such a key are walked, not masked:
+    a column named ``password`` is no secret, and a reference stays a reference.
+    """
+    changes: dict[int, dict[Any, str]] = {}
+    if isinstance(value, str):
+        return mask_text(value, rules)
+    for container, place, masked in _secrets(value, rules):
+        changes.setdefault(id(container), {})[place] = masked
+    return _copied(value, changes) if changes else value
+
+
+def _secrets(root: JsonValue, rules: Rules) -> Iterator[tuple[object, Any, str]]:
+    """(container, key or index, masked text) of everything that has to change."""
+    secret_keys: dict[str, bool] = {}  # a document repeats few keys many times
+    stack: list[tuple[Any, str]] = [(root, "")]
+    while stack:
+        container, above = stack.pop()
+        if isinstance(container, dict):
+            named = _named_secret(container, rules)
+            for key, item in container.items():
+                if isinstance(item, dict | list):
+                    stack.append((item, key))
+                    continue
+                holder = "password" if named and key == "value" else key
+                if (masked := _masked_scalar(item, holder, secret_keys, rules)) is not None:
+                    yield container, key, masked
+        elif isinstance(container, list):
+            for index, item in enumerate(container):
+                if isinstance(item, dict | list):
+                    stack.append((item, above))
+                elif (masked := _masked_scalar(item, above, secret_keys, rules)) is not None:
+                    yield container, index, masked
+
+
+def _named_secret(container: dict[str, Any], rules: Rules) -> bool:
+    """``{"key": "fs.s3a.secret.key", "value": "…"}``."""
+    if "value" not in container:
+        return False
+    name = container.get("key", container.get("name"))
+    return isinstance(name, str) and is_secret_key(name[:256], rules)
+
+
+def _masked_scalar(
+    item: object, key: str, secret_keys: dict[str, bool], rules: Rules
+) -> str | None:
+    """The text to put in place of a scalar, or None when it may stay."""
+    if isinstance(item, str):
+        secret = secret_keys.get(key)
+        if secret is None:
+            secret = secret_keys[key] = is_secret_key(key[:256], rules)
+        if secret:
+            return None if _is_masked(item) else rules.mask
+        masked = mask_uri(item, rules) if key in _URI_KEYS else mask_text(item, rules)
+        return None if masked == item else masked
+    if isinstance(item, bool) or not isinstance(item, int | float):
+        return None
+    return rules.mask if _squash(key[:256]).endswith(_NUMBER_SECRETS) else None
+
+
+def _copied(root: Any, changes: dict[int, dict[Any, str]]) -> Any:
+    """A copy of the containers, changes applied; iterative, since documents nest deeply."""
+    holder: list[Any] = [root]
+    stack: list[tuple[Any, Any]] = [(holder, 0)]
+    while stack:
+        parent, place = stack.pop()
+        original = parent[place]
+        masked = changes.get(id(original), {})
+        copy: Any = dict(original) if isinstance(original, dict) else list(original)
+        parent[place] = copy
+        items = copy.items() if isinstance(copy, dict) else enumerate(copy)
+        inner = [key for key, item in items if isinstance(item, dict | list)]
+        for key, text in masked.items():
+            copy[key] = text
+        stack.extend((copy, key) for key in inner)
+    return holder[0]

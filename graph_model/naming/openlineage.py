@@ -1,0 +1,58 @@
+"""OpenLineage's (namespace, name) pairs, in the spelling that :func:`normalise` reads.
+
+One location is one vertex whoever names it: ``("file", "/lake/t")`` and Spline's ``file:/lake/t``,
+``("postgres://h:5432", "db.hr.t")`` and ``jdbc:postgresql://h:5432/db:hr.t``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from graph_model.naming.catalogs import catalog_table
+from graph_model.naming.rules import DEFAULT_RULES, Rules
+
+
+def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> str:
+    """The URI of an OpenLineage dataset, to be normalised. Never raises."""
+    scheme = namespace.partition(":")[0].lower()
+    if scheme == "jdbc":
+        return f"{namespace}:{name}"
+    if scheme in dict(rules.openlineage_jdbc):
+        return _jdbc(dict(rules.openlineage_jdbc)[scheme], namespace, name, rules)
+    if scheme == "kafka":
+        return f"kafka:{name}"
+    if scheme == "cassandra":
+        return "cassandra:" + name.replace(".", ":", 1)
+    if scheme == "bigquery":
+        project, _, table = name.partition(".")
+        return f"bigquery://{project}:{table}"
+    if ":" not in namespace and scheme in rules.file_schemes:  # ("file", "/lake/t")
+        return f"{scheme}:{name}"
+    return f"{namespace.rstrip('/')}/{name.lstrip('/')}" if namespace else name
+
+
+def openlineage_symlink(namespace: str, name: str, kind: str, rules: Rules = DEFAULT_RULES) -> str:
+    """The URI behind a symlink identifier; ``kind`` is TABLE, LOCATION or DB_TABLE.
+
+    A TABLE in the namespace of a warehouse directory (``file:/warehouse``, ``hr.t``), or in none,
+    is a name in the session's own catalog.
+    """
+    scheme = namespace.partition(":")[0].lower()
+    scheme = dict(rules.scheme_aliases).get(scheme, scheme)
+    if kind.upper() == "TABLE" and (not namespace or scheme in rules.file_schemes):
+        return catalog_table(None, name, rules=rules)
+    return openlineage_uri(namespace, name, rules)
+
+
+def _jdbc(driver: str, namespace: str, name: str, rules: Rules) -> str:
+    levels = next((d.levels for d in rules.jdbc_drivers if d.name == driver), 0)
+    rest = namespace.partition(":")[2]
+    if not rest.startswith("//"):  # sqlite:/lake/hr.db
+        return f"jdbc:{driver}:{rest}:{name}"
+    if driver == "oracle":
+        service, _, table = name.partition(".")
+        return f"jdbc:oracle:thin:@{rest.rstrip('/')}/{service}:{table}"
+    if levels and len(re.findall(r"\.", name)) == levels - 1:
+        database, _, table = name.partition(".")
+        return f"jdbc:{driver}:{rest.rstrip('/')}/{database}:{table}"
+    return f"jdbc:{driver}:{rest.rstrip('/')}/:{name}"

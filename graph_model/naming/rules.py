@@ -1,0 +1,348 @@
+"""The naming rules as data: what a platform team may want to read, preview or change.
+
+A :class:`Rules` value is immutable, hashable and has a digest; the digest is part of the
+projection epoch, so changing a rule means rebuilding the projections, never editing them.
+``version`` counts changes of the code that reads the tables, the tables speak for themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Final
+
+from graph_model import identity
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcDriver:
+    """How one JDBC sub-protocol names a database.
+
+    ``levels`` is the number of parts of a fully qualified table when its first part is the
+    database (``db.schema.table`` 3, ``db.table`` 2; 0: the first part never is). ``database`` and
+    ``schema`` are parameters, in lower case, that say what the path does not. ``host_suffix`` is
+    dropped from hosts (an account name stands for the host). An ``embedded`` driver opens a local
+    file unless the URL has ``//``. ``dialect`` is sqlglot's name.
+    """
+
+    name: str
+    port: str = ""
+    dialect: str = ""
+    levels: int = 3
+    database: tuple[str, ...] = ()
+    schema: tuple[str, ...] = ()
+    port_parameter: str = ""
+    host_suffix: str = ""
+    embedded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartFile:
+    """A file that is one piece of a directory: ``pattern`` matches its whole name.
+
+    ``folder`` is where the table format keeps such files (Iceberg's ``data``): it goes too.
+    """
+
+    pattern: str
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobPattern:
+    r"""An application name that ``pattern`` matches whole becomes ``name`` (``\g<job>`` style)."""
+
+    pattern: str
+    name: str
+    shared: bool = False
+
+
+_YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+_TIME = "[0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?"
+_ZONE = "(?: ?(?:Z|UTC|[+-][0-2][0-9]:?[0-5][0-9]))?"
+_UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_DATE_SUFFIX = f"{_YEAR}(?:-{_MONTH}-{_DAY}|_{_MONTH}_{_DAY}|{_MONTH}{_DAY})"
+_TIME_SUFFIX = "(?:[-_.T ]?[0-2][0-9][-_:]?[0-5][0-9](?:[-_:]?[0-6][0-9])?(?:[.][0-9]+)?)?"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Every table that naming reads. Tuples are ordered: the first match wins."""
+
+    version: int = 1
+
+    # --- schemes ---------------------------------------------------------------------------------
+    # s3a and s3n are clients of one store; so are wasb and abfss of one Azure account, whose
+    # blob and dfs end points show the same containers.
+    scheme_aliases: tuple[tuple[str, str], ...] = (
+        ("s3a", "s3"),
+        ("s3n", "s3"),
+        ("gcs", "gs"),
+        ("wasb", "abfss"),
+        ("wasbs", "abfss"),
+        ("abfs", "abfss"),
+        ("jdbc-secretsmanager", "jdbc"),
+    )
+    host_suffix_aliases: tuple[tuple[str, str, str], ...] = (
+        ("abfss", ".blob.core.windows.net", ".dfs.core.windows.net"),
+    )
+    file_schemes: tuple[str, ...] = (
+        "file", "s3", "gs", "hdfs", "abfss", "adl", "dbfs", "viewfs", "webhdfs", "swebhdfs",
+        "maprfs", "oss", "cosn", "obs", "tos", "ofs", "o3fs", "alluxio", "ftp", "sftp",
+        "http", "https",
+    )  # fmt: skip
+    # container@account: what looks like user-info is part of the name.
+    container_schemes: tuple[str, ...] = ("abfss", "abfs", "wasb", "wasbs")
+    default_ports: tuple[tuple[str, str], ...] = (
+        ("hdfs", "8020"),
+        ("mongodb", "27017"),
+        ("elasticsearch", "9200"),
+        ("hive", "9083"),
+        ("http", "80"),
+        ("https", "443"),
+        ("ftp", "21"),
+        ("sftp", "22"),
+    )
+    # Everybody's own machine is nobody's authority.
+    loopback_hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104
+    # (scheme, first directory, scheme of what is mounted there): file:/dbfs/x is dbfs:/x.
+    mounts: tuple[tuple[str, str, str], ...] = (("file", "dbfs", "dbfs"),)
+    topic_schemes: tuple[str, ...] = ("kafka", "pulsar", "kinesis", "pubsub")
+    memory_schemes: tuple[str, ...] = ("memory", "inmemory")
+    # Stores whose last path part is a table, a collection or an index: hosts, then its name.
+    table_schemes: tuple[str, ...] = (
+        "mongodb", "mongodb+srv", "elasticsearch", "awsathena", "snowflake", "redshift", "spanner",
+        "azurecosmos", "azurekusto", "milvus", "synapse", "fabric-warehouse",
+    )  # fmt: skip
+    # scheme:name without any host.
+    opaque_table_schemes: tuple[str, ...] = ("cassandra", "odpstable", "bigquery")
+    # project:dataset.table, account:…: the first part is unique in the world.
+    global_opaque_schemes: tuple[str, ...] = ("bigquery",)
+
+    # --- catalog names ---------------------------------------------------------------------------
+    catalog_schemes: tuple[str, ...] = ("hive", "unitycatalog")
+    catalog_authorities: tuple[str, ...] = ("spark_catalog",)
+    default_database: str = "default"
+    # delta.`/path` names a path, not a table.
+    path_table_formats: tuple[str, ...] = (
+        "delta", "parquet", "orc", "avro", "csv", "json", "text", "iceberg", "binaryfile",
+    )  # fmt: skip
+
+    # --- partitions ------------------------------------------------------------------------------
+    # yyyy MM dd HH mm ss; with a slash: that many directories. The first that fits is taken off.
+    date_formats: tuple[str, ...] = (
+        "yyyy/MM/dd/HH",
+        "yyyy/MM/dd",
+        "yyyy/MM",
+        "yyyy-MM-dd",
+        "yyyyMMdd",
+        "yyyy_MM_dd",
+        "yyyy-MM-dd-HH",
+        "yyyy-MM-ddTHH",
+        "yyyy-MM-ddTHH:mm:ss",
+        "yyyy-MM-ddTHH-mm-ss",
+        "yyyyMMddHH",
+        "yyyyMMddTHHmmss",
+        "yyyy-MM",
+        "yyyyMM",
+    )
+    # One leaf: the key by its finest unit. Directories: a key each.
+    date_keys: tuple[tuple[str, str], ...] = (
+        ("yyyy", "year"),
+        ("MM", "month"),
+        ("dd", "day"),
+        ("HH", "hour"),
+        ("mm", "minute"),
+        ("ss", "second"),
+    )
+    date_leaf_keys: tuple[tuple[str, str], ...] = (
+        ("MM", "month"),
+        ("dd", "date"),
+        ("HH", "hour"),
+        ("ss", "time"),
+    )
+    part_files: tuple[PartFile, ...] = (
+        # Spark, MapReduce, Glue (run-<ms>-part-r-00000), Delta, Databricks.
+        PartFile(
+            r"(?:run-[0-9]+-)?part-(?:[a-z]-|block-[0-9]+-)?[0-9*?\[\]{},-]{1,64}(?:[-._].*)?"
+        ),
+        # Hive: 000000_0, 000001_0_copy_2.gz
+        PartFile(r"[0-9]{6}_[0-9]{1,6}(?:_copy_[0-9]+)?(?:\..*)?"),
+        # Iceberg: data/00000-0-<uuid>-00001.parquet
+        PartFile(rf"[0-9]{{5}}-[0-9]+-{_UUID}(?:-[0-9]+)?(?:-deletes)?\.[a-z]+", "data"),
+        PartFile(r"(?:v[0-9]+|[0-9]{5}-.{1,64})(?:\.gz)?\.metadata\.json", "metadata"),
+        # Hudi: <file id>-0_1-2-3_20240131120000000.parquet
+        PartFile(rf"{_UUID}-[0-9]+_[0-9]+-[0-9]+-[0-9]+_[0-9]{{14,17}}\.[a-z]+"),
+    )
+    # From such a directory on, a path speaks of how a table is kept (beginnings of names) …
+    metadata_folders: tuple[str, ...] = (
+        "_delta_log", "_temporary", "_spark_metadata", ".hoodie", ".spark-staging", ".hive-staging",
+    )  # fmt: skip
+    # … as do these files at its end.
+    metadata_files: tuple[str, ...] = (
+        "_SUCCESS", "_committed_", "_started_", "_metadata", "_common_metadata",
+    )  # fmt: skip
+    # A file straight below key=value belongs to the partitioned table.
+    data_file_suffixes: tuple[str, ...] = (
+        ".parquet", ".orc", ".avro", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".xml",
+        ".gz", ".bz2", ".zst", ".snappy", ".lz4", ".xlsx",
+    )  # fmt: skip
+
+    # --- JDBC ------------------------------------------------------------------------------------
+    # Wrappers around another driver: jdbc:aws-wrapper:postgresql://…
+    jdbc_wrappers: tuple[str, ...] = (
+        "aws-wrapper", "p6spy", "log4jdbc", "otel", "datadog", "loadbalance", "replication",
+        "sequential", "failover", "load-balance", "aurora", "aws", "iam",
+    )  # fmt: skip
+    jdbc_aliases: tuple[tuple[str, str], ...] = (
+        ("postgres", "postgresql"),
+        ("pgsql", "postgresql"),
+        ("jtds:sqlserver", "sqlserver"),
+        ("microsoft:sqlserver", "sqlserver"),
+        ("ch", "clickhouse"),
+    )
+    jdbc_drivers: tuple[JdbcDriver, ...] = (
+        JdbcDriver("postgresql", "5432", "postgres", schema=("currentschema",)),
+        JdbcDriver("redshift", "5439", "redshift", schema=("currentschema",)),
+        JdbcDriver("mysql", "3306", "mysql", 2),
+        JdbcDriver("mariadb", "3306", "mysql", 2),
+        JdbcDriver("singlestore", "3306", "mysql", 2),
+        JdbcDriver("oceanbase", "2881", "mysql", 2),
+        JdbcDriver("sqlserver", "1433", "tsql", database=("databasename", "database")),
+        JdbcDriver("oracle", "1521", "oracle", 0),
+        JdbcDriver(
+            "snowflake", "443", "snowflake", database=("db", "database"), schema=("schema",),
+            host_suffix=".snowflakecomputing.com",
+        ),
+        JdbcDriver(
+            "databricks", "443", "databricks", database=("conncatalog",), schema=("connschema",)
+        ),
+        JdbcDriver("trino", "8080", "trino"),
+        JdbcDriver("presto", "8080", "presto"),
+        JdbcDriver("hive2", "10000", "hive", 2),
+        JdbcDriver("impala", "21050", "hive", 2),
+        JdbcDriver("db2", "50000", "", schema=("currentschema",)),
+        JdbcDriver("teradata", "1025", "teradata", 2, ("database",), port_parameter="dbs_port"),
+        JdbcDriver("clickhouse", "8123", "clickhouse", 2, ("database",)),
+        JdbcDriver("vertica", "5433", "postgres", schema=("searchpath",)),
+        JdbcDriver("crate", "5432", "postgres"),
+        JdbcDriver("sap", "30015", "", database=("databasename",), schema=("currentschema",)),
+        JdbcDriver("sqlite", "", "sqlite", 0, embedded=True),
+        JdbcDriver("duckdb", "", "duckdb", 0, embedded=True),
+        JdbcDriver("h2", "9092", "", 0, embedded=True),
+        JdbcDriver("derby", "1527", "", 0, embedded=True),
+        JdbcDriver("hsqldb", "9001", "", 0, embedded=True),
+    )  # fmt: skip
+    # jdbc:h2:mem:test: the word between two colons is no database.
+    jdbc_storage_words: tuple[str, ...] = (
+        "mem", "memory", "file", "res", "zip", "jar", "classpath", "directory",
+    )  # fmt: skip
+    # Rows out of nowhere: select 1 from dual.
+    sourceless_tables: tuple[str, ...] = ("dual", "sysibm.sysdummy1", "sysdummy1")
+
+    # --- OpenLineage namespaces that Spline spells as JDBC URLs ----------------------------------
+    openlineage_jdbc: tuple[tuple[str, str], ...] = (
+        ("postgres", "postgresql"), ("postgresql", "postgresql"), ("mysql", "mysql"),
+        ("mariadb", "mariadb"), ("mssql", "sqlserver"), ("sqlserver", "sqlserver"),
+        ("oracle", "oracle"), ("db2", "db2"), ("redshift", "redshift"), ("snowflake", "snowflake"),
+        ("trino", "trino"), ("presto", "presto"), ("teradata", "teradata"), ("crate", "crate"),
+        ("oceanbase", "oceanbase"), ("clickhouse", "clickhouse"), ("vertica", "vertica"),
+        ("sqlite", "sqlite"), ("duckdb", "duckdb"), ("h2", "h2"), ("derby", "derby"),
+    )  # fmt: skip
+
+    # --- jobs ------------------------------------------------------------------------------------
+    namespace_label: str = "namespace"
+    job_label: str = "job"
+    default_namespace: str = "default"
+    unnamed_job: str = "unnamed"
+    job_patterns: tuple[JobPattern, ...] = (
+        # AWS Glue: nativespark-<job>-<run>, the run being jr_<hex>.
+        JobPattern(r"nativespark-(?P<job>.+?)-jr_[0-9A-Za-z_]+", r"\g<job>"),
+        JobPattern(rf"nativespark-(?P<job>.+)-(?:{_UUID}|[0-9a-f]{{16,64}})", r"\g<job>"),
+        JobPattern(rf"GlueReplApp(?:-{_UUID})?", "GlueReplApp", shared=True),
+        # Shells and servers that many people share.
+        JobPattern(
+            r"(?P<job>pyspark-shell|spark-shell|Spark shell|PySparkShell|SparkR|sparklyr"
+            r"|Databricks Shell|Zeppelin|Apache Toree|Jupyter|spark-connect"
+            r"|Spark Connect server|Thrift JDBC/ODBC Server)",
+            r"\g<job>",
+            shared=True,
+        ),
+        JobPattern(r"SparkSQL::.*", "SparkSQL", shared=True),
+        JobPattern(r"livy-session-[0-9]+(?:-.*)?", "livy-session", shared=True),
+        # A scheduler that writes the date or the run into the name makes no new job of it.
+        JobPattern(
+            rf"(?P<job>.*[^-_. :@])[-_. :@]{{1,4}}(?:{_UUID}|{_DATE_SUFFIX}{_TIME_SUFFIX}"
+            rf"|{_YEAR}-{_MONTH}-{_DAY}[T ]{_TIME}{_ZONE})",
+            r"\g<job>",
+        ),
+    )
+
+    # --- literals and texts ----------------------------------------------------------------------
+    # (pattern that the whole text matches, what stands for it)
+    literal_patterns: tuple[tuple[str, str], ...] = (
+        (f"{_YEAR}-{_MONTH}-{_DAY}", "<date>"),
+        (f"{_YEAR}/{_MONTH}/{_DAY}", "<date>"),
+        (f"{_YEAR}{_MONTH}{_DAY}", "<date>"),
+        (f"{_YEAR}-{_MONTH}-{_DAY}[T ]{_TIME}{_ZONE}", "<timestamp>"),
+        (_UUID, "<uuid>"),
+    )
+    # Types whose numbers are points in time: Spline writes a date literal as days since 1970.
+    temporal_types: tuple[tuple[str, str], ...] = (
+        ("date", "<date>"),
+        ("timestamp", "<timestamp>"),
+        ("timestamp_ntz", "<timestamp>"),
+    )
+    # What Spark's texts say differently on every run. Replaced by group "keep" or nothing.
+    volatile_texts: tuple[str, ...] = (
+        r"(?m)^(?:Created Time|Last Access|Statistics|Partition Statistics): [^\n]*\n?",
+        r", ?transient_lastDdlTime=[0-9]+|transient_lastDdlTime=[0-9]+(?:, )?",
+        r"#[0-9]+L?\b",
+        r"\b(?P<keep>CTERelation(?:Def|Ref)) [0-9]+\b",
+        r"\b(?P<keep>plan_id|cteId)=[0-9]+\b",
+        r"\b(?P<keep>[A-Za-z]{0,64}RDD)\[[0-9]+\]",
+        r"(?P<keep>\$\$Lambda)(?:\$[0-9]+)?/0x[0-9a-f]+(?:@[0-9a-f]{1,8}\b)?",
+        r"(?P<keep>[\w$;\]])@[0-9a-f]{1,8}(?!\w|[.@-]\w)",
+        r"(?P<keep>SPARK_GEN_SUBQ_)[0-9]+\b",
+    )
+
+    # --- secrets ---------------------------------------------------------------------------------
+    # Compared in lower case without punctuation; found anywhere in the key.
+    secret_fragments: tuple[str, ...] = (
+        "password", "passwd", "passphrase", "secret", "accesskey", "apikey", "privatekey",
+        "accountkey", "sharedkey", "signingkey", "encryptionkey", "sastoken", "jaasconfig",
+    )  # fmt: skip
+    # … or as its end (token, but neither tokenizer nor tokens).
+    secret_endings: tuple[str, ...] = (
+        "token", "pwd", "credential", "credentials", "authorization", "connectionstring",
+    )  # fmt: skip
+    # … or as one of its words (fs.azure.sas.<container>.<account>).
+    secret_words: tuple[str, ...] = ("sas", "pass", "pw")
+    # … or, in the query of a URL, as the whole name.
+    secret_parameters: tuple[str, ...] = ("key", "sig", "signature", "auth", "pin", "code")
+    # Endings that tell about a secret without being one.
+    public_endings: tuple[str, ...] = (
+        "provider", "providers", "url", "uri", "endpoint", "type", "class", "scope", "policy",
+        "column", "columns", "count", "length", "expiry", "enabled",
+    )  # fmt: skip
+    # Parameters of no meaning for what is read, dropped with the secrets.
+    login_parameters: tuple[str, ...] = ("user", "username", "uid", "login", "userid")
+    # One of these in a query means: signed for a while, the query names nothing.
+    signature_parameters: tuple[str, ...] = ("sig", "xamzsignature", "xgoogsignature", "signature")
+    mask: str = "*****"
+
+    _digest: str = field(init=False, repr=False, compare=False, default="")
+
+    def __post_init__(self) -> None:
+        tables = [[f.name, repr(getattr(self, f.name))] for f in fields(self) if f.compare]
+        object.__setattr__(self, "_digest", identity.digest(tables))
+
+    def __hash__(self) -> int:
+        # The tables are long: hashing them on every cached look-up would cost more than it saves.
+        return hash(self._digest)
+
+
+def rules_digest(rules: Rules) -> str:
+    """32 hex digits: equal rules, equal digest, on every machine."""
+    return rules._digest
+
+
+DEFAULT_RULES: Final = Rules()

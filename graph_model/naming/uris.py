@@ -1,0 +1,333 @@
+"""Dataset identity: one canonical URI for everything that means one dataset.
+
+:func:`normalise` is total (any text has a name), idempotent, linear in the text, and a function
+of the URI, the capture scope and the rules alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Literal
+
+from graph_model.naming import catalogs, jdbc, masking, partitions
+from graph_model.naming.escapes import printable, without_needless
+from graph_model.naming.rules import DEFAULT_RULES, Rules
+
+Kind = Literal["file", "table", "jdbc", "topic", "name", "pattern", "memory", "other"]
+
+_CACHED_LENGTH: Final = 2048  # characters: longer URIs are rare and would fill memory
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{0,63}):")
+_ROUNDS: Final = 8
+_DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
+_WEB: Final = ("http", "https")
+_AUTHORITY_END: Final = re.compile("/")
+_WEB_AUTHORITY_END: Final = re.compile("[/?#]")
+_MEMORY: Final = "memory:jvm"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetName:
+    """``uri``, ``name`` and ``kind`` are a function of the canonical URI alone.
+
+    ``scope`` is the capture scope where the URI has no authority of its own, else empty.
+    ``partition_keys`` are the keys taken off the path, in path order; ``partition`` the canonical
+    ``key=value/key=value`` when all of them have a value, else None. ``unresolved``: a JDBC query
+    whose tables could not be told; the URI holds its text.
+    """
+
+    uri: str
+    scope: str
+    name: str
+    kind: Kind
+    partition_keys: tuple[str, ...] = ()
+    partition: str | None = None
+    unresolved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Description:
+    """What a canonical URI tells by itself."""
+
+    kind: Kind
+    name: str
+    shared: bool  # it has an authority: everybody means the same dataset
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    """A file's canonical URI, in parts, before it is written down."""
+
+    uri: str
+    stripped: partitions.Stripped
+
+
+def normalise(uri: str, scope: str, rules: Rules = DEFAULT_RULES) -> tuple[DatasetName, ...]:
+    """The datasets that a URI names: one, or several for a JDBC query over several tables.
+
+    ``scope`` is the capture scope of the document. Never raises. An unknown scheme survives as it
+    is, apart from secrets; control characters and lone surrogates are percent-encoded in every
+    URI, so that any store can hold it.
+    """
+    if len(uri) <= _CACHED_LENGTH:
+        return _normalise_cached(uri, scope, rules)
+    return _normalise(uri, scope, rules)
+
+
+def shares_no_authority(uri: str, rules: Rules = DEFAULT_RULES) -> bool:
+    """Whether a URI means different datasets in different places, so that the scope identifies.
+
+    ``file:/x``, ``hdfs:///x``, ``kafka:topic``, embedded databases, catalog names of a session,
+    and servers on ``localhost``.
+    """
+    return not all(_describe(name.uri, rules).shared for name in normalise(uri, "", rules))
+
+
+@lru_cache(maxsize=16_384)
+def _normalise_cached(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
+    return _normalise(uri, scope, rules)
+
+
+def _normalise(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
+    """Read what comes out again until it stays: a broken URL may take a second reading."""
+    settled: dict[str, DatasetName] = {}
+    waiting = [(name, _ROUNDS) for name in _read(uri, scope, rules)]
+    while waiting:
+        name, rounds = waiting.pop()
+        again = _read(name.uri, scope, rules)
+        if not rounds or (len(again) == 1 and again[0].uri == name.uri):
+            settled[name.uri] = name
+        else:
+            waiting.extend((_joined(inner, name), rounds - 1) for inner in again)
+    return tuple(settled[found] for found in sorted(settled))
+
+
+def _joined(inner: DatasetName, outer: DatasetName) -> DatasetName:
+    """What a second reading took off the path stands before what the first one did."""
+    known = [part for part in (inner.partition, outer.partition) if part]
+    whole = len(known) == bool(inner.partition_keys) + bool(outer.partition_keys)
+    return replace(
+        inner,
+        partition_keys=inner.partition_keys + outer.partition_keys,
+        partition="/".join(known) if known and whole else None,
+    )
+
+
+def _read(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
+    # A document is masked before it is stored: a reference typed by hand must mean the same.
+    uri = masking.mask_uri(uri, rules)
+    scheme, rest = _split_scheme(uri, rules)
+    if scheme == "jdbc":
+        uris, unresolved = jdbc.canonical(f"jdbc:{rest}", rules)
+        return tuple(_named(found, scope, rules, unresolved=unresolved) for found in uris)
+    text = masking.mask_text(printable(uri), rules)
+    scheme, rest = _split_scheme(text, rules)
+    if (catalog := catalogs.parse(text, rules)) is not None:
+        return (_named(catalog.uri, scope, rules),)
+    if (path := catalogs.path_of(text, rules)) is not None:
+        return _read(path, scope, rules)
+    if scheme in rules.file_schemes:
+        located = _file(scheme, rest, rules)
+        stripped = located.stripped
+        return (_named(located.uri, scope, rules, stripped.keys, stripped.partition),)
+    return (_named(_other(scheme, rest, text, rules), scope, rules),)
+
+
+def _named(
+    uri: str,
+    scope: str,
+    rules: Rules,
+    keys: tuple[str, ...] = (),
+    partition: str | None = None,
+    *,
+    unresolved: bool = False,
+) -> DatasetName:
+    about = _describe(uri, rules)
+    held = "" if about.shared else scope
+    return DatasetName(uri, held, about.name, about.kind, keys, partition, unresolved)
+
+
+def _split_scheme(uri: str, rules: Rules) -> tuple[str, str]:
+    """(canonical scheme, the rest behind its colon); a bare path is a file, "" means none."""
+    if _DRIVE.match(uri):  # C:\data
+        return "file", "/" + uri.replace("\\", "/")
+    found = _SCHEME.match(uri)
+    if found is None:
+        return ("file", "/" + uri.lstrip("/")) if uri.startswith("/") else ("", uri)
+    scheme = found[1].lower()
+    return dict(rules.scheme_aliases).get(scheme, scheme), uri[found.end() :]
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def _file(scheme: str, rest: str, rules: Rules) -> _Located:
+    """Canonical URI of a path in a file system, partitions taken off."""
+    authority, path = _authority_and_path(scheme, rest, rules)
+    path, query = _path_and_query(scheme, path, rules)
+    absolute = bool(authority) or path.startswith("/") or bool(_DRIVE.match(path))
+    segments = _segments(path)
+    for mounted, directory, actual in rules.mounts:
+        if scheme == mounted and not authority and absolute and segments[:1] == [directory]:
+            scheme, segments = actual, segments[1:]
+    stripped = partitions.strip(segments, rules)
+    tail = "/".join(stripped.segments)
+    if authority:
+        uri = f"{scheme}://{authority}" + (f"/{tail}" if tail else "")
+    else:
+        uri = f"{scheme}:/{tail}" if absolute or not tail else f"{scheme}:{tail}"
+    return _Located(uri + query, stripped)
+
+
+def _authority_and_path(scheme: str, rest: str, rules: Rules) -> tuple[str, str]:
+    if not rest.startswith("//"):
+        return "", rest
+    start = 2 if scheme in rules.container_schemes else masking.user_info_end(rest, 2)
+    found = (_WEB_AUTHORITY_END if scheme in _WEB else _AUTHORITY_END).search(rest, start)
+    end = found.start() if found else len(rest)
+    authority, path = rest[start:end], rest[end:] or "/"
+    if scheme == "file" and _DRIVE.match(f"{authority}/"):  # file://C:/data
+        return "", f"/{authority}{path}"
+    return _authority(scheme, authority, rules), path
+
+
+def _authority(scheme: str, text: str, rules: Rules) -> str:
+    """In lower case, default port and end point spelled one way; a local file has none."""
+    host = text.lower()
+    if port := dict(rules.default_ports).get(scheme):
+        host = host.removesuffix(f":{port}")
+    for aliased, suffix, canonical in rules.host_suffix_aliases:
+        if scheme == aliased and host.endswith(suffix):
+            host = host.removesuffix(suffix) + canonical
+    return "" if scheme == "file" and host in rules.loopback_hosts else host
+
+
+def _path_and_query(scheme: str, path: str, rules: Rules) -> tuple[str, str]:
+    """Only the web's schemes have queries; elsewhere ``?`` is a glob, unless it carries secrets."""
+    path = masking.without_secret_parameters(path, rules)
+    if scheme not in _WEB:
+        return path, ""
+    path, mark, query = path.partition("?")
+    return path, mark + query if query else ""
+
+
+def _segments(path: str) -> list[str]:
+    """Path parts: empty ones and ``.`` dropped, ``..`` resolved, unreserved escapes decoded.
+
+    Hadoop resolves dots by text as well. A ``..`` above the root stays.
+    """
+    segments: list[str] = []
+    for raw in path.split("/"):
+        segment = without_needless(raw)
+        if segment in ("", "."):
+            continue
+        if segment == ".." and segments and segments[-1] != "..":
+            segments.pop()
+        else:
+            segments.append(segment)
+    return segments
+
+
+# --- other stores --------------------------------------------------------------------------------
+
+
+def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
+    """Canonical URI of what is no file, no JDBC table and no catalog name."""
+    if scheme in rules.memory_schemes and "/jvm_" in rest:
+        return _MEMORY  # memory://<mac>/jvm_<uuid> is another one in every run
+    if scheme == "kafka":
+        return _topic(rest)
+    stores = (*rules.table_schemes, *rules.topic_schemes)
+    if scheme in stores and rest.startswith("//"):
+        return _store(scheme, rest, rules)
+    if scheme in (*stores, *rules.opaque_table_schemes, *rules.memory_schemes):
+        return f"{scheme}:{rest}"
+    return masking.without_secrets(text, rules)
+
+
+def _topic(rest: str) -> str:
+    """``kafka:topic``: the agent does not name brokers, so other spellings lose theirs."""
+    if not rest.startswith("//"):
+        return f"kafka:{rest}"
+    brokers, _, topic = rest[2:].partition("/")
+    topic = topic.strip("/")
+    if topic:
+        return f"kafka:{topic}"
+    return f"kafka://{brokers.lower()}" if ":" in brokers else f"kafka:{brokers}"
+
+
+def _store(scheme: str, rest: str, rules: Rules) -> str:
+    """``mongodb://u:p@B,A:27017/?w=1/hr.staff`` => ``mongodb://a,b/hr.staff``."""
+    start = masking.user_info_end(rest, 2)
+    slash = rest.find("/", start)
+    hosts, path = (rest[start:], "") if slash < 0 else (rest[start:slash], rest[slash:])
+    port = dict(rules.default_ports).get(scheme)
+    listed = {host.lower().removesuffix(f":{port}") for host in hosts.split(",")}
+    parts = [part.partition("?")[0] for part in path.split("/")]
+    parts = [part for part in parts if part]
+    if scheme.startswith("mongodb"):
+        parts = parts[-1:]
+    if scheme == "elasticsearch" and parts[1:] == ["_doc"]:
+        parts = parts[:1]
+    return f"{scheme}://{','.join(sorted(listed))}" + "".join(f"/{part}" for part in parts)
+
+
+# --- what a canonical URI tells ------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _describe_cached(uri: str, rules: Rules) -> _Description:
+    return _describe_uri(uri, rules)
+
+
+def _describe(uri: str, rules: Rules) -> _Description:
+    if len(uri) <= _CACHED_LENGTH:
+        return _describe_cached(uri, rules)
+    return _describe_uri(uri, rules)
+
+
+def _describe_uri(uri: str, rules: Rules) -> _Description:
+    scheme, rest = _split_scheme(uri, rules)
+    if scheme == "jdbc":
+        return _Description("jdbc", jdbc.short_name(uri, rules), jdbc.has_authority(uri, rules))
+    if (catalog := catalogs.parse(uri, rules)) is not None:
+        return _Description("name", ".".join(catalog.parts), catalog.shared)
+    authority = _authority_of(rest)
+    shared = bool(authority) and not _is_loopback(authority, rules)
+    if scheme in rules.file_schemes:
+        return _describe_file(scheme, rest, shared=shared)
+    name = rest.rstrip("/").rpartition("/")[2]
+    if scheme in rules.topic_schemes:
+        kind: Kind = "pattern" if partitions.is_glob(name) else "topic"
+        return _Description(kind, name or rest, shared)
+    if scheme in rules.memory_schemes:
+        return _Description("memory", "memory" if uri == _MEMORY else name or uri, shared=False)
+    if scheme in (*rules.table_schemes, *rules.opaque_table_schemes):
+        held = shared or scheme in rules.global_opaque_schemes
+        return _Description("table", name.rpartition(":")[2] or name, held)
+    return _Description("other", name or uri, shared)
+
+
+def _describe_file(scheme: str, rest: str, *, shared: bool) -> _Description:
+    path = rest.partition("?")[0] if scheme in _WEB else rest
+    segments = [part for part in path.split("/") if part]
+    globs = [index for index, part in enumerate(segments) if partitions.is_glob(part)]
+    if not globs:
+        return _Description("file", segments[-1] if segments else f"{scheme}:/", shared)
+    named = segments[max(0, globs[0] - 1) :]
+    return _Description("pattern", "/".join(named), shared)
+
+
+def _authority_of(rest: str) -> str:
+    return rest[2:].partition("/")[0] if rest.startswith("//") else ""
+
+
+def _is_loopback(authority: str, rules: Rules) -> bool:
+    hosts = (host.rpartition("@")[2] for host in authority.lower().split(","))
+    return all(_without_port(host) in rules.loopback_hosts for host in hosts)
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host

@@ -1,0 +1,147 @@
+"""Node references: what people write for a node -> its id.
+
+    dataset:<uri>   dataset:<scope>@<uri>   column:<uri>#<path>   job:<namespace>/<name>   <id>
+
+Components may be percent-encoded where they hold a separator. A URI is normalised as ingestion
+normalises it, so any accepted spelling finds its dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from graph_model import identity, labels, naming
+from graph_model.errors import AmbiguousReference, InvalidReference, NotFound
+from graph_model.facts import DatasetRow
+from graph_model.naming import Rules
+from graph_model.store import Catalogue, GraphReader
+
+EXPECTED: Final = (
+    "an id, dataset:<uri>, dataset:<scope>@<uri>, column:<uri>#<path> or job:<namespace>/<name>"
+)
+_NODE_KINDS: Final = (labels.DATASET, labels.COLUMN, labels.JOB)
+
+
+class References:
+    """Resolves references against one catalogue and one graph."""
+
+    def __init__(
+        self, catalogue: Catalogue, graph: GraphReader, rules: Rules = naming.DEFAULT_RULES
+    ) -> None:
+        self._catalogue = catalogue
+        self._graph = graph
+        self._rules = rules
+
+    def resolve(self, reference: str, at: int | None = None) -> str:
+        """The id of an existing dataset, column or job.
+
+        Raises InvalidReference (not a reference), AmbiguousReference (several scopes know the
+        URI) or NotFound. A catalog name gives the location that it stood for at ``at``.
+        """
+        kind = identity.kind_of(reference)
+        if kind is not None:
+            return self._known_id(kind, reference)
+        prefix, separator, rest = reference.partition(":")
+        if separator and rest:
+            if prefix == labels.DATASET:
+                return self.dataset(rest, at)
+            if prefix == labels.COLUMN:
+                return self._column(reference, rest, at)
+            if prefix == labels.JOB:
+                return self._job(reference, rest)
+        raise InvalidReference(reference, EXPECTED)
+
+    def dataset(self, text: str, at: int | None = None) -> str:
+        """The id of the dataset with this URI, ``<scope>@<uri>`` or id."""
+        if identity.kind_of(text) == labels.DATASET:
+            return self._known_id(labels.DATASET, text)
+        for spelling in _spellings(text):
+            for scope, uri in _scoped(spelling):
+                rows = self._rows(uri)
+                if scope is not None:
+                    rows = tuple(row for row in rows if row.scope == scope)
+                if rows:
+                    return self._location(_only(text, rows), at)
+        raise NotFound("dataset", text)
+
+    def column(self, dataset: str, path: str) -> str:
+        """The id of a dataset's column by its path, any case."""
+        exact = naming.split_path(path)
+        for segments in (exact, tuple(naming.fold(segment) for segment in exact)):
+            key = identity.column_id(dataset, naming.column_path(segments))
+            if self._graph.vertices((key,)):
+                return key
+        for spelling in (path, naming.fold(path)):  # a name with a dot, written without quotes
+            key = identity.column_id(dataset, naming.column_path((spelling,)))
+            if self._graph.vertices((key,)):
+                return key
+        raise NotFound("column", path)
+
+    def _known_id(self, kind: str, key: str) -> str:
+        if kind == labels.DATASET and self._catalogue.datasets((key,)):
+            return key
+        if kind == labels.JOB and self._catalogue.jobs((key,)):
+            return key
+        if kind == labels.COLUMN and self._graph.vertices((key,)):
+            return key
+        if kind not in _NODE_KINDS:
+            raise InvalidReference(key, "the id of a dataset, a column or a job")
+        raise NotFound(kind, key)
+
+    def _rows(self, uri: str) -> tuple[DatasetRow, ...]:
+        names = naming.normalise(uri, "", self._rules)
+        return self._catalogue.datasets_by_uri(names[0].uri) if len(names) == 1 else ()
+
+    def _location(self, row: DatasetRow, at: int | None) -> str:
+        if row.kind != "name":
+            return row.id
+        return self._catalogue.location_of(row.id, at) or row.id
+
+    def _column(self, reference: str, rest: str, at: int | None) -> str:
+        uri, separator, path = rest.rpartition("#")
+        if not separator or not uri or not path:
+            raise InvalidReference(reference, "column:<uri>#<path>")
+        dataset = self.dataset(uri, at)
+        for spelling in _spellings(path):
+            try:
+                return self.column(dataset, spelling)
+            except NotFound:
+                continue
+        raise NotFound("column", reference)
+
+    def _job(self, reference: str, rest: str) -> str:
+        namespace, separator, name = rest.partition("/")
+        if not separator or not namespace or not name:
+            raise InvalidReference(reference, "job:<namespace>/<name>")
+        for decode in (str, unquote):
+            row = self._catalogue.job_by_name(decode(namespace), decode(name))
+            if row is not None:
+                return row.id
+        raise NotFound("job", reference)
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """As written, then percent-decoded."""
+    yield text
+    if "%" in text:
+        yield unquote(text)
+
+
+def _scoped(text: str) -> Iterator[tuple[str | None, str]]:
+    """The whole as a URI of any scope, then ``<scope>@<uri>``."""
+    yield None, text
+    scope, separator, uri = text.partition("@")
+    if separator and uri:
+        yield unquote(scope), uri
+
+
+def _only(reference: str, rows: tuple[DatasetRow, ...]) -> DatasetRow:
+    """The row of the empty scope, or the only one."""
+    unscoped = [row for row in rows if row.scope == ""]
+    if unscoped:
+        return unscoped[0]
+    if len(rows) > 1:
+        raise AmbiguousReference(reference, tuple(row.id for row in rows))
+    return rows[0]

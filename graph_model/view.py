@@ -1,0 +1,348 @@
+"""What a viewer draws: pure values, ready to be spelled as JSON.
+
+The edge of the read road: ids, names, friendly labels, times as text, boxes with places. Nothing
+here asks a store; ``answers`` gathers the rows and calls :func:`draw`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.layout import Box, Point, lay_out
+from graph_model.lineage import Answer, ColumnEdge, ColumnNode, Partial
+
+TITLE_HEIGHT: Final = 46.0
+ROW_HEIGHT: Final = 22.0
+JOB_HEIGHT: Final = 40.0
+_CHARACTER_WIDTH: Final = 7.6
+_MIN_WIDTH: Final = 150.0
+_MAX_WIDTH: Final = 340.0
+
+
+def iso(at: int | None) -> str | None:
+    """Epoch milliseconds as ISO 8601 in UTC: ``2026-03-01T08:15:00.000Z``."""
+    if at is None:
+        return None
+    moment = datetime.fromtimestamp(at // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Centre and size in pixels of an unscaled canvas."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    at: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetNode:
+    """``columns`` are ids in schema order, None when columns were not asked for."""
+
+    id: str
+    label: str
+    uri: str
+    scope: str
+    type: str
+    names: tuple[str, ...]
+    last_write: str | None
+    columns: tuple[str, ...] | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobNode:
+    id: str
+    label: str
+    namespace: str
+    name: str
+    shared: bool
+    plans: tuple[str, ...]
+    last_run: LastRun | None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNodeView:
+    """``dataset`` is the URI; ``type`` None where no schema tells."""
+
+    id: str
+    label: str
+    dataset: str
+    dataset_id: str
+    name: str
+    type: str | None
+    place: Place | None = None
+
+
+Node = DatasetNode | JobNode | ColumnNodeView
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FeedEdge:
+    """Between a dataset and a job, or with jobs left out between two datasets."""
+
+    id: str
+    source: str
+    target: str
+    plans: tuple[str, ...]
+    modes: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnEdgeView:
+    id: str
+    source: str
+    target: str
+    kind: str
+    how: str
+    expression: str
+    plans: tuple[str, ...]
+    jobs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """A graph reply; nodes sorted by kind, label and id, edges by their ends."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[FeedEdge | ColumnEdgeView, ...]
+    as_of: str | None
+    depth_asked: int
+    depth_reached: int
+    partial: Partial | None
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSpelling:
+    """How the newest schema spells a column; ``position`` is its place there."""
+
+    name: str
+    type: str | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the catalogue knows of the nodes of an answer, by id."""
+
+    datasets: Mapping[str, DatasetRow]
+    jobs: Mapping[str, JobRow]
+    catalog_names: Mapping[str, Sequence[str]]
+    last_writes: Mapping[str, int]
+    last_executions: Mapping[str, ExecutionRow]
+    columns: Mapping[str, ColumnSpelling]
+    plan_jobs: Mapping[str, str]
+
+
+def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: bool) -> GraphView:
+    """The nodes and edges of an answer, with places when ``layout``."""
+    column_nodes = _column_nodes(answer.columns, names)
+    nodes: list[Node] = []
+    inside: dict[str, list[str]] = {}
+    for column in column_nodes:
+        inside.setdefault(column.dataset_id, []).append(column.id)
+    for dataset in answer.datasets:
+        if dataset in names.datasets:
+            listed = tuple(inside.get(dataset, ())) if columns else None
+            nodes.append(_dataset_node(names.datasets[dataset], names, listed))
+    if jobs:
+        nodes += [_job_node(names.jobs[job], answer, names) for job in answer.jobs]
+    nodes.sort(key=lambda node: (type(node).__name__, node.label, node.id))
+    nodes += column_nodes
+    feeds = _feeds(answer) if jobs else _feeds_without_jobs(answer)
+    edges: list[FeedEdge | ColumnEdgeView] = [
+        *feeds,
+        *(_column_edge(edge, names) for edge in answer.column_edges),
+    ]
+    view = GraphView(
+        nodes=tuple(nodes),
+        edges=tuple(edges),
+        as_of=iso(answer.as_of),
+        depth_asked=answer.depth_asked,
+        depth_reached=answer.depth_reached,
+        partial=answer.partial,
+    )
+    return place(view) if layout else view
+
+
+def _dataset_node(row: DatasetRow, names: Names, columns: tuple[str, ...] | None) -> DatasetNode:
+    return DatasetNode(
+        id=row.id,
+        label=row.name or row.uri,
+        uri=row.uri,
+        scope=row.scope,
+        type=row.kind,
+        names=tuple(names.catalog_names.get(row.id, ())),
+        last_write=iso(names.last_writes.get(row.id)),
+        columns=columns,
+    )
+
+
+def _job_node(row: JobRow, answer: Answer, names: Names) -> JobNode:
+    return JobNode(
+        id=row.id,
+        label=row.name,
+        namespace=row.namespace,
+        name=row.name,
+        shared=row.shared,
+        plans=tuple(use.logical_plan for use in answer.plans if use.job == row.id),
+        last_run=last_run(names.last_executions.get(row.id)),
+    )
+
+
+def last_run(row: ExecutionRow | None) -> LastRun | None:
+    return None if row is None else LastRun(iso(row.at) or "", row.state)
+
+
+def _column_nodes(columns: Sequence[ColumnNode], names: Names) -> list[ColumnNodeView]:
+    """In schema order within each dataset; columns that no schema lists come last, by path."""
+    ordered = sorted(columns, key=lambda column: _column_order(column, names))
+    return [_column_node(column, names) for column in ordered if column.dataset in names.datasets]
+
+
+def _column_order(column: ColumnNode, names: Names) -> tuple[str, int, str]:
+    spelling = names.columns.get(column.id)
+    return (column.dataset, 1_000_000 if spelling is None else spelling.position, column.path)
+
+
+def _column_node(column: ColumnNode, names: Names) -> ColumnNodeView:
+    spelling = names.columns.get(column.id)
+    name = column.path if spelling is None else spelling.name
+    return ColumnNodeView(
+        id=column.id,
+        label=name,
+        dataset=names.datasets[column.dataset].uri,
+        dataset_id=column.dataset,
+        name=name,
+        type=None if spelling is None else spelling.type,
+    )
+
+
+def _feeds(answer: Answer) -> list[FeedEdge]:
+    """Dataset -> job -> dataset, one edge a pair, with the plans behind it."""
+    plans: dict[tuple[str, str], set[str]] = {}
+    modes: dict[tuple[str, str], set[str]] = {}
+    for use in answer.plans:
+        for source in use.sources:
+            plans.setdefault((source, use.job), set()).add(use.logical_plan)
+        for target in use.targets:
+            plans.setdefault((use.job, target), set()).add(use.logical_plan)
+            modes.setdefault((use.job, target), set()).add(use.mode)
+    return [
+        FeedEdge(
+            f"{pair[0]}-{pair[1]}",
+            pair[0],
+            pair[1],
+            tuple(sorted(plans[pair])),
+            tuple(sorted(modes.get(pair, ()))),
+        )
+        for pair in sorted(plans)
+    ]
+
+
+def _feeds_without_jobs(answer: Answer) -> list[FeedEdge]:
+    plans: dict[tuple[str, str], set[str]] = {}
+    jobs: dict[tuple[str, str], set[str]] = {}
+    for use in answer.plans:
+        for source in use.sources:
+            for target in use.targets:
+                plans.setdefault((source, target), set()).add(use.logical_plan)
+                jobs.setdefault((source, target), set()).add(use.job)
+    return [
+        FeedEdge(
+            f"{pair[0]}-{pair[1]}",
+            pair[0],
+            pair[1],
+            tuple(sorted(plans[pair])),
+            jobs=tuple(sorted(jobs[pair])),
+        )
+        for pair in sorted(plans)
+    ]
+
+
+def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
+    jobs = {names.plan_jobs[plan] for plan in edge.plans if plan in names.plan_jobs}
+    return ColumnEdgeView(
+        id=f"{edge.source}-{edge.target}-{edge.kind}-{edge.how}",
+        source=edge.source,
+        target=edge.target,
+        kind=edge.kind,
+        how=edge.how,
+        expression=edge.expression,
+        plans=edge.plans,
+        jobs=tuple(sorted(jobs)),
+    )
+
+
+# --- places ------------------------------------------------------------------------------------
+
+
+def place(view: GraphView) -> GraphView:
+    """The same view with a place for every node; columns lie inside their tables."""
+    columns = [node for node in view.nodes if isinstance(node, ColumnNodeView)]
+    inside: dict[str, list[ColumnNodeView]] = {}
+    for column in columns:
+        inside.setdefault(column.dataset_id, []).append(column)
+    boxes = [
+        _box(node, inside.get(node.id, []))
+        for node in view.nodes
+        if not isinstance(node, ColumnNodeView)
+    ]
+    sizes = {box.id: box for box in boxes}
+    points = lay_out(boxes, _links(view, columns))
+    places = {key: _place(sizes[key], point) for key, point in points.items()}
+    for dataset, listed in inside.items():
+        if dataset in places:
+            places |= _column_places(places[dataset], listed)
+    return replace(
+        view, nodes=tuple(replace(node, place=places.get(node.id)) for node in view.nodes)
+    )
+
+
+def _links(view: GraphView, columns: Sequence[ColumnNodeView]) -> list[tuple[str, str]]:
+    """Edges between boxes: a column edge counts as one between its tables where no job stands."""
+    table = {column.id: column.dataset_id for column in columns}
+    feeds = [(e.source, e.target) for e in view.edges if isinstance(e, FeedEdge)]
+    if feeds:
+        return feeds
+    return [
+        (table[e.source], table[e.target])
+        for e in view.edges
+        if isinstance(e, ColumnEdgeView) and e.source in table and e.target in table
+    ]
+
+
+def _box(node: DatasetNode | JobNode, columns: Sequence[ColumnNodeView]) -> Box:
+    longest = max([len(node.label), *(len(column.label) for column in columns)])
+    width = min(_MAX_WIDTH, max(_MIN_WIDTH, longest * _CHARACTER_WIDTH + 48))
+    height = JOB_HEIGHT if isinstance(node, JobNode) else TITLE_HEIGHT
+    if columns:
+        height += len(columns) * ROW_HEIGHT + 8
+    return Box(node.id, width, height, node.label)
+
+
+def _place(box: Box, point: Point) -> Place:
+    return Place(round(point.x, 1), round(point.y, 1), box.width, box.height)
+
+
+def _column_places(table: Place, columns: Sequence[ColumnNodeView]) -> dict[str, Place]:
+    top = table.y - table.height / 2 + TITLE_HEIGHT
+    return {
+        column.id: Place(table.x, round(top + (i + 0.5) * ROW_HEIGHT, 1), table.width, ROW_HEIGHT)
+        for i, column in enumerate(columns)
+    }

@@ -1,0 +1,206 @@
+"""Taking back what nothing supports any more.
+
+When a later document changes a subject, its former facts may stay only where something else still
+says them. What belongs to one execution or one logical plan alone goes with it; what is shared
+(days, runs, datasets, columns, schemas, jobs) goes when the last thing that touches it is gone.
+The result equals a projection of the remaining documents from nothing; a property test holds it
+to that. The new facts are written before this runs, so nothing shared disappears in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from graph_model import identity, labels
+from graph_model.facts import (
+    ColumnRow,
+    DatasetRow,
+    Edge,
+    ExecutionRow,
+    Facts,
+    JobRow,
+    Row,
+    SchemaRow,
+    Vertex,
+    row_key,
+)
+from graph_model.store import Catalogue, Direction, Graph
+from graph_model.translate import day_id
+
+_ANY_LIMIT = 1
+#: Shared vertices and the edges that keep each alive: (direction, labels). Checked in this order,
+#: so that what a removed vertex held up is looked at after it.
+_SHARED: tuple[tuple[str, tuple[tuple[Direction, tuple[str, ...]], ...]], ...] = (
+    (labels.RUN, ((Direction.DOWNSTREAM, (labels.PERFORMED,)),)),
+    (labels.DAY, ((Direction.DOWNSTREAM, (labels.HAS,)),)),
+    (labels.SCHEMA, ((Direction.UPSTREAM, (labels.READS, labels.WRITES)),)),
+    (
+        labels.COLUMN,
+        (
+            (Direction.UPSTREAM, (labels.DERIVES,)),
+            (Direction.DOWNSTREAM, (labels.DERIVES, labels.INFLUENCES)),
+        ),
+    ),
+    (
+        labels.DATASET,
+        (
+            (Direction.UPSTREAM, (labels.FEEDS, labels.NAMES)),
+            (Direction.DOWNSTREAM, (labels.FEEDS, labels.NAMES)),
+        ),
+    ),
+    (labels.JOB, ((Direction.DOWNSTREAM, (labels.HAS,)),)),
+)
+_SHARED_KINDS = frozenset(kind for kind, _ in _SHARED)
+_SHARED_ROWS = (DatasetRow, ColumnRow, SchemaRow, JobRow)
+
+
+def withdraw(former: Facts, current: Facts, graph: Graph, catalogue: Catalogue) -> None:
+    """Remove what ``former`` said, ``current`` does not, and no other subject supports."""
+    kept = {vertex.id for vertex in current.vertices} | {edge.id for edge in current.edges}
+    vertices = [vertex for vertex in former.vertices if vertex.id not in kept]
+    edges = [edge for edge in former.edges if edge.id not in kept]
+    current_rows = {row_key(row) for row in current.rows}
+    rows = [row for row in former.rows if row_key(row) not in current_rows]
+    if not (vertices or edges or rows):
+        return
+    _withdraw_executions(vertices, edges, rows, graph, catalogue)
+    gone_plans = _withdraw_plans(vertices, edges, rows, graph, catalogue)
+    removed = _withdraw_shared(vertices, graph, gone_plans)
+    catalogue.withdraw([row for row in rows if isinstance(row, _SHARED_ROWS) and row.id in removed])
+
+
+def _withdraw_executions(
+    vertices: Iterable[Vertex],
+    edges: Iterable[Edge],
+    rows: Iterable[Row],
+    graph: Graph,
+    catalogue: Catalogue,
+) -> None:
+    """Executions with their rows; then days' edges that no remaining execution supports."""
+    executions = {vertex.id for vertex in vertices if vertex.label == labels.EXECUTION}
+    own = [row for row in rows if getattr(row, "execution", getattr(row, "id", None)) in executions]
+    catalogue.withdraw(own)
+    graph.remove(executions, ())
+    gone = [row for row in own if isinstance(row, ExecutionRow)]
+    stale = [
+        edge.id
+        for edge in edges
+        if _is_stale_day_edge(edge, gone, catalogue) or _is_stale_name(edge, catalogue)
+    ]
+    graph.remove((), stale)
+
+
+def _is_stale_day_edge(edge: Edge, gone: Iterable[ExecutionRow], catalogue: Catalogue) -> bool:
+    """Whether ``job -> day``, ``day -> run`` or ``day -> logical plan`` has no execution left."""
+    kinds = (identity.kind_of(edge.out_id), identity.kind_of(edge.in_id))
+    if labels.DAY not in kinds:
+        return False
+    for row in gone:
+        day = _day_of(row)
+        if edge.out_id == day and edge.in_id == row.run:
+            return not _any_on_day(catalogue, day, job=row.job, run=row.run)
+        if edge.out_id == day and edge.in_id == row.logical_plan:
+            return not _any_on_day(catalogue, day, logical_plan=row.logical_plan)
+        if edge.out_id == row.job and edge.in_id == day:
+            return not _any_on_day(catalogue, day, job=row.job)
+    return False
+
+
+def _is_stale_name(edge: Edge, catalogue: Catalogue) -> bool:
+    """Whether ``name -names-> location`` has no observation left."""
+    if edge.label != labels.NAMES:
+        return False
+    observed = catalogue.names_of((edge.in_id,), None)
+    return all(row.name != edge.out_id for row in observed)
+
+
+def _day_of(row: ExecutionRow) -> str:
+    return day_id(row.job, row.at)
+
+
+def _any_on_day(catalogue: Catalogue, day: str, **criteria: str) -> bool:
+    cursor: str | None = None
+    while True:
+        page = catalogue.executions(limit=1000, cursor=cursor, **criteria)  # type: ignore[arg-type]
+        if any(_day_of(row) == day for row in page.items):
+            return True
+        if page.next is None:
+            return False
+        cursor = page.next
+
+
+def _withdraw_plans(
+    vertices: Iterable[Vertex],
+    edges: Collection[Edge],
+    rows: Iterable[Row],
+    graph: Graph,
+    catalogue: Catalogue,
+) -> frozenset[str]:
+    """Support first; then the logical plans without any, marker before structure."""
+    by_type: dict[str, list[Row]] = {}
+    for row in rows:
+        by_type.setdefault(type(row).__name__, []).append(row)
+    catalogue.withdraw(by_type.get("SupportRow", []) + by_type.get("ExecutionPlanRow", []))
+    graph.remove({v.id for v in vertices if v.label == labels.EXECUTION_PLAN}, ())
+    gone = frozenset(
+        vertex.id
+        for vertex in vertices
+        if vertex.label == labels.LOGICAL_PLAN and not catalogue.supporters(vertex.id, 1)
+    )
+    catalogue.withdraw(
+        [row for row in by_type.get("LogicalPlanRow", []) if getattr(row, "id", "") in gone]
+        + [
+            row
+            for row in by_type.get("SchemaUseRow", [])
+            if getattr(row, "logical_plan", "") in gone
+        ]
+    )
+    owned_edges = {edge.id for edge in edges if _plan_of(edge) in gone}
+    operations = {
+        vertex.id
+        for vertex in vertices
+        if vertex.label == labels.OPERATION and vertex.value("logical_plan") in gone
+    }
+    graph.remove((), owned_edges)
+    graph.remove(gone | operations, ())
+    return gone
+
+
+def _plan_of(edge: Edge) -> str | None:
+    """The logical plan that an edge belongs to: one of its ends, or its property."""
+    for end in (edge.out_id, edge.in_id):
+        if identity.kind_of(end) == labels.LOGICAL_PLAN:
+            return end
+    value = edge.value("logical_plan")
+    return value if isinstance(value, str) else None
+
+
+def _withdraw_shared(
+    vertices: Iterable[Vertex], graph: Graph, gone_plans: frozenset[str]
+) -> frozenset[str]:
+    """Shared vertices that nothing touches any more; the ids removed."""
+    removed: set[str] = set(gone_plans)
+    for kind, supports in _SHARED:
+        candidates = {vertex.id for vertex in vertices if vertex.label == kind}
+        if kind == labels.COLUMN:
+            candidates -= _in_schemas(graph, candidates)
+        for direction, edge_labels in supports:
+            if candidates:
+                candidates -= _touched(graph, candidates, direction, edge_labels)
+        graph.remove(candidates, ())
+        removed |= candidates
+    return frozenset(removed)
+
+
+def _touched(
+    graph: Graph, ids: Collection[str], direction: Direction, edge_labels: tuple[str, ...]
+) -> set[str]:
+    page = graph.edges(ids, direction, edge_labels, _ANY_LIMIT)
+    return {edge.in_id if direction == Direction.UPSTREAM else edge.out_id for edge in page.edges}
+
+
+def _in_schemas(graph: Graph, columns: Collection[str]) -> set[str]:
+    """Columns that a schema still has (``dataset -has-> column`` is no support of its own)."""
+    page = graph.edges(columns, Direction.UPSTREAM, (labels.HAS,), 1_000)
+    held = {e.in_id for e in page.edges if identity.kind_of(e.out_id) == labels.SCHEMA}
+    return held | page.cut

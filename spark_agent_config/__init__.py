@@ -1,0 +1,20 @@
+"""How a Spark job reports its lineage: settings for the stock agent, and a listener of our own.
+
+This package talks to the rest of Headwater over HTTP only; it imports neither ``api`` nor
+``graph_model``, and nothing beyond the standard library and PySpark, so that the folder can be
+copied to a cluster as it is. In reading order:
+
+- ``properties``     the settings of the stock Spline agent, per way of running Spark (pure)
+- ``captured``       what the listener takes away from a query: plain values, no JVM objects
+- ``redaction``      how secrets are masked before anything leaves the driver (pure)
+- ``inspection``     asks the JVM: plan JSON, locations, modes, metrics; any question may fail
+- ``plan_tree``      Spark's plan JSON => trees of operators and expressions (pure)
+- ``data_types``     Spark's type JSON => the type table of a Spline document (pure)
+- ``plan_document``  trees + answers => a Spline 1.2 plan and its execution event (pure)
+- ``delivery``       a bounded queue and one thread that post documents, and give up quietly
+- ``listener``       ``observe(spark)``: the one line of a job
+- ``demo`` and ``examples/``  a small pipeline that shows all of it
+
+``listener`` and ``inspection`` are the only modules that touch a JVM, and PySpark is imported
+inside the functions that need it.
+"""

@@ -1,0 +1,90 @@
+"""What the listener takes away from one query: plain values that outlive the JVM objects.
+
+The callback fills these in while Spark waits; everything after that is pure and runs elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a catalog. ``location`` is where its data lies, if anyone could say."""
+
+    name: str
+    database: str | None = None
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a leaf of the plan reads.
+
+    ``sources`` are URIs as the stock agent spells them: a Hadoop-qualified path, ``<jdbc
+    url>:<table or query>``, a table's location, ``kafka:<topic>``. Empty means that nobody could
+    say. ``node`` names the node that reads where it is not the leaf itself (an RDD).
+    """
+
+    sources: tuple[str, ...] = ()
+    format: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    table: Table | None = None
+    node: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a command writes and how.
+
+    ``mode`` is Spark's SaveMode by name (Append, Overwrite, ErrorIfExists, Ignore) or empty.
+    ``partition_columns`` None: not known; empty: the target is not partitioned.
+    """
+
+    uri: str
+    mode: str = ""
+    format: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    table: Table | None = None
+    partition_columns: tuple[str, ...] | None = None
+    static_partitions: Mapping[str, str] = field(default_factory=dict)
+    dynamic_partition_overwrite: bool | None = None
+
+    @property
+    def append(self) -> bool:
+        return self.mode == "Append"
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """The Spark application that runs the queries, and the labels its plans carry."""
+
+    id: str
+    name: str
+    user: str
+    spark_version: str
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedQuery:
+    """One finished query that wrote something.
+
+    ``plan`` is the analyzed plan's JSON as Spark writes it. ``relations`` answer for its leaves,
+    keyed by the expression id of a leaf's first output column: ids are unique in a session, and
+    two leaves with one id read the same thing. ``schema`` is the type JSON of what is written
+    (the plan's JSON leaves out the types of computed columns). ``timestamp`` is epoch ms at the
+    end; ``duration_ns`` is None and ``error`` is set when the query failed.
+    """
+
+    command: str
+    plan: str
+    target: Target
+    relations: Mapping[int, Relation] = field(default_factory=dict)
+    schema: str | None = None
+    timestamp: int = 0
+    duration_ns: int | None = None
+    error: str | None = None
+    read_metrics: Mapping[str, int] = field(default_factory=dict)
+    write_metrics: Mapping[str, int] = field(default_factory=dict)

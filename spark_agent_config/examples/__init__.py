@@ -1,0 +1,11 @@
+"""A small pipeline in PySpark: what a job looks like when it reports its lineage.
+
+Each job is a file with a ``NAME`` and one function ``run(spark, lake)``; ``session`` starts Spark
+for it, ``lake`` says where its data lies. ``JOBS`` lists them in the order of their data:
+
+    employees (JDBC) ─┐
+    salaries (CSV) ───┼─> curate_employees ─> curated/employees ─┬─> report_managers ─> reports/managers ─┐
+    departments (CSV)─┘                                          ├─> export_payroll (fails on purpose)    │
+    attendance (CSV) ────────────────────────────────────────────┴─> load_attendance                      │
+                                                                       └─> attendance_with_emp1 ──────────┴─> rank_absences
+"""  # noqa: E501 (a picture)

@@ -1,0 +1,167 @@
+"""A finished query execution => plain values. The callback's part: it runs while Spark waits.
+
+Every question to the JVM may fail (another Spark version, a vendor's fork, a table that is gone):
+it then has no answer, and the rest of the document is still right. Only the plan's JSON is
+needed; without it there is nothing to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from spark_agent_config.captured import CapturedQuery
+from spark_agent_config.questions import MOST, Questions, class_name, items, read_metrics
+from spark_agent_config.relations import Relations
+from spark_agent_config.tables import Tables
+from spark_agent_config.targets import LIFECYCLE_COMMANDS, WRITE_COMMANDS, Targets
+
+_MAX_ERROR_CHARACTERS: Final = 16_000
+_READ_METRICS: Final = frozenset({"numOutputRows", "numFiles", "filesSize"})
+_SCANS_OF_NOTHING: Final = ("Local", "InMemory", "RDD")
+
+Metrics = dict[str, int]
+
+
+class Inspector:
+    """Inspects the executions of one session. ``jvm`` and the configuration are py4j handles."""
+
+    def __init__(self, jvm: Any, hadoop_configuration: Any) -> None:
+        questions = Questions()
+        tables = Tables(questions, jvm)
+        self._ask = questions.ask
+        self._ask_quietly = questions.ask_quietly
+        self._relations = Relations(questions, tables, jvm)
+        self._targets = Targets(questions, tables, self._relations, jvm, hadoop_configuration)
+        self._jvm = jvm
+        self._inserts: dict[str, CapturedQuery] = {}
+
+    def capture(
+        self, execution: Any, *, timestamp: int, duration_ns: int | None, failure: Any = None
+    ) -> list[CapturedQuery]:
+        """The writes of a ``QueryExecution``, none for a query that only reads.
+
+        ``FROM x INSERT … INSERT …`` is one execution with several writes. ``timestamp`` is epoch
+        ms. Raises what py4j raises when not even the plan's JSON can be had.
+        """
+        told = WRITE_COMMANDS | LIFECYCLE_COMMANDS
+        commands = [pair for pair in _commands(execution.analyzed()) if pair[0] in told]
+        if not commands:
+            return []
+        error = None if failure is None else self._error_text(failure)
+        reads, writes = self._metrics(execution) if error is None else ({}, {})
+        captured = (self._capture_command(name, command, execution) for name, command in commands)
+        completed = (
+            self._with_insert(
+                replace(
+                    query,
+                    timestamp=timestamp,
+                    duration_ns=duration_ns,
+                    error=error,
+                    read_metrics=reads,
+                    write_metrics=writes,
+                )
+            )
+            for query in captured
+            if query is not None
+        )
+        return [query for query in completed if not _wrote_nothing(query)]
+
+    def _capture_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
+        target = self._targets.of_command(name, command, execution)
+        if target is None:
+            return None
+        query = None if name in LIFECYCLE_COMMANDS else self._ask("query", command.query, None)
+        if query is None:
+            return CapturedQuery(name, str(command.toJSON()), target)
+        return CapturedQuery(
+            command=name,
+            plan=str(command.toJSON()),
+            target=target,
+            relations=self._relations.of_query(query),
+            schema=self._ask("schema", lambda: str(query.schema().json()), None),
+        )
+
+    def _with_insert(self, query: CapturedQuery) -> CapturedQuery:
+        """A CTAS runs an insert of its own just before: take its mode and counts over.
+
+        ``saveAsTable`` in append mode says Append even where it makes the table; only the inner
+        insert knows.
+        """
+        if query.command == "InsertIntoHadoopFsRelationCommand":
+            self._inserts = {query.target.uri: query}
+            return query
+        inner = self._inserts.pop(query.target.uri, None)
+        if inner is None or not query.command.endswith("AsSelectCommand"):
+            return query
+        return replace(
+            query,
+            target=replace(query.target, mode=inner.target.mode),
+            read_metrics=inner.read_metrics,
+            write_metrics=inner.write_metrics,
+        )
+
+    def _error_text(self, failure: Any) -> str:
+        """The exception with its stack trace, as the stock agent sends it, cut at a length."""
+        text = self._ask_quietly(
+            lambda: str(self._jvm.org.apache.spark.util.Utils.exceptionString(failure))
+        ) or self._ask("error", lambda: str(failure.toString()), "the query failed")
+        return text[:_MAX_ERROR_CHARACTERS]
+
+    # --- metrics -----------------------------------------------------------------------------
+
+    def _metrics(self, execution: Any) -> tuple[Metrics, Metrics]:
+        """Counts of what was read and written, from the plan that really ran."""
+        nothing: tuple[Metrics, Metrics] = ({}, {})
+
+        def read() -> tuple[Metrics, Metrics]:
+            plan = _unwrapped(execution.executedPlan())
+            return _scanned(plan), read_metrics(plan.metrics())
+
+        return self._ask("metrics", read, nothing)
+
+
+def _commands(analyzed: Any) -> Iterator[tuple[str, Any]]:
+    """The command, or each of them where one statement holds several."""
+    name = str(analyzed.nodeName())
+    if name != "Union":
+        yield name, analyzed
+        return
+    for child in items(analyzed.children()):
+        yield str(child.nodeName()), child
+
+
+def _unwrapped(plan: Any) -> Any:
+    """Adaptive execution wraps the plan that ran, and each of its stages."""
+    kind = class_name(plan)
+    if kind == "AdaptiveSparkPlanExec":
+        return plan.executedPlan()
+    return plan.plan() if kind.endswith("QueryStageExec") else plan
+
+
+def _scanned(plan: Any) -> Metrics:
+    """Metrics of all scans below a physical plan, summed."""
+    counts: Metrics = {}
+    pending = [plan]
+    for _ in range(MOST):
+        if not pending:
+            break
+        for leaf in items(pending.pop().collectLeaves()):
+            kind = class_name(leaf)
+            if kind == "AdaptiveSparkPlanExec" or kind.endswith("QueryStageExec"):
+                pending.append(_unwrapped(leaf))
+            elif kind.endswith("ScanExec") and not kind.startswith(_SCANS_OF_NOTHING):
+                _add(counts, read_metrics(leaf.metrics()))
+    return counts
+
+
+def _add(counts: Metrics, more: Metrics) -> None:
+    for name in more.keys() & _READ_METRICS:
+        counts[name] = counts.get(name, 0) + more[name]
+
+
+def _wrote_nothing(query: CapturedQuery) -> bool:
+    """SaveMode.Ignore on something that exists: Spark reports success and has done nothing."""
+    written = query.write_metrics.get("numFiles", 0) > 0
+    return query.error is None and query.target.mode == "Ignore" and not written

@@ -1,0 +1,259 @@
+"""Reports what a PySpark session reads and writes: one import, one line, no jar.
+
+    from spark_agent_config.listener import observe
+
+    observe(spark)
+
+Spark calls a listener after each query, on a thread of its own. The callback copies the plan out
+of the JVM (some milliseconds), and everything else happens in another thread. Nothing here raises
+into the job, delays it, or fails it: without a server the job runs as it would without us.
+
+Where settings come from, the first that says something wins:
+
+| argument | Spark configuration | environment | meaning |
+|---|---|---|---|
+| url | spark.headwater.url | HEADWATER_URL | the server; default http://127.0.0.1:8080 |
+| job | spark.headwater.job | | name of the job; default: the application's |
+| namespace | spark.headwater.namespace | | namespace of the job |
+| scope | spark.headwater.scope | | capture scope: the place that file: means |
+| labels | spark.headwater.label.NAME | | other labels |
+| api_key | spark.headwater.apiKey | HEADWATER_API_KEY | the server's key for this job |
+
+They are read once, when ``observe`` is called: callbacks come later than the query, and would see
+the next job's settings.
+
+What is reported: commands that write, and CREATE, DROP and TRUNCATE of tables. Queries without a
+write (show, count, collect) are not. A CREATE TABLE AS SELECT arrives from Spark twice, as the
+command and as the insert that it runs; both are reported, as the stock agent does: one carries
+the table's name, the other its partition columns, and the server shows them as one write.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from spark_agent_config.captured import Application, CapturedQuery
+from spark_agent_config.delivery import Counts, HttpSender, Outbox, Post
+from spark_agent_config.inspection import Inspector
+from spark_agent_config.plan_document import execution_event, execution_plan
+from spark_agent_config.properties import API_KEY_HEADER
+from spark_agent_config.questions import first_line
+
+DEFAULT_URL: Final = "http://127.0.0.1:8080"
+_PREFIX: Final = "spark.headwater."
+_LABEL_PREFIX: Final = "spark.headwater.label."
+_LOG: Final = logging.getLogger(__name__)
+_EXIT_SECONDS: Final = 5.0
+_observed: dict[str, Observation] = {}
+
+
+def observe(
+    spark: Any,
+    url: str | None = None,
+    *,
+    job: str | None = None,
+    namespace: str | None = None,
+    scope: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    api_key: str | None = None,
+) -> Observation:
+    """Report the session's writes from now on. Never raises; ``active`` says whether it works.
+
+    Calling it again for the same session gives the same observation: settings given then are
+    ignored, with a warning; close the first one to change them.
+    """
+    given = {
+        "url": url, "job": job, "namespace": namespace, "scope": scope, "apiKey": api_key,
+        **{f"label.{name}": value for name, value in (labels or {}).items()},
+    }  # fmt: skip
+    try:
+        return _observe(spark, {name: value for name, value in given.items() if value is not None})
+    except Exception as error:  # the law of this module: a job never fails because of us
+        _LOG.warning("Lineage is not reported, the job goes on: %s", error)
+        return Observation(None, None)
+
+
+class Observation:
+    """What ``observe`` started. Closed at exit, within a few seconds."""
+
+    def __init__(self, outbox: Outbox[CapturedQuery] | None, drain: Callable[[int], None] | None):
+        self._outbox = outbox
+        self._drain = drain
+        self._closed = outbox is None
+
+    @property
+    def active(self) -> bool:
+        return not self._closed
+
+    def flush(self, timeout: float = 10.0) -> bool:
+        """Wait until all that happened so far is reported; False if it took too long."""
+        if self._outbox is None:
+            return True
+        self._wait_for_spark(timeout)
+        return self._outbox.flush(timeout)
+
+    def close(self, timeout: float = _EXIT_SECONDS) -> bool:
+        """Report what is left within ``timeout`` seconds and take nothing more."""
+        if self._outbox is None or self._closed:
+            return True
+        self._wait_for_spark(timeout)
+        self._closed = True
+        return self._outbox.close(timeout)
+
+    def counts(self) -> Counts:
+        return Counts(0, 0, 0) if self._outbox is None else self._outbox.counts()
+
+    def _wait_for_spark(self, timeout: float) -> None:
+        """Let Spark hand over what it has: its callbacks run behind the job.
+
+        In a thread of its own: the JVM may be gone, or may not answer.
+        """
+        if self._drain is None:
+            return
+        thread = threading.Thread(target=_quietly, args=(self._drain, int(timeout * 1000)))
+        thread.daemon = True
+        thread.start()
+        thread.join(timeout)
+
+
+class QueryListener:
+    """``org.apache.spark.sql.util.QueryExecutionListener``, called by Spark through py4j."""
+
+    def __init__(self, capture: Callable[..., list[CapturedQuery]], outbox: Outbox[CapturedQuery]):
+        self._capture = capture
+        self._outbox = outbox
+        self._failed: set[str] = set()
+        self.observation: Observation | None = None
+
+    def onSuccess(self, _function: str, execution: Any, duration_ns: int) -> None:
+        self._report(execution, duration_ns=duration_ns)
+
+    def onFailure(self, _function: str, execution: Any, exception: Any) -> None:
+        self._report(execution, duration_ns=None, failure=exception)
+
+    def hashCode(self) -> int:
+        return id(self) & 0x7FFFFFFF
+
+    def equals(self, other: Any) -> bool:
+        return other is self
+
+    def toString(self) -> str:
+        return "HeadwaterListener"
+
+    def _report(self, execution: Any, **how: Any) -> None:
+        """Copy the query out of the JVM and queue it; trouble is logged once per kind."""
+        if self.observation is not None and not self.observation.active:
+            return
+        try:
+            for query in self._capture(execution, timestamp=time.time_ns() // 1_000_000, **how):
+                self._outbox.offer(query)
+        except Exception as error:  # whatever a JVM may raise: the job must not notice
+            kind = type(error).__name__
+            if kind not in self._failed:
+                self._failed.add(kind)
+                _LOG.warning("Lineage of a query is lost: %s", first_line(error))
+
+    class Java:
+        """How py4j learns which interface this is."""
+
+        implements: Final = ["org.apache.spark.sql.util.QueryExecutionListener"]
+
+
+def documents(query: CapturedQuery, application: Application) -> tuple[Post, Post]:
+    """The two requests of a query: its plan, then one event in an array."""
+    plan = execution_plan(query, application)
+    event = execution_event(query, plan["id"], application)
+    return Post("execution-plans", plan), Post("execution-events", [event])
+
+
+def labels_of(settings: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Settings without their prefix => plan labels, as the server reads them.
+
+    ``{"job": "curate", "scope": "lab", "label.team": "hr"}`` =>
+    ``{"job": ("curate",), "captureScope": ("lab",), "team": ("hr",)}``
+    """
+    named = {"job": "job", "namespace": "namespace", "scope": "captureScope"}
+    labels: dict[str, tuple[str, ...]] = {
+        name.removeprefix("label."): (value,)
+        for name, value in settings.items()
+        if name.startswith("label.")
+    }
+    return labels | {named[n]: (value,) for n, value in settings.items() if n in named and value}
+
+
+def server_url(settings: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    """The producer's base URL. Raises ValueError when it is no http(s) address."""
+    url = settings.get("url") or environment.get("HEADWATER_URL") or DEFAULT_URL
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError(f"url is {url!r}: expected http://host:port or https://host")
+    return url
+
+
+def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
+    context = spark.sparkContext
+    key = f"{context.applicationId} {spark._jsparkSession.toString()}"
+    earlier = _observed.get(key)
+    if earlier is not None and earlier.active:
+        if given:
+            _LOG.warning("This session is observed already; %s is ignored", ", ".join(given))
+        return earlier
+    settings = {**_spark_settings(spark), **given}
+    url = server_url(settings, os.environ)
+    api_key = settings.get("apiKey") or os.environ.get("HEADWATER_API_KEY")
+    application = Application(
+        id=context.applicationId,
+        name=context.appName,
+        user=context.sparkUser(),
+        spark_version=str(spark.version),
+        labels=labels_of(settings),
+    )
+    sender = HttpSender(url, {API_KEY_HEADER: api_key} if api_key else {})
+    outbox: Outbox[CapturedQuery] = Outbox(lambda query: documents(query, application), sender)
+    inspector = Inspector(context._jvm, context._jsc.hadoopConfiguration())
+    listener = QueryListener(inspector.capture, outbox)
+    _register(spark, listener)
+    bus = context._jsc.sc().listenerBus()
+    observation = Observation(outbox, lambda milliseconds: bus.waitUntilEmpty(milliseconds))
+    listener.observation = observation
+    _observed[key] = observation
+    atexit.register(observation.close)
+    return observation
+
+
+def _register(spark: Any, listener: QueryListener) -> None:
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    # py4j tells the root logger of every call that comes back: not what a job wants to read.
+    logging.getLogger("py4j.clientserver").addFilter(_is_no_callback)
+    ensure_callback_server_started(spark.sparkContext._gateway)
+    spark._jsparkSession.listenerManager().register(listener)
+
+
+def _is_no_callback(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Received command c on object id")
+
+
+def _spark_settings(spark: Any) -> dict[str, str]:
+    """``spark.headwater.*`` of the session, without the prefix."""
+    names = ("url", "job", "namespace", "scope", "apiKey")
+    found = {name: spark.conf.get(f"{_PREFIX}{name}", None) for name in names}
+    settings = {name: str(value) for name, value in found.items() if value}
+    for name, value in spark.sparkContext.getConf().getAll():
+        if name.startswith(_LABEL_PREFIX):
+            settings[name.removeprefix(_PREFIX)] = value
+    return settings
+
+
+def _quietly(call: Callable[[int], None], argument: int) -> None:
+    try:
+        call(argument)
+    except Exception as error:  # the JVM is gone, or had not finished in time
+        _LOG.debug("Spark's listener bus was not drained: %s", first_line(error))

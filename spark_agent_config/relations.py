@@ -1,0 +1,219 @@
+"""What the leaves of a plan read, in the stock agent's spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from spark_agent_config.captured import Relation, Table
+from spark_agent_config.questions import (
+    MOST,
+    NO_OPTIONS,
+    Questions,
+    class_name,
+    items,
+    read_list,
+    read_map,
+)
+from spark_agent_config.tables import Tables
+
+#: Leaves that need no answer: they read nothing that is stored.
+_SILENT_LEAVES: Final = frozenset(
+    {"LocalRelation", "Range", "OneRowRelation", "CTERelationRef", "ResolvedIdentifier"}
+)
+_GENERATED_ALIAS: Final = re.compile(r"SPARK_GEN_SUBQ_\d+$")
+
+
+class Relations:
+    """Asks leaves. ``jvm`` is a py4j handle."""
+
+    def __init__(self, questions: Questions, tables: Tables, jvm: Any) -> None:
+        self._questions = questions
+        self._ask = questions.ask
+        self._ask_quietly = questions.ask_quietly
+        self._tables = tables
+        self._jvm = jvm
+
+    def of_query(self, query: Any) -> dict[int, Relation]:
+        """Answers for the leaves of a query and of the subqueries in it, by expression id."""
+        relations: dict[int, Relation] = {}
+        for plan in self._plans(query):
+            for leaf in self._leaves(plan):
+                relations |= self._answer(leaf)
+        return relations
+
+    def logical(self, leaf: Any) -> Relation:
+        """A relation of the first data source API: files, JDBC, and what vendors add."""
+        relation = leaf.relation()
+        table = self._tables.of_node(leaf)
+        if class_name(relation) == "JDBCRelation":
+            return self._jdbc(relation.jdbcOptions(), table)
+        options = self._ask("relation options", lambda: read_map(relation.options()), NO_OPTIONS)
+        sources: tuple[str, ...] = ()
+        if table is not None and table.location is not None:
+            sources = (table.location,)
+        else:
+            roots = self._ask_quietly(lambda: read_list(relation.location().rootPaths()))
+            sources = roots or _optional(source_uri("", lower_names(options)))
+        return Relation(sources, self.format_of(relation), options, table)
+
+    def v2(self, table: Any, name: Table | None, options: Mapping[str, str]) -> Relation:
+        """A table of the second data source API: its files, its location, its JDBC table."""
+        properties = self._ask(
+            "table properties",
+            lambda: {str(k): str(v) for k, v in table.properties().items()},
+            NO_OPTIONS,
+        )
+        provider = properties.get("provider") or self._ask_quietly(
+            lambda: str(table.formatName()).lower()
+        )
+        roots = self._ask_quietly(lambda: read_list(table.fileIndex().rootPaths()))
+        if roots:
+            return Relation(roots, provider, options, name)
+        if "location" in properties:
+            return Relation((with_scheme(properties["location"]),), provider, options, name)
+        jdbc = self._ask_quietly(table.jdbcOptions)
+        if jdbc is not None:
+            return self._jdbc(jdbc, name)
+        kind = self._ask_quietly(lambda: str(table.name())) or ""
+        return Relation(_optional(source_uri(kind, lower_names(options))), provider, options, name)
+
+    def v2_relation(self, leaf: Any) -> Relation:
+        """The same for a relation in a plan, which knows its name and options."""
+        name = self._ask_quietly(lambda: v2_name(leaf.identifier().get()))
+        options = self._ask_quietly(
+            lambda: {str(k): str(v) for k, v in leaf.options().asCaseSensitiveMap().items()}
+        )
+        return self.v2(leaf.table(), name, options or NO_OPTIONS)
+
+    def format_of(self, holder: Any) -> str | None:
+        """``parquet``: the short name of a relation's or command's file format."""
+        return self._ask_quietly(lambda: str(holder.fileFormat().shortName())) or self._ask_quietly(
+            lambda: str(holder.fileFormat().toString()).lower()
+        )
+
+    # --- leaves ------------------------------------------------------------------------------
+
+    def _plans(self, query: Any) -> Iterator[Any]:
+        yield query
+        subqueries = self._ask("subqueries", query.subqueriesAll, None)
+        if subqueries is not None:
+            yield from items(subqueries)
+
+    def _leaves(self, plan: Any) -> list[Any]:
+        return self._ask("leaves", lambda: list(items(plan.collectLeaves())), [])
+
+    def _answer(self, leaf: Any) -> dict[int, Relation]:
+        def read() -> dict[int, Relation]:
+            relation = self._leaf(leaf)
+            return {} if relation is None else {expression_id(leaf): relation}
+
+        nothing: dict[int, Relation] = {}
+        return self._ask("leaf", read, nothing)
+
+    def _leaf(self, leaf: Any) -> Relation | None:
+        name = str(leaf.nodeName()).split(" ")[0]
+        if name in _SILENT_LEAVES:
+            return None
+        if name == "LogicalRelation":
+            return self.logical(leaf)
+        if name == "HiveTableRelation":
+            return self._hive(leaf)
+        if name == "LogicalRDD":
+            return self._rdd(leaf)
+        return self.v2_relation(leaf)
+
+    def _jdbc(self, jdbc: Any, table: Table | None) -> Relation:
+        options = self._ask("jdbc parameters", lambda: read_map(jdbc.parameters()), NO_OPTIONS)
+        # Spark counts these aliases per session, which would make every run another plan.
+        source = _GENERATED_ALIAS.sub("SPARK_GEN_SUBQ_0", str(jdbc.tableOrQuery()))
+        return Relation((f"{jdbc.url()}:{source}",), "jdbc", options, table)
+
+    def _hive(self, leaf: Any) -> Relation:
+        table = self._tables.described(leaf.tableMeta())
+        return Relation(_optional(table.location), "hive", {}, table)
+
+    # --- RDDs --------------------------------------------------------------------------------
+
+    def _rdd(self, leaf: Any) -> Relation | None:
+        """An RDD turned into a DataFrame: the files at the bottom of its lineage.
+
+        Directories are told, not part files: the directory is what the writer called it.
+        """
+        sources: dict[str, None] = {}
+        node: str | None = None
+        pending = [leaf.rdd()]
+        for _ in range(MOST):
+            if not pending:
+                break
+            rdd = pending.pop()
+            name = class_name(rdd)
+            found = self._rdd_files(rdd, name)
+            if found:
+                node = name
+                sources |= dict.fromkeys(found)
+            else:
+                pending.extend(dependency.rdd() for dependency in items(rdd.dependencies()))
+        return Relation(tuple(sources), None, {}, None, node) if node else None
+
+    def _rdd_files(self, rdd: Any, name: str) -> tuple[str, ...]:
+        if name == "FileScanRDD":
+            return self._ask("scanned files", lambda: _scanned_directories(rdd), ())
+        if name == "HadoopRDD":
+            return self._ask("input paths", lambda: self._input_paths(rdd), ())
+        return ()
+
+    def _input_paths(self, rdd: Any) -> tuple[str, ...]:
+        reader = self._jvm.org.apache.hadoop.mapred.FileInputFormat
+        return tuple(str(path.toString()) for path in reader.getInputPaths(rdd.getJobConf()))
+
+
+def source_uri(provider: str, options: Mapping[str, str]) -> str | None:
+    """The URI of a source that its options describe (names in small letters), as the agent has it.
+
+    ``{"url": "jdbc:derby:db", "dbtable": "emp"}`` => ``jdbc:derby:db:emp``.
+    """
+    table = options.get("dbtable") or options.get("query")
+    if options.get("url", "").startswith("jdbc:") and table:
+        return f"{options['url']}:{table}"
+    topic = options.get("topic") or options.get("subscribe")
+    if "kafka" in provider.lower() and topic:
+        return f"kafka:{topic}"
+    return None
+
+
+def lower_names(options: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in options.items()}
+
+
+def with_scheme(location: str) -> str:
+    """``/lake/t`` => ``file:/lake/t``; a location that has a scheme stays as it is."""
+    return location if ":" in location.split("/")[0] else f"file:{location}"
+
+
+def v2_name(identifier: Any) -> Table:
+    """A catalog's Identifier => the table's name."""
+    return Table(str(identifier.name()), ".".join(identifier.namespace()) or None)
+
+
+def expression_id(leaf: Any) -> int:
+    """The id of a leaf's first output column: what its JSON can be found by."""
+    return int(leaf.output().head().exprId().id())
+
+
+def directory(path: str) -> str:
+    """``file:///lake/t/part-0.parquet`` => ``file:///lake/t``."""
+    return path.rpartition("/")[0] or path
+
+
+def _scanned_directories(rdd: Any) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for partition in items(rdd.filePartitions()):
+        for file in partition.files():
+            found[directory(str(file.filePath().toString()))] = None
+    return tuple(found)
+
+
+def _optional(value: str | None) -> tuple[str, ...]:
+    return () if value is None else (value,)

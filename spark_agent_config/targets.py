@@ -1,0 +1,230 @@
+"""Where a command writes and how: one method a kind of command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from spark_agent_config.captured import Relation, Target
+from spark_agent_config.questions import NO_OPTIONS, Questions, items, read_list, read_map
+from spark_agent_config.relations import Relations, lower_names, source_uri, v2_name
+from spark_agent_config.tables import Tables
+
+#: Commands of the second data source API, with the save mode that each amounts to.
+_V2_MODES: Final = {
+    "AppendData": "Append",
+    "OverwriteByExpression": "Overwrite",
+    "OverwritePartitionsDynamic": "Overwrite",
+    "CreateTableAsSelect": "ErrorIfExists",
+    "ReplaceTableAsSelect": "Overwrite",
+}
+#: Commands that write rows. Others that finish are DDL or queries: not reported.
+WRITE_COMMANDS: Final = frozenset(_V2_MODES) | {
+    "InsertIntoHadoopFsRelationCommand",
+    "CreateDataSourceTableAsSelectCommand",
+    "CreateHiveTableAsSelectCommand",
+    "InsertIntoHiveTable",
+    "InsertIntoHiveDirCommand",
+    "SaveIntoDataSourceCommand",
+    "InsertIntoDataSourceCommand",
+}
+#: Commands that make, empty or remove a table: reported as they are, without a query.
+LIFECYCLE_COMMANDS: Final = frozenset(
+    {
+        "CreateDataSourceTableCommand",
+        "CreateTableCommand",
+        "CreateTable",
+        "DropTableCommand",
+        "DropTable",
+        "TruncateTableCommand",
+        "TruncateTable",
+    }
+)
+#: Options that say where a source writes; the others may hold anything.
+_SHOWN_OPTIONS: Final = frozenset({"path", "dbtable", "topic"})
+
+
+class Targets:
+    """Asks commands. ``jvm`` and ``hadoop_configuration`` are py4j handles."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        tables: Tables,
+        relations: Relations,
+        jvm: Any,
+        hadoop_configuration: Any,
+    ) -> None:
+        self._ask = questions.ask
+        self._ask_quietly = questions.ask_quietly
+        self._tables = tables
+        self._relations = relations
+        self._jvm = jvm
+        self._hadoop_configuration = hadoop_configuration
+
+    def of_command(self, name: str, command: Any, execution: Any) -> Target | None:
+        """None where nobody could say, or where nothing is kept (the noop sink)."""
+        if name in LIFECYCLE_COMMANDS:
+            return self._lifecycle(command, execution)
+        if name in _V2_MODES:
+            return self._v2(name, command)
+        if name == "InsertIntoHadoopFsRelationCommand":
+            return self._files(command)
+        if name == "SaveIntoDataSourceCommand":
+            return self._source(command)
+        if name == "InsertIntoDataSourceCommand":
+            return self._relation(command)
+        if name == "InsertIntoHiveDirCommand":
+            return self._directory(command)
+        return self._table(command, execution)
+
+    def _files(self, command: Any) -> Target | None:
+        uri = self._ask("outputPath", lambda: str(command.outputPath().toString()), None)
+        if uri is None:
+            return None
+        return Target(
+            uri=uri,
+            mode=self._mode(command),
+            format=self._relations.format_of(command),
+            options=self._ask("options", lambda: read_map(command.options()), NO_OPTIONS),
+            table=self._tables.of_node(command),
+            partition_columns=self._ask(
+                "partitionColumns", lambda: _partition_names(command), None
+            ),
+            static_partitions=self._ask(
+                "staticPartitions", lambda: read_map(command.staticPartitions()), NO_OPTIONS
+            ),
+            dynamic_partition_overwrite=self._ask(
+                "dynamicPartitionOverwrite", lambda: bool(command.dynamicPartitionOverwrite()), None
+            ),
+        )
+
+    def _table(self, command: Any, execution: Any) -> Target | None:
+        """CREATE TABLE AS SELECT, with or without Hive, and INSERT INTO a Hive table."""
+        described = self._ask_quietly(command.table) or self._ask(
+            "tableDesc", command.tableDesc, None
+        )
+        table = None if described is None else self._tables.being_made(described, execution)
+        if table is None or table.location is None:
+            return None
+        overwrite = self._ask_quietly(lambda: bool(command.overwrite()))
+        return Target(
+            uri=table.location,
+            mode=self._mode(command) if overwrite is None else _mode_of(overwrite),
+            format=self._ask("provider", lambda: str(described.provider().get()).lower(), None),
+            table=table,
+            partition_columns=self._ask(
+                "partitionColumnNames", lambda: read_list(described.partitionColumnNames()), None
+            ),
+            static_partitions=_given(
+                self._ask_quietly(lambda: read_map(command.partition())) or NO_OPTIONS
+            ),
+        )
+
+    def _source(self, command: Any) -> Target | None:
+        """``df.write.format("jdbc").save()`` and other sources that write by themselves."""
+        options = lower_names(self._ask("options", lambda: read_map(command.options()), NO_OPTIONS))
+        provider = self._provider(command)
+        path = options.get("path")
+        uri = source_uri(provider, options) if path is None else self._qualified(path)
+        if uri is None:
+            return None
+        shown = {name: value for name, value in options.items() if name in _SHOWN_OPTIONS}
+        return Target(uri=uri, mode=self._mode(command), format=provider, options=shown)
+
+    def _provider(self, command: Any) -> str:
+        short = self._ask_quietly(lambda: str(command.dataSource().shortName()))
+        return short or self._ask(
+            "dataSource", lambda: str(command.dataSource().getClass().getName()), "unknown"
+        )
+
+    def _relation(self, command: Any) -> Target | None:
+        """INSERT INTO a catalog table whose source is no file format, such as JDBC."""
+        relation = self._ask(
+            "logicalRelation", lambda: self._relations.logical(command.logicalRelation()), None
+        )
+        overwrite = self._ask("overwrite", lambda: bool(command.overwrite()), False)
+        return None if relation is None else _target_of(relation, _mode_of(overwrite))
+
+    def _directory(self, command: Any) -> Target | None:
+        """INSERT OVERWRITE DIRECTORY with a Hive format."""
+        place = self._ask(
+            "storage", lambda: str(command.storage().locationUri().get().toString()), None
+        )
+        uri = None if place is None else self._qualified(place)
+        return None if uri is None else Target(uri=uri, mode="Overwrite", format="hive")
+
+    def _v2(self, name: str, command: Any) -> Target | None:
+        relation = self._ask_quietly(
+            lambda: self._relations.v2_relation(command.table())
+        ) or self._ask("v2 table", lambda: self._made_v2_table(command.name()), None)
+        if relation is None:
+            return None
+        dynamic = True if name == "OverwritePartitionsDynamic" else None
+        return _target_of(relation, _V2_MODES[name], dynamic)
+
+    def _made_v2_table(self, resolved: Any) -> Relation:
+        """The table that CREATE TABLE AS SELECT has made by now."""
+        identifier = resolved.identifier()
+        table = resolved.catalog().loadTable(identifier)
+        return self._relations.v2(table, v2_name(identifier), NO_OPTIONS)
+
+    def _lifecycle(self, command: Any, execution: Any) -> Target | None:
+        """CREATE, DROP or TRUNCATE of a table. A view has no data, so it is not reported."""
+        if self._ask_quietly(lambda: bool(command.isView())):
+            return None
+        described = self._ask_quietly(command.table)
+        if described is not None:
+            table = self._tables.being_made(described, execution)
+        else:
+            identifier = self._ask_quietly(command.tableName) or self._ask(
+                "identifier",
+                lambda: self._tables.v1_identifier(command.child().identifier()),
+                None,
+            )
+            table = self._ask("named", lambda: self._tables.named(identifier, execution), None)
+        if table is None or table.location is None:
+            return None
+        return Target(uri=table.location, table=table)
+
+    def _mode(self, command: Any) -> str:
+        return self._ask("mode", lambda: str(command.mode().toString()), "")
+
+    def _qualified(self, path: str) -> str | None:
+        """``/lake/t`` => ``file:/lake/t``, by the cluster's default file system."""
+
+        def qualify() -> str:
+            location = self._jvm.org.apache.hadoop.fs.Path(path)
+            system = location.getFileSystem(self._hadoop_configuration)
+            return str(system.makeQualified(location).toString())
+
+        return self._ask("path", qualify, None)
+
+
+def _target_of(relation: Relation, mode: str, dynamic: bool | None = None) -> Target | None:
+    if not relation.sources:
+        return None
+    return Target(
+        uri=relation.sources[0],
+        mode=mode,
+        format=relation.format,
+        table=relation.table,
+        dynamic_partition_overwrite=dynamic,
+    )
+
+
+def _mode_of(overwrite: bool) -> str:
+    return "Overwrite" if overwrite else "Append"
+
+
+def _partition_names(command: Any) -> tuple[str, ...]:
+    return tuple(str(column.name()) for column in items(command.partitionColumns()))
+
+
+def _given(partition: Mapping[str, str]) -> dict[str, str]:
+    """Hive's partition spec: ``Some(x)`` is a static value, ``None`` a dynamic one."""
+    return {
+        name: value.removeprefix("Some(").removesuffix(")")
+        for name, value in partition.items()
+        if value.startswith("Some(")
+    }

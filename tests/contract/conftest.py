@@ -1,0 +1,5 @@
+"""Fixtures of the contract suites."""
+
+from tests.contract.stores import docker_url, store
+
+__all__ = ["docker_url", "store"]

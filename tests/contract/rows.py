@@ -1,0 +1,132 @@
+"""Catalogue rows with defaults, and hypothesis strategies that make them collide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from graph_model.facts import (
+    ColumnRow,
+    DatasetRow,
+    ExecutionPlanRow,
+    ExecutionRow,
+    JobRow,
+    LogicalPlanRow,
+    NameRow,
+    PartitionRow,
+    Row,
+    SchemaRow,
+    SchemaUseRow,
+    SupportRow,
+)
+
+_EXECUTION = ExecutionRow(
+    id="ex-1",
+    subject="sub-1",
+    plan_id="plan-1",
+    execution_plan="xp-1",
+    logical_plan="lp-1",
+    job="job-1",
+    run="run-1",
+    target="ds-1",
+    at=1_000,
+    state="completed",
+    duration_ns=None,
+    error=None,
+    metrics="{}",
+    mode="overwrite",
+    dynamic=False,
+    kind="write",
+    command="InsertIntoHadoopFsRelationCommand",
+    producer="spline",
+    application_id="app-1",
+    scope="",
+    reads="r",
+)
+
+
+def an_execution(id: str, **values: Any) -> ExecutionRow:
+    return replace(_EXECUTION, id=id, **values)
+
+
+def a_dataset(id: str, uri: str, name: str = "", scope: str = "") -> DatasetRow:
+    return DatasetRow(id, uri, scope, name or uri.rsplit("/", 1)[-1], "file")
+
+
+def a_job(id: str, namespace: str, name: str) -> JobRow:
+    return JobRow(id, namespace, name, shared=False)
+
+
+def an_execution_plan(id: str, **values: Any) -> ExecutionPlanRow:
+    plan = ExecutionPlanRow(
+        id=id,
+        subject="sub-1",
+        scope="",
+        plan_id="plan-1",
+        content_hash="c",
+        api_version="1.2",
+        logical_plan="lp-1",
+        job="job-1",
+        name="n",
+        system="spark 3.5",
+        agent="spline 2",
+        command="c",
+        labels="{}",
+    )
+    return replace(plan, **values)
+
+
+def _pool(prefix: str, size: int) -> st.SearchStrategy[str]:
+    return st.integers(0, size - 1).map(lambda number: f"{prefix}-{number}")
+
+
+TIMES = st.integers(0, 12)
+TARGETS, PLANS, JOBS, RUNS = _pool("ds", 3), _pool("lp", 3), _pool("job", 2), _pool("run", 4)
+
+_states = st.sampled_from(
+    [("completed", None), ("completed", None), ("failed", "boom\n at line 2"), ("failed", None)]
+)
+
+
+@st.composite
+def _an_execution(draw: st.DrawFn) -> ExecutionRow:
+    state, error = draw(_states)
+    return an_execution(
+        "",
+        target=draw(TARGETS),
+        logical_plan=draw(PLANS),
+        job=draw(JOBS),
+        run=draw(RUNS),
+        plan_id=draw(_pool("plan", 3)),
+        at=draw(TIMES),
+        state=state,
+        error=error,
+        mode=draw(st.sampled_from(["overwrite", "append", "lifecycle"])),
+        kind=draw(st.sampled_from(["write", "write", "lifecycle"])),
+        duration_ns=draw(st.none() | st.integers(0, 5_000_000)),
+    )
+
+
+# The id of an execution is its place in the list, so ids are distinct and times are not.
+EXECUTIONS = st.lists(_an_execution(), max_size=25).map(
+    lambda found: [replace(row, id=f"ex-{number:02}") for number, row in enumerate(found)]
+)
+
+# Every field is a function of the key, as law 2 has it.
+ANY_ROW: st.SearchStrategy[Row] = st.one_of(
+    st.integers(0, 5).map(lambda n: a_dataset(f"ds-{n}", f"s3://b/Ünï {n}%_\\")),
+    st.integers(0, 5).map(lambda n: ColumnRow(f"col-{n}", f"ds-{n % 2}", f"a.b{n}")),
+    st.integers(0, 5).map(lambda n: SchemaRow(f"sch-{n}", f"ds-{n % 2}", "[]")),
+    st.integers(0, 5).map(lambda n: JobRow(f"job-{n}", "ns", f"job {n}\0\ud800", n % 2 == 0)),
+    st.integers(0, 5).map(lambda n: LogicalPlanRow(f"lp-{n}", "job", "f", "t", "append", "[]", "")),
+    st.integers(0, 5).map(lambda n: an_execution_plan(f"xp-{n}", plan_id=f"plan-{n}")),
+    st.integers(0, 5).map(lambda n: an_execution(f"ex-{n}", at=n, dynamic=n > 2)),
+    st.builds(PartitionRow, _pool("ex", 2), TARGETS, st.sampled_from(["read", "write"]), RUNS),
+    st.tuples(RUNS, TARGETS, st.integers(0, 3)).map(
+        lambda key: NameRow(key[0], key[1], f"ex-{key[2]}", key[2])
+    ),
+    st.builds(SchemaUseRow, PLANS, TARGETS, _pool("sch", 3), st.sampled_from(["read", "write"])),
+    st.builds(SupportRow, _pool("sub", 3), PLANS),
+)

@@ -1,0 +1,127 @@
+"""The stores that tests/contract/test_graph.py holds to the promises of graph_model/store.py.
+
+A store is a function that opens a graph; each use of one begins with an empty graph. To add a
+store: write its fixture, and name it in STORES.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from graph_model.errors import GraphUnavailable
+from graph_model.gremlin.graph import open_graph
+from graph_model.gremlin.server import graph_properties, server_settings
+from graph_model.memory import MemoryGraph
+from graph_model.store import Graph
+
+Open = Callable[[], Graph]
+"""Opens the graph once more: two of them stand for two processes."""
+
+DOCKER_IMAGE: Final = "tinkerpop/gremlin-server:3.7.5"
+DOCKER_SETTING: Final = "HEADWATER_TEST_DOCKER"
+
+
+def docker_is_wanted() -> bool:
+    """Asked for by HEADWATER_TEST_DOCKER=1 (=0 forbids it), or a Docker engine answers."""
+    if setting := os.environ.get(DOCKER_SETTING):
+        return setting == "1"
+    docker = shutil.which("docker")
+    if docker is None:
+        return False
+    answer = subprocess.run([docker, "info"], capture_output=True, timeout=20, check=False)
+    return answer.returncode == 0
+
+
+STORES: Final = (
+    "memory",
+    pytest.param("embedded", marks=pytest.mark.engine),
+    pytest.param("chained", marks=pytest.mark.engine),  # Neptune's form of writing, same engine
+    *([pytest.param("docker", marks=pytest.mark.engine)] if docker_is_wanted() else []),
+)
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest) -> Iterator[Open]:
+    """Each store in turn, empty; everything opened is closed at the end."""
+    opened: list[Graph] = []
+    make = _maker(request, str(request.param))
+
+    def reopen() -> Graph:
+        opened.append(make())
+        return opened[-1]
+
+    reopen().clear()
+    yield reopen
+    for graph in opened:
+        graph.close()
+
+
+def _maker(request: pytest.FixtureRequest, name: str) -> Open:
+    if name == "memory":
+        kept = MemoryGraph()
+        return lambda: kept
+    url: str = request.getfixturevalue("docker_url" if name == "docker" else "gremlin_url")
+    dialect = "neptune" if name == "chained" else "embedded"
+    return lambda: open_graph(url, dialect=dialect)
+
+
+@pytest.fixture(scope="session")
+def docker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Gremlin Server as its makers pack it, with our settings."""
+    from testcontainers.core.container import DockerContainer
+
+    folder = tmp_path_factory.mktemp("docker")
+    inside = Path("/opt/gremlin-server/headwater")
+    (folder / "graph.properties").write_text(graph_properties(), "utf-8")
+    (folder / "init.groovy").write_text(_INIT_SCRIPT, "utf-8")
+    (folder / "engine.yaml").write_text(
+        server_settings("0.0.0.0", 8182, inside / "graph.properties").replace(
+            '"gremlin-lang": {}', _GROOVY_ENGINE % (inside / "init.groovy")
+        ),
+        "utf-8",
+    )
+    container = (
+        DockerContainer(DOCKER_IMAGE)
+        .with_volume_mapping(str(folder), str(inside), "ro")
+        .with_command(str(inside / "engine.yaml"))
+        .with_exposed_ports(8182)
+    )
+    with container:
+        host, port = container.get_container_host_ip(), container.get_exposed_port(8182)
+        url = f"ws://{host}:{port}/gremlin"
+        _await_answer(url)
+        yield url
+
+
+# The image starts TinkerPop's own main class, which learns of ``g`` from a Groovy script.
+_INIT_SCRIPT: Final = "def globals = [:]\nglobals << [g: traversal().withEmbedded(graph)]\n"
+_GROOVY_ENGINE: Final = (
+    '"gremlin-groovy": {"plugins": {'
+    '"org.apache.tinkerpop.gremlin.server.jsr223.GremlinServerGremlinPlugin": {}, '
+    '"org.apache.tinkerpop.gremlin.jsr223.ImportGremlinPlugin": '
+    '{"classImports": ["java.lang.Math"]}, '
+    '"org.apache.tinkerpop.gremlin.jsr223.ScriptFileGremlinPlugin": {"files": ["%s"]}}}'
+)
+
+
+def _await_answer(url: str, seconds: float = 60.0) -> None:
+    graph = open_graph(url)
+    deadline = time.monotonic() + seconds
+    try:
+        while True:
+            try:
+                return graph.ping()
+            except GraphUnavailable:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+    finally:
+        graph.close()

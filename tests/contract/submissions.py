@@ -1,0 +1,39 @@
+"""Documents on their way into a journal, with defaults."""
+
+from __future__ import annotations
+
+from graph_model.journal import content_hash
+from graph_model.store import DocumentKind, Receipt, Submission
+
+
+def a_submission(
+    text: str,
+    *,
+    kind: DocumentKind = DocumentKind.PLAN,
+    api_version: str = "1.2",
+    plan_id: str = "plan-1",
+    scope: str = "",
+    subject: str = "sub_1",
+) -> Submission:
+    body = text.encode()
+    return Submission(
+        kind=kind,
+        api_version=api_version,
+        plan_id=plan_id,
+        scope=scope,
+        subject=subject,
+        content_hash=content_hash(kind, api_version, body),
+        body=body,
+    )
+
+
+def an_event(
+    text: str, *, plan_id: str = "plan-1", subject: str = "sub_1", scope: str = ""
+) -> Submission:
+    return a_submission(
+        text, kind=DocumentKind.EVENT, plan_id=plan_id, subject=subject, scope=scope
+    )
+
+
+def a_receipt(raw_hash: str = "", received_at: int = 1_700_000_000_000) -> Receipt:
+    return Receipt(received_at, "key-1", "/producer/execution-plans", raw_hash)

@@ -1,0 +1,826 @@
+"""What every catalogue keeps (store.Catalogue), whatever database is under it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph_model.catalogue import SqlCatalogue
+from graph_model.database import open_database, write
+from graph_model.errors import FactConflict, InvalidInput, InvalidReference, Unavailable
+from graph_model.facts import (
+    ColumnRow,
+    ExecutionRow,
+    LogicalPlanRow,
+    NameRow,
+    PartitionRow,
+    Row,
+    SchemaRow,
+    SchemaUseRow,
+    SupportRow,
+    row_key,
+)
+from graph_model.store import Catalogue, Page, Writer
+from tests.contract.databases import EVERY, empty_database, full_scans, recorded_plans
+from tests.contract.rows import (
+    ANY_ROW,
+    EXECUTIONS,
+    TARGETS,
+    TIMES,
+    a_dataset,
+    a_job,
+    an_execution,
+    an_execution_plan,
+)
+
+# One database serves all examples of a property: each begins with clear().
+property_test = settings(
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@pytest.fixture(params=EVERY)
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]:
+    with empty_database(request.param, tmp_path) as url:
+        engine = open_database(url)
+        yield engine
+        engine.dispose()
+
+
+@pytest.fixture
+def catalogue(engine: sa.Engine) -> SqlCatalogue:
+    return SqlCatalogue(engine)
+
+
+def in_pages(ask: Callable[[str | None], Page[Any]]) -> list[Any]:
+    """All items of a list, page by page; every page must tell the same total."""
+    page = ask(None)
+    items, totals = list(page.items), {page.total}
+    while page.next is not None:
+        page = ask(page.next)
+        items += page.items
+        totals.add(page.total)
+    assert totals == {len(items)}
+    return items
+
+
+def until(rows: list[ExecutionRow], at: int | None) -> list[ExecutionRow]:
+    return [row for row in rows if at is None or row.at <= at]
+
+
+def writes(rows: list[ExecutionRow], at: int | None) -> list[ExecutionRow]:
+    return [row for row in until(rows, at) if (row.kind, row.state) == ("write", "completed")]
+
+
+def newest_first(rows: list[ExecutionRow]) -> list[ExecutionRow]:
+    return sorted(rows, key=lambda row: (row.at, row.id), reverse=True)
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def test_it_is_a_catalogue(catalogue: SqlCatalogue) -> None:
+    kept: Catalogue = catalogue
+    assert list(kept.scan()) == []
+
+
+@property_test
+@given(rows=st.lists(ANY_ROW, max_size=25), data=st.data())
+def test_any_order_and_repetition_gives_the_same_content(
+    catalogue: SqlCatalogue, rows: list[Row], data: st.DataObject
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    at_once = catalogue.digest()
+    catalogue.clear()
+    for row in data.draw(st.permutations(rows + rows[:5])):
+        catalogue.record([row])
+    catalogue.record(rows)
+    assert catalogue.digest() == at_once
+
+
+@property_test
+@given(rows=st.lists(ANY_ROW, min_size=1, max_size=25, unique_by=row_key))
+def test_every_row_comes_back_and_each_of_them_counts_in_the_digest(
+    catalogue: SqlCatalogue, rows: list[Row]
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows[1:])
+    without_first = catalogue.digest()
+    catalogue.record(rows)
+    assert catalogue.digest() != without_first
+    found = list(catalogue.scan())
+    assert len(found) == len(rows)
+    assert {row_key(row) for row in found if type(row).__name__ != "JobRow"} == {
+        row_key(row) for row in rows if type(row).__name__ != "JobRow"
+    }
+    assert all(row in rows for row in found if type(row).__name__ != "JobRow")
+    catalogue.withdraw([rows[0]])
+    assert catalogue.digest() == without_first
+
+
+def test_scan_and_digest_go_on_over_many_pages(
+    catalogue: SqlCatalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows: list[Row] = [an_execution(f"ex-{n:03}", at=n) for n in range(40)]
+    rows += [PartitionRow(f"ex-{n % 4}", "ds", "write", f"p={n}") for n in range(41)]
+    catalogue.record(rows)
+    whole = catalogue.digest()
+    monkeypatch.setattr("graph_model.catalogue.rows._PAGE", 4)
+    assert sorted(map(repr, catalogue.scan())) == sorted(map(repr, rows))
+    assert catalogue.digest() == whole
+
+
+def test_a_known_key_with_other_content_is_a_conflict_and_changes_nothing(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record([an_execution("ex-1", at=1)])
+    before = catalogue.digest()
+    with pytest.raises(FactConflict, match="ex-1"):
+        catalogue.record([an_execution("ex-2"), an_execution("ex-1", at=2)])
+    assert catalogue.digest() == before
+
+
+def test_two_rows_of_one_call_with_one_key_must_agree(catalogue: SqlCatalogue) -> None:
+    catalogue.record([an_execution("ex-1"), an_execution("ex-1")])
+    with pytest.raises(FactConflict):
+        catalogue.record([NameRow("n", "l", "ex", 1), NameRow("n", "l", "ex", 2)])
+    assert len(list(catalogue.scan())) == 1
+
+
+def test_only_exactly_equal_rows_are_withdrawn(catalogue: SqlCatalogue) -> None:
+    kept = an_execution("ex-1", error=None, duration_ns=5)
+    catalogue.record([kept, an_execution("ex-2", error=None), SupportRow("s", "lp")])
+    catalogue.withdraw([replace(kept, error="x"), replace(kept, duration_ns=None)])
+    catalogue.withdraw([an_execution("unknown"), SupportRow("s", "other")])
+    assert len(list(catalogue.scan())) == 3
+    catalogue.withdraw([an_execution("ex-2", error=None), SupportRow("s", "lp")])
+    assert list(catalogue.scan()) == [kept]
+    catalogue.withdraw([])
+
+
+def test_names_that_are_withdrawn_are_not_found_any_more(catalogue: SqlCatalogue) -> None:
+    dataset = a_dataset("ds-1", "s3://b/orders")
+    catalogue.record([dataset])
+    catalogue.withdraw([dataset])
+    assert catalogue.search("orders", kinds=("dataset",), limit=10).total == 0
+    catalogue.record([dataset])
+    catalogue.clear()
+    assert catalogue.search("orders", kinds=("dataset",), limit=10).total == 0
+
+
+def test_more_rows_than_one_statement_takes_are_recorded(catalogue: SqlCatalogue) -> None:
+    rows = [an_execution(f"ex-{n}", at=n, target=f"ds-{n}") for n in range(1_300)]
+    catalogue.record(rows)
+    catalogue.record(rows)
+    assert catalogue.executions(limit=1).total == 1_300
+    ids = [row.target for row in rows]
+    assert len(catalogue.writers(ids, None)) == 1_300
+    assert len(catalogue.observed_plans([*ids, "lp-1"], None)) == 1
+
+
+@pytest.mark.parametrize("others", [an_execution("ex-1", at=1), an_execution("ex-1", at=2)])
+def test_a_writer_that_comes_in_between_must_have_said_the_same(
+    catalogue: SqlCatalogue,
+    engine: sa.Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    others: ExecutionRow,
+) -> None:
+    mine = [an_execution("ex-0"), an_execution("ex-1", at=1)]
+
+    def come_in_between(*arguments: Any) -> Any:
+        monkeypatch.setattr("graph_model.catalogue.rows.write", write)
+        SqlCatalogue(engine).record([others])
+        return write(*arguments)
+
+    monkeypatch.setattr("graph_model.catalogue.rows.write", come_in_between)
+    if others == mine[1]:
+        catalogue.record(mine)
+        assert list(catalogue.scan()) == mine
+    else:
+        with pytest.raises(FactConflict):
+            catalogue.record(mine)
+        assert list(catalogue.scan()) == [others]
+
+
+def test_threads_record_the_same_rows_at_the_same_time(catalogue: SqlCatalogue) -> None:
+    rows = [an_execution(f"ex-{n}", at=n) for n in range(60)]
+
+    def record(seed: int) -> None:
+        mine = random.Random(seed).sample(rows, len(rows))
+        for start in range(0, len(mine), 7):
+            catalogue.record(mine[start : start + 7])
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(record, range(6)))
+    assert sorted(catalogue.scan()) == sorted(rows)
+
+
+# --- by id and by name ---------------------------------------------------------------------------
+
+
+def test_rows_are_found_by_id(catalogue: SqlCatalogue) -> None:
+    datasets = [a_dataset(f"ds-{n}", f"s3://b/{n}") for n in range(3)]
+    jobs = [a_job("job-1", "ns", "one"), a_job("job-2", "ns", "two")]
+    plan = LogicalPlanRow("lp-1", "job-1", "f", "ds-1", "append", '["day"]', "[]")
+    catalogue.record([*datasets, *jobs, plan])
+    assert catalogue.datasets(["ds-2", "ds-0", "ds-2", "?"]) == (datasets[0], datasets[2])
+    assert catalogue.jobs({"job-2"}) == (jobs[1],)
+    assert catalogue.logical_plans(["lp-1"]) == (plan,)
+    assert catalogue.datasets([]) == ()
+
+
+def test_one_uri_is_found_in_every_scope(catalogue: SqlCatalogue) -> None:
+    rows = [a_dataset(f"ds-{scope}", "file:/x", scope=scope) for scope in ("b", "", "a")]
+    catalogue.record([*rows, a_dataset("ds-y", "file:/y")])
+    assert [row.scope for row in catalogue.datasets_by_uri("file:/x")] == ["", "a", "b"]
+    assert catalogue.datasets_by_uri("file:/X") == ()
+
+
+def test_a_job_is_found_by_its_exact_name(catalogue: SqlCatalogue) -> None:
+    job = a_job("job-1", "ns", "Nightly")
+    catalogue.record([job])
+    assert catalogue.job_by_name("ns", "Nightly") == job
+    assert catalogue.job_by_name("ns", "nightly") is None
+    assert catalogue.job_by_name("", "Nightly") is None
+
+
+def test_execution_plans_come_by_their_newest_execution(catalogue: SqlCatalogue) -> None:
+    plans = [an_execution_plan(f"xp-{n}", plan_id=f"plan-{n}") for n in range(4)]
+    catalogue.record(plans)
+    catalogue.record(
+        [
+            an_execution("ex-1", plan_id="plan-1", execution_plan="xp-1", at=10),
+            an_execution("ex-2", plan_id="plan-3", execution_plan="xp-3", at=30),
+            an_execution("ex-3", plan_id="plan-3", execution_plan="xp-3", at=5),
+        ]
+    )
+    found = catalogue.execution_plans(logical_plan="lp-1")
+    assert [plan.id for plan in found] == ["xp-3", "xp-1", "xp-0", "xp-2"]
+    assert catalogue.execution_plans(logical_plan="lp-1", limit=1) == found[:1]
+    assert catalogue.execution_plans(plan_id="plan-2") == (plans[2],)
+    assert catalogue.execution_plans(id="xp-2") == (plans[2],)
+    assert catalogue.execution_plans(id="unknown") == ()
+
+
+@pytest.mark.parametrize("criteria", [{}, {"id": "a", "plan_id": "b"}])
+def test_execution_plans_take_exactly_one_criterion(
+    catalogue: SqlCatalogue, criteria: dict[str, str]
+) -> None:
+    with pytest.raises(ValueError, match="exactly one"):
+        catalogue.execution_plans(**criteria)  # type: ignore[arg-type]
+
+
+def test_supporters_are_the_subjects_of_a_logical_plan(catalogue: SqlCatalogue) -> None:
+    catalogue.record([SupportRow(f"sub-{n}", "lp-1") for n in range(4)])
+    catalogue.record([SupportRow("sub-9", "lp-2")])
+    assert catalogue.supporters("lp-1") == ("sub-0", "sub-1")
+    assert len(catalogue.supporters("lp-1", limit=9)) == 4
+    assert catalogue.supporters("lp-3") == ()
+
+
+# --- history -------------------------------------------------------------------------------------
+
+
+@property_test
+@given(rows=EXECUTIONS, targets=st.sets(TARGETS), at=st.none() | TIMES)
+def test_writers_are_the_plans_that_wrote_with_their_newest_write(
+    catalogue: SqlCatalogue, rows: list[ExecutionRow], targets: set[str], at: int | None
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    latest: dict[tuple[str, str, str], int] = {}
+    for row in writes(rows, at):
+        if row.target in targets:
+            key = (row.target, row.logical_plan, row.mode)
+            latest[key] = max(latest.get(key, row.at), row.at)
+    assert catalogue.writers(targets, at) == tuple(
+        sorted(Writer(*key, newest) for key, newest in latest.items())
+    )
+
+
+@property_test
+@given(rows=EXECUTIONS, at=st.none() | TIMES)
+def test_observed_plans_have_a_successful_write_by_then(
+    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    asked = {"lp-0", "lp-1", "unknown"}
+    assert catalogue.observed_plans(asked, at) == asked & {
+        row.logical_plan for row in writes(rows, at)
+    }
+
+
+@property_test
+@given(
+    rows=EXECUTIONS,
+    at=st.none() | TIMES,
+    criteria=st.fixed_dictionaries(
+        {},
+        optional={
+            "target": TARGETS,
+            "logical_plan": st.sampled_from(["lp-0", "lp-1"]),
+            "job": st.sampled_from(["job-0", "job-1"]),
+            "run": st.sampled_from(["run-0", "run-1"]),
+            "plan_id": st.sampled_from(["plan-0", "plan-1"]),
+            "state": st.sampled_from(["completed", "failed"]),
+        },
+    ),
+    limit=st.integers(1, 6),
+)
+def test_executions_come_newest_first_page_by_page(
+    catalogue: SqlCatalogue,
+    rows: list[ExecutionRow],
+    at: int | None,
+    criteria: dict[str, str],
+    limit: int,
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    expected = [
+        row
+        for row in newest_first(until(rows, at))
+        if all(getattr(row, name) == value for name, value in criteria.items())
+    ]
+    found = in_pages(
+        lambda cursor: catalogue.executions(**criteria, at=at, limit=limit, cursor=cursor)
+    )
+    assert found == expected
+    assert catalogue.newest_event(at) == max((row.at for row in until(rows, at)), default=None)
+
+
+@property_test
+@given(rows=EXECUTIONS, at=st.none() | TIMES)
+def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
+    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    oldest_first = sorted(until(rows, at), key=lambda row: (row.at, row.id))
+    asked = {"job-0", "job-1", "unknown"}
+    assert catalogue.last_executions(asked, at) == {row.job: row for row in oldest_first}
+    newest = {row.target: row.at for row in oldest_first if row in writes(rows, at)}
+    assert catalogue.last_writes({"ds-0", "ds-1", "ds-2"}, at) == newest
+    assert catalogue.last_writes([], at) == {}
+
+
+def test_partitions_are_those_of_the_executions(catalogue: SqlCatalogue) -> None:
+    rows = [
+        PartitionRow("ex-1", "ds", "read", "day=1"),
+        PartitionRow("ex-1", "ds", "write", "day=1"),
+        PartitionRow("ex-2", "ds", "write", "day=2/hour=%"),
+    ]
+    catalogue.record([*rows, PartitionRow("ex-3", "ds", "write", "day=3")])
+    assert catalogue.partitions(["ex-2", "ex-1"]) == tuple(rows)
+    assert catalogue.partitions([]) == ()
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+NAMES = st.lists(
+    st.tuples(
+        st.sampled_from(["n1", "n2"]), st.sampled_from(["l1", "l2", "l3"]), st.integers(0, 8)
+    ),
+    unique=True,
+    max_size=15,
+).map(lambda keys: [NameRow(n, place, f"ex-{at}{n}{place}", at // 2) for n, place, at in keys])
+
+
+@property_test
+@given(rows=NAMES, at=st.none() | st.integers(0, 5))
+def test_names_and_locations_are_those_last_observed(
+    catalogue: SqlCatalogue, rows: list[NameRow], at: int | None
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    seen = [row for row in rows if at is None or row.at <= at]
+    newest: dict[tuple[str, str], NameRow] = {}
+    for row in sorted(seen, key=lambda row: (row.at, row.execution)):
+        newest[row.name, row.location] = row
+    asked = ["l1", "l3", "unknown"]
+    assert catalogue.names_of(asked, at) == tuple(
+        sorted(row for row in newest.values() if row.location in asked)
+    )
+
+    for name in ("n1", "n2"):
+        order = sorted(
+            (row for row in rows if row.name == name),
+            key=lambda row: (row.at, row.execution, row.location),
+        )
+        observed = [row for row in order if row in seen]
+        expected = observed[-1] if observed else (order[0] if order else None)
+        assert catalogue.location_of(name, at) == (expected and expected.location)
+
+
+def test_a_name_stands_for_its_first_location_before_it_was_ever_observed(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record([NameRow("n", "old", "ex-1", 10), NameRow("n", "new", "ex-2", 20)])
+    assert [catalogue.location_of("n", at) for at in (5, 10, 19, 20, None)] == [
+        "old",
+        "old",
+        "old",
+        "new",
+        "new",
+    ]
+    assert catalogue.location_of("unknown", None) is None
+
+
+# --- schemas -------------------------------------------------------------------------------------
+
+
+def test_the_schema_is_that_of_the_newest_successful_execution(catalogue: SqlCatalogue) -> None:
+    schemas = [SchemaRow(f"sch-{n}", "ds-1", f"[{n}]") for n in range(3)]
+    catalogue.record(
+        [
+            *schemas,
+            SchemaUseRow("lp-1", "ds-1", "sch-1", "write"),
+            SchemaUseRow("lp-2", "ds-1", "sch-2", "read"),
+            an_execution("ex-1", logical_plan="lp-1", at=10),
+            an_execution("ex-2", logical_plan="lp-2", at=20, target="other"),
+            an_execution("ex-3", logical_plan="lp-1", at=30, state="failed"),
+        ]
+    )
+    asked = ["ds-1", "ds-2"]
+    assert catalogue.newest_schemas(asked, None) == {"ds-1": schemas[2]}
+    assert catalogue.newest_schemas(asked, 19) == {"ds-1": schemas[1]}
+    # Before its first execution nobody had used the dataset: no schema is made up for that time.
+    assert catalogue.newest_schemas(asked, 9) == {}
+    assert catalogue.newest_schemas([], None) == {}
+
+
+def test_a_write_beats_a_read_at_the_same_time(catalogue: SqlCatalogue) -> None:
+    catalogue.record(
+        [
+            SchemaRow("sch-1", "ds-1", "[1]"),
+            SchemaRow("sch-2", "ds-1", "[2]"),
+            SchemaUseRow("lp-1", "ds-1", "sch-1", "write"),
+            SchemaUseRow("lp-9", "ds-1", "sch-2", "read"),
+            an_execution("ex-1", logical_plan="lp-1", at=10),
+            an_execution("ex-2", logical_plan="lp-9", at=10),
+        ]
+    )
+    assert catalogue.newest_schemas(["ds-1"], None)["ds-1"].id == "sch-1"
+
+
+def test_without_any_successful_execution_the_plan_with_the_greatest_id_decides(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record(
+        [
+            SchemaRow("sch-1", "ds-1", "[1]"),
+            SchemaRow("sch-2", "ds-1", "[2]"),
+            SchemaUseRow("lp-2", "ds-1", "sch-1", "read"),
+            SchemaUseRow("lp-1", "ds-1", "sch-2", "write"),
+            SchemaUseRow("lp-3", "ds-1", "not recorded", "write"),
+            an_execution("ex-1", logical_plan="lp-1", state="failed"),
+        ]
+    )
+    assert catalogue.newest_schemas(["ds-1"], None)["ds-1"].id == "sch-1"
+    assert catalogue.newest_schemas(["ds-1"], 0)["ds-1"].id == "sch-1"
+
+
+# --- lists ---------------------------------------------------------------------------------------
+
+
+def test_datasets_are_listed_by_name_then_uri_with_their_newest_write(
+    catalogue: SqlCatalogue,
+) -> None:
+    rows = [
+        a_dataset("ds-1", "s3://b/orders"),
+        a_dataset("ds-2", "s3://a/orders"),
+        a_dataset("ds-3", "s3://a/clients"),
+    ]
+    catalogue.record(
+        [
+            *rows,
+            an_execution("ex-1", target="ds-1", job="job-1", at=10),
+            an_execution("ex-2", target="ds-1", job="job-2", at=20),
+            an_execution("ex-3", target="ds-1", job="job-3", at=20),
+            an_execution("ex-4", target="ds-1", at=30, state="failed"),
+            an_execution("ex-5", target="ds-1", at=40, kind="lifecycle"),
+        ]
+    )
+    listed = in_pages(lambda cursor: catalogue.list_datasets(limit=1, cursor=cursor))
+    assert [item.dataset for item in listed] == [rows[2], rows[1], rows[0]]
+    assert [(item.last_write_at, item.last_write_job) for item in listed] == [
+        (None, None),
+        (None, None),
+        (20, "job-3"),
+    ]
+    (earlier,) = catalogue.list_datasets(query="B/ORD", at=19).items
+    assert (earlier.last_write_at, earlier.last_write_job) == (10, "job-1")
+    assert catalogue.list_datasets(query="a/", limit=1).total == 2
+
+
+def test_the_query_of_datasets_looks_at_the_uri_alone(catalogue: SqlCatalogue) -> None:
+    catalogue.record([a_dataset("ds-1", "s3://b/x", name="friendly")])
+    assert catalogue.list_datasets(query="friendly").total == 0
+    assert catalogue.list_datasets(query="B/X").total == 1
+
+
+def test_jobs_are_listed_by_namespace_and_name_with_their_runs(catalogue: SqlCatalogue) -> None:
+    rows = [a_job("job-1", "b", "x"), a_job("job-2", "a", "z"), a_job("job-3", "a", "y Été")]
+    catalogue.record(
+        [
+            *rows,
+            an_execution("ex-1", job="job-1", run="r1", at=10),
+            an_execution("ex-2", job="job-1", run="r1", at=20, state="failed"),
+            an_execution("ex-3", job="job-1", run="r2", at=20),
+            an_execution("ex-4", job="job-2", run="r3", at=5, kind="lifecycle"),
+        ]
+    )
+    listed = in_pages(lambda cursor: catalogue.list_jobs(limit=2, cursor=cursor))
+    assert [item.job.id for item in listed] == ["job-3", "job-2", "job-1"]
+    assert [(item.runs, item.last_at, item.last_state) for item in listed] == [
+        (0, None, None),
+        (1, 5, "completed"),
+        (2, 20, "completed"),
+    ]
+    (then,) = catalogue.list_jobs(namespace="b", at=19).items
+    assert (then.runs, then.last_at, then.last_state) == (1, 10, "completed")
+    assert [item.job.id for item in catalogue.list_jobs(query="éTÉ").items] == ["job-3"]
+    assert catalogue.list_jobs(query="a/", namespace="a").total == 0
+    assert catalogue.list_jobs(namespace="c").items == ()
+
+
+@property_test
+@given(rows=EXECUTIONS, at=st.none() | TIMES, limit=st.integers(1, 3))
+def test_runs_fold_their_executions(
+    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None, limit: int
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    runs: dict[str, list[ExecutionRow]] = {}
+    for row in newest_first(until(rows, at)):
+        if row.job == "job-0":
+            runs.setdefault(row.run, []).append(row)
+    found = in_pages(lambda cursor: catalogue.list_runs("job-0", at=at, limit=limit, cursor=cursor))
+    assert [item.run for item in found] == sorted(
+        runs, key=lambda run: (runs[run][0].at, run), reverse=True
+    )
+    for item in found:
+        folded = runs[item.run]
+        assert item.executions == len(folded)
+        assert item.ended_at == folded[0].at
+        assert item.started_at == min(
+            row.at - (row.duration_ns or 0) // 1_000_000 for row in folded
+        )
+        failed = [row for row in folded if row.state == "failed"]
+        assert item.state == ("failed" if failed else "completed")
+        assert item.error == ("boom" if any(row.error for row in failed) else None)
+
+
+def test_the_error_of_a_run_is_the_first_line_of_the_newest_one(catalogue: SqlCatalogue) -> None:
+    catalogue.record(
+        [
+            an_execution("ex-1", at=1, state="failed", error="old"),
+            an_execution("ex-2", at=2, state="failed", error="\n " + "é" * 400 + "\n at x"),
+            an_execution("ex-3", at=3),
+        ]
+    )
+    (run,) = catalogue.list_runs("job-1").items
+    assert (run.state, run.error, run.application_id) == ("failed", "é" * 300, "app-1")
+
+
+@pytest.mark.parametrize("limit", [0, 1_001])
+def test_a_limit_out_of_range_is_refused(catalogue: SqlCatalogue, limit: int) -> None:
+    asks: list[Callable[[], object]] = [
+        lambda: catalogue.executions(limit=limit),
+        lambda: catalogue.list_datasets(limit=limit),
+        lambda: catalogue.list_jobs(limit=limit),
+        lambda: catalogue.list_runs("job", limit=limit),
+        lambda: catalogue.search("x", kinds=("job",), limit=limit),
+        lambda: catalogue.execution_plans(id="x", limit=limit),
+    ]
+    for ask in asks:
+        with pytest.raises(ValueError, match="limit"):
+            ask()
+
+
+def test_a_cursor_of_another_list_is_refused(catalogue: SqlCatalogue) -> None:
+    catalogue.record([a_dataset("ds-1", "s3://b/1"), a_dataset("ds-2", "s3://b/2")])
+    cursor = catalogue.list_datasets(limit=1).next
+    assert cursor is not None
+    asks: list[Callable[[str], object]] = [
+        lambda cursor: catalogue.executions(cursor=cursor),
+        lambda cursor: catalogue.list_jobs(cursor=cursor),
+        lambda cursor: catalogue.list_runs("job", cursor=cursor),
+    ]
+    for ask in asks:
+        with pytest.raises(InvalidReference):
+            ask(cursor)
+    with pytest.raises(InvalidReference):
+        catalogue.list_datasets(cursor=cursor[:-3])
+
+
+# --- search --------------------------------------------------------------------------------------
+
+EVERY_KIND = ("dataset", "job", "column")
+
+
+def found(catalogue: SqlCatalogue, text: str, *kinds: str) -> list[str]:
+    page = catalogue.search(text, kinds=kinds or EVERY_KIND, limit=50)
+    assert page.total == len(page.items)
+    return [match.id for match in page.items]
+
+
+def test_equal_names_come_first_then_prefixes_then_the_rest_shorter_first(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record(
+        [
+            a_dataset("ds-equal", "s3://bucket/sales/orders"),
+            a_dataset("ds-prefix", "s3://bucket/sales/orders_24"),
+            a_dataset("ds-part", "s3://bucket/orders/x"),
+            a_dataset("ds-inside", "s3://bucket/preorders"),
+            a_dataset("ds-inside-too", "s3://bucket/all_preorders"),
+            a_job("job-equal", "ns", "Orders"),
+            a_job("job-none", "ns", "payments"),
+            ColumnRow("col-part", "ds-equal", "billing.address.orders_total"),
+        ]
+    )
+    assert found(catalogue, "ORDERS") == [
+        "job-equal",
+        "ds-equal",
+        "ds-part",
+        "ds-prefix",
+        "col-part",
+        "ds-inside",
+        "ds-inside-too",
+    ]
+    assert found(catalogue, "orders", "job") == ["job-equal"]
+    assert found(catalogue, "ns/orders", "job", "dataset") == ["job-equal"]
+
+
+def test_a_match_says_what_it_is(catalogue: SqlCatalogue) -> None:
+    catalogue.record(
+        [
+            a_dataset("ds-1", "s3://b/X"),
+            a_job("job-1", "Ns", "X"),
+            ColumnRow("col-1", "ds-1", "a.x"),
+        ]
+    )
+    page = catalogue.search("x", kinds=EVERY_KIND, limit=2)
+    assert (page.total, page.next) == (3, None)
+    assert [(match.kind, match.text, match.dataset) for match in page.items] == [
+        ("column", "a.x", "ds-1"),
+        ("job", "Ns/X", None),
+    ]
+
+
+def test_a_dataset_is_found_by_its_friendly_name_too(catalogue: SqlCatalogue) -> None:
+    catalogue.record([a_dataset("ds-1", "s3://b/x", name="sales.orders")])
+    assert found(catalogue, "sales.o") == ["ds-1"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        ("STRASSE", "straße"),
+        ("Straße", "STRASSE"),
+        ("ÉTÉ", "été"),
+        ("e\u0301te\u0301", "Été"),
+        ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+        ("ΣΊΣΥΦΟΣ", "ίσυφοσ"),
+        ("Заказы", "ЗАКАЗ"),
+        ("注文", "文"),
+    ],
+)
+def test_case_does_not_matter_in_any_script(
+    catalogue: SqlCatalogue, stored: str, asked: str
+) -> None:
+    catalogue.record([a_job("job-1", "ns", stored), a_job("job-2", "ns", "other")])
+    assert found(catalogue, asked) == ["job-1"]
+    assert [item.job.id for item in catalogue.list_jobs(query=asked).items] == ["job-1"]
+
+
+@pytest.mark.parametrize("text", ["%", "_", "\\", "a%b", "a_b", "a\\b", "\\%", "'", '"', "?", ":x"])
+def test_characters_that_mean_something_to_sql_are_taken_literally(
+    catalogue: SqlCatalogue, text: str
+) -> None:
+    catalogue.record([a_dataset("ds-1", f"s3://b/{text}"), a_dataset("ds-2", "s3://b/axb")])
+    assert found(catalogue, text) == ["ds-1"]
+    assert [item.dataset.id for item in catalogue.list_datasets(query=text).items] == ["ds-1"]
+
+
+def test_an_empty_search_finds_everything_of_its_kinds(catalogue: SqlCatalogue) -> None:
+    catalogue.record([a_dataset("ds-1", "s3://b/x"), a_job("job-1", "n", "x")])
+    assert found(catalogue, "", "dataset") == ["ds-1"]
+    assert catalogue.search("x", kinds=(), limit=5) == Page((), 0, None)
+
+
+def test_a_search_that_cannot_be_honoured_is_refused(catalogue: SqlCatalogue) -> None:
+    with pytest.raises(InvalidInput, match="2000 characters"):
+        catalogue.search("x" * 2_001, kinds=("job",), limit=1)
+    with pytest.raises(ValueError, match="run"):
+        catalogue.search("x", kinds=("run",), limit=1)
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+# The tables, and the names that statements give them.
+TABLES = ("catalogue_", "listed", "seen")
+
+
+@pytest.fixture
+def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
+    engine = open_database(tmp_path / "headwater.db")
+    catalogue = SqlCatalogue(engine)
+    catalogue.record([an_execution("ex-1"), SchemaUseRow("lp-1", "ds-1", "sch-1", "read")])
+    yield catalogue, engine
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("ask", "index"),
+    [
+        (lambda c: c.writers(["ds-1", "ds-2"], 5), "catalogue_executions_by_writer"),
+        (lambda c: c.writers(["ds-1"], None), "catalogue_executions_by_writer"),
+        (lambda c: c.observed_plans(["lp-1"], 5), "catalogue_executions_by_logical_plan"),
+        (lambda c: c.executions(target="ds-1", at=5), "catalogue_executions_by_target"),
+        (lambda c: c.executions(target="ds-1", state="failed"), "catalogue_executions_by_target"),
+        (lambda c: c.executions(job="job-1"), "catalogue_executions_by_job"),
+        (lambda c: c.executions(logical_plan="lp-1"), "catalogue_executions_by_logical_plan"),
+        (lambda c: c.executions(run="run-1"), "catalogue_executions_by_run"),
+        (lambda c: c.executions(plan_id="plan-1"), "catalogue_executions_by_plan"),
+        (lambda c: c.last_executions(["job-1"], 5), "catalogue_executions_by_job"),
+        (lambda c: c.last_writes(["ds-1"], 5), "catalogue_executions_by_target"),
+        (lambda c: c.newest_event(5), "catalogue_executions_by_time"),
+        (lambda c: c.list_runs("job-1", at=5), "catalogue_executions_by_job_and_run"),
+        (lambda c: c.execution_plans(plan_id="p"), "catalogue_execution_plans_by_plan"),
+        (
+            lambda c: c.execution_plans(logical_plan="lp-1"),
+            "catalogue_execution_plans_by_logical_plan",
+        ),
+        (lambda c: c.execution_plans(id="xp-1"), "sqlite_autoindex_catalogue_execution_plans_1"),
+        (lambda c: c.supporters("lp-1"), "catalogue_supports_by_logical_plan"),
+        (lambda c: c.datasets(["ds-1"]), "sqlite_autoindex_catalogue_datasets_1"),
+        (lambda c: c.datasets_by_uri("s3://x"), "catalogue_datasets_by_uri"),
+        (lambda c: c.job_by_name("ns", "x"), "catalogue_jobs_by_name"),
+        (lambda c: c.partitions(["ex-1"]), "PRIMARY KEY"),
+        (lambda c: c.names_of(["l"], 5), "catalogue_names_by_location"),
+        (lambda c: c.location_of("n", 5), "catalogue_names_by_name"),
+        (lambda c: c.newest_schemas(["ds-1"], 5), "catalogue_schema_uses_by_dataset"),
+        (
+            lambda c: c.record([an_execution("ex-1")]),
+            "sqlite_autoindex_catalogue_executions_1",
+        ),
+        (lambda c: c.record([NameRow("n", "l", "ex", 1)]), "catalogue_names_by_execution"),
+        (lambda c: c.record([SupportRow("s", "l")]), "PRIMARY KEY"),
+    ],
+)
+def test_a_question_seeks_in_its_index(
+    on_file: tuple[SqlCatalogue, sa.Engine], ask: Callable[[SqlCatalogue], object], index: str
+) -> None:
+    catalogue, engine = on_file
+    with recorded_plans(engine) as lines:
+        ask(catalogue)
+    assert lines
+    assert full_scans(lines, TABLES) == []
+    searches = [line for line in lines if line.startswith("SEARCH")]
+    assert any(f"{index} (" in line for line in searches), lines
+
+
+def test_pages_of_executions_are_not_sorted_anew(
+    on_file: tuple[SqlCatalogue, sa.Engine],
+) -> None:
+    catalogue, engine = on_file
+    catalogue.record([an_execution(f"ex-{n}", at=n) for n in range(2, 5)])
+    cursor = catalogue.executions(target="ds-1", limit=1).next
+    with recorded_plans(engine) as lines:
+        catalogue.executions(target="ds-1", limit=1, cursor=cursor)
+        catalogue.executions(job="job-1", limit=1, cursor=cursor)
+    # Within one time the ids are put in order; the times come in the order of the index.
+    assert {line for line in lines if "TEMP B-TREE" in line} <= {
+        "USE TEMP B-TREE FOR LAST TERM OF ORDER BY",
+        "USE TEMP B-TREE FOR RIGHT PART OF ORDER BY",
+    }
+    assert any("AND at<?" in line for line in lines if line.startswith("SEARCH"))
+
+
+def test_a_database_that_cannot_be_read_is_unavailable(tmp_path: Path) -> None:
+    path = tmp_path / "headwater.db"
+    catalogue = SqlCatalogue(open_database(path))
+    catalogue.record([an_execution(f"ex-{n}", at=n) for n in range(300)])
+    catalogue.close()
+    catalogue.close()
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    with pytest.raises(Unavailable, match="damaged"):
+        catalogue.executions()
+    catalogue.close()

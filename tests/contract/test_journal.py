@@ -1,0 +1,700 @@
+"""What every journal keeps (store.Journal), whatever database is under it."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import event
+
+from graph_model import database
+from graph_model.database import open_database
+from graph_model.errors import InvalidReference, JournalUnavailable
+from graph_model.journal import SqlJournal, content_hash
+from graph_model.journal.tables import bodies, documents
+from graph_model.store import DocumentKind, DocumentState, Journal, JournalSummary, Submission
+from tests.contract.databases import EVERY, SHARED, empty_database, full_scans, recorded_plans
+from tests.contract.submissions import a_receipt, a_submission, an_event
+
+WAITING, PENDING = DocumentState.WAITING, DocumentState.PENDING
+PROJECTED, FAILED = DocumentState.PROJECTED, DocumentState.FAILED
+PLAN, EVENT = DocumentKind.PLAN, DocumentKind.EVENT
+
+
+@pytest.fixture(params=EVERY)
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]:
+    with empty_database(request.param, tmp_path) as url:
+        engine = open_database(url)
+        yield engine
+        engine.dispose()
+
+
+@pytest.fixture
+def journal(engine: sa.Engine) -> SqlJournal:
+    return SqlJournal(engine)
+
+
+@pytest.fixture(params=SHARED)
+def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    with empty_database(request.param, tmp_path) as url:
+        yield url
+
+
+@pytest.fixture
+def file_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'headwater.db'}"
+
+
+def stored_bodies(engine: sa.Engine) -> int:
+    with engine.connect() as connection:
+        return connection.execute(sa.select(sa.func.count()).select_from(bodies)).scalar_one()
+
+
+def test_it_is_a_journal(journal: SqlJournal) -> None:
+    kept: Journal = journal
+    assert kept.summary() == JournalSummary(0, 0, 0, 0, 0)
+
+
+# --- accept --------------------------------------------------------------------------------------
+
+
+def test_documents_get_positions_in_order_and_come_back_whole(journal: SqlJournal) -> None:
+    first = a_submission('{"id": "plan-1"}', scope="laptop", subject="sub_a")
+    assert journal.accept([first], a_receipt("raw-1", received_at=5)) == (1,)
+    assert journal.accept([an_event("a"), an_event("b")], a_receipt("raw-2")) == (2, 3)
+
+    stored = journal.document(1)
+    assert stored is not None
+    assert (stored.position, stored.kind, stored.api_version) == (1, PLAN, "1.2")
+    assert (stored.plan_id, stored.scope, stored.subject) == ("plan-1", "laptop", "sub_a")
+    assert stored.content_hash == first.content_hash
+    assert (stored.state, stored.reason, stored.received_at) == (PENDING, None, 5)
+    assert (stored.body, stored.size) == (first.body, len(first.body))
+    assert journal.document(4) is None
+
+
+def test_a_repeat_keeps_position_and_state_and_adds_a_receipt(
+    journal: SqlJournal, engine: sa.Engine
+) -> None:
+    journal.accept([a_submission("x")], a_receipt("raw-1", received_at=1))
+    journal.settle([1], PROJECTED)
+    assert journal.accept([a_submission("x")], a_receipt("raw-2", received_at=2)) == (1,)
+
+    assert journal.states([1]) == {1: PROJECTED}
+    assert journal.summary().received == 1
+    assert stored_bodies(engine) == 1
+    assert journal.receipts(1) == (a_receipt("raw-1", 1), a_receipt("raw-2", 2))
+    document = journal.document(1)
+    assert document is not None
+    assert document.received_at == 1
+
+
+def test_repeats_leave_no_gaps_between_positions(journal: SqlJournal) -> None:
+    for _ in range(3):
+        journal.accept([an_event("a"), an_event("b")], a_receipt())
+    assert journal.accept([an_event("b"), an_event("c")], a_receipt()) == (2, 3)
+
+
+def test_one_body_in_two_scopes_is_two_documents_and_stored_once(
+    journal: SqlJournal, engine: sa.Engine
+) -> None:
+    here, there = a_submission("x", scope="here"), a_submission("x", scope="there")
+    assert journal.accept([here, there, here], a_receipt()) == (1, 2, 1)
+    assert journal.summary().received == 2
+    assert stored_bodies(engine) == 1
+    assert len(journal.receipts(1)) == 1
+
+
+def test_the_same_bytes_as_another_kind_are_another_document(journal: SqlJournal) -> None:
+    asked = [a_submission("x"), an_event("x"), a_submission("x", api_version="1.1")]
+    assert journal.accept(asked, a_receipt()) == (1, 2, 3)
+
+
+def test_accepting_nothing_changes_nothing(journal: SqlJournal) -> None:
+    assert journal.accept([], a_receipt("raw")) == ()
+    assert journal.recall("raw", "") == ()
+
+
+def test_more_documents_than_one_statement_takes_are_accepted(journal: SqlJournal) -> None:
+    asked = [an_event(str(number)) for number in range(1_234)]
+    assert journal.accept(asked, a_receipt("raw")) == tuple(range(1, 1_235))
+    assert len(journal.recall("raw", "")) == 1_234
+    assert len(journal.states(range(1, 2_000))) == 1_234
+
+
+def test_a_failure_half_way_leaves_nothing_behind(journal: SqlJournal, engine: sa.Engine) -> None:
+    def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "journal_receipts" in statement:
+            raise RuntimeError("planted")
+
+    event.listen(engine, "before_cursor_execute", fail)
+    with pytest.raises(RuntimeError, match="planted"):
+        journal.accept([an_event("x")], a_receipt("raw"))
+    event.remove(engine, "before_cursor_execute", fail)
+
+    assert journal.summary().received == 0
+    assert stored_bodies(engine) == 0
+    assert journal.accept([an_event("x")], a_receipt("raw")) != ()
+
+
+def test_text_that_databases_refuse_is_stored_all_the_same(journal: SqlJournal) -> None:
+    odd = a_submission("x", plan_id="plan \ud800 \0 end", scope="sc\udfffope")
+    assert journal.accept([odd], a_receipt("raw\0")) == (1,)
+    document = journal.plan_document("plan \ud800 \0 end")
+    assert document is not None
+    assert document.plan_id == "plan \ufffd \ufffd end"
+    assert [found.position for found in journal.recall("raw\0", "sc\udfffope")] == [1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(body=st.binary(max_size=3_000))
+def test_any_bytes_come_back_as_they_were(body: bytes) -> None:
+    journal = SqlJournal(open_database("sqlite://"))
+    submission = Submission(PLAN, "1.2", "p", "", "s", content_hash(PLAN, "1.2", body), body)
+    (position,) = journal.accept([submission], a_receipt())
+    document = journal.document(position)
+    assert document is not None
+    assert document.body == body
+    assert journal.verify() == ()
+    journal.close()
+
+
+# --- recall and acknowledge ----------------------------------------------------------------------
+
+
+def test_bytes_are_recalled_in_their_scope_in_order_without_bodies(journal: SqlJournal) -> None:
+    journal.accept([an_event("b", scope="s")], a_receipt("other"))
+    journal.accept([an_event("a", scope="s"), an_event("b", scope="s")], a_receipt("raw"))
+    recalled = journal.recall("raw", "s")
+    assert [document.position for document in recalled] == [2, 1]
+    assert [document.body for document in recalled] == [b"", b""]
+    assert recalled[0].size == 1
+    assert journal.recall("raw", "") == ()
+    assert journal.recall("unknown", "s") == ()
+
+
+def test_bytes_whose_documents_name_several_scopes_are_not_recalled(journal: SqlJournal) -> None:
+    # Under another key the unlabelled one of them would belong to another scope.
+    journal.accept([an_event("a", scope="s"), an_event("b", scope="t")], a_receipt("raw"))
+    assert journal.recall("raw", "s") == ()
+    assert journal.recall("raw", "t") == ()
+
+
+def test_an_empty_raw_hash_is_not_remembered(journal: SqlJournal) -> None:
+    journal.accept([an_event("a")], a_receipt(""))
+    assert journal.recall("", "") == ()
+
+
+def test_of_two_readings_of_the_same_bytes_the_last_is_recalled(journal: SqlJournal) -> None:
+    journal.accept([an_event("a"), an_event("b")], a_receipt("raw"))
+    journal.accept([an_event("c")], a_receipt("raw"))
+    assert [document.position for document in journal.recall("raw", "")] == [3]
+
+
+def test_acknowledging_known_bytes_adds_receipts(journal: SqlJournal) -> None:
+    journal.accept([an_event("a"), an_event("b")], a_receipt("raw", 1))
+    assert journal.acknowledge("raw", "", a_receipt("raw", 2)) is True
+    assert [len(journal.receipts(position)) for position in (1, 2)] == [2, 2]
+
+
+def test_acknowledging_unknown_bytes_does_nothing(journal: SqlJournal) -> None:
+    journal.accept([an_event("a", scope="s")], a_receipt("raw", 1))
+    assert journal.acknowledge("raw", "", a_receipt("raw", 2)) is False
+    assert len(journal.receipts(1)) == 1
+
+
+# --- plans and states ----------------------------------------------------------------------------
+
+
+def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
+    journal: SqlJournal,
+) -> None:
+    journal.accept([an_event("e1", plan_id="p")], a_receipt())
+    journal.accept([a_submission("other", plan_id="q")], a_receipt())
+    journal.accept([a_submission("p", plan_id="p", scope="s")], a_receipt())
+    assert [(found.position, found.scope, found.body) for found in journal.plan("p")] == [
+        (1, "", b"e1"),
+        (3, "s", b"p"),
+    ]
+    assert journal.plan("unknown") == ()
+
+
+def test_a_plan_can_leave_out_the_events_that_are_settled(journal: SqlJournal) -> None:
+    events = [an_event(f"e{number}") for number in range(4)]
+    journal.accept([*events[:2], a_submission("p"), a_submission("p2"), *events[2:]], a_receipt())
+    journal.settle([1, 3], PROJECTED)
+    journal.settle([5], WAITING)
+    assert [found.position for found in journal.plan("plan-1")] == [1, 2, 3, 4, 5, 6]
+    assert [found.position for found in journal.plan("plan-1", all_events=False)] == [2, 3, 4, 6]
+
+
+def test_pending_plans_come_oldest_first_and_once(journal: SqlJournal) -> None:
+    for number, plan_id in enumerate(["b", "a", "b", "c"]):
+        journal.accept([an_event(str(number), plan_id=plan_id)], a_receipt())
+    assert journal.pending(10) == ("b", "a", "c")
+    assert journal.pending(2) == ("b", "a")
+    assert journal.pending(0) == ()
+    journal.settle([1], PROJECTED)
+    assert journal.pending(10) == ("a", "b", "c")
+    journal.settle([3], WAITING)
+    journal.settle([2], FAILED, "no reason")
+    assert journal.pending(10) == ("c",)
+
+
+def test_a_plan_with_many_pending_documents_hides_no_other(journal: SqlJournal) -> None:
+    journal.accept([an_event(str(n), plan_id="busy") for n in range(350)], a_receipt())
+    journal.accept([an_event("x", plan_id="quiet")], a_receipt())
+    assert journal.pending(2) == ("busy", "quiet")
+
+
+def test_settling_sets_state_and_reason_and_the_next_one_replaces_both(
+    journal: SqlJournal,
+) -> None:
+    journal.accept([an_event("a"), an_event("b")], a_receipt())
+    journal.settle([1, 2, 99], FAILED, "operations.write: expected an object")
+    document = journal.document(2)
+    assert document is not None
+    assert (document.state, document.reason) == (FAILED, "operations.write: expected an object")
+    journal.settle([2], PROJECTED)
+    document = journal.document(2)
+    assert document is not None
+    assert (document.state, document.reason) == (PROJECTED, None)
+    journal.settle([], FAILED)
+    assert journal.states([1, 2, 3]) == {1: FAILED, 2: PROJECTED}
+
+
+def test_reopening_returns_documents_to_pending_and_counts_them(journal: SqlJournal) -> None:
+    journal.accept([an_event(str(n), subject=f"s{n % 2}") for n in range(8)], a_receipt())
+    journal.settle([1, 2], FAILED, "why")
+    journal.settle([3, 4], PROJECTED)
+    journal.settle([5, 6], WAITING)
+    assert journal.reopen(states=[FAILED], subject="s0") == 1
+    assert journal.reopen(states=[FAILED, WAITING, PENDING]) == 3
+    assert journal.summary() == JournalSummary(8, 0, 6, 2, 0)
+    document = journal.document(2)
+    assert document is not None
+    assert document.reason is None
+    assert journal.reopen(states=[PENDING]) == 0
+    assert journal.reopen(states=[]) == 0
+
+
+def test_reopening_works_through_a_journal_in_parts(
+    journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph_model.journal.journal._REOPEN_CHUNK", 3)
+    journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
+    journal.settle(range(1, 11), PROJECTED)
+    assert journal.reopen(states=[PROJECTED]) == 10
+    assert journal.summary().pending == 10
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def test_the_plan_document_is_the_one_of_the_highest_version_then_least_hash(
+    journal: SqlJournal,
+) -> None:
+    texts = [a_submission(text, api_version="1.2") for text in ("a", "b", "c")]
+    older = [a_submission("a", api_version="1.1"), a_submission("a", api_version="1")]
+    journal.accept([*older, *texts, an_event("e")], a_receipt())
+    least = min(texts, key=lambda submission: submission.content_hash)
+
+    found = journal.plan_document("plan-1")
+    assert found is not None
+    assert (found.content_hash, found.body) == (least.content_hash, least.body)
+    exact = journal.plan_document("plan-1", older[1].content_hash)
+    assert exact is not None
+    assert exact.api_version == "1"
+    assert journal.plan_document("plan-2") is None
+    assert journal.plan_document("plan-1", "unknown") is None
+    assert journal.plan_document("plan-1", an_event("e").content_hash) is None
+
+
+def test_entries_come_newest_first_without_bodies(journal: SqlJournal) -> None:
+    journal.accept([an_event("a"), a_submission("p")], a_receipt())
+    page = journal.entries()
+    assert [(entry.position, entry.kind, entry.body) for entry in page.items] == [
+        (2, PLAN, b""),
+        (1, EVENT, b""),
+    ]
+    assert (page.total, page.next) == (2, None)
+
+
+def test_pages_of_entries_neither_repeat_nor_lose_any_while_documents_come(
+    journal: SqlJournal,
+) -> None:
+    journal.accept([an_event(str(n)) for n in range(7)], a_receipt())
+    seen: list[int] = []
+    cursor: str | None = None
+    while True:
+        page = journal.entries(limit=3, cursor=cursor)
+        seen += [entry.position for entry in page.items]
+        cursor = page.next
+        if cursor is None:
+            break
+        journal.accept([an_event(f"later {cursor}")], a_receipt())
+    assert seen == [7, 6, 5, 4, 3, 2, 1]
+
+
+def test_entries_are_filtered_by_state_and_kind_with_their_total(journal: SqlJournal) -> None:
+    journal.accept([an_event("a"), a_submission("p"), an_event("b"), an_event("c")], a_receipt())
+    journal.settle([1, 2], FAILED, "why")
+    failed = journal.entries(state=FAILED, limit=1)
+    assert ([entry.position for entry in failed.items], failed.total) == ([2], 2)
+    assert failed.items[0].reason == "why"
+    events = journal.entries(kind=EVENT)
+    assert ([entry.position for entry in events.items], events.total) == ([4, 3, 1], 3)
+    both = journal.entries(kind=EVENT, state=FAILED)
+    assert ([entry.position for entry in both.items], both.total) == ([1], 1)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "MQ", "é", "WyJydW5zIiwxXQ", "W10", "bnVsbA", "=" * 9])
+def test_a_cursor_from_elsewhere_is_refused(journal: SqlJournal, cursor: str) -> None:
+    with pytest.raises(InvalidReference):
+        journal.entries(cursor=cursor)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1_001])
+def test_a_limit_out_of_range_is_refused(journal: SqlJournal, limit: int) -> None:
+    with pytest.raises(ValueError, match="limit"):
+        journal.entries(limit=limit)
+
+
+def test_the_summary_counts_distinct_documents(journal: SqlJournal) -> None:
+    journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
+    journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
+    journal.settle([1], WAITING)
+    journal.settle([2, 3], PROJECTED)
+    journal.settle([4, 5, 6], FAILED)
+    assert journal.summary() == JournalSummary(10, waiting=1, pending=4, projected=2, failed=3)
+
+
+def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:
+    assert journal.get_meta("epoch") is None
+    journal.set_meta("epoch", "1")
+    journal.set_meta("epoch", "2")
+    journal.set_meta("other", "")
+    assert journal.get_meta("epoch") == "2"
+    assert journal.get_meta("other") == ""
+
+
+# --- verify --------------------------------------------------------------------------------------
+
+
+def test_an_intact_journal_has_nothing_to_report(journal: SqlJournal) -> None:
+    journal.accept([an_event(str(n)) for n in range(120)], a_receipt())
+    assert journal.verify() == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"packed": b"\x78\x9c rubbish"}, "cannot be inflated"),
+        ({"packed": zlib.compress(b"another")}, "its content has another hash"),
+        ({"api_version": "9"}, "its content has another hash"),
+        ({"size": 1_000}, "recorded were 1000"),
+    ],
+)
+def test_a_damaged_body_is_reported(
+    journal: SqlJournal, engine: sa.Engine, change: dict[str, object], complaint: str
+) -> None:
+    damaged = an_event("b")
+    journal.accept([an_event("a"), damaged, an_event("c")], a_receipt())
+    with engine.begin() as connection:
+        connection.execute(
+            bodies.update().where(bodies.c.content_hash == damaged.content_hash).values(**change)
+        )
+    (problem,) = journal.verify()
+    assert complaint in problem
+    assert damaged.content_hash in problem
+
+
+def test_a_body_that_cannot_be_inflated_is_an_error_that_names_its_document(
+    journal: SqlJournal, engine: sa.Engine
+) -> None:
+    journal.accept([an_event("a")], a_receipt())
+    with engine.begin() as connection:
+        connection.execute(bodies.update().values(packed=b"rubbish"))
+    with pytest.raises(JournalUnavailable, match="document 1 is damaged"):
+        journal.document(1)
+
+
+def test_a_missing_body_is_reported(file_url: str) -> None:
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    journal.accept([an_event("a"), an_event("b")], a_receipt())
+    with engine.connect() as connection:
+        connection.exec_driver_sql("ROLLBACK")
+        connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        first = an_event("a").content_hash
+        connection.execute(bodies.delete().where(bodies.c.content_hash == first))
+        connection.commit()
+    assert journal.verify() == (f"document 1: its body {first} is missing",)
+    journal.close()
+
+
+# --- several writers -----------------------------------------------------------------------------
+
+
+def test_threads_accept_at_the_same_time(journal: SqlJournal) -> None:
+    def accept(worker: int) -> list[int]:
+        mine: list[int] = []
+        for number in range(25):
+            mine += journal.accept([an_event(f"{worker}/{number}")], a_receipt(f"{worker}"))
+            journal.accept([an_event(f"shared {number}")], a_receipt())
+            journal.summary()
+        return mine
+
+    with ThreadPoolExecutor(8) as pool:
+        positions = [position for mine in pool.map(accept, range(8)) for position in mine]
+    assert len(set(positions)) == 200
+    assert journal.summary().received == 225
+    assert journal.verify() == ()
+
+
+def start_writer(url: str, name: str, count: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.contract.journal_writer", url, name, str(count)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+def test_two_processes_accept_at_the_same_time(shared_url: str) -> None:
+    writers = [start_writer(shared_url, name, 150) for name in ("one", "two")]
+    printed = [writer.communicate()[0].split() for writer in writers]
+    assert [writer.returncode for writer in writers] == [0, 0]
+    positions = {int(position) for lines in printed for position in lines}
+    assert len(positions) == 300
+
+    journal = SqlJournal(open_database(shared_url))
+    assert set(journal.states(positions)) == positions
+    assert journal.verify() == ()
+    journal.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_acknowledged_survives_a_killed_process(shared_url: str, seed: int) -> None:
+    writer = start_writer(shared_url, "doomed", 1_000_000)
+    assert writer.stdout is not None
+    enough = random.Random(seed).randrange(1, 300)
+    positions = [int(writer.stdout.readline()) for _ in range(enough)]
+    writer.send_signal(signal.SIGKILL)
+    # It went on until the signal: what it printed meanwhile counts too, but for a torn last line.
+    rest = writer.stdout.read().splitlines(keepends=True)
+    positions += [int(line) for line in rest if line.endswith("\n")]
+    writer.stdout.close()
+    assert writer.wait() == -signal.SIGKILL
+
+    journal = SqlJournal(open_database(shared_url))
+    for number, position in enumerate(positions):
+        document = journal.document(position)
+        assert document is not None
+        assert document.body == f"doomed {number}".encode()
+    assert journal.verify() == ()
+    assert len(journal.accept([an_event("the next")], a_receipt())) == 1
+    journal.close()
+
+
+def test_everything_is_there_after_a_restart(shared_url: str) -> None:
+    journal = SqlJournal(open_database(shared_url))
+    journal.accept([a_submission("p"), an_event("e")], a_receipt("raw"))
+    journal.settle([2], WAITING, "its plan has not come")
+    journal.set_meta("epoch", "7")
+    journal.close()
+    journal.close()
+
+    again = SqlJournal(open_database(shared_url))
+    assert again.summary() == JournalSummary(2, 1, 1, 0, 0)
+    assert [document.position for document in again.recall("raw", "")] == [1, 2]
+    assert again.get_meta("epoch") == "7"
+    again.close()
+
+
+# --- what may go wrong ---------------------------------------------------------------------------
+
+
+def test_a_full_disk_refuses_documents_until_there_is_room_again(file_url: str) -> None:
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    journal.accept([an_event("small")], a_receipt("raw"))
+    room = {"pages": 0}
+
+    def limit_pages(connection: sqlite3.Connection, *_: object) -> None:
+        (used,) = connection.execute("PRAGMA page_count").fetchone()
+        # A number below the size of the file stands for that size.
+        connection.execute(f"PRAGMA max_page_count = {room['pages'] or used}")
+
+    event.listen(engine, "checkout", limit_pages)
+    large = an_event(random.Random(1).randbytes(200_000).hex())
+    with pytest.raises(JournalUnavailable, match="no space left"):
+        journal.accept([an_event("also"), large], a_receipt("raw-2"))
+    assert journal.summary().received == 1
+    assert journal.recall("raw-2", "") == ()
+    assert journal.verify() == ()
+
+    room["pages"] = 1_000_000
+    assert len(journal.accept([an_event("also"), large], a_receipt("raw-2"))) == 2
+    assert journal.verify() == ()
+    journal.close()
+
+
+def test_a_database_that_another_process_holds_is_unavailable_and_then_works(
+    file_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 20)
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    other = sqlite3.connect(str(engine.url.database), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(JournalUnavailable, match="locked"):
+        journal.accept([an_event("a")], a_receipt())
+    assert journal.summary().received == 0  # reading goes on
+    other.execute("ROLLBACK")
+    other.close()
+    assert journal.accept([an_event("a")], a_receipt()) == (1,)
+    journal.close()
+
+
+def test_a_lock_that_passes_is_waited_for(file_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 1)
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    other = sqlite3.connect(str(engine.url.database), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    tries: list[str] = []
+
+    def let_go(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement == "BEGIN IMMEDIATE":
+            tries.append(statement)
+            if len(tries) == 2:
+                other.execute("ROLLBACK")
+
+    event.listen(engine, "before_cursor_execute", let_go)
+    assert journal.accept([an_event("a")], a_receipt()) == (1,)
+    assert len(tries) == 2
+    other.close()
+    journal.close()
+
+
+def test_a_damaged_file_is_unavailable_with_a_reason(file_url: str) -> None:
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    journal.accept([an_event(str(n)) for n in range(500)], a_receipt())
+    journal.close()
+    path = Path(str(engine.url.database))
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    with pytest.raises(JournalUnavailable, match="damaged"):
+        journal.entries()
+    journal.close()
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+
+def test_no_question_walks_the_whole_journal(file_url: str) -> None:
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    journal.accept([a_submission("p"), an_event("e")], a_receipt("raw"))
+    with recorded_plans(engine) as lines:
+        journal.pending(10)
+        journal.recall("raw", "")
+        journal.receipts(1)
+        journal.states([1])
+        journal.document(1)
+        journal.entries(state=PENDING, kind=EVENT)
+        journal.entries(kind=EVENT)
+        journal.get_meta("x")
+        journal.accept([an_event("f")], a_receipt("raw"))
+        journal.acknowledge("raw", "", a_receipt())
+    text = "\n".join(lines)
+    assert full_scans(lines, ("journal_",)) == []
+    assert "TEMP B-TREE" not in text
+    for index in ("by_state", "by_kind"):
+        assert f"journal_documents_{index} (" in text
+    journal.close()
+
+
+@pytest.mark.parametrize(
+    ("ask", "seek"),
+    [
+        (lambda journal: journal.plan("p"), "by_plan (plan_id=?)"),
+        (
+            lambda journal: journal.plan("p", all_events=False),
+            "by_plan (plan_id=? AND kind=? AND state=?)",
+        ),
+        (lambda journal: journal.plan_document("p"), "by_plan (plan_id=? AND kind=?)"),
+        (
+            lambda journal: journal.reopen(states=[FAILED, WAITING], subject="s"),
+            "by_subject (subject=? AND state=?)",
+        ),
+        (
+            lambda journal: journal.reopen(states=[FAILED, WAITING]),
+            "by_state (state=? AND position>? AND position<?)",
+        ),
+    ],
+)
+def test_a_plan_costs_its_own_documents(
+    file_url: str, ask: Callable[[SqlJournal], object], seek: str
+) -> None:
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    journal.accept([a_submission("p")], a_receipt())
+    with recorded_plans(engine) as lines:
+        ask(journal)
+    assert any(f"journal_documents_{seek}" in line for line in lines), lines
+    assert full_scans(lines, ("journal_",)) == []
+    journal.close()
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["accept", "settle", "reopen"]),
+            st.integers(0, 12),
+            st.sampled_from(list(DocumentState)),
+        ),
+        max_size=25,
+    )
+)
+def test_the_summary_always_adds_up(steps: list[tuple[str, int, DocumentState]]) -> None:
+    engine = open_database("sqlite://")
+    journal = SqlJournal(engine)
+    expected: dict[str, DocumentState] = {}
+    positions: dict[str, int] = {}
+    for action, number, state in steps:
+        name = str(number)
+        if action == "accept":
+            (positions[name],) = journal.accept([an_event(name)], a_receipt())
+            expected.setdefault(name, PENDING)
+        elif action == "settle" and name in positions:
+            journal.settle([positions[name]], state)
+            expected[name] = state
+        elif action == "reopen":
+            count = journal.reopen(states=[state])
+            changed = [key for key, was in expected.items() if was is state is not PENDING]
+            assert count == len(changed)
+            expected |= dict.fromkeys(changed, PENDING)
+    summary = journal.summary()
+    found = list(expected.values())
+    assert summary == JournalSummary(len(found), *(found.count(state) for state in DocumentState))
+    with engine.connect() as connection:
+        stored = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
+    assert stored == summary.received
+    journal.close()

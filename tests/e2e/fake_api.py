@@ -1,0 +1,316 @@
+"""A small server that answers as the real one does (docs/http.md), from fixtures.
+
+It serves the page under the paths and the Content-Security-Policy of the real server, keeps what it
+was asked, and plays one scenario at a time: what the page shows when all is well, when nothing was
+received, when names are hostile, when the graph is being rebuilt.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+ROOT = Path(__file__).resolve().parents[2]
+FRONTEND = ROOT / "frontend"
+FIXTURES = ROOT / "tests" / "frontend" / "fixtures"
+VENDOR = FRONTEND / "node_modules" / "vis-network"
+POLICY = (
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+}
+FILES = {
+    "/": FRONTEND / "index.html",
+    "/vendor/vis-network/vis-network.min.js": VENDOR / "standalone/esm/vis-network.min.js",
+    "/vendor/vis-network/vis-network.min.css": VENDOR / "styles/vis-network.min.css",
+}
+
+Query = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    body: Any
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def fixture(name: str) -> Any:
+    return json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def failure(status: int, message: str, errors: Any = None, **headers: str) -> Reply:
+    names = {400: "Bad Request", 404: "Not Found", 500: "Internal Server Error"}
+    body = {
+        "code": status,
+        "status": names.get(status, "Service Unavailable"),
+        "message": message,
+        "errors": errors or {},
+    }
+    return Reply(status, body, tuple((k.replace("_", "-"), v) for k, v in headers.items()))
+
+
+@dataclass
+class Scenario:
+    """``name`` decides what is answered; ``asked`` are the paths with their queries, in order."""
+
+    name: str = "usual"
+    asked: list[tuple[str, Query]] = field(default_factory=list)
+    posted: list[tuple[str, Any]] = field(default_factory=list)
+    refusals: int = 0
+
+    def answer(self, path: str, query: Query) -> Reply:
+        self.asked.append((path, query))
+        if self.name == "broken" and path.startswith("/graph"):
+            return failure(500, "a bug of ours; the log has it under request 7f3a")
+        if self.refusals > 0 and path.startswith("/graph"):
+            self.refusals -= 1
+            return failure(503, "the graph is being rebuilt", Retry_After="1")
+        shape = _shape(path)
+        if shape not in _ROUTES:
+            return failure(404, f"no such route: {path}")
+        unknown = set(query) - _KNOWN[shape]
+        if unknown:
+            return failure(400, f"unknown parameters: {sorted(unknown)}")
+        return _ROUTES[shape](self, query)
+
+
+def _shape(path: str) -> str:
+    """`/graph/jobs/job_1/runs => /graph/jobs/*/runs`."""
+    parts = path.strip("/").split("/")
+    if len(parts) > 2 and parts[1] in ("jobs", "datasets", "plans"):
+        parts[2] = "*"
+    if len(parts) > 4:
+        parts[4] = "*"
+    return "/" + "/".join(parts)
+
+
+def _overview(scenario: Scenario, query: Query) -> Reply:
+    if scenario.name in ("empty", "pending") or query.get("q") == "nosuch":
+        return Reply(200, fixture("empty"))
+    if scenario.name == "hostile":
+        return Reply(200, fixture("hostile"))
+    body = fixture("overview")
+    if scenario.name == "partial":
+        body["partial"] = {"reason": "nodes", "limit": int(query.get("limit", 500))}
+    if scenario.name == "unplaced":
+        body = without_places(body)
+    if scenario.name == "large":
+        body = enlarge(body, 60)
+    return Reply(200, body)
+
+
+def without_places(body: Any) -> Any:
+    for node in body["nodes"]:
+        for name in ("x", "y", "width", "height"):
+            node.pop(name, None)
+    return body
+
+
+def enlarge(body: Any, times: int) -> Any:
+    """The same picture many times below itself: for a page that must stay quick."""
+    nodes, edges = [], []
+    for number in range(times):
+        for node in copy.deepcopy(body["nodes"]):
+            nodes.append({**node, "id": f"{node['id']}-{number}", "y": node["y"] + number * 420})
+        for edge in body["edges"]:
+            ends = {name: f"{edge[name]}-{number}" for name in ("id", "from", "to")}
+            edges.append({**edge, **ends})
+    return {**body, "nodes": nodes, "edges": edges}
+
+
+def _lineage(scenario: Scenario, query: Query) -> Reply:
+    node = query.get("node", "")
+    if "nosuch" in node:
+        return failure(404, f"unknown node: {node}")
+    if "twice" in node:
+        found = ["ds_" + "1" * 32, "ds_" + "2" * 32]
+        return failure(400, "node: two datasets have this URI", {"node": found})
+    if scenario.name == "hostile":
+        return Reply(200, fixture("hostile"))
+    body = fixture(_lineage_fixture(query))
+    if scenario.name == "unplaced":
+        body = without_places(body)
+    if scenario.name == "folded":
+        body["folded"] = True
+    return Reply(200, body)
+
+
+def _lineage_fixture(query: Query) -> str:
+    node = unquote(query["node"])
+    if node == "job:default/attendance" or node == _ids()["attendance"]:
+        return "job-lineage"
+    if query.get("columns") == "true":
+        return "lineage-indirect" if query.get("indirect") == "true" else "lineage-columns"
+    return "lineage-deep" if int(query.get("depth", 1)) > 1 else "lineage"
+
+
+def _ids() -> dict[str, str]:
+    return {node["label"]: node["id"] for node in fixture("overview")["nodes"]}
+
+
+def _journal(scenario: Scenario, query: Query) -> Reply:
+    empty = {"received": 0, "waiting": 0, "pending": 0, "projected": 0, "failed": 0}
+    if query.get("summary") == "true":
+        if scenario.name == "empty":
+            return Reply(200, empty)
+        if scenario.name == "pending":
+            return Reply(200, {**empty, "received": 7, "pending": 7})
+        return Reply(200, fixture("journal-summary"))
+    if query.get("state") in ("failed", None):
+        return Reply(200, fixture("journal-failed"))
+    return Reply(200, {"items": [], "total": 0, "next": None})
+
+
+def _plan(scenario: Scenario, _query: Query) -> Reply:
+    return failure(404, "unknown plan") if scenario.name == "empty" else Reply(200, fixture("plan"))
+
+
+def _fixed(name: str) -> Callable[[Scenario, Query], Reply]:
+    return lambda _scenario, _query: Reply(200, fixture(name))
+
+
+def _job(scenario: Scenario, _query: Query) -> Reply:
+    asked = scenario.asked[-1][0].rsplit("/", 1)[-1]
+    node = next((node for node in fixture("overview")["nodes"] if node["id"] == asked), None)
+    body = fixture("job")
+    if node is None:
+        return Reply(200, body) if scenario.name == "hostile" else failure(404, "unknown job")
+    return Reply(200, {**body, **{name: node[name] for name in ("id", "name", "lastRun")}})
+
+
+def _search(_scenario: Scenario, query: Query) -> Reply:
+    if "q" not in query:
+        return failure(400, "q: required", {"q": ["required"]})
+    if query["q"] == "nosuch":
+        return Reply(200, {"items": [], "total": 0, "next": None})
+    return Reply(200, fixture("search"))
+
+
+_ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
+    "/graph/overview": _overview,
+    "/graph/lineage": _lineage,
+    "/graph/column-lineage": _fixed("column-lineage"),
+    "/graph/search": _search,
+    "/graph/jobs/*": _job,
+    "/graph/jobs/*/runs": _fixed("job-runs"),
+    "/graph/jobs/*/runs/*": _fixed("run"),
+    "/graph/datasets/*": _fixed("dataset"),
+    "/graph/datasets/*/history": _fixed("dataset-history"),
+    "/graph/datasets/*/last-writer": _fixed("dataset-last-writer"),
+    "/graph/plans/*": _plan,
+    "/journal": _journal,
+}
+
+
+_WALK = {"direction", "depth", "at", "indirect", "limit", "layout"}
+#: What each route knows; anything else is refused, as the real server does.
+_KNOWN: dict[str, set[str]] = {
+    "/graph/overview": {"namespace", "q", "limit", "at", "layout"},
+    "/graph/lineage": {"node", "columns", "jobs"} | _WALK,
+    "/graph/column-lineage": {"dataset", "column"} | _WALK,
+    "/graph/search": {"q", "kind", "limit"},
+    "/graph/jobs/*": {"at"},
+    "/graph/jobs/*/runs": {"limit", "cursor", "at"},
+    "/graph/jobs/*/runs/*": set(),
+    "/graph/datasets/*": {"at"},
+    "/graph/datasets/*/history": {"limit", "cursor", "at"},
+    "/graph/datasets/*/last-writer": {"partition", "at"},
+    "/graph/plans/*": {"at", "document", "layout"},
+    "/journal": {"state", "kind", "limit", "cursor", "summary"},
+}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    scenario: Scenario
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        file = FILES.get(parts.path) or self._own_file(parts.path)
+        if file is not None:
+            self._send(200, TYPES[file.suffix], file.read_bytes())
+            return
+        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        self._send_reply(self.scenario.answer(parts.path, query))
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.scenario.posted.append((self.path, body))
+        self._send_reply(Reply(202, {"reopened": 3}))
+
+    def _own_file(self, path: str) -> Path | None:
+        if not path.startswith(("/js/", "/css/")):
+            return None
+        file = (FRONTEND / path.lstrip("/")).resolve()
+        return file if file.is_file() and FRONTEND in file.parents else None
+
+    def _send_reply(self, reply: Reply) -> None:
+        body = json.dumps(reply.body).encode()
+        self._send(reply.status, "application/json", body, reply.headers)
+
+    def _send(
+        self, status: int, kind: str, body: bytes, headers: tuple[tuple[str, str], ...] = ()
+    ) -> None:
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", kind),
+            ("Content-Length", str(len(body))),
+            ("Content-Security-Policy", POLICY),
+            ("X-Content-Type-Options", "nosniff"),
+            *headers,
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that goes away in the middle of an answer is no news."""
+
+
+@dataclass
+class FakeApi:
+    """The server on a free port of the loopback; ``scenario`` may be changed while it runs."""
+
+    server: _Server
+    scenario: Scenario
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def play(self, name: str, refusals: int = 0) -> None:
+        self.scenario.name = name
+        self.scenario.refusals = refusals
+        self.scenario.asked.clear()
+        self.scenario.posted.clear()
+
+    def stop(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def start(port: int = 0) -> FakeApi:
+    scenario = Scenario()
+    handler = type("Handler", (_Handler,), {"scenario": scenario})
+    server = _Server(("127.0.0.1", port), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return FakeApi(server, scenario)

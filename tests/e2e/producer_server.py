@@ -1,0 +1,28 @@
+"""The HTTP side as a process of its own, without a graph: ``python -m tests.e2e.producer_server``.
+
+Prints its port and serves until it is interrupted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from api.server import interruptible, listen, reserve, set_up_logging
+from tests.e2e.producer_service import Headwater
+
+LIMIT = 200_000
+
+
+def main() -> None:
+    set_up_logging("warning")
+    made = Headwater(max_body_bytes=LIMIT, max_compressed_bytes=LIMIT // 2)
+    with interruptible(), reserve("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        server = listen(made.app, replace(made.settings, port=port), listener)
+        print(port, flush=True)
+        server.run()
+    made.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""What stands on the wire, asked of a real server process over raw sockets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.producer_server import LIMIT
+from tests.e2e.producer_service import PLAN_ID, SPLINE_1_2, a_plan, an_event
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAN = json.dumps(a_plan()).encode()
+MOST_HEAD = 262_144
+"""waitress takes heads below this many bytes."""
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.e2e.producer_server"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield int(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def exchange(port: int, request: bytes) -> tuple[str, list[str], bytes]:
+    """Send bytes, read to the end: the status line, the header lines, the body."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(request)
+        received = b""
+        while part := connection.recv(65_536):
+            received += part
+    head, _, body = received.partition(b"\r\n\r\n")
+    status, *lines = head.decode().split("\r\n")
+    return status, lines, body
+
+
+def code_of(status: str) -> int:
+    return int(status.split()[1])
+
+
+def request(
+    method: str, path: str, body: bytes = b"", version: str = "HTTP/1.1", **headers: str
+) -> bytes:
+    lines = [f"{method} {path} {version}", "Host: localhost", "Connection: close"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    if method == "POST" and "Transfer_Encoding" not in headers:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+@pytest.mark.parametrize("path", ["/producer/status", "//status", "/producer//status/", "/status"])
+def test_the_handshake_has_one_line_per_version_and_no_body(port: int, path: str) -> None:
+    status, lines, body = exchange(port, request("HEAD", path))
+    assert code_of(status) == 200
+    assert [line for line in lines if line.lower().startswith("absa-spline")] == [
+        "ABSA-Spline-Accept-Request-Encoding: gzip",
+        "ABSA-Spline-API-LTS-Version: 1.2",
+        "ABSA-Spline-API-LTS-Version: 1.1",
+        "ABSA-Spline-API-Version: 1.2",
+        "ABSA-Spline-API-Version: 1.1",
+        "ABSA-Spline-API-Version: 1",
+    ]
+    assert body == b""
+    assert not any(line.lower().startswith(("content-encoding", "server")) for line in lines)
+
+
+def test_a_plan_and_its_event_go_through_with_a_length_or_in_chunks(port: int) -> None:
+    status, _, body = exchange(
+        port, request("POST", "//execution-plans/", PLAN, Content_Type=SPLINE_1_2)
+    )
+    assert code_of(status) == 201
+    assert body == f'"{PLAN_ID}"'.encode()
+    events = json.dumps([an_event()]).encode()
+    chunks = b"".join(
+        f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in (events[:10], events[10:])
+    )
+    status, lines, body = exchange(
+        port,
+        request(
+            "POST",
+            "/producer/execution-events",
+            chunks + b"0\r\n\r\n",
+            Content_Type=SPLINE_1_2,
+            Transfer_Encoding="chunked",
+        ),
+    )
+    assert code_of(status) == 201
+    assert body == b""
+    assert "Content-Length: 0" in lines
+
+
+def test_a_compressed_plan_goes_through(port: int) -> None:
+    status, _, _ = exchange(
+        port,
+        request(
+            "POST",
+            "/execution-plans",
+            gzip.compress(PLAN),
+            Content_Type=SPLINE_1_2,
+            Content_Encoding="gzip",
+        ),
+    )
+    assert code_of(status) == 201
+
+
+@pytest.mark.parametrize("size", [LIMIT + 1, LIMIT * 3])
+def test_a_body_beyond_the_limit_is_a_413_with_the_one_body(port: int, size: int) -> None:
+    status, lines, body = exchange(
+        port, request("POST", "/execution-plans", b" " * size, Content_Type=SPLINE_1_2)
+    )
+    assert code_of(status) == 413
+    assert set(json.loads(body)) == {"code", "status", "message", "errors"}
+    assert "Content-Type: application/json" in lines
+
+
+@pytest.mark.parametrize(
+    ("head", "code"),
+    [
+        (b"POST /execution-plans HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", 413),
+        (b"POST /execution-plans HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost : x\r\n\r\n", 400),
+        ((b"GET / HTTP/1.1\r\nX: " + b"x" * MOST_HEAD)[:MOST_HEAD], 431),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+    ],
+)
+def test_what_never_reaches_a_route_has_the_one_body_too(port: int, head: bytes, code: int) -> None:
+    status, lines, body = exchange(port, head)
+    assert code_of(status) == code
+    answer = json.loads(body)
+    assert (answer["code"], answer["errors"]) == (code, {})
+    assert "X-Content-Type-Options: nosniff" in lines
+
+
+def test_a_connection_is_kept_for_the_next_request(port: int) -> None:
+    """An agent posts the plan and the event over one connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        for _ in range(2):
+            head = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)
+            connection.sendall(head.replace(b"Connection: close", b"Connection: keep-alive"))
+            received = b""
+            while not received.endswith(f'"{PLAN_ID}"'.encode()):
+                part = connection.recv(65_536)
+                assert part, received
+                received += part

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { count, fit, formatDuration, formatNumber, formatSize, formatTime, howWord, partialSentence, plain, shorten, wrap } from '../../frontend/js/format.js';
+
+const letters = (text) => Array.from(text).length;
+
+test('numbers and times follow the locale', () => {
+  assert.equal(formatNumber(1234567, 'en-GB'), '1,234,567');
+  assert.equal(formatNumber(1234567, 'de-DE'), '1.234.567');
+  assert.match(formatTime('2026-03-02T05:31:40.072Z', 'en-GB', 'UTC'), /2 Mar 2026, 05:31:40/);
+  assert.equal(formatTime(null), '');
+  assert.equal(formatTime('yesterday'), '');
+});
+
+test('durations are told in the unit that fits', () => {
+  assert.equal(formatDuration(87, 'en'), '87 ms');
+  assert.equal(formatDuration(3309, 'en'), '3.3 s');
+  assert.equal(formatDuration(190_000, 'en'), '3 min 10 s');
+  assert.equal(formatDuration(3_599_900, 'en'), '1 h 0 min');
+  assert.equal(formatDuration(7_260_000, 'en'), '2 h 1 min');
+  assert.equal(formatDuration(null), '');
+  assert.equal(formatDuration(-1), '');
+});
+
+test('sizes are told in the unit that fits', () => {
+  assert.equal(formatSize(612, 'en'), '612 byte');
+  assert.equal(formatSize(18_233, 'en'), '18.2 kB');
+  assert.equal(formatSize(0, 'en'), '0 byte');
+  assert.equal(formatSize(null), '');
+});
+
+test('one is not many', () => {
+  assert.equal(count(1, 'table'), '1 table');
+  assert.equal(count(0, 'table'), '0 tables');
+});
+
+test('marks that turn the direction of writing and control characters are shown, letters are kept', () => {
+  assert.equal(plain('invoice\u202efdp.exe'), 'invoice\ufffdfdp.exe');
+  assert.equal(plain('a\u0000b\u001b[31m'), 'a\ufffdb\ufffd[31m');
+  assert.equal(plain('Straße 東京 👩‍🔬'), 'Straße 東京 👩‍🔬');
+  assert.equal(plain(null), '');
+});
+
+test('shortening counts characters, not halves of them', () => {
+  assert.equal(shorten('employees', 20), 'employees');
+  assert.equal(shorten('employees', 4), 'emp…');
+  assert.equal(shorten('😀😀😀😀', 3), '😀😀…');
+});
+
+test('a fitted text is the longest that its measure lets through', () => {
+  assert.equal(fit('employees', 9, letters), 'employees');
+  assert.equal(fit('employees', 5, letters), 'empl…');
+  assert.equal(fit('s3://lake/curated/employees', 12, letters, 'start'), '…d/employees'.slice(-12));
+  assert.equal(fit('x'.repeat(2000), 10, letters), `${'x'.repeat(9)}…`);
+});
+
+test('a long name breaks after a separator and is cut on the second line', () => {
+  assert.deepEqual(wrap('employees', 20, letters), ['employees']);
+  assert.deepEqual(wrap('employee-curate', 10, letters), ['employee-', 'curate']);
+  assert.deepEqual(wrap('department_payroll_by_site', 12, letters), ['department_', 'payroll_by_…']);
+  assert.deepEqual(wrap('x'.repeat(2000), 6, letters), ['xxxxx…']);
+});
+
+test('ways of depending and reasons of partial answers have words', () => {
+  assert.equal(howWord('GROUP_BY'), 'grouping');
+  assert.equal(howWord('SOMETHING_NEW'), 'something new');
+  assert.equal(partialSentence({ reason: 'nodes', limit: 500 }), 'This picture is not complete: more nodes belong to this answer than were asked for (limit 500).');
+  assert.match(partialSentence({ reason: 'rebuilding', limit: null }), /catching up/);
+});

@@ -1,0 +1,63 @@
+/** Rules that hold for every file of the page. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+const FRONTEND = new URL('../../frontend/', import.meta.url);
+const read = (path) => readFileSync(new URL(path, FRONTEND), 'utf8');
+const scripts = readdirSync(new URL('js/', FRONTEND), { recursive: true }).filter((name) => name.endsWith('.js')).map((name) => `js/${name}`);
+const page = read('index.html');
+
+test('there are scripts to look at', () => assert.ok(scripts.length > 15));
+
+test('no script makes markup or code out of text', () => {
+  const forbidden = /\b(innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|DOMParser|createContextualFragment|srcdoc)\b|new Function|set(Timeout|Interval)\(\s*['"`]/;
+  for (const path of scripts) assert.doesNotMatch(read(path), forbidden, path);
+});
+
+test('nothing is loaded from elsewhere', () => {
+  const allowed = ['http://www.w3.org/2000/svg'];
+  for (const path of [...scripts, 'css/app.css', 'index.html']) {
+    const found = [...read(path).matchAll(/https?:\/\/[^\s'"`)]+/g)].map(([address]) => address).filter((address) => !allowed.some((one) => address.startsWith(one)));
+    assert.deepEqual(found, [], path);
+  }
+});
+
+test('the page has no inline script and no inline handler: the policy would refuse them', () => {
+  assert.doesNotMatch(page, /<script(?![^>]*\bsrc=)[^>]*>/);
+  assert.doesNotMatch(page, /\son[a-z]+=/);
+});
+
+test('only graph.js names vis-network', () => {
+  const naming = scripts.filter((path) => /from '[^']*vis-network[^']*'/.test(read(path)));
+  assert.deepEqual(naming, ['js/graph.js']);
+});
+
+test('every import leads to a file or to the one vendored name', () => {
+  for (const path of scripts) {
+    for (const [, target] of read(path).matchAll(/^import .*from '([^']+)';$/gm)) {
+      if (target === '/vendor/vis-network/vis-network.min.js') continue;
+      assert.ok(scripts.includes(new URL(target, new URL(path, 'http://page/')).pathname.slice(1)), `${path} imports ${target}`);
+    }
+  }
+});
+
+test('every element that main.js asks for is on the page', () => {
+  const main = read('js/main.js');
+  const list = main.slice(main.indexOf("['heading'"), main.indexOf('].map((id)'));
+  const asked = [...list.matchAll(/'([a-z]+)'/g), ...main.matchAll(/\bat\('([a-z-]+)'\)/g)].map(([, id]) => id);
+  assert.ok(asked.length > 20);
+  for (const id of asked) assert.match(page, new RegExp(`id="${id}"`), id);
+});
+
+test('the lock file pins vis-network, with checksums and without the address of a registry', () => {
+  const lock = read('package-lock.json');
+  const { packages } = JSON.parse(lock);
+  const { dependencies } = JSON.parse(read('package.json'));
+  assert.equal(packages['node_modules/vis-network'].version, dependencies['vis-network']);
+  for (const [name, entry] of Object.entries(packages)) {
+    assert.equal(entry.resolved, undefined, name);
+    if (name) assert.match(entry.integrity, /^sha512-/, name);
+  }
+  assert.doesNotMatch(lock, /registry/);
+});

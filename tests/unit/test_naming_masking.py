@@ -1,0 +1,196 @@
+"""No secret reaches the journal, and nothing else is touched."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_model.naming import mask_secrets, mask_text
+
+M = "*****"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "password", "PASSWORD", "pass_word", "userPassword", "db.password", "passwd", "pwd",
+        "javax.net.ssl.trustStorePassword", "secret", "client_secret", "fs.s3a.secret.key",
+        "fs.s3a.access.key", "spark.hadoop.fs.s3a.session.token", "aws_secret_access_key",
+        "accessKeyId", "token", "API-Token", "sasToken", "fs.azure.account.key.a.dfs.core.windows.net",
+        "fs.azure.sas.container.account.blob.core.windows.net", "apiKey", "private_key",
+        "sfPassword", "Authorization", "kafka.sasl.jaas.config", "credentials",
+        "fs.azure.account.oauth2.client.secret",
+    ],
+)  # fmt: skip
+def test_settings_that_look_secret_are_masked(key):
+    document = {"extra": [{"params": {key: "hunter2", "other": "x"}}]}
+    assert mask_secrets(document) == {"extra": [{"params": {key: M, "other": "x"}}]}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "tokenizer", "tokens", "token_count", "tokenUrl", "fs.s3a.aws.credentials.provider",
+        "key", "keys", "partitionKey", "primary_key", "orderkey", "compass", "passenger", "sasquatch",
+        "passwordColumn", "secretScope", "name", "sig", "user", "accountId", "design",
+    ],
+)  # fmt: skip
+def test_settings_that_only_sound_like_it_are_not(key):
+    document = {"params": {key: "x"}}
+    assert mask_secrets(document) is document
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"attributes": [{"id": "attr-1", "name": "password", "dataType": "string"}]},
+        {"schema": {"fields": [{"name": "password", "type": "string"}]}},
+        {"fields": {"password": {"inputFields": [{"field": "password", "name": "/x"}]}}},
+        {"params": {"password": {"__attrId": "attr-1"}, "token": [{"__exprId": "expr-2"}]}},
+        {"params": {"condition": "(password = HR)", "list": ["password", "token"]}},
+        {"params": {"condition": "(t.password#1 = u.secret#2)"}},
+        {"query": "select * from emp where password='x' and token=1"},
+        {"inputSources": ["jdbc:sqlite:/db:(select * from e where (password='x')) t"]},
+        {"uri": "abfss://container@account.dfs.core.windows.net/x"},
+        {"mail": "mail bob@example.org about http://example.org/@bob"},
+        {"metrics": {"tokens": 5, "secret": True, "password": None}},
+        {"password": ""},
+        {"password": "*********(redacted)", "url": "jdbc:x://h/d?password=*****"},
+        {"extra": {"bytesRead": 10, "ratio": 0.5}},
+        [],
+        {},
+        None,
+        "plain",
+        7,
+    ],
+)
+def test_what_is_no_secret_comes_back_as_the_same_object(document):
+    before = copy.deepcopy(document)
+    assert mask_secrets(document) is document
+    assert document == before
+
+
+def test_a_list_under_a_secret_key_is_masked_and_references_stay():
+    document = {"token": ["a", {"__attrId": "attr-1"}, ["b"]], "password": 1234, "pin": 7}
+    assert mask_secrets(document) == {
+        "token": [M, {"__attrId": "attr-1"}, [M]],
+        "password": M,
+        "pin": M,
+    }
+
+
+def test_a_pair_of_name_and_value_is_a_setting():
+    document = [{"key": "fs.s3a.secret.key", "value": "x"}, {"name": "password", "value": "y"}]
+    assert mask_secrets(document) == [
+        {"key": "fs.s3a.secret.key", "value": M},
+        {"name": "password", "value": M},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("jdbc:postgresql://h/d?user=u&password=p&ssl=true", f"jdbc:postgresql://h/d?user=u&password={M}&ssl=true"),
+        ("jdbc:sqlserver://h;user=sa;password=p;databaseName=d", f"jdbc:sqlserver://h;user=sa;password={M};databaseName=d"),
+        ("jdbc:sqlserver://h;password={a;b}}c;x=1", f"jdbc:sqlserver://h;password={M}}}c;x=1"),
+        ("jdbc:mysql://root:hunter2@h:3306/d", f"jdbc:mysql://{M}@h:3306/d"),
+        ("jdbc:oracle:thin:scott/tiger@//h:1521/orcl", f"jdbc:oracle:thin:{M}@//h:1521/orcl"),
+        ("s3a://AKIA:secret@bucket/x", f"s3a://{M}@bucket/x"),
+        ("s3a://AKIA:sec/ret@bucket/x", f"s3a://{M}@bucket/x"),
+        ("https://token@github.example/x", f"https://{M}@github.example/x"),
+        ("see http://u:p@a and http://v:q@b", f"see http://{M}@a and http://{M}@b"),
+        ("https://a.blob.core.windows.net/c?sv=1&sig=abc%3D", f"https://a.blob.core.windows.net/c?sv=1&sig={M}"),
+        ("DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abc==;EndpointSuffix=x", f"DefaultEndpointsProtocol=https;AccountName=a;AccountKey={M};EndpointSuffix=x"),
+        ("Map(url -> jdbc:x, password -> hunter2, dbtable -> t)", f"Map(url -> jdbc:x, password -> {M}, dbtable -> t)"),
+        ("Storage Properties: [password=p, path=/x]", f"Storage Properties: [password={M}, path=/x]"),
+        ("{fs.s3a.secret.key=abc, a=b}", f"{{fs.s3a.secret.key={M}, a=b}}"),
+        ("-Xmx1g -Djavax.net.ssl.trustStorePassword=changeit -Da=b", f"-Xmx1g -Djavax.net.ssl.trustStorePassword={M} -Da=b"),
+        ("spark-submit --password=x job.py", f"spark-submit --password={M} job.py"),
+        ('PlainLoginModule required username="u" password="p";', f'PlainLoginModule required username="u" password="{M}";'),
+        ('{"user": "u", "password": "p"}', f'{{"user": "u", "password": "{M}"}}'),
+        (r'{\"password\":\"p\"}', rf'{{\"password\":\"{M}\"}}'),
+        ("[url=jdbc:x://h;password=p, a=b]", f"[url=jdbc:x://h;password={M} a=b]"),
+    ],
+)  # fmt: skip
+def test_secrets_inside_texts_are_masked(text, masked):
+    assert mask_text(text) == masked
+    assert mask_secrets({"x": [text]}) == {"x": [masked]}
+    assert mask_text(masked) == masked
+
+
+def test_the_table_behind_a_jdbc_url_stays():
+    uri = "jdbc:postgresql://h/d?password=a:b:hr.emp"
+    masked = mask_secrets(
+        {"operations": {"write": {"outputSource": uri}, "reads": [{"inputSources": [uri]}]}}
+    )
+    expected = f"jdbc:postgresql://h/d?password={M}:hr.emp"
+    assert masked == {
+        "operations": {
+            "write": {"outputSource": expected},
+            "reads": [{"inputSources": [expected]}],
+        }
+    }
+
+
+def test_a_url_without_a_table_is_masked_to_its_end():
+    assert mask_secrets({"url": "jdbc:postgresql://h/d?password=a:b"}) == {
+        "url": f"jdbc:postgresql://h/d?password={M}"
+    }
+
+
+def test_the_document_given_is_not_changed():
+    document = {"a": [{"password": "x"}], "b": ["keep"]}
+    masked = mask_secrets(document)
+    assert document == {"a": [{"password": "x"}], "b": ["keep"]}
+    assert masked == {"a": [{"password": M}], "b": ["keep"]}
+
+
+def test_deep_documents_are_walked():
+    document: object = {"password": "x"}
+    for _ in range(20_000):
+        document = [{"a": document}]
+    masked: object = mask_secrets(document)  # type: ignore[arg-type]
+    for _ in range(20_000):
+        masked = masked[0]["a"]  # type: ignore[index]
+    assert masked == {"password": M}
+
+
+SECRET = "Zq7SecretZq7"
+BLAND = st.text(st.characters(codec="utf-8", exclude_characters="Z"), max_size=12)
+LEAVES = st.sampled_from(
+    [
+        f"jdbc:postgresql://u:{SECRET}@h/d",
+        f"jdbc:mysql://h/d?user=u&password={SECRET}",
+        f"jdbc:sqlserver://h;password={SECRET};databaseName=d",
+        f"jdbc:oracle:thin:scott/{SECRET}@h:1521:x",
+        f"s3a://key:{SECRET}@bucket/x",
+        f"Map(a -> b, token -> {SECRET})",
+        f"[x=y, fs.s3a.secret.key={SECRET}]",
+        f"https://h/x?sig={SECRET}&se=1",
+    ]
+)
+DOCUMENTS = st.recursive(
+    LEAVES | BLAND | st.none() | st.integers() | st.just({"password": SECRET}),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(BLAND, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(DOCUMENTS)
+def test_masking_leaves_no_secret_and_has_nothing_to_do_twice(document):
+    masked = mask_secrets(document)
+    assert SECRET not in json.dumps(masked)
+    assert mask_secrets(masked) is masked
+    assert (masked is document) == (SECRET not in json.dumps(document))
+
+
+@settings(deadline=None)
+@given(st.text(st.characters() | st.sampled_from("=&?;@:/[]{}(), ->\"'\\"), max_size=60))
+def test_any_text_can_be_masked_and_masking_settles(text):
+    once = mask_text(text)
+    assert mask_text(mask_text(once)) == mask_text(once)

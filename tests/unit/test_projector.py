@@ -1,0 +1,305 @@
+"""Any order, any repetition: the same graph and catalogue, element by element."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_model import identity, labels
+from graph_model.errors import GraphUnavailable
+from graph_model.facts import ExecutionRow, Facts, merge
+from graph_model.projector import gather, read_subjects
+from graph_model.store import DocumentKind, DocumentState, Submission
+from graph_model.translate import translate
+from tests.captures import load, names
+from tests.projections import SmallHeadwater, project, small_headwater, submission
+
+PLAN_ID = "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"
+
+
+def a_plan(**changes: Any) -> dict[str, Any]:
+    """Reads a CSV, sums a column, writes parquet."""
+    plan: dict[str, Any] = {
+        "id": PLAN_ID,
+        "name": "demo",
+        "operations": {
+            "write": {
+                "id": "op-0", "name": "InsertIntoHadoopFsRelationCommand",
+                "outputSource": "file:/data/out", "append": False, "childIds": ["op-1"],
+            },
+            "reads": [
+                {"id": "op-2", "name": "LogicalRelation", "inputSources": ["file:/data/in.csv"],
+                 "output": ["a", "b"]}
+            ],
+            "other": [
+                {"id": "op-1", "name": "Aggregate", "childIds": ["op-2"], "output": ["b", "t"]}
+            ],
+        },
+        "attributes": [
+            {"id": "a", "name": "amount"},
+            {"id": "b", "name": "branch"},
+            {"id": "t", "name": "total", "childRefs": [{"__exprId": "e0"}]},
+        ],
+        "expressions": {
+            "functions": [
+                {"id": "e0", "name": "total", "childRefs": [{"__exprId": "e1"}],
+                 "extra": {"_typeHint": "expr.Alias", "simpleClassName": "Alias"}},
+                {"id": "e1", "name": "sum", "childRefs": [{"__attrId": "a"}],
+                 "extra": {"_typeHint": "expr.Generic", "simpleClassName": "aggregate.Sum"}},
+            ]
+        },
+        "systemInfo": {"name": "spark", "version": "3.5.1"},
+        "agentInfo": {"name": "spline", "version": "2.2.0"},
+        "extraInfo": {"appName": "demo"},
+    }  # fmt: skip
+    return plan | changes
+
+
+def an_event(at: int = 1_700_000_000_000, **changes: Any) -> dict[str, Any]:
+    return {
+        "planId": PLAN_ID, "timestamp": at, "durationNs": 5_000_000,
+        "extra": {"appId": "app-1", "readMetrics": {}, "writeMetrics": {"numOutputRows": 3}},
+    } | changes  # fmt: skip
+
+
+def plan(body: dict[str, Any], **options: Any) -> Submission:
+    return submission(DocumentKind.PLAN, body, **options)
+
+
+def event(body: dict[str, Any], **options: Any) -> Submission:
+    return submission(DocumentKind.EVENT, body, **options)
+
+
+def writing_to(uri: str) -> dict[str, Any]:
+    body = copy.deepcopy(a_plan())
+    body["operations"]["write"]["outputSource"] = uri
+    return body
+
+
+def every_kind_of_trouble() -> list[Submission]:
+    """Runs, a failure, another plan, two bodies and versions of one plan id, scopes, strays."""
+    other = copy.deepcopy(a_plan(id="11111111-2222-5333-8444-555555555555", name="other"))
+    other["operations"]["write"]["append"] = True
+    stray = an_event(planId="99999999-2222-5333-8444-555555555555")
+    scoped = copy.deepcopy(a_plan(id="22222222-2222-5333-8444-555555555555"))
+    return [
+        plan(a_plan()),
+        plan(writing_to("file:/data/elsewhere")),
+        plan(writing_to("file:/data/older"), api_version="1.1"),
+        event(an_event()),
+        event(an_event(1_700_000_000_001)),
+        event(an_event(1_700_086_400_000, error="boom", durationNs=None)),
+        plan(other),
+        event(an_event(planId=other["id"])),
+        event(an_event(1_700_000_500_000, planId=other["id"])),
+        event(stray),
+        plan(scoped, scope="laptop"),
+        event(an_event(planId=scoped["id"])),
+    ]
+
+
+TROUBLE = every_kind_of_trouble()
+
+
+def elements_of(submissions: list[Submission], *, stepwise: bool) -> tuple[object, object]:
+    headwater = project(submissions, stepwise=stepwise)
+    found = headwater.elements()
+    headwater.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected() -> tuple[object, object]:
+    return elements_of(TROUBLE, stepwise=False)
+
+
+@given(st.randoms(use_true_random=False), st.booleans(), st.data())
+@settings(deadline=None, max_examples=60)
+def test_any_order_and_repetition_gives_the_same_projection(
+    expected: tuple[object, object], rng: random.Random, stepwise: bool, data: st.DataObject
+) -> None:
+    repeated = data.draw(st.lists(st.sampled_from(range(len(TROUBLE))), max_size=6))
+    documents = TROUBLE + [TROUBLE[i] for i in repeated]
+    rng.shuffle(documents)
+    assert elements_of(documents, stepwise=stepwise) == expected
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_withdrawal_leaves_what_a_projection_from_nothing_gives(data: st.DataObject) -> None:
+    """Whatever arrived step by step: the same as if it had all been there at once."""
+    documents = data.draw(st.permutations(TROUBLE))[: data.draw(st.integers(1, len(TROUBLE)))]
+    assert elements_of(list(documents), stepwise=True) == elements_of(
+        sorted(documents, key=lambda s: s.content_hash), stepwise=False
+    )
+
+
+def captured(name: str) -> list[Submission]:
+    """The documents of a capture, of every API version."""
+    found: list[Submission] = []
+    for exchange in load(name):
+        version = {"v1.1": "1.1", "v1.2": "1.2"}.get(exchange.content_type[-9:-5], "1")
+        if exchange.kind == "plan":
+            found.append(plan(exchange.document, api_version=version))
+        elif exchange.kind == "event":
+            found += [event(item, api_version=version) for item in exchange.document]
+    return found
+
+
+ALL_CAPTURED = [document for name in names() for document in captured(name)]
+
+
+def test_the_captured_traffic_is_projected_whole() -> None:
+    headwater = project(ALL_CAPTURED, stepwise=False)
+    summary = headwater.journal.summary()
+    assert summary.failed == 0, headwater.journal.entries(state=DocumentState.FAILED).items[:3]
+    assert summary.pending == 0
+    assert summary.projected >= 200
+    headwater.close()
+
+
+def test_the_captured_traffic_in_any_order_gives_the_same_projection() -> None:
+    backwards = elements_of(list(reversed(ALL_CAPTURED)), stepwise=False)
+    shuffled = list(ALL_CAPTURED)
+    random.Random(7).shuffle(shuffled)
+    assert elements_of(shuffled, stepwise=False) == backwards
+
+
+def test_no_two_facts_share_an_id_and_differ() -> None:
+    """merge raises FactConflict; the union over all subjects must not."""
+    headwater = project(ALL_CAPTURED, stepwise=False)
+    parts: list[Facts] = []
+    for document in headwater.journal.entries(kind=DocumentKind.PLAN, limit=1000).items:
+        gathered = gather(headwater.journal.plan(document.plan_id))
+        parts += [translate(subject) for subject in read_subjects(gathered)]
+    facts = merge(parts)
+    vertices, rows = headwater.elements()
+    assert {v.id for v in vertices} == {e.id for e in (*facts.vertices, *facts.edges)}
+    assert len(rows) == len(facts.rows)
+    headwater.close()
+
+
+def rows_of(headwater: SmallHeadwater, kind: type) -> list[Any]:
+    return [row for row in headwater.catalogue.scan() if isinstance(row, kind)]
+
+
+def test_an_event_before_its_plan_waits_and_is_projected_when_it_comes() -> None:
+    headwater = small_headwater()
+    (position,) = headwater.accept(event(an_event()))
+    headwater.project()
+    assert headwater.journal.states([position]) == {position: DocumentState.WAITING}
+    headwater.accept(plan(a_plan()))
+    headwater.project()
+    assert headwater.journal.states([position]) == {position: DocumentState.PROJECTED}
+    assert len(rows_of(headwater, ExecutionRow)) == 1
+    headwater.close()
+
+
+def test_a_label_scope_takes_the_event_that_came_without_one() -> None:
+    headwater = project([event(an_event()), plan(a_plan(), scope="laptop")], stepwise=True)
+    (row,) = rows_of(headwater, ExecutionRow)
+    assert row.scope == "laptop"
+    headwater.close()
+
+
+def test_an_event_that_two_scopes_could_claim_waits() -> None:
+    headwater = project(
+        [plan(a_plan(), scope="one"), plan(a_plan(), scope="two"), event(an_event())],
+        stepwise=False,
+    )
+    assert rows_of(headwater, ExecutionRow) == []
+    assert headwater.journal.summary().waiting == 1
+    headwater.close()
+
+
+def test_the_highest_api_version_speaks_for_a_plan_id() -> None:
+    headwater = project(
+        [plan(writing_to("file:/data/old"), api_version="1.1"), plan(a_plan()), event(an_event())],
+        stepwise=True,
+    )
+    targets = {row.uri for row in headwater.catalogue.datasets_by_uri("file:/data/out")}
+    assert targets == {"file:/data/out"}
+    assert headwater.catalogue.datasets_by_uri("file:/data/old") == ()
+    headwater.close()
+
+
+def test_rerunning_a_plan_adds_only_its_execution() -> None:
+    headwater = project([plan(a_plan()), event(an_event())], stepwise=True)
+    vertices_before, rows_before = headwater.elements()
+    headwater.accept(event(an_event(1_700_000_003_000)))
+    headwater.project()
+    vertices, rows = headwater.elements()
+    assert len(vertices) - len(vertices_before) == 2  # the execution, and run -performed-> it
+    assert len(rows) - len(rows_before) == 1
+    headwater.close()
+
+
+def test_what_cannot_be_translated_is_set_aside_with_its_reason_and_blocks_nothing() -> None:
+    headwater = small_headwater()
+    broken = a_plan(id="33333333-2222-5333-8444-555555555555")
+    del broken["operations"]["write"]
+    headwater.accept(plan(broken), plan(a_plan()), event(an_event()))
+    headwater.project()
+    (failed,) = headwater.journal.entries(state=DocumentState.FAILED).items
+    assert "operations.write" in (failed.reason or "")
+    assert headwater.journal.summary().projected == 2
+    headwater.close()
+
+
+class FailingGraph:
+    """Fails the n-th write, then works: what a lost connection looks like."""
+
+    def __init__(self, inner: Any, failures: int) -> None:
+        self._inner = inner
+        self._failures = failures
+
+    def write(self, facts: Facts) -> None:
+        if self._failures > 0:
+            self._failures -= 1
+            raise GraphUnavailable("away")
+        self._inner.write(facts)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def test_a_graph_that_is_away_loses_nothing() -> None:
+    headwater = small_headwater()
+    headwater.projector._graph = FailingGraph(headwater.graph, 2)  # type: ignore[assignment]
+    headwater.accept(plan(a_plan()), event(an_event()))
+    for _ in range(2):
+        with pytest.raises(GraphUnavailable):
+            headwater.projector.project_pending()
+    assert headwater.journal.summary().pending == 2
+    headwater.project()
+    assert headwater.journal.summary().projected == 2
+    assert headwater.elements() == elements_of([plan(a_plan()), event(an_event())], stepwise=False)
+    headwater.close()
+
+
+def test_an_empty_graph_is_filled_again_from_the_journal() -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    before = headwater.elements()
+    headwater.graph.clear()
+    headwater.projector.prepare()
+    headwater.project()
+    assert headwater.elements() == before
+    headwater.close()
+
+
+def test_no_vertex_collects_an_edge_per_run() -> None:
+    runs = [event(an_event(1_700_000_000_000 + i, extra={"appId": f"app-{i}"})) for i in range(50)]
+    headwater = project([plan(a_plan()), *runs], stepwise=False)
+    degree: dict[str, int] = {}
+    for element in headwater.graph.scan():
+        for end in ("out_id", "in_id"):
+            key = getattr(element, end, None)
+            if key is not None and identity.kind_of(key) != labels.DAY:
+                degree[key] = degree.get(key, 0) + 1
+    assert max(degree.values()) < 20
+    headwater.close()
