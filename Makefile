@@ -48,7 +48,7 @@ demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a run
 
 .PHONY: test
 test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) ## Run every test (ARGS= goes to pytest)
-	$(BIN)/python -m pytest $(ARGS)
+	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest $(ARGS)
 	npm --prefix frontend test
 
 .PHONY: check

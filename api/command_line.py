@@ -22,9 +22,9 @@ from typing import Any, Final, TextIO
 
 from api.settings import ROWS, Settings, read_settings
 from graph_model.errors import ConfigurationError, HeadwaterError, NotFound
+from spark_agent_config.properties import FORMS, PLATFORMS, render_configuration
 
 PROGRAM: Final = "headwater"
-PLATFORMS: Final = ("spark", "glue", "emr", "databricks")
 _ANSWER_SECONDS: Final = 30
 _EPOCH_KEY: Final = "projection_epoch"
 """What the projector compares at start: an unknown epoch makes it build everything anew."""
@@ -105,14 +105,31 @@ def demo(call: Call) -> int:
         )
     _ask(call, "GET", "/health/live")
     command = [sys.executable, "-m", "spark_agent_config.demo", "--url", _url(call)]
-    return subprocess.run(command, check=False).returncode  # noqa: S603 - our own module
+    # Spark's workers would take the first python3 in PATH, whatever its version
+    environment = {**call.environment, "PYSPARK_PYTHON": sys.executable}
+    return subprocess.run(command, check=False, env=environment).returncode  # noqa: S603 - ours
 
 
 def configuration(call: Call) -> int:
     """Print what a platform needs to report here."""
-    from spark_agent_config.properties import render_configuration
-
-    call.out.write(render_configuration(call.options.platform, _url(call)))
+    options = call.options
+    if options.platform != "spark" and not options.url:
+        raise ConfigurationError(
+            f"a job on {options.platform} cannot reach this computer's 127.0.0.1: name the address "
+            "under which it reaches Headwater with --url"
+        )
+    try:
+        text = render_configuration(
+            options.platform,
+            f"{_url(call)}/producer",
+            options.spark_version,
+            options.scala_version,
+            options.form,
+            labels=dict(options.label),
+        )
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from error
+    call.out.write(text)
     return 0
 
 
@@ -394,11 +411,36 @@ def _add_config(commands: Any) -> None:
         configuration,
         "print what a Spark platform needs so that its jobs report here",
         """\
+For the stock Spline agent (Scala, Java and Python jobs). PySpark jobs can do with one line and no
+jar instead: spark_agent_config/README.md.
+
   headwater config spark
+  headwater config spark --spark-version 3.4 --form spark-defaults --label job=nightly
   headwater config glue --url https://lineage.example.org""",
     )
     added.add_argument("platform", choices=PLATFORMS, help="where the jobs run")
     _add_url(added)
+    added.add_argument("--spark-version", default="3.5", help="(default: 3.5)")
+    added.add_argument("--scala-version", default="2.12", help="(default: 2.12)")
+    forms = "; ".join(f"{platform}: {', '.join(FORMS[platform])}" for platform in PLATFORMS)
+    added.add_argument(
+        "--form", default="", help=f"the text to print ({forms}; default: the first)"
+    )
+    added.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        type=_label,
+        metavar="NAME=VALUE",
+        help="put on every plan; job, namespace and captureScope have a meaning here",
+    )
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (name and separator and value):
+        raise argparse.ArgumentTypeError("expected NAME=VALUE")
+    return name, value
 
 
 def _add_journal(commands: Any) -> None:

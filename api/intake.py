@@ -108,12 +108,15 @@ def _follow_repeat(
 def _follow(
     positions: Mapping[int, None], documents: Taken, service: Service, wait_seconds: float
 ) -> None:
-    """Tell the projector and give it a moment, so that a read right after sees the write."""
+    """Tell the projector and give it a moment, so that a read right after sees the write.
+
+    While the graph is being rebuilt or away there is no point in keeping an agent waiting.
+    """
     if not positions:
         return
     for subject in dict.fromkeys(document.subject for document in documents):
         service.projector.notify(subject)
-    if wait_seconds > 0:
+    if wait_seconds > 0 and service.projector.state == "ready":
         service.projector.wait(tuple(positions), wait_seconds)
 
 

@@ -3,7 +3,7 @@
 Standard library only, and nothing of ours is imported: ``make`` runs it before the virtual
 environment exists.
 
-    python3 -m api.machine serve|demo|test
+    python3 -m api.machine serve|demo|test|check
 
 prints one line for each thing that is missing, with what to install, and ends with 1; prints
 nothing when all is there.
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Final, TextIO
 
 OLDEST_PYTHON: Final = (3, 11)
-NEWEST_SPARK_PYTHON: Final = (3, 12)
-"""PySpark 3.5 serialises functions by byte code: it does not know that of later versions."""
+NEWEST_SPARK_PYTHON: Final = (3, 13)
+"""PySpark 3.5 names 3.11 as its newest; DataFrames and Python functions were tried up to 3.13."""
 
 OLDEST_JAVA: Final = 17
 NEWEST_SPARK_JAVA: Final = 22
@@ -125,14 +125,13 @@ def check_browser(environment: Mapping[str, str]) -> Finding:
 
 
 def check_for(purpose: str, environment: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Everything that ``serve``, ``demo`` or ``test`` needs on this computer."""
-    spark = purpose in {"demo", "test"}
+    """Everything that ``serve``, ``demo``, ``test`` or ``check`` needs on this computer."""
+    spark = purpose != "serve"  # the tools of development include PySpark
     version = (sys.version_info.major, sys.version_info.minor)
-    findings = [
-        check_python(version, spark=spark),
-        check_java(environment, spark=spark),
-    ]
-    if purpose != "demo":
+    findings = [check_python(version, spark=spark)]
+    if purpose != "check":
+        findings.append(check_java(environment, spark=spark))
+    if purpose in {"serve", "test"}:
         findings.append(check_node())
     if purpose == "test" and "not browser" not in environment.get("ARGS", ""):
         findings.append(check_browser(environment))

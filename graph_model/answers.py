@@ -601,7 +601,12 @@ class Answers:
         for row in self._catalogue.partitions([row.id for row in rows]):
             if row.dataset == dataset and row.role == "write":
                 touched.setdefault(row.execution, set()).add(row.partition)
-        return [row for row in rows if row.id not in touched or _covers(touched[row.id], partition)]
+        return [
+            row
+            for row in rows
+            if row.id not in touched
+            or any(naming.may_overlap(other, partition) for other in touched[row.id])
+        ]
 
     def _dataset_row(self, dataset: str) -> DatasetRow:
         rows = self._catalogue.datasets((dataset,))
@@ -796,12 +801,6 @@ def _dataset_item(row: DatasetRow, last_write_at: int | None) -> DatasetItem:
     return DatasetItem(
         row.id, row.uri, row.scope, row.name or row.uri, row.kind, iso(last_write_at)
     )
-
-
-def _covers(written: Collection[str], partition: str) -> bool:
-    """Whether a write of these partitions touched that one: ``dt=1`` covers ``dt=1/hr=2``."""
-    wanted = partition.split("/")
-    return any(set(other.split("/")) <= set(wanted) for other in written)
 
 
 def _column_end(key: str, values: dict[str, Any]) -> ColumnEnd:

@@ -121,7 +121,8 @@ class ExecutionPlan:
 
     The order depends on the structure alone (depth first from the write, children in the order
     of childIds), so two documents of one logic have their operations in the same places. The
-    write is last. Operations that the write does not reach are left out.
+    write is last. Of the operations that the write does not reach the reads stand first, by their
+    sources (a client that does not link its reads still read them); the others are left out.
     """
 
     id: str
@@ -408,7 +409,8 @@ def _topological(operations: Mapping[str, Operation]) -> tuple[Operation, ...]:
             stack.append((child, 0))
         elif child.id not in left:
             raise InvalidDocument("operations", f"no cycle of childIds, as through {child.id!r}")
-    return tuple(ordered)
+    loose = [o for o in operations.values() if o.kind == "read" and o.id not in left]
+    return (*sorted(loose, key=lambda operation: (operation.sources, operation.name)), *ordered)
 
 
 def _read_data_types(extra: JsonObject) -> dict[str, DataType]:

@@ -21,6 +21,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Final
 
 from graph_model import identity, lifting, naming
@@ -153,7 +154,8 @@ class Projection:
 
 def projection_epoch(rules: Rules) -> str:
     """Changes when equal documents must be projected anew: translator version and rules."""
-    return identity.digest("projection", TRANSLATOR_VERSION, naming.rules_digest(rules))
+    parser = version("sqlglot")  # another parser may find the tables of another JDBC query
+    return identity.digest("projection", TRANSLATOR_VERSION, naming.rules_digest(rules), parser)
 
 
 class Projector:

@@ -426,10 +426,7 @@ def _masked(plan: ExecutionPlan) -> ExecutionPlan:
 
 
 def _masked_value(plan: ExecutionPlan, constant: Constant) -> Any:
-    kind = type_text(plan.data_types, constant.data_type)
-    if constant.value is not None and kind in {"date", "timestamp", "timestamp_ntz"}:
-        return "<date>" if kind == "date" else "<timestamp>"
-    return naming.mask_literal(constant.value)
+    return naming.mask_literal(constant.value, type_text(plan.data_types, constant.data_type))
 
 
 def mode_of(write: Operation) -> str:
@@ -661,7 +658,8 @@ def _static_partition(operation: Operation) -> str | None:
     static = operation.extra.get("staticPartitions")
     if not isinstance(static, dict) or not static:
         return None
-    return "/".join(f"{naming.fold(key)}={value}" for key, value in static.items())
+    pairs = ((str(key), None if value is None else str(value)) for key, value in static.items())
+    return naming.partition_text(pairs)
 
 
 def _add_execution_plan(collector: FactCollector, document: PlanDocument, head: PlanHead) -> None:

@@ -27,6 +27,7 @@ VENDOR: Final = {
 }
 TYPES: Final = {
     ".js": "text/javascript",
+    ".mjs": "text/javascript",
     ".css": "text/css",
     ".svg": "image/svg+xml",
     ".png": "image/png",
@@ -72,7 +73,7 @@ def docs() -> Response:
     return _file(_OWN, "docs.html", "text/html")
 
 
-@blueprint.route("/docs/<any('docs.js', 'docs.css'):name>")
+@blueprint.route("/docs/<any('docs.mjs', 'docs.css'):name>")
 def docs_asset(name: str) -> Response:
     """Script and style sheet of the page over /openapi.json."""
     return _asset(_OWN, name)

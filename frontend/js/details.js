@@ -188,15 +188,17 @@ export function execution(state, item) {
     'div',
     { class: 'card' },
     element('div', { class: 'card-line' }, time(item.at), element('span', {}, modeChip(item.mode), ' ', stateChip(item.state))),
-    element('div', { class: 'muted' }, [
-      item.job && [jobLink(state, item.job), ' · '],
-      durationOf(item) && `${durationOf(item)} · `,
-      planLink(state, item.planId ?? item.plan, 'plan'),
-    ]),
+    aside(state, item),
     item.partitions?.length > 0 && element('div', { class: 'muted' }, 'partitions ', data(item.partitions.join(', '), 'mono')),
     metrics(item.metrics),
     errorText(item.error),
   );
+}
+
+function aside(state, item) {
+  const plan = item.planId ?? item.plan;
+  const parts = [item.job && jobLink(state, item.job), durationOf(item), plan && planLink(state, plan, 'plan')].filter(Boolean);
+  return parts.length > 0 && element('div', { class: 'muted' }, parts.map((part, place) => [place > 0 ? ' · ' : null, part]));
 }
 
 /**
@@ -222,7 +224,7 @@ function describeColumn(context, model, row) {
     detail: row.node.dataset,
     body: [
       actions(
-        anchor(link(state, { view: 'columns', dataset, column: name }), icon('graph'), 'Trace across jobs'),
+        !isAsked(state, dataset, name) && anchor(link(state, { view: 'columns', dataset, column: name }), icon('graph'), 'Trace across jobs'),
         anchor(link(state, { view: 'lineage', node: row.node.datasetId ?? home.id, columns: true }), icon('table'), 'Table lineage'),
       ),
       facts([['Table', datasetLink(state, home.node)], ['Type', row.type && data(row.type, 'mono')]]),
@@ -230,6 +232,11 @@ function describeColumn(context, model, row) {
       hops('Goes to', state, model, model.outgoing.get(row.id) ?? [], 'to'),
     ],
   };
+}
+
+/** The column view of this very column is open already. */
+function isAsked(state, dataset, column) {
+  return state.view === 'columns' && state.dataset === dataset && state.column === column;
 }
 
 function hops(heading, state, model, links, end) {

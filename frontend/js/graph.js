@@ -4,7 +4,7 @@
  * the pointer is asked of the model.
  */
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
-import { bounds, emphasis, find, hit, linkStyle, neighbourhood, toItems } from './model.js';
+import { bounds, emphasis, find, hit, linkStyle, neighbourhood, SIDES, toItems } from './model.js';
 import { paint } from './shapes.js';
 
 const LARGEST = 1.2;
@@ -235,8 +235,9 @@ function frameOf(around, container, focus) {
 function rowsWithLinks(model) {
   const sides = { left: new Set(), right: new Set() };
   for (const link of model.links.values()) {
-    sides[link.back ? 'left' : 'right'].add(link.from);
-    sides[link.back ? 'right' : 'left'].add(link.to);
+    const [leaving, arriving] = SIDES[link.way];
+    sides[leaving].add(link.from);
+    sides[arriving].add(link.to);
   }
   return sides;
 }

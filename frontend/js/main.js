@@ -200,6 +200,7 @@ function describePicture(model) {
 function showState() {
   form.follow(state);
   const asList = state.as === 'list';
+  document.body.dataset.as = state.as;
   places.list.hidden = !asList;
   for (const part of [places.canvas, at('over'), places.legend, at('minimap-place')]) part.hidden = asList;
   places.stage.tabIndex = asList ? -1 : 0;

@@ -39,7 +39,7 @@ import { SIZES, place } from './layout.js';
  * @property {string} from
  * @property {string} to
  * @property {string} kind    feeds, DIRECT or INDIRECT
- * @property {boolean} back   runs from right to left
+ * @property {'forward'|'back'|'beside'} way  to the right, to the left, or between boxes above each other
  * @property {number} parallel  its number among the links of the same two ends
  * @property {object} edge    the edge of the reply
  */
@@ -174,7 +174,7 @@ function toLinks(edges, boxes, rows) {
     const pair = `${edge.from} ${edge.to}`;
     const parallel = pairs.get(pair) ?? 0;
     pairs.set(pair, parallel + 1);
-    links.set(edge.id, { id: edge.id, from: edge.from, to: edge.to, kind: edge.kind, parallel, back: false, edge });
+    links.set(edge.id, { id: edge.id, from: edge.from, to: edge.to, kind: edge.kind, parallel, way: 'forward', edge });
   }
   return links;
 }
@@ -202,7 +202,7 @@ function decode(text) {
 function finish(boxes, rows, links, focus) {
   const home = (id) => rows.get(id)?.box ?? id;
   settle(boxes, [...links.values()].map((link) => ({ from: home(link.from), to: home(link.to) })));
-  for (const link of links.values()) link.back = boxes.get(home(link.from)).x >= boxes.get(home(link.to)).x;
+  for (const link of links.values()) link.way = wayOf(boxes.get(home(link.from)), boxes.get(home(link.to)));
   const model = { boxes, rows, links, outgoing: new Map(), incoming: new Map(), order: readingOrder(boxes), focus };
   for (const link of links.values()) {
     push(model.outgoing, link.from, link);
@@ -210,6 +210,11 @@ function finish(boxes, rows, links, focus) {
   }
   sortByPlace(model);
   return model;
+}
+
+function wayOf(from, to) {
+  if (Math.abs(from.x - to.x) < (from.width + to.width) / 2) return 'beside';
+  return from.x < to.x ? 'forward' : 'back';
 }
 
 function push(map, key, value) {
@@ -408,26 +413,30 @@ export function bounds(model) {
 
 /**
  * Where links meet a box or a row: small points on its left and right side. Links that run back have
- * points of their own, a little lower, so that they do not cover the links that run forward.
+ * points of their own, a little lower, so that they do not cover the links that run forward; links
+ * between boxes that stand above each other leave and arrive on the right.
  * @param {Model} model
  * @param {Link} link
  * @returns {[Port, Port]} where it leaves and where it arrives
  */
 export function ports(model, link) {
-  const sides = link.back ? ['left', 'right'] : ['right', 'left'];
-  return [port(model, link.from, sides[0], link.back), port(model, link.to, sides[1], link.back)];
+  const [leaving, arriving] = SIDES[link.way];
+  return [port(model, link.from, leaving, link.way), port(model, link.to, arriving, link.way)];
 }
+
+/** The sides at which a link leaves and arrives. */
+export const SIDES = Object.freeze({ forward: ['right', 'left'], back: ['left', 'right'], beside: ['right', 'right'] });
 
 /** @typedef {{id: string, x: number, y: number}} Port */
 
-function port(model, id, side, back) {
+function port(model, id, side, way) {
   const row = model.rows.get(id);
   const box = model.boxes.get(row ? row.box : id);
   const title = titleHeight(box);
   const middle = row ? row.y : box.y - box.height / 2 + title / 2;
-  const y = middle + (back ? (row ? row.height : title) * 0.22 : 0);
+  const y = middle + (way === 'back' ? (row ? row.height : title) * 0.22 : 0);
   const x = side === 'left' ? box.x - box.width / 2 : box.x + box.width / 2;
-  return { id: `${back ? 'back-' : ''}${side}:${id}`, x, y };
+  return { id: `${way === 'back' ? 'back-' : ''}${side}:${id}`, x, y };
 }
 
 /**
@@ -475,18 +484,20 @@ export function toItems(model, palette, lit) {
   const edges = [...model.links.values()].map((link) => {
     const [from, to] = ports(model, link);
     made.set(from.id, from).set(to.id, to);
-    return { ...linkStyle(link, palette, lit), ...linkShape(model, link), from: from.id, to: to.id };
+    return { ...linkStyle(link, palette, lit), ...linkShape(model, link, to.y - from.y), from: from.id, to: to.id };
   });
   for (const { id, x, y } of made.values()) nodes.push({ id, x, y, shape: 'dot', size: 0.5, opacity: 0 });
   return { nodes, edges };
 }
 
-function linkShape(model, link) {
-  const roundness = 0.5 + 0.09 * Math.ceil(link.parallel / 2) * (link.parallel % 2 === 0 ? 1 : -1);
+function linkShape(model, link, down) {
+  const offset = 0.09 * Math.ceil(link.parallel / 2) * (link.parallel % 2 === 0 ? 1 : -1);
+  const bow = { enabled: true, type: down > 0 ? 'curvedCW' : 'curvedCCW', roundness: 0.35 + offset };
+  const wave = { enabled: true, type: 'cubicBezier', forceDirection: 'horizontal', roundness: 0.5 + offset };
   return {
     dashes: link.kind === 'INDIRECT' ? [5, 4] : false,
     arrows: { to: { enabled: true, scaleFactor: model.rows.has(link.to) ? 0.4 : 0.5 } },
-    smooth: { enabled: true, type: 'cubicBezier', forceDirection: 'horizontal', roundness },
+    smooth: link.way === 'beside' ? bow : wave,
   };
 }
 

@@ -134,18 +134,29 @@ function nearTitle(context, box, room) {
 
 function paintFarTitle(context, box, frame, _colours, { palette, scale }) {
   const height = titleHeight(box);
-  const room = frame.width - (box.kind === 'job' ? 26 : 22);
-  const wanted = Math.max(TITLE.size - 1, TITLE.screen / scale);
-  const wide = measure(context, box.label, `600 ${TITLE.size}px ${FAMILY}`) / TITLE.size;
-  const single = Math.min(TITLE.most, height * 0.6, wanted);
-  const alone = [single, single * 0.92, single * 0.84].find((one) => wide * one <= room);
-  const size = Math.floor(2 * (alone ?? Math.min((height - 3) / (2 * LEADING), wanted))) / 2;
-  const font = `600 ${size}px ${FAMILY}`;
-  const lines = wrapped(context, box.label, room, font);
-  context.font = font;
+  const { size, lines } = farTitle(context, box.label, frame.width - (box.kind === 'job' ? 26 : 22), height, scale);
+  context.font = `600 ${size}px ${FAMILY}`;
   context.fillStyle = palette.ink;
   const top = frame.y + height / 2 - ((lines.length - 1) * size * LEADING) / 2;
   lines.forEach((line, number) => context.fillText(line, frame.x + 14, top + number * size * LEADING));
+}
+
+/** On one line when it costs little size; else on two; else smaller; cut when nothing else is left. */
+function farTitle(context, label, room, height, scale) {
+  const wanted = Math.max(TITLE.size - 1, TITLE.screen / scale);
+  const wide = measure(context, label, `600 ${TITLE.size}px ${FAMILY}`) / TITLE.size;
+  const single = Math.min(TITLE.most, height * 0.6, wanted);
+  const near = [single, single * 0.92, single * 0.84].find((size) => wide * size <= room);
+  if (near) return { size: halves(near), lines: [label] };
+  const double = halves(Math.min((height - 3) / (2 * LEADING), wanted));
+  const lines = wrapped(context, label, room, `600 ${double}px ${FAMILY}`);
+  const whole = !lines.at(-1).endsWith('…');
+  const small = room / wide;
+  return whole || small < TITLE.least ? { size: double, lines } : { size: halves(small), lines: [label] };
+}
+
+function halves(size) {
+  return Math.floor(2 * size) / 2;
 }
 
 const wraps = new Map();

@@ -161,6 +161,8 @@ class Valuation:
             return values[0]
         if is_union(function):
             return merged(values)
+        if word == "typednullliteral":  # NULL of its argument's type
+            return EMPTY
         if word in _PICKING and len(values) == 1:
             return picked(values[0], *struct_field(self.plan, function), self.sources)
         if word == "namedstruct":

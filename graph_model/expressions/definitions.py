@@ -105,6 +105,16 @@ _RENAMING: Final = frozenset(
         "EventTimeWatermark", "CollectMetrics", "Intersect", "Except", "InMemoryRelation",
     }
 )  # fmt: skip
+#: Code of somebody's own over whole rows: any column may go into any other.
+_OPAQUE: Final = frozenset(
+    {
+        "AppendColumns", "CoGroup", "DeserializeToObject", "FlatMapCoGroupsInPandas",
+        "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState", "FlatMapGroupsInR",
+        "FlatMapGroupsInRWithArrow", "MapElements", "MapGroups", "MapInArrow", "MapInPandas",
+        "MapPartitions", "MapPartitionsInR", "MapPartitionsInRWithArrow", "PythonMapInArrow",
+        "ScriptTransformation", "SerializeFromObject",
+    }
+)  # fmt: skip
 #: Where an operation lists the expressions of its whole output, in order.
 _PROJECTIONS: Final = {"Project": "projectList", "Aggregate": "aggregateExpressions"}
 
@@ -206,6 +216,9 @@ class Definitions:
             return self._generated(attribute.id, operation, attribute.children)
         if attribute.id in self._read and not any(map(self._exists, attribute.children)):
             return Definition("leaf")
+        if operation is not None and operation_word(operation) in _OPAQUE:
+            gap = Gap(OPAQUE_OPERATION, self.place(operation))
+            return Definition("same", attribute.children, gaps=(gap,))
         return _same(*attribute.children)
 
     def _undeclared(self, identifier: str, operation: Operation, index: int) -> Definition:
@@ -220,7 +233,11 @@ class Definitions:
             generator = as_reference(operation.params.get("generator"))
             return self._generated(identifier, operation, (generator,) if generator else ())
         if word in _PROJECTIONS:
-            return self._listed(operation, _PROJECTIONS[word], index)
+            whole = self.outputs[operation.id] or ()
+            return self._listed(operation, _PROJECTIONS[word], index, len(whole))
+        if word == "Window":
+            fresh = self._fresh[operation.id]
+            return self._listed(operation, "windowExpressions", fresh.index(identifier), len(fresh))
         if word == "Union":
             return self._by_position(operation, operation.children, index)
         if word in _RENAMING:
@@ -282,9 +299,9 @@ class Definitions:
                 nodes[reference] = None
         return _same(*nodes) if nodes else self._unknown(POSITIONS, self.place(operation))
 
-    def _listed(self, operation: Operation, key: str, index: int) -> Definition:
+    def _listed(self, operation: Operation, key: str, index: int, count: int) -> Definition:
         listed = operation.params.get(key)
-        if isinstance(listed, list) and len(listed) == len(self.outputs[operation.id] or ()):
+        if isinstance(listed, list) and len(listed) == count:
             reference = as_reference(listed[index])
             if reference is not None and reference.kind == "expression":
                 return _same(reference)

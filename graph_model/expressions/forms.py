@@ -65,6 +65,27 @@ _NEGATED: Final = {
     "ILIKE": "NOT ILIKE", "RLIKE": "NOT RLIKE",
 }  # fmt: skip
 _SEEDED: Final = frozenset({"rand", "randn", "randstr", "shuffle", "uuid"})
+#: Functions that a producer may call by their class: ``elementat``.
+_SQL_NAMES: Final = {
+    "addmonths": "add_months", "anyvalue": "any_value",
+    "approximatepercentile": "percentile_approx", "arraycontains": "array_contains",
+    "arraydistinct": "array_distinct", "arrayjoin": "array_join", "arraymax": "array_max",
+    "arraymin": "array_min", "arrayposition": "array_position", "arrayrepeat": "array_repeat",
+    "arraysort": "array_sort", "arrayunion": "array_union", "collectlist": "collect_list",
+    "collectset": "collect_set", "countif": "count_if", "cumedist": "cume_dist",
+    "elementat": "element_at", "fromunixtime": "from_unixtime", "getjsonobject": "get_json_object",
+    "hyperloglogplusplus": "approx_count_distinct", "jsontostructs": "from_json",
+    "jsontuple": "json_tuple", "lastday": "last_day", "mapconcat": "map_concat",
+    "mapentries": "map_entries", "mapkeys": "map_keys", "mapvalues": "map_values",
+    "maxby": "max_by", "minby": "min_by", "monthsbetween": "months_between",
+    "nextday": "next_day", "nthvalue": "nth_value", "parsetodate": "to_date",
+    "parsetotimestamp": "to_timestamp", "sortarray": "sort_array", "stringlpad": "lpad",
+    "stringrepeat": "repeat", "stringreplace": "replace", "stringrpad": "rpad",
+    "stringsplit": "split", "stringtrimleft": "ltrim", "stringtrimright": "rtrim",
+    "structstojson": "to_json", "truncdate": "trunc", "trunctimestamp": "date_trunc",
+    "tryadd": "try_add", "trydivide": "try_divide", "trymultiply": "try_multiply",
+    "trysubtract": "try_subtract",
+}  # fmt: skip
 _SUBQUERY_NAMES: Final = {
     "scalarsubquery": "scalar_subquery", "listquery": "subquery", "exists": "exists",
     "lateralsubquery": "lateral_subquery",
@@ -129,7 +150,7 @@ def call_text(name: str, arguments: Sequence[Text]) -> Text:
 def function_text(plan: ExecutionPlan, function: Function, arguments: Sequence[Text]) -> Text:
     """The function applied to its arguments."""
     word = canonical(function)
-    if len(arguments) == 1 and (word in REPLACED or is_transparent(plan, function, word)):
+    if is_transparent(plan, function, word) or (len(arguments) == 1 and word in REPLACED):
         return arguments[0]
     if is_union(function):
         return union_text(arguments)
@@ -153,9 +174,11 @@ def _symbol(function: Function) -> tuple[str, int] | None:
 def _display_name(function: Function) -> str:
     """The name people know; a Scala lambda has none: ``…$$Lambda$3021/0x00…`` => ``udf``."""
     name = function.name.rstrip("$")
-    if function.hint == "expr.UDF" and ("$" in name or "/0x" in name):
-        return "udf"
-    return name or "?"
+    if canonical(function) == "scalaudf":
+        given = function.params.get("udfName")
+        name = given if isinstance(given, str) else name
+        return "udf" if "$" in name or "/0x" in name else name
+    return _SQL_NAMES.get(name, name) or "?"
 
 
 def _binary(symbol: str, binding: int, left: Text, right: Text) -> Text:
@@ -250,6 +273,11 @@ def _in_subquery(call: Call) -> Text | None:
         else f"({', '.join(value.text for value in values)})"
     )
     return Text(f"{left} IN ({query.text})", _COMPARE, f"{left} NOT IN ({query.text})")
+
+
+def _null(call: Call) -> Text | None:
+    """``nullif`` gives NULL the type of its argument, nothing else of it."""
+    return Text("NULL") if call.arguments else None
 
 
 def _minus(call: Call) -> Text | None:
@@ -443,6 +471,7 @@ _FORMS: Final[Mapping[str, Form]] = {
     "sortorder": _order,
     "lambdafunction": _lambda,
     "namedlambdavariable": _variable,
+    "typednullliteral": _null,
     "pythonudf": _python,
     "pythonudaf": _python,
     "pythonudtf": _python,

@@ -77,6 +77,8 @@ def _timestamp(value: Any) -> str:
 def _interval(value: Any, kind: str) -> str:
     """3 of ``interval month`` => ``'3' MONTH``; 86400000000 of ``interval day`` => ``'1' DAY``."""
     units = kind.removeprefix("interval").strip().upper()
+    if isinstance(value, str) and value.lstrip("-").isdigit():
+        value = int(value)
     if not isinstance(value, int) or not units:
         return quoted(str(value))
     if "YEAR" in units or "MONTH" in units:

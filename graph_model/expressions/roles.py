@@ -39,11 +39,14 @@ TRANSPARENT: Final = frozenset(
         "tempresolvedcolumn",
     }
 )  # fmt: skip
+_PADDING: Final = frozenset(
+    {"charTypeWriteSideCheck", "readSidePadding", "varcharTypeWriteSideCheck"}
+)
 #: Spark shows these to the optimiser as their replacement, the only child.
 REPLACED: Final = frozenset(
     {
-        "between", "datepart", "decode", "equalnull", "extract", "ifnull", "left", "nullif",
-        "nullifzero", "nvl", "nvl2", "right", "zeroifnull",
+        "between", "datepart", "datetimesub", "decode", "equalnull", "extract", "ifnull", "left",
+        "nullif", "nullifzero", "nvl", "nvl2", "right", "zeroifnull",
     }
 )  # fmt: skip
 RANKING: Final = frozenset({"rank", "denserank", "percentrank", "rownumber", "ntile", "cumedist"})
@@ -106,7 +109,13 @@ def subplan_text(function: Function) -> str | None:
 
 
 def is_transparent(plan: ExecutionPlan, function: Function, word: str) -> bool:
-    """Is the result the only child itself? A cast to the type that the child has is no change."""
+    """True where the result is the first child itself.
+
+    So it is for wrappers, for a cast to the type that the child has, and for the padding and
+    length checks that Spark puts around CHAR and VARCHAR columns.
+    """
+    if word == "staticinvoke":
+        return bool(function.children) and function.params.get("functionName") in _PADDING
     if len(function.children) != 1:
         return False
     if word in TRANSPARENT:

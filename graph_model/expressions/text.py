@@ -41,7 +41,7 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{text[: limit - 12]}… [{digest}]"
+    return f"{text[: limit - 14]}... [{digest}]"
 
 
 class Renderer:

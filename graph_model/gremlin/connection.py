@@ -93,8 +93,7 @@ class _Socket:
             raise
 
     async def _connect(self, url: str, headers: Mapping[str, str]) -> None:
-        # trust_env: a database behind a proxy is reached like everything else
-        self._session = aiohttp.ClientSession(trust_env=True)
+        self._session = aiohttp.ClientSession()
         self._websocket = await self._session.ws_connect(
             url,
             headers=headers,

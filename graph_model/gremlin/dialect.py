@@ -56,8 +56,8 @@ class Dialect:
     ``batch_elements`` and ``batch_records`` bound a write request; a record is one label or one
     property (Neptune's measure). ``batch_bytes`` bounds its encoded size; ``request_bytes`` is the
     most that the server takes at all, so that one huge element is rejected instead of ending the
-    connection each time. ``parallel_writes`` is how many writes one process sends at a time. ``checkpoints``: ``io().write()`` is allowed.
-    ``hints`` go with every read as side effects.
+    connection each time. ``parallel_writes`` is how many writes one process sends at a time.
+    ``checkpoints``: ``io().write()`` is allowed. ``hints`` go with every read as side effects.
     """
 
     name: str

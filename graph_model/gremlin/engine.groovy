@@ -38,13 +38,13 @@ import org.apache.tinkerpop.gremlin.server.op.OpLoader
 /** Puts a HandshakeGuard in front of every connection that the server accepts. */
 @Sharable
 class ConnectionGuard extends ChannelInboundHandlerAdapter {
-    final Set<String> hosts
+    final boolean loopback
 
-    ConnectionGuard(Set<String> hosts) { this.hosts = hosts }
+    ConnectionGuard(boolean loopback) { this.loopback = loopback }
 
     @Override
     void channelRead(ChannelHandlerContext context, Object connection) {
-        connection.pipeline().addFirst(new HandshakeGuard(hosts))
+        connection.pipeline().addFirst(new HandshakeGuard(loopback))
         context.fireChannelRead(connection)
     }
 }
@@ -52,9 +52,10 @@ class ConnectionGuard extends ChannelInboundHandlerAdapter {
 /** Reads the head of the handshake and ends a connection that a page of another host opened. */
 class HandshakeGuard extends ByteToMessageDecoder {
     static final int LONGEST_HEAD = 16384
-    final Set<String> hosts
+    static final Set<String> LOCAL = ['localhost', '127.0.0.1', '[::1]']
+    final boolean loopback
 
-    HandshakeGuard(Set<String> hosts) { this.hosts = hosts }
+    HandshakeGuard(boolean loopback) { this.loopback = loopback }
 
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf input, List<Object> output) {
@@ -76,19 +77,27 @@ class HandshakeGuard extends ByteToMessageDecoder {
         context.writeAndFlush(refusal).addListener(ChannelFutureListener.CLOSE)
     }
 
-    /** Programs send no Origin, or their own address; browsers always send that of the page. */
+    /**
+     * Programs send no Origin, or the address that they connect to; browsers always send that of
+     * the page. On the loopback interface the address must be a local one: any other name that
+     * leads here was made to (DNS rebinding).
+     */
     boolean allows(String head) {
-        for (String line : head.split('\r\n')) {
-            if (line.toLowerCase(Locale.ROOT).startsWith('origin:')) {
-                try {
-                    String host = new URI(line.substring(7).trim()).host
-                    if (host == null || !hosts.contains(host.toLowerCase(Locale.ROOT))) return false
-                } catch (URISyntaxException ignored) {
-                    return false
-                }
-            }
+        def lines = head.split('\r\n')
+        def origins = lines.findAll { it.toLowerCase(Locale.ROOT).startsWith('origin:') }
+        def asked = lines.find { it.toLowerCase(Locale.ROOT).startsWith('host:') }
+        return origins.every { origin ->
+            String host = hostOf(origin.substring(7).trim())
+            LOCAL.contains(host) || (!loopback && asked && host == hostOf("http://${asked.substring(5).trim()}"))
         }
-        return true
+    }
+
+    static String hostOf(String address) {
+        try {
+            return new URI(address).host?.toLowerCase(Locale.ROOT) ?: ''
+        } catch (URISyntaxException ignored) {
+            return ''
+        }
     }
 }
 
@@ -157,9 +166,10 @@ int serve(Settings settings, Path folder) {
         System.err.println(failure.cause.message)
         Runtime.runtime.halt(98) // server.py knows this as: the port is taken
     }
-    def local = ['localhost', '127.0.0.1', '[::1]', settings.host.toLowerCase(Locale.ROOT)] as Set
-    server.serverSocketChannel.pipeline().addFirst(new ConnectionGuard(local))
-    return server.serverSocketChannel.localAddress().port
+    def address = server.serverSocketChannel.localAddress()
+    server.serverSocketChannel.pipeline().addFirst(new ConnectionGuard(address.address.loopbackAddress))
+    executor.channels.close() // whoever came in before the guard stood there
+    return address.port
 }
 
 try {

@@ -258,8 +258,10 @@ def java_command(
         java,
         f"-Xmx{heap_mb}m",
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
-        "-XX:+UseSerialGC",
-        "-XX:+ExitOnOutOfMemoryError",  # a full heap ends the engine: no half-dead server
+        # a full heap ends the engine: no half-dead server. This collector, because it alone gives
+        # up when it does nothing but collect
+        "-XX:+UseParallelGC",
+        "-XX:+ExitOnOutOfMemoryError",
         # checkpoints in Kryo look into AtomicLong, which Java 17 forbids by default
         "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
         "-Dfile.encoding=UTF-8",

@@ -106,13 +106,21 @@ def remove_vertices(ids: Collection[str]) -> Bytecode:
 
 
 def remove_some_edges(limit: int) -> Bytecode:
-    """Remove up to ``limit`` edges; answers how many."""
-    return _bytecode(_start().E().limit(limit).side_effect(__.drop()).count())
+    return _bytecode(_start().E().limit(limit).drop())
 
 
 def remove_some_vertices(limit: int) -> Bytecode:
-    """Remove up to ``limit`` vertices; answers how many."""
-    return _bytecode(_start().V().limit(limit).side_effect(__.drop()).count())
+    return _bytecode(_start().V().limit(limit).drop())
+
+
+def is_there_an_edge() -> Bytecode:
+    """Answers 1 or 0."""
+    return _bytecode(_start().E().limit(1).count())
+
+
+def is_there_a_vertex() -> Bytecode:
+    """Answers 1 or 0."""
+    return _bytecode(_start().V().limit(1).count())
 
 
 # --- reading -------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from typing import Final, Generic, TypeVar
 
 from gremlin_python.process.traversal import Bytecode
 
-from graph_model.facts import Edge, Facts, Vertex, stages
+from graph_model.errors import GraphRejected
+from graph_model.facts import Edge, Facts, Stages, Vertex, stages
 from graph_model.gremlin import encoding, traversals
 from graph_model.gremlin.connection import Connections
 from graph_model.gremlin.dialect import Dialect, Upsert
@@ -78,6 +79,14 @@ class Writer:
     def write(self, facts: Facts) -> None:
         """See ``store.GraphWriter.write``."""
         staged = stages(facts)
+        try:
+            self._stages(staged)
+        except GraphRejected:
+            # Another process may have removed a vertex between our writing it and our writing an
+            # edge at it. Whatever else is wrong is wrong the second time too.
+            self._stages(staged)
+
+    def _stages(self, staged: Stages) -> None:
         self._vertices(staged.vertices)
         self._edges(staged.edges)
         self._edges(staged.markers)
@@ -93,9 +102,10 @@ class Writer:
 
     def clear(self) -> None:
         """See ``store.GraphWriter.clear``; edges first: a hub is dear to remove with its edges."""
-        for request in (traversals.remove_some_edges, traversals.remove_some_vertices):
-            while self._submit(request(_CLEAR_AT_ONCE)) != [0]:
-                pass
+        while self._submit(traversals.is_there_an_edge()) == [1]:
+            self._submit(traversals.remove_some_edges(_CLEAR_AT_ONCE))
+        while self._submit(traversals.is_there_a_vertex()) == [1]:
+            self._submit(traversals.remove_some_vertices(_CLEAR_AT_ONCE))
 
     def _vertices(self, vertices: Sequence[Vertex]) -> None:
         for batch in batches(vertices, self._dialect, encoding.vertex_row):

@@ -17,7 +17,8 @@ _QUERY: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTES: Final = {'"': '"', "`": "`", "]": "["}
-_NOT_IN_A_TABLE: Final = re.compile(r"[/\\=;?&]")
+# A path, an instance, parameters; `emp e join dept d on e.d = d.id` is a table expression.
+_NOT_IN_A_TABLE: Final = re.compile(r"[/\\;?&]|(?<=:)[\w.\-]+=")
 _ORACLE_SID: Final = re.compile(r"@[^/:@]+:[0-9]+", re.IGNORECASE)
 _PREFIX: Final = "jdbc:"
 

@@ -252,7 +252,8 @@ def mask_secrets(value: JsonValue, rules: Rules = DEFAULT_RULES) -> JsonValue:
     """
     changes: dict[int, dict[Any, str]] = {}
     if isinstance(value, str):
-        return mask_text(value, rules)
+        masked = mask_text(value, rules)
+        return value if masked == value else masked
     for container, place, masked in _secrets(value, rules):
         changes.setdefault(id(container), {})[place] = masked
     return _copied(value, changes) if changes else value

@@ -68,6 +68,7 @@ def in_pages(ask: Callable[[str | None], Page[Any]]) -> list[Any]:
     page = ask(None)
     items, totals = list(page.items), {page.total}
     while page.next is not None:
+        assert len(items) < page.total, "the pages do not end"
         page = ask(page.next)
         items += page.items
         totals.add(page.total)

@@ -341,7 +341,7 @@ def test_pages_of_entries_neither_repeat_nor_lose_any_while_documents_come(
         page = journal.entries(limit=3, cursor=cursor)
         seen += [entry.position for entry in page.items]
         cursor = page.next
-        if cursor is None:
+        if cursor is None or len(seen) > 7:
             break
         journal.accept([an_event(f"later {cursor}")], a_receipt())
     assert seen == [7, 6, 5, 4, 3, 2, 1]

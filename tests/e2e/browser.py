@@ -29,9 +29,7 @@ def chromium_path() -> str | None:
 @contextmanager
 def open_browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium_path(), args=list(ARGUMENTS)
-        )
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=list(ARGUMENTS))
         try:
             yield browser
         finally:

@@ -140,6 +140,9 @@ def _lineage(scenario: Scenario, query: Query) -> Reply:
     if scenario.name == "hostile":
         return Reply(200, fixture("hostile"))
     body = fixture(_lineage_fixture(query))
+    if query.get("depth") == "0":
+        alone = fixture("lineage-columns")["nodes"]
+        body = {**body, "nodes": [n for n in alone if n["id"] == node], "edges": []}
     if scenario.name == "unplaced":
         body = without_places(body)
     if scenario.name == "folded":

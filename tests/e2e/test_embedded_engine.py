@@ -196,9 +196,9 @@ def test_a_folder_that_cannot_be_written_is_named(gremlin_url: str, tmp_path: Pa
 
 
 def fill(graph: GremlinGraph) -> None:
-    for number in range(200):
+    for number in range(100):
         graph.write(
-            facts(*(vertex(labels.DATASET, number, each, x="x" * 900) for each in range(999)))
+            facts(*(vertex(labels.DATASET, number, each, x="x" * 20_000) for each in range(99)))
         )
 
 

@@ -81,7 +81,7 @@ def test_every_default_exception_has_the_one_body(server: Headwater, code: int) 
     assert response.get_json()["message"]
 
 
-@pytest.mark.parametrize("kind", sorted(set(classes(HeadwaterError)), key=lambda k: k.__name__))
+@pytest.mark.parametrize("kind", sorted(set(classes(HeadwaterError)), key=str))
 def test_every_class_of_the_tree_has_the_one_body_and_its_status(
     server: Headwater, kind: type[HeadwaterError]
 ) -> None:

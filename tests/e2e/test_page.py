@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.e2e import fake_api
 from tests.e2e.browser import by_id, open_browser, point_of, wait_for
@@ -57,16 +57,17 @@ def page(browser: Browser, api: FakeApi) -> Iterator[Page]:
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda said: complaints.append(said.text) if _bad(said) else None)
-    opened.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+    opened.on("console", lambda said: complaints.extend(_complaint(said)))
+    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
     yield opened
     context.close()
     assert complaints == []
 
 
-def _bad(said: Any) -> bool:
-    """Refused requests are part of some tests; everything else is a complaint."""
-    return said.type in ("error", "warning") and "Failed to load resource" not in said.text
+def _complaint(said: ConsoleMessage) -> list[str]:
+    """Refused requests are part of some tests; every other error or warning is a complaint."""
+    expected = "Failed to load resource" in said.text
+    return [said.text] if said.type in ("error", "warning") and not expected else []
 
 
 def state_of(page: Page) -> dict[str, str]:
@@ -91,9 +92,7 @@ def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: P
     canvas = page.get_by_test_id("canvas")
     expect(canvas).to_have_attribute("data-nodes", "12")
     expect(canvas).to_have_attribute("data-edges", "12")
-    expect(page.get_by_test_id("subtitle")).to_have_text(
-        "4 jobs, 1 failed last time · 8 tables"
-    )
+    expect(page.get_by_test_id("subtitle")).to_have_text("4 jobs, 1 failed last time · 8 tables")
     expect(page.get_by_test_id("failures").get_by_role("link")).to_have_text("attendance")
     expect(page.get_by_test_id("legend")).to_contain_text("Last run failed")
 
@@ -321,12 +320,10 @@ def test_search_groups_its_results_and_opens_one_by_keyboard(page: Page) -> None
     expect(results).to_be_hidden()
 
 
-def test_search_waits_for_a_pause_and_says_when_there_is_nothing(
-    page: Page, api: FakeApi
-) -> None:
+def test_search_waits_for_a_pause_and_says_when_there_is_nothing(page: Page, api: FakeApi) -> None:
     page.goto("/")
     wait_for(page)
-    box = page.get_by_role("combobox")
+    box = page.get_by_test_id("search-input")
     box.press_sequentially("nosuch", delay=20)
     expect(page.get_by_test_id("results")).to_contain_text("Nothing has this in its name.")
     assert len(asked(api, "/graph/search")) < 6
@@ -334,13 +331,16 @@ def test_search_waits_for_a_pause_and_says_when_there_is_nothing(
     expect(page.get_by_test_id("results")).to_be_hidden()
 
 
-def test_a_found_column_opens_the_column_view(page: Page) -> None:
+def test_a_found_column_opens_the_column_view(page: Page, api: FakeApi) -> None:
     page.goto("/")
     wait_for(page)
-    page.get_by_role("combobox").fill("employee_id")
+    page.get_by_test_id("search-input").fill("employee_id")
     page.get_by_role("option", name="employee_id").click()
     wait_for(page)
     assert state_of(page)["view"] == "columns"
+    question = asked(api, "/graph/column-lineage")[-1]
+    curated = next(n for n in fixture("overview")["nodes"] if n.get("uri") == EMPLOYEES)
+    assert (question["dataset"], question["column"]) == (curated["id"], "employee_id")
 
 
 # --- lineage -----------------------------------------------------------------------------------
@@ -548,9 +548,7 @@ def test_a_filter_that_nothing_passes_says_so_and_leads_back(page: Page) -> None
     expect(page.get_by_test_id("control-q")).to_have_value("")
 
 
-def test_a_partial_answer_names_reason_and_limit_and_offers_more(
-    page: Page, api: FakeApi
-) -> None:
+def test_a_partial_answer_names_reason_and_limit_and_offers_more(page: Page, api: FakeApi) -> None:
     api.play("partial")
     page.goto("/")
     wait_for(page)

@@ -54,7 +54,7 @@ def server(frontend: Path) -> Iterator[Headwater]:
         ("/vendor/vis-network/vis-network.min.js", "text/javascript; charset=utf-8"),
         ("/vendor/vis-network/vis-network.min.css", "text/css; charset=utf-8"),
         ("/docs", "text/html; charset=utf-8"),
-        ("/docs/docs.js", "text/javascript; charset=utf-8"),
+        ("/docs/docs.mjs", "text/javascript; charset=utf-8"),
         ("/docs/docs.css", "text/css; charset=utf-8"),
     ],
 )
@@ -114,7 +114,7 @@ def test_without_what_npm_installs_the_page_says_which_command_to_run(
 
 
 def test_the_page_over_the_description_loads_nothing_from_elsewhere(server: Headwater) -> None:
-    for path in ("/docs", "/docs/docs.js", "/docs/docs.css"):
+    for path in ("/docs", "/docs/docs.mjs", "/docs/docs.css"):
         with server.client.get(path) as response:
             assert not re.search(rb"https?:|[\"'(=]//", response.data)
 

@@ -283,6 +283,14 @@ def test_a_repeat_of_what_the_graph_shows_already_does_not_wait(server: Headwate
     assert server.projector.waited == []
 
 
+@pytest.mark.parametrize("state", ["rebuilding", "unavailable"])
+def test_nobody_waits_for_a_graph_that_is_behind_or_away(server: Headwater, state: str) -> None:
+    server.projector.state = state
+    assert server.post_plan(a_plan()).status_code == 201
+    assert server.projector.notified
+    assert server.projector.waited == []
+
+
 def test_without_a_waiting_time_the_answer_does_not_wait() -> None:
     with headwater(projection_wait_ms=0) as server:
         server.post_plan(a_plan())

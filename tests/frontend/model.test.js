@@ -48,7 +48,7 @@ test('without places the page lays the graph out itself: left to right, nothing 
   for (const node of reply.nodes) for (const field of ['x', 'y', 'width', 'height']) delete node[field];
   const model = toModel(reply);
   const boxes = [...model.boxes.values()];
-  for (const link of model.links.values()) assert.equal(link.back, false);
+  for (const link of model.links.values()) assert.equal(link.way, 'forward');
   for (const [place, one] of boxes.entries()) {
     assert.ok(Number.isFinite(one.x) && Number.isFinite(one.y));
     for (const other of boxes.slice(place + 1)) {
@@ -187,10 +187,20 @@ test('edges meet a column at its own row and side, a table at its title', () => 
 test('an edge that runs back has points of its own, so that it does not cover its counterpart', () => {
   const model = toModel({ nodes: [table('t', { x: 0, y: 0, width: 100, height: 40 }), task('j', { x: 300, y: 0, width: 100, height: 40 })], edges: [feeds('t', 'j'), feeds('j', 't')] });
   const [forward, back] = [model.links.get('t-j'), model.links.get('j-t')];
-  assert.deepEqual([forward.back, back.back], [false, true]);
+  assert.deepEqual([forward.way, back.way], ['forward', 'back']);
   assert.notEqual(ports(model, forward)[0].id, ports(model, back)[1].id);
   assert.ok(ports(model, back)[0].y > ports(model, forward)[0].y);
   assert.equal(ports(model, back)[0].x, 250);
+});
+
+test('an edge between tables that stand above each other bows out on the right', () => {
+  const model = toModel({ nodes: [table('a', { x: 0, y: 0, width: 100, height: 40 }), table('b', { x: 10, y: 200, width: 100, height: 40 })], edges: [feeds('a', 'b'), feeds('b', 'a')] });
+  const { edges } = toItems(model, palette, null);
+  for (const link of model.links.values()) {
+    assert.equal(link.way, 'beside');
+    assert.deepEqual(ports(model, link).map((port) => port.id.split(':')[0]), ['right', 'right']);
+  }
+  assert.deepEqual(edges.map((edge) => edge.smooth.type), ['curvedCW', 'curvedCCW']);
 });
 
 test('items for the canvas: every id once, ports only where an edge ends', () => {
@@ -234,7 +244,7 @@ test('a plan becomes operations: friendly name first, what it does beneath', () 
   const labelsOf = [...model.boxes.values()].map((box) => [box.label, box.detail]);
   assert.deepEqual(labelsOf[0], ['employees', 'read · LogicalRelation']);
   assert.deepEqual(labelsOf[2], ['Filter', 'active AND (hired_on < current_date())']);
-  for (const link of model.links.values()) assert.equal(link.back, false);
+  for (const link of model.links.values()) assert.equal(link.way, 'forward');
 });
 
 test('hostile names stay text, as long as they are', () => {

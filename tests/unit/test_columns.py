@@ -919,3 +919,59 @@ def test_the_kind_of_a_derivation_goes_with_its_how() -> None:
         labels.CONDITIONAL: labels.INDIRECT,
         labels.WINDOW: labels.INDIRECT,
     }
+
+
+def test_columns_without_references_are_found_in_the_lists_of_their_operation() -> None:
+    """As older documents have them: attributes alone, expressions in params."""
+    plan = PlanBuilder()
+    read = employees(plan)
+    total = plan.call("add", read["salary"], read["bonus"], symbol="+")
+    projected = plan.operation(
+        "Project",
+        read,
+        output=[read["dept"], plan.column("total")],
+        params={"projectList": [read["dept"], plan.alias(total, "total")]},
+    )
+    over = plan.over(plan.aggregate_of("sum", projected["total"]), [projected["dept"]])
+    windowed = plan.operation(
+        "Window",
+        projected,
+        output=[*(projected.output or ()), plan.column("w")],
+        params={"windowExpressions": [plan.alias(over, "w")]},
+    )
+    summed = plan.operation(
+        "Aggregate",
+        windowed,
+        output=[plan.column("s")],
+        params={"aggregateExpressions": [plan.aggregate_of("sum", windowed["w"])]},
+    )
+    plan.write(summed)
+    assert lineage(plan.build()) == {
+        "s": {"salary AGGREGATION", "bonus AGGREGATION", "dept WINDOW"}
+    }
+
+
+def test_the_padding_of_char_columns_is_no_transformation() -> None:
+    plan = PlanBuilder()
+    read = employees(plan)
+    padded = plan.call(
+        "staticinvoke",
+        read["dept"],
+        plan.literal(16),
+        of="objects.StaticInvoke",
+        params={"functionName": "readSidePadding"},
+    )
+    plan.write(plan.project(read, dept=padded))
+    built = plan.build()
+    assert lineage(built) == {"dept": {"dept IDENTITY"}}
+    assert [d.expression for d in derive(built).derivations] == ["dept"]
+
+
+def test_an_opaque_operation_with_references_of_its_own_is_still_a_gap() -> None:
+    plan = PlanBuilder()
+    read = employees(plan)
+    mine = plan.call("pythonudf", read["id"], read["dept"], params={"name": "f"})
+    plan.write(plan.operation("MapInPandas", read, output=[plan.column("z", mine)]))
+    built = plan.build()
+    assert lineage(built) == {"z": {"id TRANSFORMATION", "dept TRANSFORMATION"}}
+    assert gaps(built) == {"opaque-operation: MapInPandas (operation 1)"}

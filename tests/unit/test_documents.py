@@ -361,6 +361,16 @@ def test_operations_that_the_write_does_not_reach_are_left_out() -> None:
     ]
 
 
+def test_a_read_that_nothing_links_to_the_write_is_still_a_read() -> None:
+    def loose(document: dict[str, Any]) -> None:
+        document["operations"]["reads"].append({"id": "op-9", "inputSources": ["file:/loose"]})
+
+    plan = read_changed(loose)
+    assert plan.operations[0].id == "op-9"
+    assert {source for read in plan.reads for source in read.sources} >= {"file:/loose"}
+    assert plan.write.id == "op-0"
+
+
 # --- what it refuses, and where -----------------------------------------------------------------
 
 

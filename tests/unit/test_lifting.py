@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graph_model import documents
+from graph_model import columns, documents
 from graph_model.errors import InvalidDocument
 from graph_model.lifting import lift, lift_event
 from tests import captures
@@ -160,6 +160,12 @@ def test_a_lifted_plan_refers_to_expressions_in_its_params_as_its_twin_does() ->
         ]
 
 
+def test_a_lifted_plan_has_the_column_lineage_of_its_twin() -> None:
+    old, new = the_same_job_in_both_versions()
+    assert columns.derive(old).derivations
+    assert columns.derive(old) == columns.derive(new)
+
+
 def test_a_plan_is_lifted_the_same_way_every_time_and_left_as_it_was() -> None:
     document = captures.plans("f_no_header")[0]
     before = copy.deepcopy(document)
@@ -231,14 +237,16 @@ def lowered_value(value: Any, known: dict[str, Any]) -> Any:
 
 def lowered_expression(item: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     hint = item.get("extra", {}).get("_typeHint")
+    typed = {"dataTypeId": item["dataType"]} if "dataType" in item else {}
     if hint == "expr.Literal":
-        return {"_typeHint": hint, "value": item["value"]}
+        return {"_typeHint": hint, "value": item["value"]} | typed
     children = [lowered_value(child, known) for child in item.get("childRefs") or ()]
     if hint == "expr.Alias":
         return {"_typeHint": hint, "alias": item["name"], "child": children[0]}
     if hint == "expr.Binary":
-        return {"_typeHint": hint, "symbol": item["extra"]["symbol"], "children": children}
-    return {
+        symbol = item["extra"]["symbol"]
+        return {"_typeHint": hint, "symbol": symbol, "children": children} | typed
+    return typed | {
         "_typeHint": hint,
         "name": item["name"],
         "exprType": item["extra"]["simpleClassName"],
@@ -261,6 +269,7 @@ def test_a_captured_plan_comes_back_from_api_1_with_the_sources_of_its_columns(n
             assert [tree(old, child) for child in old.attributes[identifier].children] == [
                 tree(new, child) for child in column.children
             ]
+        assert columns.derive(old) == columns.derive(new)
 
 
 def test_a_merge_in_api_1_does_not_tell_where_its_columns_come_from() -> None:

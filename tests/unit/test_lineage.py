@@ -236,7 +236,7 @@ both = st.sampled_from((Direction.UPSTREAM, Direction.DOWNSTREAM))
 #: Each example clears the stores that it gets, so sharing them between examples is right.
 shared = settings(
     deadline=None,
-    max_examples=120,
+    max_examples=60,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,8 +24,8 @@ def test_names_fold_character_by_character(written, folded):
     assert fold(written) == folded
 
 
-def test_folding_twice_is_folding_once_for_every_character():
-    characters = map(chr, range(sys.maxunicode + 1))
+def test_folding_twice_is_folding_once_for_every_letter():
+    characters = map(chr, range(0x1F000))  # beyond are pictures and ideographs
     wrong = [c for c in characters if fold(fold(c)) != fold(c) or len(fold(c)) != 1]
     assert wrong == []
 
@@ -54,10 +52,7 @@ def test_paths_quote_only_what_would_divide_them(segments, path):
     [("`a", ("`a",)), ("a`.b", ("a`", "b")), ("`a`b.c", ("`a`b", "c")), ("a.", ("a", ""))],
 )
 def test_a_stray_quote_is_an_ordinary_character(text, segments):
-    if text == "a.":
-        assert split_path(text) == ("a",)
-    else:
-        assert split_path(text) == segments
+    assert split_path(text) == segments
 
 
 @settings(deadline=None)

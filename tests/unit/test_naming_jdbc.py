@@ -146,7 +146,7 @@ def test_a_query_stands_for_the_tables_that_it_reads(query, tables):
 
 @pytest.mark.parametrize(
     "query",
-    ["(select bogus from from) t", "(select 1) t", "(exec sp_who) t", "(select" + " (" * 90],
+    ["(select bogus from from) t", "(select 1) t", "(values (1, 2)) t", "(select" + " (" * 90],
 )
 def test_a_query_that_names_no_table_stays_one_dataset_of_its_text(query):
     (found,) = normalise(PG + query, "")
@@ -189,8 +189,9 @@ WORD = st.from_regex(r"[A-Za-z0-9!$*+.:-]{1,12}", fullmatch=True)
 def test_logins_and_options_never_reach_the_identity(host, schema, table, user, word, port, quoted):
     secret = f"S3CR3T{word}"
     name = f'"{schema}"."{table}"' if quoted else f"{schema}.{table}"
+    server = f"{host.upper()}{':5432' if port else ''}"
     written = (
-        f"jdbc:postgresql://{user.replace(':', '')}:{secret}@{host.upper()}{':5432' if port else ''}"
+        f"jdbc:postgresql://{user.replace(':', '')}:{secret}@{server}"
         f"/db?user={user}&password={secret}&connectTimeout=5:{name}"
     )
     (found,) = normalise(written, "")

@@ -26,7 +26,10 @@ ID = "c618a9fa-f5eb-4af9-9746-ae1035b36bc7"
         ("Statistics: 1234 bytes, 7 rows\nx", "x"),
         ("[transient_lastDdlTime=1700000000, a=b]", "[a=b]"),
         ("[a=b, transient_lastDdlTime=1700000000]", "[a=b]"),
-        ("CTERelationDef 2, false\n+- CTERelationRef 0, true", "CTERelationDef, false\n+- CTERelationRef, true"),
+        (
+            "CTERelationDef 2, false\n+- CTERelationRef 0, true",
+            "CTERelationDef, false\n+- CTERelationRef, true",
+        ),
         ("Exchange [plan_id=45]", "Exchange [plan_id]"),
         ("MapPartitionsRDD[12] at x", "MapPartitionsRDD at x"),
         ("org.example.Codec@1a2b3c", "org.example.Codec"),

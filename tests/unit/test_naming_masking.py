@@ -20,7 +20,8 @@ M = "*****"
         "password", "PASSWORD", "pass_word", "userPassword", "db.password", "passwd", "pwd",
         "javax.net.ssl.trustStorePassword", "secret", "client_secret", "fs.s3a.secret.key",
         "fs.s3a.access.key", "spark.hadoop.fs.s3a.session.token", "aws_secret_access_key",
-        "accessKeyId", "token", "API-Token", "sasToken", "fs.azure.account.key.a.dfs.core.windows.net",
+        "accessKeyId", "token", "API-Token", "sasToken",
+        "fs.azure.account.key.a.dfs.core.windows.net",
         "fs.azure.sas.container.account.blob.core.windows.net", "apiKey", "private_key",
         "sfPassword", "Authorization", "kafka.sasl.jaas.config", "credentials",
         "fs.azure.account.oauth2.client.secret",
@@ -35,8 +36,8 @@ def test_settings_that_look_secret_are_masked(key):
     "key",
     [
         "tokenizer", "tokens", "token_count", "tokenUrl", "fs.s3a.aws.credentials.provider",
-        "key", "keys", "partitionKey", "primary_key", "orderkey", "compass", "passenger", "sasquatch",
-        "passwordColumn", "secretScope", "name", "sig", "user", "accountId", "design",
+        "key", "keys", "partitionKey", "primary_key", "orderkey", "compass", "passenger",
+        "sasquatch", "passwordColumn", "secretScope", "name", "sig", "user", "accountId", "design",
     ],
 )  # fmt: skip
 def test_settings_that_only_sound_like_it_are_not(key):
@@ -94,8 +95,14 @@ def test_a_pair_of_name_and_value_is_a_setting():
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
-        ("jdbc:postgresql://h/d?user=u&password=p&ssl=true", f"jdbc:postgresql://h/d?user=u&password={M}&ssl=true"),
-        ("jdbc:sqlserver://h;user=sa;password=p;databaseName=d", f"jdbc:sqlserver://h;user=sa;password={M};databaseName=d"),
+        (
+            "jdbc:postgresql://h/d?user=u&password=p&ssl=true",
+            f"jdbc:postgresql://h/d?user=u&password={M}&ssl=true",
+        ),
+        (
+            "jdbc:sqlserver://h;user=sa;password=p;databaseName=d",
+            f"jdbc:sqlserver://h;user=sa;password={M};databaseName=d",
+        ),
         ("jdbc:sqlserver://h;password={a;b}}c;x=1", f"jdbc:sqlserver://h;password={M}}}c;x=1"),
         ("jdbc:mysql://root:hunter2@h:3306/d", f"jdbc:mysql://{M}@h:3306/d"),
         ("jdbc:oracle:thin:scott/tiger@//h:1521/orcl", f"jdbc:oracle:thin:{M}@//h:1521/orcl"),
@@ -103,14 +110,32 @@ def test_a_pair_of_name_and_value_is_a_setting():
         ("s3a://AKIA:sec/ret@bucket/x", f"s3a://{M}@bucket/x"),
         ("https://token@github.example/x", f"https://{M}@github.example/x"),
         ("see http://u:p@a and http://v:q@b", f"see http://{M}@a and http://{M}@b"),
-        ("https://a.blob.core.windows.net/c?sv=1&sig=abc%3D", f"https://a.blob.core.windows.net/c?sv=1&sig={M}"),
-        ("DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abc==;EndpointSuffix=x", f"DefaultEndpointsProtocol=https;AccountName=a;AccountKey={M};EndpointSuffix=x"),
-        ("Map(url -> jdbc:x, password -> hunter2, dbtable -> t)", f"Map(url -> jdbc:x, password -> {M}, dbtable -> t)"),
-        ("Storage Properties: [password=p, path=/x]", f"Storage Properties: [password={M}, path=/x]"),
+        (
+            "https://a.blob.core.windows.net/c?sv=1&sig=abc%3D",
+            f"https://a.blob.core.windows.net/c?sv=1&sig={M}",
+        ),
+        (
+            "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abc==;EndpointSuffix=x",
+            f"DefaultEndpointsProtocol=https;AccountName=a;AccountKey={M};EndpointSuffix=x",
+        ),
+        (
+            "Map(url -> jdbc:x, password -> hunter2, dbtable -> t)",
+            f"Map(url -> jdbc:x, password -> {M}, dbtable -> t)",
+        ),
+        (
+            "Storage Properties: [password=p, path=/x]",
+            f"Storage Properties: [password={M}, path=/x]",
+        ),
         ("{fs.s3a.secret.key=abc, a=b}", f"{{fs.s3a.secret.key={M}, a=b}}"),
-        ("-Xmx1g -Djavax.net.ssl.trustStorePassword=changeit -Da=b", f"-Xmx1g -Djavax.net.ssl.trustStorePassword={M} -Da=b"),
+        (
+            "-Xmx1g -Djavax.net.ssl.trustStorePassword=changeit -Da=b",
+            f"-Xmx1g -Djavax.net.ssl.trustStorePassword={M} -Da=b",
+        ),
         ("spark-submit --password=x job.py", f"spark-submit --password={M} job.py"),
-        ('PlainLoginModule required username="u" password="p";', f'PlainLoginModule required username="u" password="{M}";'),
+        (
+            'PlainLoginModule required username="u" password="p";',
+            f'PlainLoginModule required username="u" password="{M}";',
+        ),
         ('{"user": "u", "password": "p"}', f'{{"user": "u", "password": "{M}"}}'),
         (r'{\"password\":\"p\"}', rf'{{\"password\":\"{M}\"}}'),
         ("[url=jdbc:x://h;password=p, a=b]", f"[url=jdbc:x://h;password={M} a=b]"),

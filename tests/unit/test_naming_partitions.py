@@ -140,7 +140,7 @@ VALUES = st.none() | st.text(st.characters(codec="utf-8"), max_size=8).filter(
 @given(st.dictionaries(KEYS, VALUES, max_size=4))
 def test_the_partition_text_divides_into_what_it_was_made_of(values):
     text = partition_text(values.items())
-    expected = [value for value in values.values()]
+    expected = list(values.values())
     assert [value for _, value in partition_pairs(text)] == expected
     assert partition_text(partition_pairs(text)) == text
 

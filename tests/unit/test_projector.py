@@ -119,7 +119,7 @@ def expected() -> tuple[object, object]:
 
 
 @given(st.randoms(use_true_random=False), st.booleans(), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_any_order_and_repetition_gives_the_same_projection(
     expected: tuple[object, object], rng: random.Random, stepwise: bool, data: st.DataObject
 ) -> None:
@@ -130,7 +130,7 @@ def test_any_order_and_repetition_gives_the_same_projection(
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_a_withdrawal_leaves_what_a_projection_from_nothing_gives(data: st.DataObject) -> None:
     """Whatever arrived step by step: the same as if it had all been there at once."""
     documents = data.draw(st.permutations(TROUBLE))[: data.draw(st.integers(1, len(TROUBLE)))]

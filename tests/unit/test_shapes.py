@@ -8,8 +8,8 @@ job means, written by hand from that meaning:
   INDIRECT ones are WINDOW (partition and order of a window) or CONDITIONAL (what decides in CASE,
   IF or FILTER (WHERE ...)). count(*), rankings and literals have no direct source.
 - ``influences``: what decides which rows there are, or their order: FILTER, JOIN, GROUP_BY, SORT.
-  Duplicates are dropped by grouping; EXCEPT and INTERSECT compare like a join. Through a computed
-  column they reach everything that it was computed from.
+  DISTINCT groups by all its columns; EXCEPT and INTERSECT filter by the columns of both sides.
+  Through a computed column they reach everything that it was computed from.
 - ``gaps``: the codes of what the document does not tell.
 - ``expressions``: texts, for columns where there is only one way to write them.
 

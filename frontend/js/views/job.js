@@ -11,6 +11,7 @@ import { errorText, facts, later, modeChip, section, stateChip, table } from '..
 import { lineageOf, link, write } from '../url.js';
 
 const RUNS = 50;
+const MOST_LISTED = 12;
 
 export const job = {
   controls: ['at'],
@@ -53,7 +54,7 @@ function summarise({ state }, known) {
   const last = known.lastRun;
   const targets = unique((known.plans ?? []).map((plan) => plan.target).filter(Boolean));
   const sources = unique((known.plans ?? []).flatMap((plan) => plan.sources ?? []));
-  const listOf = (datasets) => element('ul', { class: 'lines' }, datasets.map((dataset) => element('li', {}, datasetLink(state, dataset), element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono')))));
+  const listOf = (datasets) => element('ul', { class: 'lines' }, datasets.slice(0, MOST_LISTED).map((dataset) => element('li', {}, datasetLink(state, dataset), element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono')))), datasets.length > MOST_LISTED && element('li', { class: 'muted' }, `and ${formatNumber(datasets.length - MOST_LISTED)} more`));
   return {
     kind: 'Job',
     tone: 'job',

@@ -10,6 +10,9 @@ import { find, planModel } from '../model.js';
 import { expression, facts, modeChip, section, table } from '../panel.js';
 import { link, write } from '../url.js';
 
+/** A filter, a join or a grouping bears on all that a plan writes: one edge to this name. */
+const EVERY = '*';
+
 export const plan = {
   controls: [],
 
@@ -118,6 +121,7 @@ function schemaTable(schema, heading) {
 function outputColumns(state, known) {
   const edges = known.columns ?? [];
   const outputs = [...new Map(edges.map((edge) => [edge.to.id, edge.to])).values()];
+  outputs.sort((one, other) => (one.name === EVERY) - (other.name === EVERY));
   if (outputs.length === 0) return section('Output columns', element('p', { class: 'muted' }, 'No source of an output column is known.'));
   const rows = outputs.flatMap((output) => {
     const sources = edges.filter((edge) => edge.to.id === output.id);
@@ -132,6 +136,7 @@ function outputColumns(state, known) {
 }
 
 function columnOf(state, known, column, withTable) {
+  if (column.name === EVERY) return element('span', { class: 'muted' }, 'every column');
   const dataset = [known.target, ...(known.sources ?? [])].find((one) => one?.uri === column.dataset);
   const href = link(state, { view: 'columns', dataset: dataset?.id ?? column.dataset, column: column.name });
   const above = withTable ? element('span', { class: 'small muted block' }, data(shorten(plain(dataset?.label ?? column.dataset), 60))) : null;

@@ -1,0 +1,274 @@
+"""Small PySpark jobs, one a lineage shape, over a lake like that of the recorded captures.
+
+``JOBS["c_union"](spark, lake)`` runs one. Those that bear the name of a capture are the job that
+the stock agent was recorded with, so the two documents can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import functions as f
+from pyspark.sql.window import Window
+
+DERBY_DRIVER: Final = "org.apache.derby.jdbc.EmbeddedDriver"
+_EMPLOYEES: Final = (
+    "emp_id int, dept string, salary int, bonus int, manager_id int, hired date, "
+    "full_name string, total_comp int"
+)
+_ROWS: Final = """
+    VALUES (1, 'HR', 100, 10, 2, DATE '2020-01-01', 'Ada', 110),
+           (2, 'HR', 200, NULL, NULL, DATE '2020-01-02', 'Ben', 200),
+           (3, 'IT', 300, 5, 2, DATE '2020-02-01', 'Cleo', 305)
+"""
+
+
+class SparkLake:
+    """Paths of the lake below ``root``, and its tables."""
+
+    def __init__(self, spark: Any, root: Path) -> None:
+        self.spark = spark
+        self.root = root
+
+    def path(self, name: str) -> str:
+        return str(self.root / "data" / name)
+
+    def fill(self) -> None:
+        """Make the tables that jobs read."""
+        columns = [part.split()[0] for part in _EMPLOYEES.split(", ")]
+        rows = self.spark.sql(_ROWS).toDF(*columns).coalesce(1)
+        rows.write.mode("overwrite").parquet(self.path("curated/employees"))
+        attendance = self.root / "data" / "raw" / "attendance" / "att.csv"
+        attendance.parent.mkdir(parents=True)
+        attendance.write_text("emp_id,day,hours,status\n1,2026-03-02,8,P\n3,2026-03-02,0,A\n")
+        orders = self.root / "data" / "raw" / "orders_json" / "orders.json"
+        orders.parent.mkdir(parents=True)
+        orders.write_text(
+            '{"amount": 3, "id": 1, "items": [{"price": 1.5, "qty": 2, "sku": "x"}], '
+            '"month": "M1", "region": "EU", "tags": ["a"]}\n'
+        )
+
+    def employees(self) -> Any:
+        return self.spark.read.parquet(self.path("curated/employees"))
+
+    def attendance(self) -> Any:
+        reader = self.spark.read.option("header", True).option("inferSchema", True)
+        return reader.csv(self.path("raw/attendance/att.csv"))
+
+    def orders(self) -> Any:
+        return self.spark.read.json(self.path("raw/orders_json"))
+
+    def views(self) -> None:
+        self.employees().createOrReplaceTempView("e")
+        self.attendance().createOrReplaceTempView("a")
+
+
+def write(frame: Any, path: str, mode: str = "overwrite") -> None:
+    frame.write.mode(mode).parquet(path)
+
+
+# --- the jobs of the captures ------------------------------------------------------------------
+
+
+def a2_managers(lake: SparkLake) -> None:
+    e, m = lake.employees().alias("e"), lake.employees().alias("m")
+    joined = e.join(m, f.col("e.manager_id") == f.col("m.emp_id"), "left")
+    chosen = joined.select(
+        "e.emp_id",
+        f.col("e.full_name").alias("employee"),
+        f.col("m.full_name").alias("manager"),
+        "e.dept",
+        "e.total_comp",
+        (f.col("e.total_comp") / f.col("m.total_comp")).alias("ratio"),
+    )
+    write(chosen, lake.path("curated/emp_manager"))
+
+
+def a3_agg(lake: SparkLake) -> None:
+    people = lake.spark.read.parquet(lake.path("curated/emp_manager"))
+    grouped = people.groupBy("dept", "manager").agg(
+        f.count("*").alias("n"),
+        f.avg("total_comp").alias("avg_comp"),
+        f.max("ratio").alias("max_ratio"),
+    )
+    write(grouped, lake.path("agg/dept_manager"))
+
+
+def b_attendance_table(lake: SparkLake) -> None:
+    lake.spark.sql("CREATE DATABASE IF NOT EXISTS hr")
+    daily = (
+        lake.attendance()
+        .join(lake.employees(), "emp_id")
+        .groupBy("dept", "day")
+        .agg(
+            f.sum("hours").alias("hours"),
+            f.sum(f.when(f.col("status") == "A", 1).otherwise(0)).alias("absent"),
+        )
+    )
+    daily.write.mode("overwrite").saveAsTable("hr.attendance_daily")
+    absent = lake.spark.table("hr.attendance_daily").where("absent > 1")
+    write(absent, lake.path("agg/absent"))
+
+
+def c_union(lake: SparkLake) -> None:
+    left = lake.employees().select("emp_id", f.col("dept").alias("label"))
+    write(left.union(lake.attendance().select("emp_id", "status")), lake.path("out/union"))
+
+
+def c_window(lake: SparkLake) -> None:
+    by_pay = Window.partitionBy("dept").orderBy(f.desc("salary"))
+    ranked = lake.employees().select(
+        "emp_id",
+        "dept",
+        f.rank().over(by_pay).alias("rk"),
+        f.lag("salary", 1).over(by_pay).alias("prev"),
+        f.sum("bonus").over(Window.partitionBy("dept")).alias("dept_bonus"),
+    )
+    write(ranked, lake.path("out/window"))
+
+
+def c_cte_twice(lake: SparkLake) -> None:
+    lake.views()
+    query = """
+        WITH d AS (SELECT dept, avg(salary) av FROM e GROUP BY dept)
+        SELECT x.dept, x.av, y.av av2 FROM d x JOIN d y ON x.dept = y.dept
+    """
+    write(lake.spark.sql(query), lake.path("out/cte_twice"))
+
+
+def c_append(lake: SparkLake) -> None:
+    write(lake.employees().select("emp_id"), lake.path("out/append"))
+    write(lake.attendance().select("emp_id"), lake.path("out/append"), "append")
+
+
+def c_rollup(lake: SparkLake) -> None:
+    grouped = lake.employees().rollup("dept", "manager_id").agg(f.sum("salary").alias("s"))
+    write(grouped, lake.path("out/rollup"))
+
+
+def c_explode(lake: SparkLake) -> None:
+    each = lake.orders().select("id", f.explode("items").alias("it"))
+    flat = each.select(
+        "id",
+        f.col("it.sku").alias("sku"),
+        (f.col("it.qty") * f.col("it.price")).alias("amt"),
+    )
+    write(flat, lake.path("out/explode"))
+
+
+def c_rdd_todf(lake: SparkLake) -> None:
+    frame = lake.employees().rdd.map(lambda row: (row[0], row[1])).toDF(["a", "b"])
+    write(frame, lake.path("out/rdd_toDF"))
+
+
+def c_fail_plan(lake: SparkLake) -> None:
+    write(lake.employees(), lake.path("curated/employees"), "errorifexists")
+
+
+# --- jobs of our own ---------------------------------------------------------------------------
+
+
+def partitioned(lake: SparkLake) -> None:
+    writer = lake.employees().select("emp_id", "dept").write.partitionBy("dept")
+    writer.mode("overwrite").option("partitionOverwriteMode", "dynamic").csv(
+        lake.path("out/partitioned"), header=True
+    )
+
+
+def inserts(lake: SparkLake) -> None:
+    lake.views()
+    lake.spark.sql("DROP TABLE IF EXISTS by_dept")
+    lake.spark.sql("CREATE TABLE by_dept (id INT, dept STRING) USING parquet PARTITIONED BY (dept)")
+    lake.spark.sql("INSERT INTO by_dept SELECT emp_id, dept FROM e")
+    lake.spark.sql("INSERT OVERWRITE by_dept PARTITION (dept = 'HR') SELECT emp_id FROM e")
+    lake.spark.sql("TRUNCATE TABLE by_dept")
+    lake.spark.sql("DROP TABLE by_dept")
+
+
+def append_to_table(lake: SparkLake) -> None:
+    frame = lake.employees().select("emp_id")
+    frame.write.mode("append").saveAsTable("appended")
+    frame.write.mode("append").saveAsTable("appended")
+
+
+def catalog_view(lake: SparkLake) -> None:
+    lake.employees().write.mode("overwrite").saveAsTable("vt")
+    lake.spark.sql("CREATE OR REPLACE VIEW v_emp AS SELECT emp_id id, upper(dept) d FROM vt")
+    write(lake.spark.table("v_emp"), lake.path("out/view"))
+
+
+def jdbc(lake: SparkLake) -> None:
+    url = f"jdbc:derby:{lake.root}/database"
+    secret = {"driver": DERBY_DRIVER, "user": "app", "password": "unsaid-word"}
+    rows = lake.employees().select("emp_id", "dept")
+    rows.write.mode("overwrite").jdbc(f"{url};create=true", "EMP", properties=secret)
+    write(lake.spark.read.jdbc(url, "EMP", properties=secret), lake.path("out/from_jdbc"))
+    query = lake.spark.read.format("jdbc").options(**secret, url=url)
+    query = query.option("query", 'SELECT "emp_id" AS id FROM EMP').load()
+    write(query, lake.path("out/from_jdbc_query"))
+
+
+def subqueries(lake: SparkLake) -> None:
+    lake.views()
+    query = """
+        SELECT emp_id, salary / (SELECT max(hours) FROM a WHERE status = 'P') AS share
+        FROM e
+        WHERE emp_id IN (SELECT emp_id FROM a WHERE hours > 1)
+          AND EXISTS (SELECT 1 FROM e x WHERE x.manager_id = e.emp_id)
+    """
+    write(lake.spark.sql(query), lake.path("out/subqueries"))
+
+
+def python_function(lake: SparkLake) -> None:
+    shout = f.udf(lambda text: f"{text}!", "string")
+    write(lake.employees().select(shout("dept").alias("loud")), lake.path("out/udf"))
+
+
+def failing_function(lake: SparkLake) -> None:
+    broken = f.udf(lambda _: 1 / 0, "double")
+    write(lake.employees().select(broken("emp_id").alias("x")), lake.path("out/broken"))
+
+
+def several_inserts(lake: SparkLake) -> None:
+    lake.views()
+    lake.spark.sql("DROP TABLE IF EXISTS high")
+    lake.spark.sql("DROP TABLE IF EXISTS low")
+    lake.spark.sql("CREATE TABLE high (id INT) USING parquet")
+    lake.spark.sql("CREATE TABLE low (id INT) USING parquet")
+    lake.spark.sql(
+        "FROM e INSERT INTO high SELECT emp_id WHERE salary > 150 "
+        "INSERT INTO low SELECT emp_id WHERE salary <= 150"
+    )
+
+
+def ignored(lake: SparkLake) -> None:
+    write(lake.employees(), lake.path("curated/employees"), "ignore")
+
+
+def only_read(lake: SparkLake) -> None:
+    lake.employees().count()
+    lake.employees().collect()
+    lake.employees().write.format("noop").mode("overwrite").save()
+
+
+def lateral(lake: SparkLake) -> None:
+    lake.views()
+    query = """
+        SELECT e.emp_id, t.total FROM e,
+        LATERAL (SELECT sum(hours) AS total FROM a WHERE a.emp_id = e.emp_id) t
+    """
+    write(lake.spark.sql(query), lake.path("out/lateral"))
+
+
+Job = Callable[[SparkLake], None]
+JOBS: Final[dict[str, Job]] = {
+    job.__name__: job
+    for job in (
+        a2_managers, a3_agg, b_attendance_table, c_union, c_window, c_cte_twice, c_append,
+        c_rollup, c_explode, c_rdd_todf, c_fail_plan, partitioned, inserts, append_to_table,
+        catalog_view, jdbc, subqueries, python_function, failing_function, several_inserts,
+        ignored, only_read, lateral,
+    )
+}  # fmt: skip

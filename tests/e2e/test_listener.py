@@ -1,0 +1,471 @@
+"""The listener in real Spark: one session, a job a shape, against a server that only records."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_model.documents import read_event, read_plan
+from spark_agent_config.listener import Observation, observe
+from tests import captures
+from tests.plan_reader import (
+    condition_columns,
+    names,
+    operations,
+    origins,
+    outline,
+    sources,
+    written_columns,
+    written_types,
+)
+from tests.recording_server import RecordingServer, recording_server
+
+pytestmark = pytest.mark.spark
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one job made the listener send."""
+
+    plans: list[Any]
+    events: list[Any]
+    error: Exception | None
+
+    @property
+    def plan(self) -> Any:
+        assert len(self.plans) == 1, [plan["operations"]["write"]["name"] for plan in self.plans]
+        return self.plans[0]
+
+    def written_to(self, ending: str) -> Any:
+        """The only plan whose target ends like this."""
+        found = [p for p in self.plans if p["operations"]["write"]["outputSource"].endswith(ending)]
+        assert len(found) == 1, [p["operations"]["write"]["outputSource"] for p in self.plans]
+        return found[0]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A running session with the listener on."""
+
+    spark: Any
+    lake: Any
+    server: RecordingServer
+    observation: Observation
+
+    @property
+    def root(self) -> str:
+        return str(self.lake.root)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        pytest.skip("no java on this machine")
+    pytest.importorskip("pyspark")
+    root = tmp_path_factory.mktemp("lake")
+    spark = _open_session(root)
+    try:
+        from tests.e2e.listener_jobs import SparkLake
+
+        lake = SparkLake(spark, root)
+        lake.fill()
+        with recording_server() as server:
+            observation = observe(spark, server.url, namespace="tests", labels={"team": "hr"})
+            yield Bench(spark, lake, server, observation)
+            observation.close()
+    finally:
+        spark.stop()
+
+
+def _open_session(root: Path) -> Any:
+    from pyspark.sql import SparkSession
+
+    return (
+        SparkSession.builder.master("local[2]")
+        .appName("listener-tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.log.level", "OFF")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.warehouse.dir", str(root / "warehouse"))
+        .config("spark.driver.extraJavaOptions", f"-Dderby.stream.error.file={root}/derby.log")
+        .getOrCreate()
+    )
+
+
+@pytest.fixture(scope="module")
+def run(bench: Bench) -> Callable[[str], Report]:
+    """Runs a job once, however many tests look at it."""
+    from tests.e2e.listener_jobs import JOBS
+
+    reports: dict[str, Report] = {}
+
+    def run_job(name: str) -> Report:
+        if name not in reports:
+            if name == "a3_agg":
+                run_job("a2_managers")
+            plans, events = len(bench.server.plans()), len(bench.server.events())
+            error: Exception | None = None
+            try:
+                JOBS[name](bench.lake)
+            except Exception as raised:
+                error = raised
+            assert bench.observation.flush(30)
+            reports[name] = Report(
+                bench.server.plans()[plans:], bench.server.events()[events:], error
+            )
+        return reports[name]
+
+    return run_job
+
+
+# --- against the stock agent -------------------------------------------------------------------
+
+_SAME_JOBS = (
+    "a2_managers",
+    "a3_agg",
+    "b_attendance_table",
+    "c_union",
+    "c_window",
+    "c_append",
+    "c_explode",
+)
+_KNOWN_JOBS = (*_SAME_JOBS, "c_cte_twice", "c_rollup", "c_fail_plan")
+
+
+@pytest.mark.parametrize("name", _SAME_JOBS)
+def test_a_job_gives_the_plans_that_the_stock_agent_gives(
+    name: str, run: Callable[[str], Report], bench: Bench
+) -> None:
+    ours = [outline(plan, bench.root) for plan in run(name).plans]
+    theirs = [outline(plan, "/nowhere") for plan in captures.plans(name)]
+
+    assert ours == theirs[: len(ours)]
+    assert len(ours) == len({tuple(lines) for lines in theirs})
+
+
+@pytest.mark.parametrize("name", _KNOWN_JOBS)
+def test_no_source_target_or_mode_of_the_stock_agent_is_missing(
+    name: str, run: Callable[[str], Report], bench: Bench
+) -> None:
+    def told(plans: Any, root: str) -> set[tuple[Any, ...]]:
+        return {
+            (
+                plan["operations"]["write"]["outputSource"].replace(root, "/lake"),
+                plan["operations"]["write"]["append"],
+                plan["operations"]["write"]["extra"]["destinationType"],
+                frozenset(uri.replace(root, "/lake") for uri in sources(plan)),
+            )
+            for plan in plans
+        }
+
+    assert told(captures.plans(name), "/nowhere") <= told(run(name).plans, bench.root)
+
+
+def test_an_rdd_of_files_is_read_where_the_stock_agent_reads_it(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    (agents,) = sources(captures.plans("c_rdd_toDF")[0])
+    (ours,) = sources(run("c_rdd_todf").plan)
+
+    assert ours.replace(bench.root, "/lake") == agents.rpartition("/")[0]
+    assert written_columns(run("c_rdd_todf").plan) == ["a", "b"]
+
+
+# --- shapes ------------------------------------------------------------------------------------
+
+
+def test_a_partitioned_write_says_its_keys_and_that_it_is_dynamic(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    write = run("partitioned").plan["operations"]["write"]
+
+    assert write["outputSource"] == f"file:{bench.root}/data/out/partitioned"
+    assert write["append"] is False
+    assert write["extra"] == {
+        "destinationType": "csv",
+        "saveMode": "Overwrite",
+        "partitionColumns": ["dept"],
+        "dynamicPartitionOverwrite": True,
+    }
+
+
+def test_columns_of_a_self_join_keep_their_sides(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    employees = f"file:{bench.root}/data/curated/employees"
+
+    assert origins(run("a2_managers").plan) == {
+        "emp_id": {f"{employees}#emp_id"},
+        "employee": {f"{employees}#full_name"},
+        "manager": {f"{employees}#full_name"},
+        "dept": {f"{employees}#dept"},
+        "total_comp": {f"{employees}#total_comp"},
+        "ratio": {f"{employees}#total_comp"},
+    }
+
+
+def test_types_of_computed_columns_are_told(run: Callable[[str], Report]) -> None:
+    assert written_types(run("a3_agg").plan) == ["string", "string", "bigint", "double", "double"]
+    assert written_types(run("c_window").plan)[2:] == ["int", "int", "bigint"]
+
+
+def test_columns_pass_through_a_cte_that_is_used_twice(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    plan = run("c_cte_twice").plan
+    employees = f"file:{bench.root}/data/curated/employees"
+    definition = next(o for o in operations(plan).values() if o["name"] == "CTERelationDef")
+    uses = [o for o in operations(plan).values() if o["name"] == "CTERelationRef"]
+
+    assert origins(plan) == {
+        "dept": {f"{employees}#dept"},
+        "av": {f"{employees}#salary"},
+        "av2": {f"{employees}#salary"},
+    }
+    assert [use["params"]["cteId"] for use in uses] == [definition["params"]["id"]] * 2
+
+
+def test_columns_pass_through_a_rollup(run: Callable[[str], Report], bench: Bench) -> None:
+    employees = f"file:{bench.root}/data/curated/employees"
+
+    assert origins(run("c_rollup").plan) == {
+        "dept": {f"{employees}#dept"},
+        "manager_id": {f"{employees}#manager_id"},
+        "s": {f"{employees}#salary"},
+    }
+
+
+def test_tables_of_subqueries_are_read_and_their_columns_arrive(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    plan = run("subqueries").plan
+    employees = f"file:{bench.root}/data/curated/employees"
+    attendance = f"file:{bench.root}/data/raw/attendance/att.csv"
+
+    assert sources(plan) == {employees, attendance}
+    assert origins(plan) == {
+        "emp_id": {f"{employees}#emp_id"},
+        "share": {f"{employees}#salary", f"{attendance}#hours"},
+    }
+
+
+def test_conditions_around_and_inside_subqueries_are_told(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    plan = run("subqueries").plan
+    employees = f"file:{bench.root}/data/curated/employees"
+    attendance = f"file:{bench.root}/data/raw/attendance/att.csv"
+    filters = [
+        condition_columns(plan, operation)
+        for operation in operations(plan).values()
+        if operation["name"] == "Filter"
+    ]
+
+    assert {f"{employees}#emp_id", f"{attendance}#emp_id"} in filters  # IN
+    assert {f"{attendance}#hours"} in filters  # inside IN
+    assert {f"{attendance}#status"} in filters  # inside the scalar subquery
+    assert {f"{employees}#manager_id", f"{employees}#emp_id"} in filters  # inside EXISTS
+
+
+def test_a_lateral_subquery_is_a_side_of_the_join(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    assert origins(run("lateral").plan) == {
+        "emp_id": {f"file:{bench.root}/data/curated/employees#emp_id"},
+        "total": {f"file:{bench.root}/data/raw/attendance/att.csv#hours"},
+    }
+
+
+def test_columns_pass_through_a_view_of_the_catalog(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    plan = run("catalog_view").written_to("/out/view")
+    table = f"file:{bench.root}/warehouse/vt"
+    (read,) = plan["operations"]["reads"]
+
+    assert origins(plan) == {"id": {f"{table}#emp_id"}, "d": {f"{table}#dept"}}
+    assert read["params"]["table"]["identifier"] == {"table": "vt", "database": "default"}
+
+
+def test_python_functions_pass_columns_on(run: Callable[[str], Report], bench: Bench) -> None:
+    assert origins(run("python_function").plan) == {
+        "loud": {f"file:{bench.root}/data/curated/employees#dept"}
+    }
+
+
+def test_a_table_made_by_a_query_is_told_twice_with_one_target(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    insert, create, _ = run("b_attendance_table").plans
+    wrote = [plan["operations"]["write"] for plan in (insert, create)]
+
+    assert [write["name"] for write in wrote] == [
+        "InsertIntoHadoopFsRelationCommand",
+        "CreateDataSourceTableAsSelectCommand",
+    ]
+    place = f"file:{bench.root}/warehouse/hr.db/attendance_daily"
+    assert {write["outputSource"] for write in wrote} == {place}
+    assert origins(insert) == origins(create)
+    assert wrote[1]["params"]["table"]["identifier"] == {
+        "table": "attendance_daily",
+        "database": "hr",
+    }
+    metrics = [event["extra"]["writeMetrics"] for event in run("b_attendance_table").events[:2]]
+    assert metrics[0]["numOutputRows"] == metrics[1]["numOutputRows"] == 2
+
+
+def test_the_first_append_to_a_table_makes_it_and_the_second_appends(
+    run: Callable[[str], Report],
+) -> None:
+    appends = [plan["operations"]["write"]["append"] for plan in run("append_to_table").plans]
+
+    assert appends == [False, False, True, True]
+
+
+def test_inserts_say_their_mode_and_partitions(run: Callable[[str], Report]) -> None:
+    told = [
+        (write["name"], write["append"], write["extra"].get("staticPartitions"))
+        for write in (plan["operations"]["write"] for plan in run("inserts").plans)
+    ]
+
+    assert told == [
+        ("CreateDataSourceTableCommand", False, None),
+        ("InsertIntoHadoopFsRelationCommand", True, None),
+        ("InsertIntoHadoopFsRelationCommand", False, {"dept": "HR"}),
+        ("TruncateTableCommand", False, None),
+        ("DropTable", False, None),
+    ]
+
+
+def test_making_and_dropping_a_table_names_the_place_that_writes_name(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    plans = run("inserts").plans
+
+    places = {plan["operations"]["write"]["outputSource"] for plan in plans}
+    assert places == {f"file:{bench.root}/warehouse/by_dept"}
+    assert sources(plans[0]) == sources(plans[-1]) == set()
+
+
+def test_one_statement_with_several_inserts_is_several_writes(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    report = run("several_inserts")
+
+    inserts = [p for p in report.plans if "reads" in p["operations"]]
+    targets = {plan["operations"]["write"]["outputSource"] for plan in inserts}
+    assert targets == {f"file:{bench.root}/warehouse/{name}" for name in ("high", "low")}
+
+
+def test_jdbc_is_read_and_written_without_its_password(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    report = run("jdbc")
+    url = f"jdbc:derby:{bench.root}/database"
+
+    assert report.plans[0]["operations"]["write"]["outputSource"] == f"{url};create=true:EMP"
+    assert sources(report.written_to("/out/from_jdbc")) == {f"{url}:EMP"}
+    (query,) = sources(report.written_to("/out/from_jdbc_query"))
+    assert query == f'{url}:(SELECT "emp_id" AS id FROM EMP) SPARK_GEN_SUBQ_0'
+    assert "unsaid-word" not in str(report)
+
+
+def test_a_query_without_a_write_is_not_told(run: Callable[[str], Report]) -> None:
+    assert run("only_read").plans == []
+
+
+def test_an_ignored_write_is_not_told(run: Callable[[str], Report]) -> None:
+    assert run("ignored").plans == []
+
+
+# --- executions --------------------------------------------------------------------------------
+
+
+def test_an_execution_carries_its_plan_time_duration_and_counts(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    report = run("a3_agg")
+    (event,) = report.events
+
+    assert event["planId"] == report.plan["id"]
+    assert event["durationNs"] > 0
+    assert event["extra"]["appId"] == bench.spark.sparkContext.applicationId
+    assert event["extra"]["writeMetrics"]["numOutputRows"] == 3  # adaptive: the final plan
+    assert event["extra"]["readMetrics"]["numOutputRows"] == 3
+
+
+@pytest.mark.parametrize("name", ["c_fail_plan", "failing_function"])
+def test_a_failed_write_is_told_with_its_error(name: str, run: Callable[[str], Report]) -> None:
+    report = run(name)
+    (event,) = report.events
+
+    assert report.error is not None
+    assert event["error"].startswith("org.apache.spark")
+    assert "durationNs" not in event
+    assert event["planId"] == report.plan["id"]
+
+
+def test_running_a_job_again_gives_the_same_plan_id(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    from tests.e2e.listener_jobs import JOBS
+
+    for name in ("subqueries", "c_cte_twice", "c_rollup"):
+        first = run(name).plan["id"]
+        JOBS[name](bench.lake)
+        assert bench.observation.flush(30)
+        assert bench.server.plans()[-1]["id"] == first, name
+
+
+def test_labels_of_the_session_are_on_every_plan(run: Callable[[str], Report]) -> None:
+    plan = run("c_union").plan
+
+    assert plan["labels"] == {"namespace": ["tests"], "team": ["hr"]}
+    assert plan["name"] == "listener-tests"
+    assert plan["agentInfo"]["name"] == "headwater-listener"
+
+
+def test_everything_that_was_sent_is_accepted_by_the_reader(
+    run: Callable[[str], Report], bench: Bench
+) -> None:
+    run("subqueries")
+    for plan in bench.server.plans():
+        kept = read_plan(plan).operations
+        assert len(kept) == len(operations(plan)), "an operation hangs loose"
+    for event in bench.server.events():
+        read_event(event)
+
+
+def test_requests_are_those_of_a_producer(run: Callable[[str], Report], bench: Bench) -> None:
+    run("subqueries")
+    wire = "application/vnd.absa.spline.producer.v1.2+json"
+
+    for request in bench.server.received:
+        assert request.headers["Content-Type"] == wire
+        large = len(request.body) > 2048
+        assert (request.headers.get("Content-Encoding") == "gzip") == large
+    paths = [request.path for request in bench.server.received]
+    assert paths[0::2] == ["/execution-plans"] * (len(paths) // 2)
+    assert paths[1::2] == ["/execution-events"] * (len(paths) // 2)
+
+
+def test_observing_a_session_again_is_the_same_observation(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    again = observe(bench.spark, "http://127.0.0.1:9")
+
+    assert again is bench.observation
+    assert "url is ignored" in caplog.text
+
+
+def test_names_of_operations_are_those_of_spark(run: Callable[[str], Report]) -> None:
+    assert {"Union", "Project", "LogicalRelation"} <= names(run("c_union").plan)

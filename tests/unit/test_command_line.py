@@ -1,0 +1,357 @@
+"""The command ``headwater``: what it prints, how it fails, what it promises."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api import command_line
+from api.server import DATABASE_FILE, LOCK_FILE, claim
+from graph_model.catalogue import SqlCatalogue
+from graph_model.database import open_database
+from graph_model.errors import HeadwaterError
+from graph_model.journal import SqlJournal
+from graph_model.memory import MemoryGraph
+from graph_model.projector import Projector
+from graph_model.store import DocumentKind, DocumentState, Receipt
+from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
+from tests.projections import submission
+
+
+class Told:
+    """One call and what came of it."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        out, errors = io.StringIO(), io.StringIO()
+        self.code = command_line.run(arguments, environment, out, errors)
+        self.out, self.errors = out.getvalue(), errors.getvalue()
+
+
+def sub_commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+ALL = sub_commands(command_line.parser())
+
+
+def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for name, parser in ALL.items():
+        yield name, parser
+        for inner, below in sub_commands(parser).items():
+            yield f"{name} {inner}", below
+
+
+# --- help ----------------------------------------------------------------------------------------
+
+
+def test_the_commands_that_exist_are_listed_and_no_others() -> None:
+    assert set(ALL) == {"serve", "demo", "config", "journal", "replay", "rebuild", "doctor"}
+
+
+@pytest.mark.parametrize(
+    ("name", "parser"), [pytest.param(*pair, id=pair[0]) for pair in every_parser()]
+)
+def test_every_command_teaches_with_an_example(name: str, parser: argparse.ArgumentParser) -> None:
+    assert f"headwater {name}" in parser.format_help().split("\n\n", 1)[1]
+
+
+def test_every_example_in_the_help_is_a_call_that_can_be_read() -> None:
+    examples = [
+        line.split("|")[0].split()[1:]
+        for _, parser in every_parser()
+        for line in (parser.description or "").splitlines()
+        if line.startswith("  headwater ")
+    ]
+    assert len(examples) > 10
+    for example in examples:
+        command_line.parser().parse_args(example)
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def test_a_wrong_setting_is_one_line_and_code_2() -> None:
+    told = Told("serve", HEADWATER_PROT="1")
+    assert told.code == 2
+    assert (
+        told.errors == "headwater: HEADWATER_PROT is not a setting; did you mean HEADWATER_PORT?\n"
+    )
+
+
+def test_an_option_wins_over_the_environment() -> None:
+    told = Told("serve", "--port", "no", HEADWATER_PORT="9")
+    assert (told.code, "HEADWATER_PORT='no'" in told.errors) == (2, True)
+
+
+def test_debug_shows_where_an_error_came_from() -> None:
+    with pytest.raises(HeadwaterError):
+        Told("--debug", "serve", "--port", "no")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["serve", "--por", "1"], ["journal"]])
+def test_a_wrong_call_is_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command_line.run(arguments, {}, io.StringIO(), io.StringIO())
+    assert ended.value.code == 2
+    assert "usage: headwater" in capsys.readouterr().err
+
+
+def test_no_server_is_one_line_and_code_1() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        told = Told("replay", "--url", f"http://127.0.0.1:{free.getsockname()[1]}")
+    assert told.code == 1
+    assert len(told.errors.splitlines()) == 1
+    assert "start it with make run" in told.errors
+
+
+def test_a_closed_pipe_ends_without_a_word(tmp_path: Path) -> None:
+    data = journal_in(tmp_path, plans=200)
+    call = f"{sys.executable} -m api.command_line journal export - --data {data} | head -c 1"
+    done = subprocess.run(
+        ["sh", "-c", call],
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("{", "")
+
+
+# --- journal -------------------------------------------------------------------------------------
+
+
+def journal_in(folder: Path, plans: int = 1) -> Path:
+    """A data folder with a journal of some plans, and one event."""
+    database = open_database(folder / DATABASE_FILE)
+    journal = SqlJournal(database)
+    for number in range(plans):
+        journal.accept(
+            [submission(DocumentKind.PLAN, a_plan(name=f"job {number}"))],
+            Receipt(1_700_000_000_000, "", "test", ""),
+        )
+    journal.accept(
+        [submission(DocumentKind.EVENT, an_event())], Receipt(1_700_000_001_000, "", "test", "")
+    )
+    journal.settle([1], DocumentState.FAILED, "the reason why")
+    database.dispose()
+    return folder
+
+
+def test_the_list_shows_state_and_reason(tmp_path: Path) -> None:
+    told = Told("journal", "list", "--data", str(journal_in(tmp_path)))
+    newest, oldest, count = told.out.splitlines()
+    assert newest.split()[:4] == ["2", "2023-11-14T22:13:21.000Z", "event", "pending"]
+    assert PLAN_ID in oldest
+    assert oldest.endswith("the reason why")
+    assert count == "2 of 2 documents"
+
+
+def test_the_list_can_be_narrowed(tmp_path: Path) -> None:
+    data = str(journal_in(tmp_path))
+    assert Told("journal", "list", "--state", "failed", "--data", data).out.count("\n") == 2
+    assert "1 of 2" in Told("journal", "list", "--limit", "1", "--data", data).out
+
+
+def test_a_document_is_shown_as_it_is_kept(tmp_path: Path) -> None:
+    told = Told("journal", "show", "1", "--data", str(journal_in(tmp_path)))
+    assert json.loads(told.out) == a_plan(name="job 0")
+
+
+def test_an_unknown_position_is_one_line_and_code_1(tmp_path: Path) -> None:
+    told = Told("journal", "show", "99", "--data", str(journal_in(tmp_path)))
+    assert (told.code, told.errors) == (1, "headwater: no document '99' is known\n")
+
+
+@pytest.mark.parametrize("to_file", [True, False])
+def test_the_export_has_every_document_oldest_first(tmp_path: Path, to_file: bool) -> None:
+    data = str(journal_in(tmp_path, plans=3))
+    place = tmp_path / "out.jsonl"
+    told = Told("journal", "export", str(place) if to_file else "-", "--data", data)
+    text = place.read_text(encoding="utf-8") if to_file else told.out
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["position"] for line in lines] == [1, 2, 3, 4]
+    assert lines[0]["body"] == a_plan(name="job 0")
+    assert lines[3]["kind"] == "event"
+
+
+def test_a_folder_without_a_journal_is_named_and_left_alone(tmp_path: Path) -> None:
+    told = Told("journal", "list", "--data", str(tmp_path / "nothing"))
+    assert told.code == 2
+    assert str(tmp_path / "nothing") in told.errors
+    assert not (tmp_path / "nothing").exists()
+
+
+# --- a running server ----------------------------------------------------------------------------
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Answers every request with what the server was given, and keeps what it was asked."""
+
+    server: Any
+
+    def do_POST(self) -> None:
+        length = int(self.headers["Content-Length"])
+        self.server.asked.append((self.path, json.loads(self.rfile.read(length))))
+        status, body = self.server.answer
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    made: Any = HTTPServer(("127.0.0.1", 0), Answering)
+    made.asked, made.answer = [], (202, b'{"reopened": 7}')
+    thread = threading.Thread(target=made.serve_forever)
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.shutdown()
+        thread.join()
+        made.server_close()
+
+
+def url_of(server: Any) -> str:
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def test_replay_asks_the_server_for_failed_documents(server: Any) -> None:
+    told = Told("replay", "--url", url_of(server) + "/")
+    assert server.asked == [("/journal/replay", {"state": "failed"})]
+    assert (told.code, "7 documents" in told.out) == (0, True)
+
+
+def test_the_server_is_looked_for_where_the_settings_say(server: Any) -> None:
+    assert Told("replay", HEADWATER_PORT=str(server.server_port)).code == 0
+
+
+def test_rebuild_asks_for_all_that_was_projected(server: Any) -> None:
+    assert Told("rebuild", "--url", url_of(server)).code == 0
+    assert server.asked == [("/journal/replay", {"state": "projected"})]
+
+
+def test_what_the_server_refuses_is_told_in_its_words(server: Any) -> None:
+    server.answer = (503, b'{"message": "no space left"}')
+    told = Told("replay", "--url", url_of(server))
+    assert (told.code, "answers 503: no space left" in told.errors) == (1, True)
+
+
+def test_something_else_on_the_port_is_recognised(server: Any) -> None:
+    server.answer = (200, b"<html>")
+    assert "is no Headwater" in Told("replay", "--url", url_of(server)).errors
+
+
+def test_the_next_start_after_rebuild_at_next_start_begins_from_nothing(tmp_path: Path) -> None:
+    database = open_database(tmp_path / DATABASE_FILE)
+    journal, graph, catalogue = SqlJournal(database), MemoryGraph(), SqlCatalogue(database)
+    journal.accept([submission(DocumentKind.PLAN, a_plan())], Receipt(0, "", "test", ""))
+    first = Projector(journal, graph, catalogue)
+    first.prepare()
+    while first.project_pending():
+        pass
+    assert graph.count() != (0, 0)
+    assert Told("rebuild", "--at-next-start", "--data", str(tmp_path)).code == 0
+    Projector(journal, graph, catalogue).prepare()
+    assert graph.count() == (0, 0)
+    assert journal.summary().pending == 1
+    database.dispose()
+
+
+def test_the_demo_without_pyspark_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    told = Told("demo")
+    assert (told.code, "make demo" in told.errors) == (2, True)
+
+
+# --- configurations ------------------------------------------------------------------------------
+
+
+def test_the_configuration_points_at_the_producer_api_of_the_settings() -> None:
+    told = Told("config", "spark", HEADWATER_PORT="9000")
+    assert told.code == 0
+    assert "http://127.0.0.1:9000/producer" in told.out
+
+
+def test_the_configuration_carries_what_was_asked_for() -> None:
+    told = Told("config", "spark", "--url", "https://x.example.org/", "--label", "job=nightly")
+    assert "https://x.example.org/producer" in told.out
+    assert "nightly" in told.out
+
+
+@pytest.mark.parametrize("platform", ["glue", "emr", "databricks"])
+def test_a_platform_elsewhere_needs_an_address_that_it_can_reach(platform: str) -> None:
+    told = Told("config", platform)
+    assert (told.code, "--url" in told.errors) == (2, True)
+    assert Told("config", platform, "--url", "https://x.example.org").code == 0
+
+
+@pytest.mark.parametrize("arguments", [["--spark-version", "1.6"], ["--form", "poem"]])
+def test_what_no_configuration_exists_for_is_one_line(arguments: list[str]) -> None:
+    told = Told("config", "spark", *arguments)
+    assert (told.code, "accepted are" in told.errors) == (2, True)
+
+
+# --- doctor --------------------------------------------------------------------------------------
+
+
+def free_ports() -> tuple[str, str]:
+    with socket.socket() as first, socket.socket() as second:
+        for each in (first, second):
+            each.bind(("127.0.0.1", 0))
+        return str(first.getsockname()[1]), str(second.getsockname()[1])
+
+
+def test_the_doctor_says_a_line_for_each_thing(tmp_path: Path) -> None:
+    port, gremlin_port = free_ports()
+    told = Told(
+        "doctor",
+        "--data",
+        str(tmp_path / "new"),
+        "--port",
+        port,
+        "--gremlin-port",
+        gremlin_port,
+        HEADWATER_CACHE=str(tmp_path / "cache"),
+        HEADWATER_FRONTEND=str(tmp_path),
+        JAVA_HOME=str(tmp_path),
+    )
+    lines = {line[2:14].strip(): line for line in told.out.splitlines()}
+    assert lines["Java"].startswith("✗")
+    assert lines["page"].startswith("✗")
+    assert lines["Gremlin"].startswith("✗")
+    assert "will be created" in lines["data folder"]
+    assert lines["port"].startswith("✓")
+    assert lines["Gremlin port"].startswith("✓")
+    assert told.code == 1
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_doctor_sees_a_taken_port_and_a_held_folder(tmp_path: Path) -> None:
+    with claim(tmp_path), socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        told = Told("doctor", "--data", str(tmp_path), "--port", port)
+    lines = told.out.splitlines()
+    assert any(line.startswith("✗ port") and port in line for line in lines)
+    assert any(line.startswith("✗ data folder") and "in use" in line for line in lines)
+    assert (tmp_path / LOCK_FILE).exists()

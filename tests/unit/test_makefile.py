@@ -1,0 +1,130 @@
+"""The front door: what it promises, and that it names what is missing in one line."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROMISED = ("run", "demo", "test", "check", "lock", "clean", "help")
+TOOLS = ("sh", "env", "make", "test", "echo", "awk", "dirname", "uname")
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
+
+
+def make(*arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": path or os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+
+
+def program(folder: Path, name: str, text: str) -> str:
+    place = folder / name
+    place.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    place.chmod(0o755)
+    return str(place)
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A PATH with a shell and Python and nothing else."""
+    for name in TOOLS:
+        if found := shutil.which(name):
+            (tmp_path / name).symlink_to(found)
+    program(tmp_path, "python3", f'exec "{sys.executable}" "$@"')
+    return tmp_path
+
+
+def test_help_lists_every_promised_target_with_a_sentence() -> None:
+    listed = dict(re.findall(r"^  make (\w+) +(\S.*)$", make("help").stdout, re.MULTILINE))
+    assert set(PROMISED) <= set(listed)
+
+
+def test_run_hands_its_variables_on() -> None:
+    recipe = make("--dry-run", "run", "PORT=8081", "DATA=/srv/x", "GREMLIN_PORT=8183").stdout
+    assert 'HEADWATER_PORT="8081"' in recipe
+    assert 'HEADWATER_DATA="/srv/x"' in recipe
+    assert 'HEADWATER_GREMLIN_PORT="8183"' in recipe
+
+
+def test_run_does_not_need_pyspark() -> None:
+    recipe = make("--dry-run", "run", "VENV=/nowhere").stdout
+    assert "requirements/serve.txt" in recipe
+    assert "spark.txt" not in recipe
+    assert "development.txt" not in recipe
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The only line beside make's own."""
+    assert done.returncode != 0
+    said = [line for line in done.stderr.splitlines() if not line.startswith("make:")]
+    assert len(said) == 1
+    return said[0]
+
+
+def test_a_missing_python_is_named_in_one_line() -> None:
+    said = one_line(make("run", "PYTHON=python-nowhere"))
+    assert "Python 3.11 or newer is needed, python-nowhere is not found" in said
+
+
+def test_an_old_python_is_named_in_one_line(tmp_path: Path) -> None:
+    old = program(tmp_path, "python-old", "exit 1")
+    assert "is older" in one_line(make("run", f"PYTHON={old}"))
+
+
+def test_a_missing_java_is_named_in_one_line(bare: Path) -> None:
+    program(bare, "node", "echo v20.1.0")
+    program(bare, "npm", "echo 10.1.0")
+    assert "Java 17 or newer is needed, none is found" in one_line(make("run", path=str(bare)))
+
+
+def test_an_old_java_is_named_in_one_line(bare: Path) -> None:
+    program(bare, "node", "echo v20.1.0")
+    program(bare, "npm", "echo 10.1.0")
+    program(bare, "java", "echo 'openjdk version \"11.0.1\"' >&2")
+    assert "PATH has 11" in one_line(make("run", path=str(bare)))
+
+
+def test_an_old_node_is_named_in_one_line(bare: Path) -> None:
+    program(bare, "node", "echo v18.0.0")
+    program(bare, "java", "echo 'openjdk version \"17.0.1\"' >&2")
+    assert "Node 18.0.0 is too old" in one_line(make("run", path=str(bare)))
+
+
+def test_a_missing_browser_says_how_to_get_one_or_do_without(bare: Path) -> None:
+    program(bare, "node", "echo v20.1.0")
+    program(bare, "npm", "echo 10.1.0")
+    program(bare, "java", "echo 'openjdk version \"17.0.1\"' >&2")
+    said = one_line(make("test", path=str(bare)))
+    assert "apt-get install chromium" in said
+    assert "not browser" in said
+
+
+@pytest.mark.parametrize("lock", ["serve", "spark", "development", "build"])
+def test_every_requirement_is_locked_by_hash(lock: str) -> None:
+    text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
+    entries = re.split(r"\n(?=\S)", text.strip())
+    pinned = [entry for entry in entries if not entry.startswith("#")]
+    assert pinned
+    for entry in pinned:
+        assert re.match(r"[A-Za-z0-9._-]+==\S+", entry), entry[:80]
+        assert "--hash=sha256:" in entry, entry[:80]
+
+
+def test_continuous_integration_says_the_same_words() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "make check" in script
+    assert "make test" in script
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
