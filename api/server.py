@@ -49,6 +49,7 @@ _LOOPBACK: Final = "127.0.0.1"
 _ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _STOP_SECONDS: Final = 10.0
 _PROGRESS_SECONDS: Final = 2.0
+_SAME_WISH_SECONDS: Final = 1.0
 _UNREADABLE: Final = 4
 """waitress cuts a connection off at this multiple of the largest body; below it the answer is a
 readable 413."""
@@ -277,15 +278,21 @@ def claim(data: Path) -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """The first SIGINT or SIGTERM raises KeyboardInterrupt, the second ends the process at once."""
-    asked = False
+    """The first SIGINT or SIGTERM raises KeyboardInterrupt, a later one ends the process at once.
+
+    One that follows within a second is the same wish: ``make`` passes on what the terminal, or
+    ``timeout``, has already sent to the whole process group.
+    """
+    asked_at: float | None = None
 
     def stop(number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
+        nonlocal asked_at
+        now = time.monotonic()
+        if asked_at is None:
+            asked_at = now
+            raise KeyboardInterrupt
+        if now - asked_at > _SAME_WISH_SECONDS:
             os._exit(128 + number)
-        asked = True
-        raise KeyboardInterrupt
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+UNKNOWN_MODE: Final = "Unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,9 @@ class Relation:
 class Target:
     """Where a command writes and how.
 
-    ``mode`` is Spark's SaveMode by name (Append, Overwrite, ErrorIfExists, Ignore) or empty.
-    ``partition_columns`` None: not known; empty: the target is not partitioned.
+    ``mode`` is Spark's SaveMode by name (Append, Overwrite, ErrorIfExists, Ignore), empty for a
+    command that writes no rows, or UNKNOWN_MODE. ``partition_columns`` None: not known; empty:
+    the target is not partitioned.
     """
 
     uri: str
@@ -53,7 +57,8 @@ class Target:
 
     @property
     def append(self) -> bool:
-        return self.mode == "Append"
+        """Whether what was there stays. An unknown mode counts as append: it hides no history."""
+        return self.mode in {"Append", UNKNOWN_MODE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ needed; without it there is nothing to tell.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -17,6 +18,7 @@ from spark_agent_config.relations import Relations
 from spark_agent_config.tables import Tables
 from spark_agent_config.targets import LIFECYCLE_COMMANDS, WRITE_COMMANDS, Targets
 
+_LOG: Final = logging.getLogger(__name__)
 _MAX_ERROR_CHARACTERS: Final = 16_000
 _READ_METRICS: Final = frozenset({"numOutputRows", "numFiles", "filesSize"})
 _SCANS_OF_NOTHING: Final = ("Local", "InMemory", "RDD")
@@ -36,6 +38,7 @@ class Inspector:
         self._targets = Targets(questions, tables, self._relations, jvm, hadoop_configuration)
         self._jvm = jvm
         self._inserts: dict[str, CapturedQuery] = {}
+        self._warned: set[str] = set()
 
     def capture(
         self, execution: Any, *, timestamp: int, duration_ns: int | None, failure: Any = None
@@ -71,6 +74,7 @@ class Inspector:
     def _capture_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
         target = self._targets.of_command(name, command, execution)
         if target is None:
+            self._untold(name)
             return None
         query = None if name in LIFECYCLE_COMMANDS else self._ask("query", command.query, None)
         if query is None:
@@ -82,6 +86,12 @@ class Inspector:
             relations=self._relations.of_query(query),
             schema=self._ask("schema", lambda: str(query.schema().json()), None),
         )
+
+    def _untold(self, name: str) -> None:
+        """A write that cannot be told is worth a line; CREATE and DROP of views are not."""
+        if name in WRITE_COMMANDS and name not in self._warned:
+            self._warned.add(name)
+            _LOG.warning("A write is not reported: Spark does not say where %s writes", name)
 
     def _with_insert(self, query: CapturedQuery) -> CapturedQuery:
         """A CTAS runs an insert of its own just before: take its mode and counts over.

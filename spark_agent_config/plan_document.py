@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from spark_agent_config.captured import Application, CapturedQuery, Relation, Table, Target
@@ -92,7 +92,7 @@ class _Node:
     children: tuple[_Node, ...] = ()
     subqueries: tuple[_Node, ...] = ()
     output: tuple[Column, ...] = ()
-    inputs: Mapping[int, Converted] = field(default_factory=dict)
+    inputs: Mapping[int, Converted] | None = None
 
     def below(self) -> tuple[_Node, ...]:
         return (*self.children, *self.subqueries)
@@ -235,11 +235,6 @@ class _Document:
     # --- operators -------------------------------------------------------------------------
 
     def _write_node(self, node: _Node) -> None:
-        inputs: dict[int, Converted] = {}
-        for child in node.children:
-            for column in child.output:
-                inputs.setdefault(column.expression_id, column.attribute)
-        node.inputs = inputs
         if node.plan.kind == "OneRowRelation":  # as the agent: it reads nothing and says nothing
             return
         converted = {
@@ -273,8 +268,9 @@ class _Document:
         number = reference.expression_id
         at: _Node | None = node
         while at is not None and number is not None:
-            if number in at.inputs:
-                return at.inputs[number]
+            inputs = _inputs(at)
+            if number in inputs:
+                return inputs[number]
             at = at.holder
         key = -1 if number is None else number
         if key not in self._dangling:
@@ -378,7 +374,7 @@ class _Document:
         """An operator that lists its output: what its inputs do not have is new."""
         columns = []
         for position, tree in enumerate(flatten(node.plan.expressions.get("output", ()))):
-            attribute = node.inputs.get(_id_of(tree))
+            attribute = _inputs(node).get(_id_of(tree))
             if attribute is None:
                 made_of = self._origin(node, position, converted)
                 attribute = self._new_attribute(_name_of(tree), *_type_of(tree), made_of)
@@ -521,6 +517,19 @@ def _skip_empty(nodes: Sequence[_Node]) -> list[_Node]:
 
 def _outputs(nodes: Sequence[_Node]) -> tuple[Column, ...]:
     return tuple(column for node in nodes for column in node.output)
+
+
+def _inputs(node: _Node) -> Mapping[int, Converted]:
+    """The columns that an operator can mention, by Spark's id; its children must be done.
+
+    Asked of an operator before its turn too, by the subqueries that it holds.
+    """
+    if node.inputs is None:
+        inputs: dict[int, Converted] = {}
+        for column in _outputs(node.children):
+            inputs.setdefault(column.expression_id, column.attribute)
+        node.inputs = inputs
+    return node.inputs
 
 
 def _named_expressions(plan: Plan) -> tuple[Expression, ...]:

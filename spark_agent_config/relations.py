@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from spark_agent_config.captured import Relation, Table
@@ -38,7 +38,10 @@ class Relations:
     def of_query(self, query: Any) -> dict[int, Relation]:
         """Answers for the leaves of a query and of the subqueries in it, by expression id."""
         relations: dict[int, Relation] = {}
-        for plan in self._plans(query):
+        subqueries: list[Any] = self._ask(
+            "subqueries", lambda: list(items(query.subqueriesAll())), []
+        )
+        for plan in (query, *subqueries):
             for leaf in self._leaves(plan):
                 relations |= self._answer(leaf)
         return relations
@@ -94,12 +97,6 @@ class Relations:
         )
 
     # --- leaves ------------------------------------------------------------------------------
-
-    def _plans(self, query: Any) -> Iterator[Any]:
-        yield query
-        subqueries = self._ask("subqueries", query.subqueriesAll, None)
-        if subqueries is not None:
-            yield from items(subqueries)
 
     def _leaves(self, plan: Any) -> list[Any]:
         return self._ask("leaves", lambda: list(items(plan.collectLeaves())), [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from spark_agent_config.captured import Relation, Target
+from spark_agent_config.captured import UNKNOWN_MODE, Relation, Target
 from spark_agent_config.questions import NO_OPTIONS, Questions, items, read_list, read_map
 from spark_agent_config.relations import Relations, lower_names, source_uri, v2_name
 from spark_agent_config.tables import Tables
@@ -82,21 +82,22 @@ class Targets:
         uri = self._ask("outputPath", lambda: str(command.outputPath().toString()), None)
         if uri is None:
             return None
+        columns = self._ask("partitionColumns", lambda: _partition_names(command), None)
+        static = self._ask("staticPartitions", lambda: read_map(command.staticPartitions()), None)
+        dynamic = self._ask(
+            "dynamicPartitionOverwrite", lambda: bool(command.dynamicPartitionOverwrite()), None
+        )
+        if columns != () and (static is None or dynamic is None):
+            dynamic = True  # which partitions is unknown: better than to claim all of them
         return Target(
             uri=uri,
             mode=self._mode(command),
             format=self._relations.format_of(command),
             options=self._ask("options", lambda: read_map(command.options()), NO_OPTIONS),
             table=self._tables.of_node(command),
-            partition_columns=self._ask(
-                "partitionColumns", lambda: _partition_names(command), None
-            ),
-            static_partitions=self._ask(
-                "staticPartitions", lambda: read_map(command.staticPartitions()), NO_OPTIONS
-            ),
-            dynamic_partition_overwrite=self._ask(
-                "dynamicPartitionOverwrite", lambda: bool(command.dynamicPartitionOverwrite()), None
-            ),
+            partition_columns=columns,
+            static_partitions=static or NO_OPTIONS,
+            dynamic_partition_overwrite=dynamic,
         )
 
     def _table(self, command: Any, execution: Any) -> Target | None:
@@ -188,7 +189,7 @@ class Targets:
         return Target(uri=table.location, table=table)
 
     def _mode(self, command: Any) -> str:
-        return self._ask("mode", lambda: str(command.mode().toString()), "")
+        return self._ask("mode", lambda: str(command.mode().toString()), UNKNOWN_MODE)
 
     def _qualified(self, path: str) -> str | None:
         """``/lake/t`` => ``file:/lake/t``, by the cluster's default file system."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def register(app: Flask, api: Api) -> None:
     """Every route of Headwater; the pages are no part of the OpenAPI document."""
     for prefix in producer.PREFIXES:
-        name = prefix.strip("/") or "root"
-        api.register_blueprint(producer.blueprint, name=f"spline_{name}", url_prefix=prefix or "/")
+        name = "producer" if prefix else "producer_at_root"
+        api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
     api.register_blueprint(graph.blueprint)
     api.register_blueprint(journal.blueprint)
     api.register_blueprint(health.blueprint)

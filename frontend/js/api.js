@@ -66,21 +66,30 @@ export function getAll(api, questions, channel) {
  * @returns {string}
  */
 export function address(path, query) {
-  const given = Object.entries(query).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== '' && value !== null && value !== undefined,
+  );
   const written = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return written ? `${path}?${written}` : path;
 }
 
 async function ask(send, target, options) {
   try {
-    const reply = await send(target, { ...options, headers: { Accept: 'application/json', ...options.headers } });
+    const reply = await send(target, {
+      ...options,
+      headers: { Accept: 'application/json', ...options.headers },
+    });
     const body = await readBody(reply);
     if (reply.ok && body !== undefined) return { ok: true, data: body };
     return { ok: false, stale: false, error: describe(reply, body) };
   } catch (problem) {
     if (options.signal?.aborted) return { ok: false, stale: true };
     const message = 'The server did not answer. It may be stopped, or the network may be down.';
-    return { ok: false, stale: false, error: { status: 0, message, errors: {}, retryAfter: WAIT_DEFAULT, cause: problem } };
+    return {
+      ok: false,
+      stale: false,
+      error: { status: 0, message, errors: {}, retryAfter: WAIT_DEFAULT, cause: problem },
+    };
   }
 }
 

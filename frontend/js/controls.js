@@ -16,7 +16,16 @@ const PAUSE = 300;
 /** @typedef {(changes: Partial<import('./url.js').State>, options?: {replace?: boolean}) => void} Change */
 
 /** @type {Record<string, (change: Change) => Control>} */
-const MAKERS = { q: filter, namespace: namespaces, direction: directions, depth, columns: columnsToggle, indirect: indirectToggle, at: asOf, state: journalState };
+const MAKERS = {
+  q: filter,
+  namespace: namespaces,
+  direction: directions,
+  depth,
+  columns: columnsToggle,
+  indirect: indirectToggle,
+  at: asOf,
+  state: journalState,
+};
 
 /**
  * @param {HTMLElement} container
@@ -26,7 +35,10 @@ const MAKERS = { q: filter, namespace: namespaces, direction: directions, depth,
  */
 export function createControls(container, names, change) {
   const made = names.map((name) => MAKERS[name](change));
-  replace(container, made.map((control) => control.node));
+  replace(
+    container,
+    made.map((control) => control.node),
+  );
   return (state, page) => made.forEach((control) => control.follow(state, page));
 }
 
@@ -36,7 +48,13 @@ function labelled(words, input, id) {
 
 function filter(change) {
   let timer = 0;
-  const input = element('input', { type: 'search', id: 'control-q', placeholder: 'name or path', autocomplete: 'off', 'data-testid': 'control-q' });
+  const input = element('input', {
+    type: 'search',
+    id: 'control-q',
+    placeholder: 'name or path',
+    autocomplete: 'off',
+    'data-testid': 'control-q',
+  });
   input.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(() => change({ q: input.value.trim(), selected: '' }, { replace: true }), PAUSE);
@@ -51,11 +69,16 @@ function follow(input, value) {
 
 function namespaces(change) {
   const known = new Set();
-  const select = element('select', { id: 'control-namespace', 'data-testid': 'control-namespace', onchange: () => change({ namespace: select.value, selected: '' }) });
+  const select = element('select', {
+    id: 'control-namespace',
+    'data-testid': 'control-namespace',
+    onchange: () => change({ namespace: select.value, selected: '' }),
+  });
   return {
     node: labelled('Namespace', select, 'control-namespace'),
     follow(state, page) {
-      for (const box of page?.model?.boxes.values() ?? []) if (box.kind === 'job') known.add(box.node.namespace);
+      for (const box of page?.model?.boxes.values() ?? [])
+        if (box.kind === 'job') known.add(box.node.namespace);
       if (state.namespace) known.add(state.namespace);
       const options = [...known].sort().map((name) => element('option', { value: name }, name));
       replace(select, element('option', { value: '' }, 'all'), options);
@@ -72,21 +95,51 @@ const WAYS = Object.freeze([
 
 function directions(change) {
   const buttons = new Map(
-    WAYS.map(([way, mark, words]) => [way, button({ icon: mark, label: words, onclick: () => change({ direction: way }) }, { 'data-testid': `direction-${way}` })]),
+    WAYS.map(([way, mark, words]) => [
+      way,
+      button(
+        { icon: mark, label: words, onclick: () => change({ direction: way }) },
+        { 'data-testid': `direction-${way}` },
+      ),
+    ]),
   );
   return {
-    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'Direction' }, [...buttons.values()]),
-    follow: (state) => buttons.forEach((one, way) => one.setAttribute('aria-pressed', String(way === state.direction))),
+    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'Direction' }, [
+      ...buttons.values(),
+    ]),
+    follow: (state) =>
+      buttons.forEach((one, way) => one.setAttribute('aria-pressed', String(way === state.direction))),
   };
 }
 
 function depth(change) {
   let now = 1;
-  const less = button({ icon: 'minus', label: 'One step less', quiet: true, onclick: () => change({ depth: Math.max(0, now - 1) }) }, { 'data-testid': 'depth-less' });
-  const more = button({ icon: 'plus', label: 'One step more', quiet: true, onclick: () => change({ depth: Math.min(DEPTH_LIMIT, now + 1) }) }, { 'data-testid': 'depth-more' });
+  const less = button(
+    {
+      icon: 'minus',
+      label: 'One step less',
+      quiet: true,
+      onclick: () => change({ depth: Math.max(0, now - 1) }),
+    },
+    { 'data-testid': 'depth-less' },
+  );
+  const more = button(
+    {
+      icon: 'plus',
+      label: 'One step more',
+      quiet: true,
+      onclick: () => change({ depth: Math.min(DEPTH_LIMIT, now + 1) }),
+    },
+    { 'data-testid': 'depth-more' },
+  );
   const shown = element('output', { class: 'depth', 'data-testid': 'depth' });
   return {
-    node: element('div', { class: 'control', role: 'group', 'aria-label': 'Depth' }, element('span', { class: 'label' }, 'Depth'), element('div', { class: 'stepper' }, less, shown, more)),
+    node: element(
+      'div',
+      { class: 'control', role: 'group', 'aria-label': 'Depth' },
+      element('span', { class: 'label' }, 'Depth'),
+      element('div', { class: 'stepper' }, less, shown, more),
+    ),
     follow(state) {
       now = depthOf(state);
       shown.textContent = String(now);
@@ -97,10 +150,17 @@ function depth(change) {
 }
 
 function toggle(field, words, change) {
-  const box = element('input', { type: 'checkbox', id: `control-${field}`, 'data-testid': `control-${field}`, onchange: () => change({ [field]: box.checked }) });
+  const box = element('input', {
+    type: 'checkbox',
+    id: `control-${field}`,
+    'data-testid': `control-${field}`,
+    onchange: () => change({ [field]: box.checked }),
+  });
   return {
     node: element('label', { class: 'control check', for: `control-${field}` }, box, words),
-    follow: (state) => { box.checked = state[field]; },
+    follow: (state) => {
+      box.checked = state[field];
+    },
   };
 }
 
@@ -114,9 +174,21 @@ function indirectToggle(change) {
 
 /** "Now" until a time is wanted; then a date and time, and the way back. */
 function asOf(change) {
-  const input = element('input', { type: 'datetime-local', id: 'control-at', 'aria-label': 'As of', 'data-testid': 'control-at', onchange: () => change({ at: fromLocalInput(input.value) }) });
-  const open = button({ icon: 'clock', label: 'Now', onclick: () => reveal() }, { 'data-testid': 'control-at-open', 'aria-label': 'As of now; choose another time' });
-  const clear = button({ icon: 'close', label: 'Back to now', quiet: true, onclick: () => settle('') || change({ at: '' }) }, { 'data-testid': 'control-now' });
+  const input = element('input', {
+    type: 'datetime-local',
+    id: 'control-at',
+    'aria-label': 'As of',
+    'data-testid': 'control-at',
+    onchange: () => change({ at: fromLocalInput(input.value) }),
+  });
+  const open = button(
+    { icon: 'clock', label: 'Now', onclick: () => reveal() },
+    { 'data-testid': 'control-at-open', 'aria-label': 'As of now; choose another time' },
+  );
+  const clear = button(
+    { icon: 'close', label: 'Back to now', quiet: true, onclick: () => settle('') || change({ at: '' }) },
+    { 'data-testid': 'control-now' },
+  );
   input.addEventListener('blur', () => settle(input.value));
 
   function reveal() {
@@ -135,7 +207,14 @@ function asOf(change) {
   }
 
   return {
-    node: element('div', { class: 'control' }, element('span', { class: 'label', 'aria-hidden': 'true' }, 'As of'), open, input, clear),
+    node: element(
+      'div',
+      { class: 'control' },
+      element('span', { class: 'label', 'aria-hidden': 'true' }, 'As of'),
+      open,
+      input,
+      clear,
+    ),
     follow(state) {
       input.value = toLocalInput(state.at);
       settle(document.activeElement === input ? 'chosen' : input.value);
@@ -152,10 +231,18 @@ const STATES = Object.freeze([
 ]);
 
 function journalState(change) {
-  const buttons = new Map(STATES.map(([state, words]) => [state, button({ label: words, onclick: () => change({ state }) }, { 'data-testid': `state-${state}` })]));
+  const buttons = new Map(
+    STATES.map(([state, words]) => [
+      state,
+      button({ label: words, onclick: () => change({ state }) }, { 'data-testid': `state-${state}` }),
+    ]),
+  );
   return {
-    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'State of the documents' }, [...buttons.values()]),
-    follow: (state) => buttons.forEach((one, name) => one.setAttribute('aria-pressed', String(name === state.state))),
+    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'State of the documents' }, [
+      ...buttons.values(),
+    ]),
+    follow: (state) =>
+      buttons.forEach((one, name) => one.setAttribute('aria-pressed', String(name === state.state))),
   };
 }
 
@@ -165,8 +252,14 @@ function journalState(change) {
  * @returns {Control}
  */
 export function formSwitch(change) {
-  const graph = button({ icon: 'graph', label: 'Graph', onclick: () => change({ as: 'graph' }, { replace: true }) }, { 'data-testid': 'as-graph' });
-  const list = button({ icon: 'list', label: 'List', onclick: () => change({ as: 'list' }, { replace: true }) }, { 'data-testid': 'as-list' });
+  const graph = button(
+    { icon: 'graph', label: 'Graph', onclick: () => change({ as: 'graph' }, { replace: true }) },
+    { 'data-testid': 'as-graph' },
+  );
+  const list = button(
+    { icon: 'list', label: 'List', onclick: () => change({ as: 'list' }, { replace: true }) },
+    { 'data-testid': 'as-list' },
+  );
   return {
     node: element('div', { class: 'segments', role: 'group', 'aria-label': 'Shown as' }, graph, list),
     follow(state) {
@@ -190,13 +283,25 @@ export function legend(model) {
     ['swatch job', 'Job', boxes.some((box) => box.kind === 'job')],
     ['swatch failed', 'Last run failed', boxes.some((box) => box.failed)],
     ['swatch read', 'Read', operations.has('read')],
-    ['swatch operation', 'Transformation', [...operations].some((kind) => kind !== 'read' && kind !== 'write')],
+    [
+      'swatch operation',
+      'Transformation',
+      [...operations].some((kind) => kind !== 'read' && kind !== 'write'),
+    ],
     ['swatch write', 'Write', operations.has('write')],
     ['line feeds', 'Data flow', kinds.has('feeds')],
     ['line direct', 'Column value', kinds.has('DIRECT')],
     ['line indirect', 'Filter, join, group, sort', kinds.has('INDIRECT')],
   ];
-  return element('ul', { class: 'legend', 'aria-label': 'Legend' }, entries.filter(([, , present]) => present).map(([look, words]) => element('li', {}, element('span', { class: look, 'aria-hidden': 'true' }), words)));
+  return element(
+    'ul',
+    { class: 'legend', 'aria-label': 'Legend' },
+    entries
+      .filter(([, , present]) => present)
+      .map(([look, words]) =>
+        element('li', {}, element('span', { class: look, 'aria-hidden': 'true' }), words),
+      ),
+  );
 }
 
 /**
@@ -208,10 +313,21 @@ export function canvasTools(canvas) {
   return element(
     'div',
     { class: 'canvas-tools', role: 'group', 'aria-label': 'Canvas' },
-    button({ icon: 'plus', label: 'Zoom in', quiet: true, onclick: () => canvas.zoom(1.25) }, { 'data-testid': 'zoom-in' }),
-    button({ icon: 'minus', label: 'Zoom out', quiet: true, onclick: () => canvas.zoom(0.8) }, { 'data-testid': 'zoom-out' }),
-    button({ icon: 'fit', label: 'Show everything', quiet: true, onclick: canvas.fit }, { 'data-testid': 'fit' }),
-    button({ icon: 'image', label: 'Save as PNG', quiet: true, onclick: canvas.save }, { 'data-testid': 'save-image' }),
+    button(
+      { icon: 'plus', label: 'Zoom in', quiet: true, onclick: () => canvas.zoom(1.25) },
+      { 'data-testid': 'zoom-in' },
+    ),
+    button(
+      { icon: 'minus', label: 'Zoom out', quiet: true, onclick: () => canvas.zoom(0.8) },
+      { 'data-testid': 'zoom-out' },
+    ),
+    button(
+      { icon: 'fit', label: 'Show everything', quiet: true, onclick: canvas.fit },
+      { 'data-testid': 'fit' },
+    ),
+    button(
+      { icon: 'image', label: 'Save as PNG', quiet: true, onclick: canvas.save },
+      { 'data-testid': 'save-image' },
+    ),
   );
 }
-

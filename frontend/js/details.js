@@ -62,11 +62,27 @@ function describeDataset(context, node) {
         ['Type', node.type && data(node.type)],
         ['Scope', node.scope && data(node.scope)],
         ['Last write', time(node.lastWrite, 'never seen')],
-        ['Also known as', node.names?.length > 0 && element('ul', { class: 'plain' }, node.names.map((name) => element('li', {}, data(name, 'mono'))))],
+        [
+          'Also known as',
+          node.names?.length > 0 &&
+            element(
+              'ul',
+              { class: 'plain' },
+              node.names.map((name) => element('li', {}, data(name, 'mono'))),
+            ),
+        ],
       ]),
       later(last, (reply) => lastWriter(state, reply)),
       later(known, (dataset) => datasetParts(state, dataset)),
-      later(written, (history) => history.items.length > 0 && section('Recent writes', history.items.map((item) => execution(state, item)))),
+      later(
+        written,
+        (history) =>
+          history.items.length > 0 &&
+          section(
+            'Recent writes',
+            history.items.map((item) => execution(state, item)),
+          ),
+      ),
     ],
   };
 }
@@ -76,23 +92,47 @@ function lastWriter(state, { execution: writer, failedSince = [] }) {
   return section(
     'Last writer',
     writer
-      ? element('p', {}, jobLink(state, writer.job), ' ', modeChip(writer.mode), element('br'), time(writer.at), ' · ', planLink(state, writer.planId ?? writer.plan, 'plan'))
+      ? element(
+          'p',
+          {},
+          jobLink(state, writer.job),
+          ' ',
+          modeChip(writer.mode),
+          element('br'),
+          time(writer.at),
+          ' · ',
+          planLink(state, writer.planId ?? writer.plan, 'plan'),
+        )
       : element('p', { class: 'muted' }, 'No successful write was seen.'),
     failedSince.length > 0 &&
-      element('p', { class: 'note failed' }, icon('warning'), ` ${count(failedSince.length, 'failed attempt')} since then, the latest `, time(failedSince[0].at), '.'),
+      element(
+        'p',
+        { class: 'note failed' },
+        icon('warning'),
+        ` ${count(failedSince.length, 'failed attempt')} since then, the latest `,
+        time(failedSince[0].at),
+        '.',
+      ),
   );
 }
 
 function datasetParts(state, dataset) {
   const columns = dataset.schema?.columns ?? [];
-  const href = (column) => link(state, { view: 'columns', dataset: datasetReference(dataset), column: column.path ?? column.name });
+  const href = (column) =>
+    link(state, { view: 'columns', dataset: datasetReference(dataset), column: column.path ?? column.name });
   return [
     columns.length > 0 &&
       section(
         `Schema · ${count(columns.length, 'column')}`,
-        table('Schema', ['Column', 'Type'], columns.map((column) => [anchor(href(column), data(column.name)), data(column.type, 'mono')]), { 'data-testid': 'schema' }),
+        table(
+          'Schema',
+          ['Column', 'Type'],
+          columns.map((column) => [anchor(href(column), data(column.name)), data(column.type, 'mono')]),
+          { 'data-testid': 'schema' },
+        ),
       ),
-    dataset.partitionKeys?.length > 0 && facts([['Partitioned by', data(dataset.partitionKeys.join(', '), 'mono')]]),
+    dataset.partitionKeys?.length > 0 &&
+      facts([['Partitioned by', data(dataset.partitionKeys.join(', '), 'mono')]]),
     users(state, 'Written by', dataset.writers ?? []),
     users(state, 'Read by', dataset.readers ?? []),
   ];
@@ -100,14 +140,25 @@ function datasetParts(state, dataset) {
 
 function users(state, heading, items) {
   if (items.length === 0) return null;
-  const lines = items.slice(0, MOST_LISTED).map((user) =>
-    element('li', {}, jobLink(state, user.job), ' ', user.mode && modeChip(user.mode), element('span', { class: 'muted block' }, time(user.at), ' · ', planLink(state, user.plan, 'plan'))),
-  );
+  const lines = items
+    .slice(0, MOST_LISTED)
+    .map((user) =>
+      element(
+        'li',
+        {},
+        jobLink(state, user.job),
+        ' ',
+        user.mode && modeChip(user.mode),
+        element('span', { class: 'muted block' }, time(user.at), ' · ', planLink(state, user.plan, 'plan')),
+      ),
+    );
   return section(heading, element('ul', { class: 'lines' }, lines), more(items.length));
 }
 
 function more(total) {
-  return total > MOST_LISTED ? element('p', { class: 'muted' }, `and ${formatNumber(total - MOST_LISTED)} more`) : null;
+  return total > MOST_LISTED
+    ? element('p', { class: 'muted' }, `and ${formatNumber(total - MOST_LISTED)} more`)
+    : null;
 }
 
 function describeJob(context, node) {
@@ -130,8 +181,22 @@ function describeJob(context, node) {
         ['Last run', node.lastRun && [stateChip(node.lastRun.state), ' ', time(node.lastRun.at)]],
         ['Shared name', node.shared && 'several applications report under this name'],
       ]),
-      later(known, (job) => section('Plans', (job.plans ?? []).slice(0, MOST_LISTED).map((plan) => planCard(state, plan)), more(job.plans?.length ?? 0))),
-      later(runs, (list) => list.items.length > 0 && section('Recent runs', list.items.map((run) => runLine(run)))),
+      later(known, (job) =>
+        section(
+          'Plans',
+          (job.plans ?? []).slice(0, MOST_LISTED).map((plan) => planCard(state, plan)),
+          more(job.plans?.length ?? 0),
+        ),
+      ),
+      later(
+        runs,
+        (list) =>
+          list.items.length > 0 &&
+          section(
+            'Recent runs',
+            list.items.map((run) => runLine(run)),
+          ),
+      ),
     ],
   };
 }
@@ -146,15 +211,33 @@ export function planCard(state, plan) {
   return element(
     'div',
     { class: 'card' },
-    element('div', { class: 'card-line' }, planLink(state, plan.planIds?.[0] ?? plan.id, plan.target ? `→ ${plan.target.label}` : 'plan'), modeChip(plan.mode)),
-    plan.sources?.length > 0 && element('div', { class: 'muted' }, 'from ', listed(plan.sources.map((source) => datasetLink(state, source)))),
-    plan.lastRun && element('div', { class: 'muted' }, stateChip(plan.lastRun.state), ' ', time(plan.lastRun.at)),
-    gapCount(plan) > 0 && element('div', { class: 'note' }, icon('warning'), ` ${count(gapCount(plan), 'gap')} in its column lineage`),
+    element(
+      'div',
+      { class: 'card-line' },
+      planLink(state, plan.planIds?.[0] ?? plan.id, plan.target ? `→ ${plan.target.label}` : 'plan'),
+      modeChip(plan.mode),
+    ),
+    plan.sources?.length > 0 &&
+      element(
+        'div',
+        { class: 'muted' },
+        'from ',
+        listed(plan.sources.map((source) => datasetLink(state, source))),
+      ),
+    plan.lastRun &&
+      element('div', { class: 'muted' }, stateChip(plan.lastRun.state), ' ', time(plan.lastRun.at)),
+    gapCount(plan) > 0 &&
+      element(
+        'div',
+        { class: 'note' },
+        icon('warning'),
+        ` ${count(gapCount(plan), 'gap')} in its column lineage`,
+      ),
   );
 }
 
 function gapCount(plan) {
-  return Array.isArray(plan.gaps) ? plan.gaps.length : plan.gaps ?? 0;
+  return Array.isArray(plan.gaps) ? plan.gaps.length : (plan.gaps ?? 0);
 }
 
 function runLine(run) {
@@ -162,7 +245,10 @@ function runLine(run) {
     'div',
     { class: 'card' },
     element('div', { class: 'card-line' }, time(run.endedAt ?? run.startedAt), stateChip(run.state)),
-    element('div', { class: 'muted' }, [data(run.applicationId, 'mono'), durationOf(run) && ` · ${durationOf(run)}`]),
+    element('div', { class: 'muted' }, [
+      data(run.applicationId, 'mono'),
+      durationOf(run) && ` · ${durationOf(run)}`,
+    ]),
     errorText(run.error),
   );
 }
@@ -187,9 +273,15 @@ export function execution(state, item) {
   return element(
     'div',
     { class: 'card' },
-    element('div', { class: 'card-line' }, time(item.at), element('span', {}, modeChip(item.mode), ' ', stateChip(item.state))),
+    element(
+      'div',
+      { class: 'card-line' },
+      time(item.at),
+      element('span', {}, modeChip(item.mode), ' ', stateChip(item.state)),
+    ),
     aside(state, item),
-    item.partitions?.length > 0 && element('div', { class: 'muted' }, 'partitions ', data(item.partitions.join(', '), 'mono')),
+    item.partitions?.length > 0 &&
+      element('div', { class: 'muted' }, 'partitions ', data(item.partitions.join(', '), 'mono')),
     metrics(item.metrics),
     errorText(item.error),
   );
@@ -197,8 +289,19 @@ export function execution(state, item) {
 
 function aside(state, item) {
   const plan = item.planId ?? item.plan;
-  const parts = [item.job && jobLink(state, item.job), durationOf(item), plan && planLink(state, plan, 'plan')].filter(Boolean);
-  return parts.length > 0 && element('div', { class: 'muted' }, parts.map((part, place) => [place > 0 ? ' · ' : null, part]));
+  const parts = [
+    item.job && jobLink(state, item.job),
+    durationOf(item),
+    plan && planLink(state, plan, 'plan'),
+  ].filter(Boolean);
+  return (
+    parts.length > 0 &&
+    element(
+      'div',
+      { class: 'muted' },
+      parts.map((part, place) => [place > 0 ? ' · ' : null, part]),
+    )
+  );
 }
 
 /**
@@ -207,7 +310,10 @@ function aside(state, item) {
  */
 export function metrics(groups) {
   const pairs = Object.entries(groups ?? {}).flatMap(([group, values]) =>
-    Object.entries(values ?? {}).map(([name, value]) => [`${group} ${name}`, typeof value === 'number' ? formatNumber(value) : data(value)]),
+    Object.entries(values ?? {}).map(([name, value]) => [
+      `${group} ${name}`,
+      typeof value === 'number' ? formatNumber(value) : data(value),
+    ]),
   );
   return facts(pairs);
 }
@@ -215,7 +321,11 @@ export function metrics(groups) {
 function describeColumn(context, model, row) {
   const { state } = context;
   const home = model.boxes.get(row.box);
-  const dataset = datasetReference({ id: row.node.datasetId ?? home.id, uri: row.node.dataset, scope: home.node.scope });
+  const dataset = datasetReference({
+    id: row.node.datasetId ?? home.id,
+    uri: row.node.dataset,
+    scope: home.node.scope,
+  });
   const name = row.node.name ?? row.label;
   return {
     kind: 'Column',
@@ -224,10 +334,18 @@ function describeColumn(context, model, row) {
     detail: row.node.dataset,
     body: [
       actions(
-        !isAsked(state, dataset, name) && anchor(link(state, { view: 'columns', dataset, column: name }), icon('graph'), 'Trace across jobs'),
-        anchor(link(state, { view: 'lineage', node: row.node.datasetId ?? home.id, columns: true }), icon('table'), 'Table lineage'),
+        !isAsked(state, dataset, name) &&
+          anchor(link(state, { view: 'columns', dataset, column: name }), icon('graph'), 'Trace across jobs'),
+        anchor(
+          link(state, { view: 'lineage', node: row.node.datasetId ?? home.id, columns: true }),
+          icon('table'),
+          'Table lineage',
+        ),
       ),
-      facts([['Table', datasetLink(state, home.node)], ['Type', row.type && data(row.type, 'mono')]]),
+      facts([
+        ['Table', datasetLink(state, home.node)],
+        ['Type', row.type && data(row.type, 'mono')],
+      ]),
       hops('Comes from', state, model, model.incoming.get(row.id) ?? [], 'from'),
       hops('Goes to', state, model, model.outgoing.get(row.id) ?? [], 'to'),
     ],
@@ -240,17 +358,20 @@ function isAsked(state, dataset, column) {
 }
 
 function hops(heading, state, model, links, end) {
-  if (links.length === 0) return section(heading, element('p', { class: 'muted' }, 'nothing in this picture'));
-  const lines = links.slice(0, 4 * MOST_LISTED).map((hop) =>
-    element(
-      'li',
-      {},
-      columnLink(state, model, hop[end]),
-      ' ',
-      howChip(hop.edge),
-      hop.edge.expression ? element('div', {}, expression(hop.edge.expression)) : null,
-    ),
-  );
+  if (links.length === 0)
+    return section(heading, element('p', { class: 'muted' }, 'nothing in this picture'));
+  const lines = links
+    .slice(0, 4 * MOST_LISTED)
+    .map((hop) =>
+      element(
+        'li',
+        {},
+        columnLink(state, model, hop[end]),
+        ' ',
+        howChip(hop.edge),
+        hop.edge.expression ? element('div', {}, expression(hop.edge.expression)) : null,
+      ),
+    );
   return section(heading, element('ul', { class: 'lines' }, lines));
 }
 
@@ -259,7 +380,11 @@ function hops(heading, state, model, links, end) {
  * @returns {HTMLElement}
  */
 export function howChip(edge) {
-  return element('span', { class: `chip ${edge.kind === 'INDIRECT' ? 'indirect' : 'direct'}`, title: `${edge.kind} ${edge.how}` }, howWord(edge.how));
+  return element(
+    'span',
+    { class: `chip ${edge.kind === 'INDIRECT' ? 'indirect' : 'direct'}`, title: `${edge.kind} ${edge.how}` },
+    howWord(edge.how),
+  );
 }
 
 function describeLink(context, model, item) {
@@ -279,10 +404,23 @@ function describeLink(context, model, item) {
         ['To', endLink(ends[1])],
         ['How', column && howChip(edge)],
         ['Mode', edge.modes?.length > 0 && edge.modes.map(modeChip)],
-        ['Jobs', edge.jobs?.length > 0 && listed(edge.jobs.slice(0, MOST_LISTED).map((id) => jobById(context, model, id)))],
+        [
+          'Jobs',
+          edge.jobs?.length > 0 &&
+            listed(edge.jobs.slice(0, MOST_LISTED).map((id) => jobById(context, model, id))),
+        ],
       ]),
       edge.expression && section('Expression', expression(edge.expression)),
-      edge.plans?.length > 0 && section('Plans', element('ul', { class: 'lines' }, edge.plans.slice(0, MOST_LISTED).map((id) => element('li', {}, planLink(state, id, id)))), more(edge.plans.length)),
+      edge.plans?.length > 0 &&
+        section(
+          'Plans',
+          element(
+            'ul',
+            { class: 'lines' },
+            edge.plans.slice(0, MOST_LISTED).map((id) => element('li', {}, planLink(state, id, id))),
+          ),
+          more(edge.plans.length),
+        ),
     ],
   };
 }
@@ -329,7 +467,11 @@ export function columnLink(state, model, id) {
 }
 
 function columnHome(state, home, row, before = null) {
-  const dataset = datasetReference({ id: row.node.datasetId ?? home.id, uri: row.node.dataset, scope: home.node.scope });
+  const dataset = datasetReference({
+    id: row.node.datasetId ?? home.id,
+    uri: row.node.dataset,
+    scope: home.node.scope,
+  });
   const href = link(state, { view: 'columns', dataset, column: row.node.name ?? row.label });
   return anchor(href, before, element('strong', {}, data(shorten(row.label, 120))));
 }
@@ -345,7 +487,14 @@ export function columnCell(state, model, id) {
   const row = model.rows.get(id);
   if (!row) return data(id, 'mono');
   const home = model.boxes.get(row.box);
-  return [element('span', { class: 'small muted block', title: shorten(home.detail, 300) }, data(shorten(home.label, 60))), columnHome(state, home, row)];
+  return [
+    element(
+      'span',
+      { class: 'small muted block', title: shorten(home.detail, 300) },
+      data(shorten(home.label, 60)),
+    ),
+    columnHome(state, home, row),
+  ];
 }
 
 /**
@@ -354,7 +503,9 @@ export function columnCell(state, model, id) {
  * @returns {HTMLElement|string}
  */
 export function jobLink(state, job) {
-  return job ? anchor(link(state, { view: 'job', node: jobReference(job) }), data(shorten(plain(job.name), 120))) : '–';
+  return job
+    ? anchor(link(state, { view: 'job', node: jobReference(job) }), data(shorten(plain(job.name), 120)))
+    : '–';
 }
 
 /**

@@ -113,7 +113,13 @@ export function button(parts, attributes = {}) {
   const words = parts.quiet ? { 'aria-label': parts.label, title: parts.label } : {};
   return element(
     'button',
-    { type: 'button', class: parts.quiet ? 'button quiet' : 'button', onclick: parts.onclick, ...words, ...attributes },
+    {
+      type: 'button',
+      class: parts.quiet ? 'button quiet' : 'button',
+      onclick: parts.onclick,
+      ...words,
+      ...attributes,
+    },
     parts.icon ? icon(parts.icon) : null,
     parts.quiet ? null : element('span', {}, parts.label),
   );

@@ -13,7 +13,11 @@ function face({ name, icon: mark, heading }, ...children) {
   return element(
     'div',
     { class: `face ${name}`, 'data-testid': `face-${name}`, role: name === 'error' ? 'alert' : null },
-    element('div', { class: 'face-mark' }, mark === 'wait' ? element('span', { class: 'spinner', 'aria-hidden': 'true' }) : icon(mark)),
+    element(
+      'div',
+      { class: 'face-mark' },
+      mark === 'wait' ? element('span', { class: 'spinner', 'aria-hidden': 'true' }) : icon(mark),
+    ),
     element('h2', {}, heading),
     ...children,
   );
@@ -36,7 +40,14 @@ export function firstFace() {
   return face(
     { name: 'empty', icon: 'inbox', heading: 'Nothing received yet' },
     element('p', {}, 'Lineage appears here as soon as a job reports its first run.'),
-    element('dl', { class: 'commands' }, commands.map(([words, command]) => [element('dt', {}, words), element('dd', {}, element('code', {}, command))])),
+    element(
+      'dl',
+      { class: 'commands' },
+      commands.map(([words, command]) => [
+        element('dt', {}, words),
+        element('dd', {}, element('code', {}, command)),
+      ]),
+    ),
   );
 }
 
@@ -48,10 +59,20 @@ export function firstFace() {
  * @returns {HTMLElement}
  */
 export function emptyFace(heading, words, way) {
-  return face({ name: 'empty', icon: 'inbox', heading }, element('p', {}, words), way ? element('p', {}, anchor(way.href, way.words)) : null);
+  return face(
+    { name: 'empty', icon: 'inbox', heading },
+    element('p', {}, words),
+    way ? element('p', {}, anchor(way.href, way.words)) : null,
+  );
 }
 
-const HEADINGS = Object.freeze({ 0: 'No answer', 400: 'The server did not understand the question', 404: 'Not found', 401: 'Not signed in', 403: 'Not allowed' });
+const HEADINGS = Object.freeze({
+  0: 'No answer',
+  400: 'The server did not understand the question',
+  404: 'Not found',
+  401: 'Not signed in',
+  403: 'Not allowed',
+});
 
 /**
  * @param {import('./api.js').Failure} error
@@ -71,14 +92,22 @@ export function errorFace(error, { retry, hrefOf }) {
 
 /** What the server said of each parameter; ids become links (a name that fits several tables). */
 function reasons(errors, hrefOf) {
-  const lines = Object.entries(errors).flatMap(([name, said]) => [said].flat().map((one) => [name, String(one)]));
+  const lines = Object.entries(errors).flatMap(([name, said]) =>
+    [said].flat().map((one) => [name, String(one)]),
+  );
   if (lines.length === 0) return null;
   return element(
     'ul',
     { class: 'reasons' },
     lines.map(([name, said]) => {
       const isId = /^[a-z]+_[0-9a-f]{32}$/.test(said);
-      return element('li', {}, isId ? anchor(hrefOf(name, said), data(said, 'mono')) : [element('strong', {}, data(name)), ': ', data(said)]);
+      return element(
+        'li',
+        {},
+        isId
+          ? anchor(hrefOf(name, said), data(said, 'mono'))
+          : [element('strong', {}, data(name)), ': ', data(said)],
+      );
     }),
   );
 }

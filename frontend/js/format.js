@@ -82,7 +82,10 @@ export function count(number, noun, plural = `${noun}s`) {
  */
 export function plain(value) {
   const text = value === null || value === undefined ? '' : String(value);
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    '\ufffd',
+  );
 }
 
 /**

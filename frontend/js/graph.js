@@ -63,7 +63,15 @@ const OPTIONS = Object.freeze({
 export function createGraph(container, palette, listener) {
   const nodes = new DataSet();
   const edges = new DataSet();
-  const state = { model: null, palette, lit: null, selected: '', hovered: '', linked: { left: new Set(), right: new Set() }, moved: false };
+  const state = {
+    model: null,
+    palette,
+    lit: null,
+    selected: '',
+    hovered: '',
+    linked: { left: new Set(), right: new Set() },
+    moved: false,
+  };
   const network = new Network(container, { nodes, edges }, OPTIONS);
   const drawing = container.querySelector('.vis-network');
   drawing.tabIndex = -1;
@@ -78,7 +86,12 @@ export function createGraph(container, palette, listener) {
   }
 
   function show(model) {
-    Object.assign(state, { model, lit: emphasis(model, state.selected), hovered: '', linked: rowsWithLinks(model) });
+    Object.assign(state, {
+      model,
+      lit: emphasis(model, state.selected),
+      hovered: '',
+      linked: rowsWithLinks(model),
+    });
     const items = toItems(model, state.palette, state.lit);
     for (const node of items.nodes) if (node.shape === 'custom') node.ctxRenderer = painter;
     const busy = items.edges.length > MANY_LINKS;
@@ -118,7 +131,8 @@ export function createGraph(container, palette, listener) {
       container.style.cursor = id ? 'pointer' : '';
       container.dataset.hovered = id;
       const base = state.model ? emphasis(state.model, state.selected) : null;
-      if (!state.selected || !find(state.model, state.selected)) restyle(id ? neighbourhood(state.model, id) : base);
+      if (!state.selected || !find(state.model, state.selected))
+        restyle(id ? neighbourhood(state.model, id) : base);
     }
     listener.onHover(id, point);
   }
@@ -133,7 +147,9 @@ export function createGraph(container, palette, listener) {
     const around = state.model && bounds(state.model);
     if (!around || container.clientWidth === 0) return;
     state.moved = false;
-    const focus = [state.selected, state.model.focus].map((id) => find(state.model, id)).find((item) => item && !item.edge);
+    const focus = [state.selected, state.model.focus]
+      .map((id) => find(state.model, id))
+      .find((item) => item && !item.edge);
     network.moveTo({ ...frameOf(around, container, focus && centreOf(focus)), animation: false });
   }
 
@@ -156,10 +172,18 @@ export function createGraph(container, palette, listener) {
     const centre = centreOf(item);
     const place = network.canvasToDOM(centre);
     const rim = walking ? RIM : 0;
-    const inside = place.x > rim && place.y > rim && place.x < container.clientWidth - covered - rim && place.y < container.clientHeight - rim;
+    const inside =
+      place.x > rim &&
+      place.y > rim &&
+      place.x < container.clientWidth - covered - rim &&
+      place.y < container.clientHeight - rim;
     const scale = walking ? Math.max(network.getScale(), 0.55) : network.getScale();
     if (inside && scale === network.getScale()) return;
-    network.moveTo({ position: { x: centre.x + covered / (2 * scale), y: centre.y }, scale, animation: false });
+    network.moveTo({
+      position: { x: centre.x + covered / (2 * scale), y: centre.y },
+      scale,
+      animation: false,
+    });
   }
 
   function repaint(colours) {
@@ -192,7 +216,10 @@ export function createGraph(container, palette, listener) {
     listener.onMove(seenOf(container, network));
   });
   followPointer(container, (point) => hover(point ? at(point) : '', point ?? { x: 0, y: 0 }));
-  for (const moving of ['dragEnd', 'zoom']) network.on(moving, () => { state.moved = true; });
+  for (const moving of ['dragEnd', 'zoom'])
+    network.on(moving, () => {
+      state.moved = true;
+    });
   whenResized(container, () => {
     network.setSize('100%', '100%');
     if (!state.moved) fitAll();
@@ -215,7 +242,10 @@ export function createGraph(container, palette, listener) {
  * @returns {{position: {x: number, y: number}, scale: number}}
  */
 function frameOf(around, container, focus) {
-  const room = { x: container.clientWidth - PADDING.left - PADDING.right, y: container.clientHeight - PADDING.top - PADDING.bottom };
+  const room = {
+    x: container.clientWidth - PADDING.left - PADDING.right,
+    y: container.clientHeight - PADDING.top - PADDING.bottom,
+  };
   const size = { x: around.right - around.left, y: around.bottom - around.top };
   const fits = { x: room.x / size.x, y: room.y / size.y };
   const whole = Math.max(SMALLEST, Math.min(LARGEST, fits.x, fits.y));
@@ -255,12 +285,17 @@ function sameSet(one, other) {
 /** What is drawn and how it is moved, for tests and for anyone who places things over the canvas. */
 function note(container, network) {
   const origin = network.canvasToDOM({ x: 0, y: 0 });
-  container.dataset.transform = [network.getScale(), origin.x, origin.y].map((value) => value.toFixed(4)).join(' ');
+  container.dataset.transform = [network.getScale(), origin.x, origin.y]
+    .map((value) => value.toFixed(4))
+    .join(' ');
   container.dataset.drawn = 'true';
 }
 
 function seenOf(container, network) {
-  const [first, last] = [{ x: 0, y: 0 }, { x: container.clientWidth, y: container.clientHeight }].map((point) => network.DOMtoCanvas(point));
+  const [first, last] = [
+    { x: 0, y: 0 },
+    { x: container.clientWidth, y: container.clientHeight },
+  ].map((point) => network.DOMtoCanvas(point));
   return { left: first.x, top: first.y, right: last.x, bottom: last.y };
 }
 

@@ -89,7 +89,8 @@ function group(boxes, layers) {
 function order(layers, links) {
   const [before, after] = [neighbours(links, 'to', 'from'), neighbours(links, 'from', 'to')];
   const position = new Map();
-  const note = (column) => column.forEach((box, place) => position.set(box.id, (place + 0.5) / column.length));
+  const note = (column) =>
+    column.forEach((box, place) => position.set(box.id, (place + 0.5) / column.length));
   layers.forEach(note);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const [side, columns] = sweep % 2 === 0 ? [before, layers] : [after, [...layers].reverse()];

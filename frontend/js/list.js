@@ -17,7 +17,9 @@ const KINDS = Object.freeze({ dataset: 'Table', job: 'Job', column: 'Column', op
  */
 export function announcement(model, position) {
   const item = find(model, position.id);
-  const ways = ['upstream', 'downstream'].map((direction) => `${formatNumber(next(model, position.id, direction).length)} ${direction}`);
+  const ways = ['upstream', 'downstream'].map(
+    (direction) => `${formatNumber(next(model, position.id, direction).length)} ${direction}`,
+  );
   const failed = item.failed ? ', last run failed' : '';
   return `${shorten(item.label, 100)}, ${KINDS[item.kind]}${failed}, ${ways.join(', ')}${among(model, position)}`;
 }
@@ -43,11 +45,32 @@ export function createList(container, listener) {
     rows = new Map(model.order.map((id) => [id, drawRow(model, id)]));
     const grid = element(
       'table',
-      { role: 'grid', class: 'grid', 'aria-label': 'Nodes of the graph', 'data-testid': 'list', onkeydown: press, onclick: click },
-      element('thead', {}, element('tr', {}, ['Name', 'Kind', 'Comes from', 'Goes to', 'Details'].map((heading) => element('th', { scope: 'col' }, heading)))),
+      {
+        role: 'grid',
+        class: 'grid',
+        'aria-label': 'Nodes of the graph',
+        'data-testid': 'list',
+        onkeydown: press,
+        onclick: click,
+      },
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          ['Name', 'Kind', 'Comes from', 'Goes to', 'Details'].map((heading) =>
+            element('th', { scope: 'col' }, heading),
+          ),
+        ),
+      ),
       element('tbody', {}, [...rows.values()]),
     );
-    const help = element('p', { class: 'muted help' }, 'Arrow keys: down and up through the list, right and left along the edges, Page Down and Page Up among the ends of the same edge list. Enter opens details.');
+    const help = element(
+      'p',
+      { class: 'muted help' },
+      'Arrow keys: down and up through the list, right and left along the edges, Page Down and Page Up among the ends of the same edge list. Enter opens details.',
+    );
     replace(container, help, grid, edgeTable(model));
     mark();
   }
@@ -101,7 +124,12 @@ function drawRow(model, id) {
     'tr',
     { tabindex: -1, 'aria-selected': 'false', 'data-id': id, class: `row-${item.kind}` },
     element('th', { scope: 'row' }, data(shorten(item.label, 160))),
-    element('td', {}, element('span', { class: `chip ${item.kind}` }, KINDS[item.kind]), item.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null),
+    element(
+      'td',
+      {},
+      element('span', { class: `chip ${item.kind}` }, KINDS[item.kind]),
+      item.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null,
+    ),
     element('td', {}, names(ends('upstream'))),
     element('td', {}, names(ends('downstream'))),
     element('td', { class: 'muted' }, data(shorten(aside(item), 160), item.kind === 'job' ? '' : 'mono')),
@@ -115,7 +143,9 @@ function aside(item) {
 
 function names(labels) {
   if (labels.length === 0) return '–';
-  const shown = labels.slice(0, 3).flatMap((label, number) => (number === 0 ? [data(label)] : [', ', data(label)]));
+  const shown = labels
+    .slice(0, 3)
+    .flatMap((label, number) => (number === 0 ? [data(label)] : [', ', data(label)]));
   return labels.length > 3 ? [shown, ` and ${formatNumber(labels.length - 3)} more`] : shown;
 }
 
@@ -123,9 +153,17 @@ function names(labels) {
 function edgeTable(model) {
   const body = element('tbody');
   const fill = () => {
-    if (body.childElementCount === 0) replace(body, [...model.links.values()].map((link) => drawEdge(model, link)));
+    if (body.childElementCount === 0)
+      replace(
+        body,
+        [...model.links.values()].map((link) => drawEdge(model, link)),
+      );
   };
-  const headings = element('tr', {}, ['From', 'To', 'How', 'Expression or mode'].map((heading) => element('th', { scope: 'col' }, heading)));
+  const headings = element(
+    'tr',
+    {},
+    ['From', 'To', 'How', 'Expression or mode'].map((heading) => element('th', { scope: 'col' }, heading)),
+  );
   return element(
     'details',
     { class: 'edges', ontoggle: fill, 'data-testid': 'list-edges' },
@@ -135,9 +173,16 @@ function edgeTable(model) {
 }
 
 function drawEdge(model, { from, to, edge }) {
-  const how = edge.kind === 'feeds' ? 'feeds' : `${howWord(edge.how)}${edge.kind === 'INDIRECT' ? ' (indirect)' : ''}`;
+  const how =
+    edge.kind === 'feeds' ? 'feeds' : `${howWord(edge.how)}${edge.kind === 'INDIRECT' ? ' (indirect)' : ''}`;
   const text = edge.expression ?? edge.modes?.join(', ') ?? '';
-  return element('tr', {}, [nameOf(model, from), nameOf(model, to), how, data(text, edge.expression ? 'mono' : '')].map((cell) => element('td', {}, cell)));
+  return element(
+    'tr',
+    {},
+    [nameOf(model, from), nameOf(model, to), how, data(text, edge.expression ? 'mono' : '')].map((cell) =>
+      element('td', {}, cell),
+    ),
+  );
 }
 
 function nameOf(model, id) {

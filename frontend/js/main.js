@@ -3,16 +3,19 @@
  */
 import { createApi } from './api.js';
 import { canvasTools, createControls, formSwitch, legend } from './controls.js';
-import { button, data, element, icon, replace, time } from './dom.js';
+import { data, element, replace } from './dom.js';
 import { errorFace, loadingFace, rebuildingFace } from './faces.js';
-import { count, formatNumber, partialSentence, shorten } from './format.js';
+import { formatNumber, shorten } from './format.js';
 import { createGraph } from './graph.js';
+import { createThemeSwitch, showDocuments } from './header.js';
 import { announcement, createList } from './list.js';
 import { createMinimap } from './minimap.js';
 import { find, step, tally } from './model.js';
+import { banners, footnote } from './notes.js';
 import { readPalette } from './palette.js';
 import { createPanel } from './panel.js';
 import { createSearch } from './search.js';
+import { createTooltip } from './tooltip.js';
 import { change, link, parse, sameQuestion, write } from './url.js';
 import { columns } from './views/columns.js';
 import { job } from './views/job.js';
@@ -37,14 +40,13 @@ import { plan } from './views/plan.js';
  */
 
 const VIEWS = { overview, job, plan, lineage, columns, journal };
-const LARGER = 4;
 const DOUBLE_CLICK = 280;
-const LIMITS = Object.freeze({ overview: 2000, other: 5000 });
 
 const at = (id) => document.getElementById(id);
-const places = Object.fromEntries(
-  ['heading', 'kind', 'subtitle', 'controls', 'form', 'notes', 'work', 'stage', 'canvas', 'list', 'face', 'tools', 'legend', 'below', 'panel', 'document', 'announcer', 'journal', 'tooltip', 'theme', 'refresh', 'footnote'].map((id) => [id, at(id)]),
-);
+const PLACES =
+  'heading kind subtitle controls form notes work stage canvas list face tools legend below panel ' +
+  'document announcer journal tooltip theme refresh footnote over minimap';
+const places = Object.fromEntries(PLACES.split(' ').map((id) => [id, at(id)]));
 
 const api = createApi();
 let state = parse(location.search);
@@ -60,12 +62,30 @@ let described = { page: null, id: '' };
 let position = { id: '', came: null };
 
 let shades = colours();
-const graph = createGraph(places.canvas, shades, { onSelect: clickItem, onOpen: openItem, onHover: showTooltip, onMove: drawMinimap });
-const minimap = createMinimap(at('minimap'), (point) => graph.moveTo(point));
+const graph = createGraph(places.canvas, shades, {
+  onSelect: clickItem,
+  onOpen: openItem,
+  onHover: (id, point) => tooltip(id && page?.model ? find(page.model, id) : undefined, point),
+  onMove: drawMinimap,
+});
+const tooltip = createTooltip(places.tooltip, places.stage);
+const minimap = createMinimap(places.minimap, (point) => graph.moveTo(point));
 const list = createList(places.list, { onSelect: select, onOpen: openDetails, announce });
-const panel = createPanel(places.panel, { onClose: () => { select(''); focusStage(); } });
+const panel = createPanel(places.panel, {
+  onClose: () => {
+    select('');
+    focusStage();
+  },
+});
 const form = formSwitch(go);
-const search = createSearch({ input: at('search'), results: at('results') }, api, { hrefOf: resultHref, open: (href) => { follow(href); places.heading.focus({ preventScroll: true }); }, announce });
+const search = createSearch({ input: at('search'), results: at('results') }, api, {
+  hrefOf: resultHref,
+  open: (href) => {
+    follow(href);
+    places.heading.focus({ preventScroll: true });
+  },
+  announce,
+});
 
 function colours() {
   return readPalette(getComputedStyle(document.documentElement));
@@ -89,7 +109,8 @@ function move(to, { replace: instead = false } = {}) {
   const from = state;
   state = to;
   const href = write(to);
-  if (href !== location.pathname + location.search) history[instead ? 'replaceState' : 'pushState'](null, '', href);
+  if (href !== location.pathname + location.search)
+    history[instead ? 'replaceState' : 'pushState'](null, '', href);
   arrive(from);
 }
 
@@ -149,14 +170,25 @@ function finish(loaded) {
   page = loaded;
   head(page.heading, page.subtitle);
   controls.follow(state, page);
-  note(page);
+  replace(places.notes, banners(page, state, { timed: VIEWS[state.view].controls.includes('at'), go }));
   showBody();
   setState(page.empty ? 'empty' : 'ready');
-  announce(page.empty ? page.empty.querySelector('h2').textContent : `${shorten(page.heading, 120)}. ${page.subtitle}`);
-  refreshJournal();
+  announce(
+    page.empty
+      ? page.empty.querySelector('h2').textContent
+      : `${shorten(page.heading, 120)}. ${page.subtitle}`,
+  );
+  showDocuments(places.journal, api);
 }
 
-const KINDS = { overview: '', journal: '', job: 'Job', plan: 'Plan', lineage: 'Lineage', columns: 'Column lineage' };
+const KINDS = {
+  overview: '',
+  journal: '',
+  job: 'Job',
+  plan: 'Plan',
+  lineage: 'Lineage',
+  columns: 'Column lineage',
+};
 
 function head(heading, subtitle) {
   replace(places.heading, data(shorten(heading, 2500)));
@@ -184,7 +216,7 @@ function showBody() {
   graph.show(page.model);
   list.show(page.model);
   replace(places.legend, legend(page.model));
-  footnote(page.reply);
+  replace(places.footnote, footnote(page.reply));
   describePicture(page.model);
   position = { id: '', came: null };
   showState();
@@ -202,7 +234,7 @@ function showState() {
   const asList = state.as === 'list';
   document.body.dataset.as = state.as;
   places.list.hidden = !asList;
-  for (const part of [places.canvas, at('over'), places.legend, at('minimap-place')]) part.hidden = asList;
+  for (const part of [places.canvas, places.over, places.legend, at('minimap-place')]) part.hidden = asList;
   places.stage.tabIndex = asList ? -1 : 0;
   places.stage.setAttribute('role', asList ? 'group' : 'application');
   if (!page?.model || page.empty) return;
@@ -234,7 +266,9 @@ function fail(error) {
   head(state.view === 'overview' ? 'Overview' : nameOf(state), '');
   replace(places.notes);
   panel.clear();
-  showFace(errorFace(error, { retry: load, hrefOf: (parameter, id) => write({ ...state, [parameter]: id }) }));
+  showFace(
+    errorFace(error, { retry: load, hrefOf: (parameter, id) => write({ ...state, [parameter]: id }) }),
+  );
   setState('error');
   announce(error.message);
 }
@@ -254,40 +288,6 @@ async function wait(error, mine) {
   setState('rebuilding');
   announce('The graph is being rebuilt. The page asks again by itself.');
   retryTimer = setTimeout(load, error.retryAfter * 1000);
-}
-
-/* Banners and footnotes */
-
-function note({ reply, notes: own = [] }) {
-  const notes = [...own];
-  if (reply?.partial) notes.push(partialNote(reply.partial));
-  if (reply?.folded) {
-    notes.push(element('p', { class: 'banner', 'data-testid': 'folded' }, 'Repeated runs were folded into one: everything that is exact is shown, and perhaps a little more.'));
-  }
-  if (state.at && VIEWS[state.view].controls.includes('at')) {
-    notes.push(element('p', { class: 'banner quiet', 'data-testid': 'as-of-note' }, element('span', {}, 'As it was at ', time(state.at, data(state.at)), '.'), button({ label: 'Back to now', onclick: () => go({ at: '' }) }, { class: 'link' })));
-  }
-  replace(places.notes, notes);
-}
-
-function partialNote(partial) {
-  const most = LIMITS[state.view] ?? LIMITS.other;
-  const raised = Math.min(most, (partial.limit ?? 500) * LARGER);
-  const canRaise = partial.reason === 'nodes' && raised > (partial.limit ?? 0) && state.view !== 'plan';
-  return element(
-    'p',
-    { class: 'banner warning', role: 'note', 'data-testid': 'partial' },
-    icon('warning'),
-    element('span', {}, partialSentence(partial)),
-    canRaise ? button({ label: `Show up to ${formatNumber(raised)}`, onclick: () => go({ limit: raised }) }, { class: 'link' }) : null,
-  );
-}
-
-function footnote(reply) {
-  const depth = reply?.depth;
-  const short = depth && depth.reached < depth.asked && !reply.partial;
-  replace(places.footnote, reply?.asOf ? ['Newest event: ', time(reply.asOf)] : null, short ? ` · nothing beyond ${count(depth.reached, 'step')}` : null);
-  places.footnote.hidden = places.footnote.childNodes.length === 0;
 }
 
 /* The reader's hands */
@@ -329,7 +329,13 @@ function focusStage() {
 
 function pressStage(event) {
   if (event.target !== places.stage || !page?.model || event.ctrlKey || event.metaKey || event.altKey) return;
-  const keys = { '+': () => graph.zoom(1.25), '=': () => graph.zoom(1.25), '-': () => graph.zoom(0.8), 0: () => graph.fit(), Escape: () => select('') };
+  const keys = {
+    '+': () => graph.zoom(1.25),
+    '=': () => graph.zoom(1.25),
+    '-': () => graph.zoom(0.8),
+    0: () => graph.fit(),
+    Escape: () => select(''),
+  };
   if (event.key === 'Enter') (event.shiftKey ? openItem : openDetails)(state.selected);
   else if (keys[event.key]) keys[event.key]();
   else if (!walk(event.key)) return;
@@ -338,9 +344,11 @@ function pressStage(event) {
 
 /** One step of the keyboard over the canvas. */
 function walk(key) {
-  const from = state.selected ? position : { id: '', came: null };
-  const known = /^(Arrow|Page|Home$|End$)/.test(key);
-  const to = from.id && find(page.model, from.id) ? step(page.model, from, key) : known && first();
+  if (!/^(Arrow|Page|Home$|End$)/.test(key)) return false;
+  const { selected } = state;
+  const from = position.id === selected ? position : { id: selected, came: null };
+  const onNode = page.model.boxes.has(selected) || page.model.rows.has(selected);
+  const to = onNode ? step(page.model, from, key) : first();
   if (!to) return false;
   go({ selected: to.id }, { replace: true });
   position = to;
@@ -360,23 +368,6 @@ function first() {
   return id ? { id, came: null } : null;
 }
 
-function showTooltip(id, point) {
-  const item = id && page?.model ? find(page.model, id) : null;
-  places.tooltip.hidden = !item;
-  if (!item) return;
-  replace(places.tooltip, tooltipOf(item));
-  const [wide, high] = [places.tooltip.offsetWidth, places.tooltip.offsetHeight];
-  const left = Math.min(point.x + 14, places.stage.clientWidth - wide - 8);
-  const top = point.y + 18 + high > places.stage.clientHeight ? point.y - high - 10 : point.y + 18;
-  places.tooltip.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, top)}px)`;
-}
-
-function tooltipOf(item) {
-  if (item.edge) return [element('strong', {}, data(shorten(item.edge.expression ?? item.edge.modes?.join(', ') ?? 'data flow', 240), item.edge.expression ? 'mono' : ''))];
-  const under = item.kind === 'column' ? item.type : item.detail;
-  return [element('strong', {}, data(shorten(item.label, 240))), under ? data(shorten(under, 300), 'block mono') : null];
-}
-
 function drawMinimap(seen) {
   if (page?.model) minimap.draw(page.model, shades, seen);
 }
@@ -384,7 +375,10 @@ function drawMinimap(seen) {
 async function saveImage() {
   const blob = await graph.toImage();
   const address = URL.createObjectURL(blob);
-  const name = shorten(page.heading, 60).replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^-+|-+$/g, '') || 'lineage';
+  const name =
+    shorten(page.heading, 60)
+      .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+      .replace(/^-+|-+$/g, '') || 'lineage';
   element('a', { href: address, download: `${name}.png` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
@@ -398,52 +392,15 @@ function resultHref(item) {
   return link(state, { view: 'lineage', node });
 }
 
-async function refreshJournal() {
-  const result = await api.get('/journal', { summary: true }, 'summary');
-  if (!result.ok) {
-    if (!result.stale) places.journal.hidden = true;
-    return;
-  }
-  const { received, pending = 0, waiting = 0, failed } = result.data;
-  const part = (number, words, tone) => (number > 0 ? element('span', { class: `count ${tone}` }, `${formatNumber(number)} ${words}`) : null);
-  places.journal.hidden = false;
-  places.journal.href = write({ view: 'journal', state: failed > 0 || waiting === 0 ? 'failed' : 'waiting' });
-  replace(places.journal, element('span', { class: 'count' }, `${formatNumber(received)} received`), part(pending, 'pending', 'busy'), part(waiting, 'waiting', 'busy'), part(failed, 'failed', 'failed'));
-}
-
-function theme() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
-}
-
-function showTheme() {
-  const other = theme() === 'dark' ? 'light' : 'dark';
-  places.theme.setAttribute('aria-label', `Switch to ${other} colours`);
-  places.theme.title = `Switch to ${other} colours`;
-  replace(places.theme, icon(other === 'dark' ? 'moon' : 'sun'));
-  document.body.dataset.theme = theme();
-  shades = colours();
-  graph.repaint(shades);
-}
-
-function switchTheme() {
-  const other = theme() === 'dark' ? 'light' : 'dark';
-  document.documentElement.dataset.theme = other;
-  try {
-    localStorage.setItem('headwater-theme', other);
-  } catch {
-    /* storage refused: the choice lasts until the page is left */
-  }
-  showTheme();
-}
-
 function click(event) {
   const target = event.target instanceof Element ? event.target.closest('a[data-internal]') : null;
-  const plainClick = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  const plainClick =
+    event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   if (!target || !plainClick || event.defaultPrevented) return;
   event.preventDefault();
   follow(target.href);
-  if (places.panel.contains(target) || places.below.contains(target)) places.heading.focus({ preventScroll: true });
+  if (places.panel.contains(target) || places.below.contains(target))
+    places.heading.focus({ preventScroll: true });
 }
 
 function shortcut(event) {
@@ -458,8 +415,6 @@ document.addEventListener('click', click);
 document.addEventListener('keydown', shortcut);
 places.stage.addEventListener('keydown', pressStage);
 places.refresh.addEventListener('click', () => load());
-places.theme.addEventListener('click', switchTheme);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', showTheme);
 window.addEventListener('popstate', () => {
   const from = state;
   state = parse(location.search);
@@ -467,5 +422,8 @@ window.addEventListener('popstate', () => {
 });
 replace(places.tools, canvasTools({ zoom: graph.zoom, fit: graph.fit, save: saveImage }));
 replace(places.form, form.node);
-showTheme();
+createThemeSwitch(places.theme, () => {
+  shades = colours();
+  graph.repaint(shades);
+});
 load();

@@ -29,8 +29,13 @@ export function createMinimap(canvas, moveTo) {
     const context = canvas.getContext('2d');
     context.scale(ratio, ratio);
     for (const box of model.boxes.values()) {
-      context.fillStyle = box.failed ? palette.failed : palette[box.kind] ?? palette.operation;
-      rectangle(context, 'fillRect', { left: box.x - box.width / 2, top: box.y - box.height / 2, right: box.x + box.width / 2, bottom: box.y + box.height / 2 });
+      context.fillStyle = box.failed ? palette.failed : (palette[box.kind] ?? palette.operation);
+      rectangle(context, 'fillRect', {
+        left: box.x - box.width / 2,
+        top: box.y - box.height / 2,
+        right: box.x + box.width / 2,
+        bottom: box.y + box.height / 2,
+      });
     }
     context.strokeStyle = palette.accent;
     context.lineWidth = 1.5;
@@ -39,7 +44,12 @@ export function createMinimap(canvas, moveTo) {
 
   function rectangle(context, how, { left, top, right, bottom }) {
     const [x, y] = [view.x + left * view.scale, view.y + top * view.scale];
-    context[how](x, y, Math.max(1.5, (right - left) * view.scale), Math.max(1.5, (bottom - top) * view.scale));
+    context[how](
+      x,
+      y,
+      Math.max(1.5, (right - left) * view.scale),
+      Math.max(1.5, (bottom - top) * view.scale),
+    );
   }
 
   function fitted(around) {
@@ -58,7 +68,10 @@ export function createMinimap(canvas, moveTo) {
   function point(event) {
     if (event.buttons !== 1 || !view) return;
     const { left, top } = canvas.getBoundingClientRect();
-    moveTo({ x: (event.clientX - left - view.x) / view.scale, y: (event.clientY - top - view.y) / view.scale });
+    moveTo({
+      x: (event.clientX - left - view.x) / view.scale,
+      y: (event.clientY - top - view.y) / view.scale,
+    });
   }
 
   canvas.style.width = `${SIZE.width}px`;
@@ -72,7 +85,12 @@ export function createMinimap(canvas, moveTo) {
 }
 
 function contains(outer, inner) {
-  return outer.left <= inner.left && outer.top <= inner.top && outer.right >= inner.right && outer.bottom >= inner.bottom;
+  return (
+    outer.left <= inner.left &&
+    outer.top <= inner.top &&
+    outer.right >= inner.right &&
+    outer.bottom >= inner.bottom
+  );
 }
 
 function cut(one, other) {

@@ -66,7 +66,10 @@ export function toModel(reply, asked = '') {
   const nodes = unique(reply.nodes ?? []);
   const boxes = new Map();
   for (const node of nodes) if (node.kind !== 'column') boxes.set(node.id, toBox(node));
-  const rows = seatColumns(nodes.filter((node) => node.kind === 'column'), boxes);
+  const rows = seatColumns(
+    nodes.filter((node) => node.kind === 'column'),
+    boxes,
+  );
   const links = toLinks(reply.edges ?? [], boxes, rows);
   return finish(boxes, rows, links, reply.focus ?? findFocus(nodes, asked));
 }
@@ -77,7 +80,9 @@ export function toModel(reply, asked = '') {
  * @returns {Model}
  */
 export function planModel(plan) {
-  const boxes = new Map(unique(plan.operations ?? []).map((operation) => [operation.id, operationBox(operation)]));
+  const boxes = new Map(
+    unique(plan.operations ?? []).map((operation) => [operation.id, operationBox(operation)]),
+  );
   const edges = (plan.edges ?? []).map((edge, number) => ({ id: `flow-${number}`, kind: 'feeds', ...edge }));
   return finish(boxes, new Map(), toLinks(edges, boxes, new Map()), '');
 }
@@ -144,9 +149,24 @@ function seatColumns(columns, boxes) {
   const rows = new Map();
   for (const node of columns) {
     const home = node.datasetId || `table of ${node.dataset}`;
-    if (!boxes.has(home)) boxes.set(home, toBox({ id: home, kind: 'dataset', label: lastSegment(node.dataset), uri: node.dataset }));
-    const row = { id: node.id, kind: 'column', label: plain(node.label || node.name), type: plain(node.type), box: home, node };
-    rows.set(node.id, { ...row, y: Number.isFinite(node.y) ? node.y : NaN, height: node.height > 0 ? node.height : SIZES.row });
+    if (!boxes.has(home))
+      boxes.set(
+        home,
+        toBox({ id: home, kind: 'dataset', label: lastSegment(node.dataset), uri: node.dataset }),
+      );
+    const row = {
+      id: node.id,
+      kind: 'column',
+      label: plain(node.label || node.name),
+      type: plain(node.type),
+      box: home,
+      node,
+    };
+    rows.set(node.id, {
+      ...row,
+      y: Number.isFinite(node.y) ? node.y : NaN,
+      height: node.height > 0 ? node.height : SIZES.row,
+    });
     boxes.get(home).rows.push(rows.get(node.id));
   }
   for (const box of boxes.values()) if (box.rows.length > 0) arrange(box);
@@ -159,7 +179,7 @@ function lastSegment(uri) {
 
 function arrange(box) {
   const wanted = new Map((box.node.columns ?? []).map((id, place) => [id, place]));
-  const seat = (row) => (Number.isFinite(row.y) ? row.y : wanted.get(row.id) ?? wanted.size);
+  const seat = (row) => (Number.isFinite(row.y) ? row.y : (wanted.get(row.id) ?? wanted.size));
   box.rows.sort((one, other) => seat(one) - seat(other));
   if (box.node.height > 0) return;
   box.height = TITLE + box.rows.length * SIZES.row + SIZES.rowPadding;
@@ -174,7 +194,15 @@ function toLinks(edges, boxes, rows) {
     const pair = `${edge.from} ${edge.to}`;
     const parallel = pairs.get(pair) ?? 0;
     pairs.set(pair, parallel + 1);
-    links.set(edge.id, { id: edge.id, from: edge.from, to: edge.to, kind: edge.kind, parallel, way: 'forward', edge });
+    links.set(edge.id, {
+      id: edge.id,
+      from: edge.from,
+      to: edge.to,
+      kind: edge.kind,
+      parallel,
+      way: 'forward',
+      edge,
+    });
   }
   return links;
 }
@@ -185,7 +213,10 @@ function findFocus(nodes, asked) {
   const text = decode(asked);
   const named = (node) =>
     node.id === asked ||
-    (node.kind === 'dataset' && (text === node.uri || text === `dataset:${node.uri}` || text === `dataset:${node.scope}@${node.uri}`)) ||
+    (node.kind === 'dataset' &&
+      (text === node.uri ||
+        text === `dataset:${node.uri}` ||
+        text === `dataset:${node.scope}@${node.uri}`)) ||
     (node.kind === 'column' && text === `column:${node.dataset}#${node.name}`) ||
     (node.kind === 'job' && text === `job:${node.namespace}/${node.name}`);
   return nodes.find(named)?.id ?? '';
@@ -201,9 +232,20 @@ function decode(text) {
 
 function finish(boxes, rows, links, focus) {
   const home = (id) => rows.get(id)?.box ?? id;
-  settle(boxes, [...links.values()].map((link) => ({ from: home(link.from), to: home(link.to) })));
+  settle(
+    boxes,
+    [...links.values()].map((link) => ({ from: home(link.from), to: home(link.to) })),
+  );
   for (const link of links.values()) link.way = wayOf(boxes.get(home(link.from)), boxes.get(home(link.to)));
-  const model = { boxes, rows, links, outgoing: new Map(), incoming: new Map(), order: readingOrder(boxes), focus };
+  const model = {
+    boxes,
+    rows,
+    links,
+    outgoing: new Map(),
+    incoming: new Map(),
+    order: readingOrder(boxes),
+    focus,
+  };
   for (const link of links.values()) {
     push(model.outgoing, link.from, link);
     push(model.incoming, link.to, link);
@@ -243,8 +285,10 @@ function readingOrder(boxes) {
 
 function sortByPlace(model) {
   const seat = new Map(model.order.map((id, number) => [id, number]));
-  for (const links of model.outgoing.values()) links.sort((one, other) => seat.get(one.to) - seat.get(other.to));
-  for (const links of model.incoming.values()) links.sort((one, other) => seat.get(one.from) - seat.get(other.from));
+  for (const links of model.outgoing.values())
+    links.sort((one, other) => seat.get(one.to) - seat.get(other.to));
+  for (const links of model.incoming.values())
+    links.sort((one, other) => seat.get(one.from) - seat.get(other.from));
 }
 
 /**
@@ -284,7 +328,8 @@ export function neighbourhood(model, id) {
   const parts = [id, ...(model.boxes.get(id)?.rows ?? []).map((row) => row.id)];
   for (const part of parts) {
     lit.add(part);
-    for (const near of [...(model.outgoing.get(part) ?? []), ...(model.incoming.get(part) ?? [])]) light(model, lit, near);
+    for (const near of [...(model.outgoing.get(part) ?? []), ...(model.incoming.get(part) ?? [])])
+      light(model, lit, near);
   }
   return lit;
 }
@@ -309,7 +354,10 @@ function light(model, lit, link) {
 export function trace(model, id) {
   const lit = new Set([id]);
   if (model.rows.has(id)) lit.add(model.rows.get(id).box);
-  for (const [links, end] of [[model.outgoing, 'to'], [model.incoming, 'from']]) {
+  for (const [links, end] of [
+    [model.outgoing, 'to'],
+    [model.incoming, 'from'],
+  ]) {
     const seen = new Set([id]);
     const open = [id];
     while (open.length > 0) {
@@ -357,7 +405,12 @@ export function step(model, position, key) {
   if (key === 'PageDown') return sibling(model, position, 1);
   if (key === 'PageUp') return sibling(model, position, -1);
   const place = model.order.indexOf(position.id);
-  const places = { ArrowDown: place + 1, ArrowUp: place < 0 ? 0 : place - 1, Home: 0, End: model.order.length - 1 };
+  const places = {
+    ArrowDown: place + 1,
+    ArrowUp: place < 0 ? 0 : place - 1,
+    Home: 0,
+    End: model.order.length - 1,
+  };
   const id = model.order[places[key]];
   return id === undefined ? null : { id, came: null };
 }
@@ -425,7 +478,11 @@ export function ports(model, link) {
 }
 
 /** The sides at which a link leaves and arrives. */
-export const SIDES = Object.freeze({ forward: ['right', 'left'], back: ['left', 'right'], beside: ['right', 'right'] });
+export const SIDES = Object.freeze({
+  forward: ['right', 'left'],
+  back: ['left', 'right'],
+  beside: ['right', 'right'],
+});
 
 /** @typedef {{id: string, x: number, y: number}} Port */
 
@@ -465,7 +522,8 @@ export function titleHeight(box) {
 export function linkStyle(link, palette, lit) {
   const strong = lit?.has(link.id) ?? false;
   const faded = lit !== null && !strong;
-  const base = link.kind === 'feeds' ? palette.feeds : link.kind === 'INDIRECT' ? palette.indirect : palette.direct;
+  const base =
+    link.kind === 'feeds' ? palette.feeds : link.kind === 'INDIRECT' ? palette.indirect : palette.direct;
   const color = strong && link.kind === 'feeds' ? palette.accent : base;
   return { id: link.id, color: { color, opacity: faded ? 0.16 : 1 }, width: strong ? 2.5 : 1.4 };
 }
@@ -479,12 +537,22 @@ export function linkStyle(link, palette, lit) {
  * @returns {{nodes: object[], edges: object[]}}
  */
 export function toItems(model, palette, lit) {
-  const nodes = [...model.boxes.values()].map((box) => ({ id: `box:${box.id}`, x: box.x, y: box.y, shape: 'custom' }));
+  const nodes = [...model.boxes.values()].map((box) => ({
+    id: `box:${box.id}`,
+    x: box.x,
+    y: box.y,
+    shape: 'custom',
+  }));
   const made = new Map();
   const edges = [...model.links.values()].map((link) => {
     const [from, to] = ports(model, link);
     made.set(from.id, from).set(to.id, to);
-    return { ...linkStyle(link, palette, lit), ...linkShape(model, link, to.y - from.y), from: from.id, to: to.id };
+    return {
+      ...linkStyle(link, palette, lit),
+      ...linkShape(model, link, to.y - from.y),
+      from: from.id,
+      to: to.id,
+    };
   });
   for (const { id, x, y } of made.values()) nodes.push({ id, x, y, shape: 'dot', size: 0.5, opacity: 0 });
   return { nodes, edges };

@@ -40,7 +40,10 @@ export const NAMES = Object.freeze({
  * @returns {Palette}
  */
 export function readPalette(style) {
-  const entries = Object.entries(NAMES).map(([name, property]) => [name, style.getPropertyValue(property).trim()]);
+  const entries = Object.entries(NAMES).map(([name, property]) => [
+    name,
+    style.getPropertyValue(property).trim(),
+  ]);
   return Object.fromEntries(entries);
 }
 
@@ -57,6 +60,8 @@ export function contrast(one, other) {
 
 function luminance(colour) {
   const parts = [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16) / 255);
-  const [red, green, blue] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  const [red, green, blue] = parts.map((part) =>
+    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+  );
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }

@@ -19,7 +19,11 @@ import { button, data, element, icon, replace } from './dom.js';
  */
 export function createPanel(container, listener) {
   function show(description, closable) {
-    const heading = element('h2', { class: 'panel-title', id: 'panel-title', tabindex: -1, 'data-testid': 'panel-title' }, data(description.title));
+    const heading = element(
+      'h2',
+      { class: 'panel-title', id: 'panel-title', tabindex: -1, 'data-testid': 'panel-title' },
+      data(description.title),
+    );
     replace(
       container,
       element(
@@ -29,7 +33,12 @@ export function createPanel(container, listener) {
           'div',
           { class: 'panel-line' },
           element('span', { class: `chip ${description.tone}` }, description.kind),
-          closable ? button({ icon: 'close', label: 'Close details', quiet: true, onclick: listener.onClose }, { 'data-testid': 'panel-close' }) : null,
+          closable
+            ? button(
+                { icon: 'close', label: 'Close details', quiet: true, onclick: listener.onClose },
+                { 'data-testid': 'panel-close' },
+              )
+            : null,
         ),
         heading,
         description.detail ? reference(description.detail) : null,
@@ -77,9 +86,15 @@ export function section(heading, ...children) {
  * @returns {HTMLElement|null}
  */
 export function facts(pairs) {
-  const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false);
+  const known = pairs.filter(
+    ([, value]) => value !== null && value !== undefined && value !== '' && value !== false,
+  );
   if (known.length === 0) return null;
-  return element('dl', { class: 'facts' }, known.map(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
+  return element(
+    'dl',
+    { class: 'facts' },
+    known.map(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+  );
 }
 
 /**
@@ -89,10 +104,15 @@ export function facts(pairs) {
  * @returns {HTMLElement}
  */
 export function later(coming, draw) {
-  const place = element('div', { class: 'later', 'aria-busy': 'true' }, element('p', { class: 'muted' }, 'Loading…'));
+  const place = element(
+    'div',
+    { class: 'later', 'aria-busy': 'true' },
+    element('p', { class: 'muted' }, 'Loading…'),
+  );
   coming.then((result) => {
     if (result.ok) replace(place, draw(result.data));
-    else if (!result.stale) replace(place, element('p', { class: 'note failed' }, icon('warning'), ` ${result.error.message}`));
+    else if (!result.stale)
+      replace(place, element('p', { class: 'note failed' }, icon('warning'), ` ${result.error.message}`));
     place.setAttribute('aria-busy', 'false');
   });
   return place;
@@ -114,8 +134,26 @@ export function table(caption, headings, rows, attributes = {}) {
       'table',
       attributes,
       element('caption', { class: 'visually-hidden' }, caption),
-      element('thead', {}, element('tr', {}, headings.map((heading) => element('th', { scope: 'col' }, heading)))),
-      element('tbody', {}, rows.map((cells) => element('tr', {}, cells.map((cell) => element('td', {}, cell))))),
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          headings.map((heading) => element('th', { scope: 'col' }, heading)),
+        ),
+      ),
+      element(
+        'tbody',
+        {},
+        rows.map((cells) =>
+          element(
+            'tr',
+            {},
+            cells.map((cell) => element('td', {}, cell)),
+          ),
+        ),
+      ),
     ),
   );
 }
@@ -128,7 +166,11 @@ export function table(caption, headings, rows, attributes = {}) {
 export function errorText(text) {
   if (!text) return null;
   const shown = typeof text === 'string' ? text : JSON.stringify(text, null, 2);
-  return element('pre', { class: 'error-text', tabindex: 0, role: 'region', 'aria-label': 'Error', 'data-testid': 'error-text' }, shown);
+  return element(
+    'pre',
+    { class: 'error-text', tabindex: 0, role: 'region', 'aria-label': 'Error', 'data-testid': 'error-text' },
+    shown,
+  );
 }
 
 /**
@@ -140,7 +182,15 @@ export function expression(text) {
   return text ? element('code', { class: 'expression' }, data(text)) : '–';
 }
 
-const STATES = Object.freeze({ completed: 'ok', projected: 'ok', failed: 'failed', started: 'busy', running: 'busy', pending: 'busy', waiting: 'busy' });
+const STATES = Object.freeze({
+  completed: 'ok',
+  projected: 'ok',
+  failed: 'failed',
+  started: 'busy',
+  running: 'busy',
+  pending: 'busy',
+  waiting: 'busy',
+});
 
 /**
  * A state as a word with a colour (never the colour alone).
@@ -161,5 +211,10 @@ const MODES = Object.freeze({ overwrite: '↻', append: '+' });
 export function modeChip(mode) {
   if (!mode) return '–';
   const mark = MODES[mode];
-  return element('span', { class: `chip mode ${mark ? mode : 'plain'}` }, mark ? element('span', { 'aria-hidden': 'true' }, mark) : null, data(mode));
+  return element(
+    'span',
+    { class: `chip mode ${mark ? mode : 'plain'}` },
+    mark ? element('span', { 'aria-hidden': 'true' }, mark) : null,
+    data(mode),
+  );
 }

@@ -20,7 +20,11 @@ const GROUPS = Object.freeze([
  * @returns {Array<{kind: string, heading: string, items: object[]}>}
  */
 export function grouped(items) {
-  return GROUPS.map(([kind, heading]) => ({ kind, heading, items: items.filter((item) => item.kind === kind) })).filter((group) => group.items.length > 0);
+  return GROUPS.map(([kind, heading]) => ({
+    kind,
+    heading,
+    items: items.filter((item) => item.kind === kind),
+  })).filter((group) => group.items.length > 0);
 }
 
 /**
@@ -60,7 +64,10 @@ export function createSearch({ input, results }, api, listener) {
     active = -1;
     input.removeAttribute('aria-activedescendant');
     const groups = grouped(items).map((group) => drawGroup(group));
-    replace(results, groups.length > 0 ? groups : element('p', { class: 'muted nothing', role: 'presentation' }, otherwise));
+    replace(
+      results,
+      groups.length > 0 ? groups : element('p', { class: 'muted nothing', role: 'presentation' }, otherwise),
+    );
     listener.announce(groups.length > 0 ? count(options.length, 'result') : otherwise);
   }
 
@@ -76,9 +83,23 @@ export function createSearch({ input, results }, api, listener) {
   function drawOption(item) {
     const option = element(
       'a',
-      { role: 'option', id: `result-${options.length}`, class: 'result', href: listener.hrefOf(item), tabindex: -1, 'aria-selected': 'false', 'data-internal': true, onclick: () => finish() },
+      {
+        role: 'option',
+        id: `result-${options.length}`,
+        class: 'result',
+        href: listener.hrefOf(item),
+        tabindex: -1,
+        'aria-selected': 'false',
+        'data-internal': true,
+        onclick: () => finish(),
+      },
       element('span', { class: `dot ${item.kind}`, 'aria-hidden': 'true' }),
-      element('span', { class: 'result-words' }, data(shorten(item.label, 140), 'result-label'), data(shorten(item.detail ?? '', 200), 'result-detail')),
+      element(
+        'span',
+        { class: 'result-words' },
+        data(shorten(item.label, 140), 'result-label'),
+        data(shorten(item.detail ?? '', 200), 'result-detail'),
+      ),
     );
     options.push(option);
     return option;
@@ -102,7 +123,8 @@ export function createSearch({ input, results }, api, listener) {
       if (results.hidden) input.value = '';
       close();
     } else if (event.key === 'ArrowDown' && options.length > 0 && !results.hidden) activate(active + 1);
-    else if (event.key === 'ArrowUp' && options.length > 0 && !results.hidden) activate(active < 0 ? -1 : active - 1);
+    else if (event.key === 'ArrowUp' && options.length > 0 && !results.hidden)
+      activate(active < 0 ? -1 : active - 1);
     else if (event.key === 'Enter' && options.length > 0 && !results.hidden) {
       listener.open(options[Math.max(0, active)].getAttribute('href'));
       finish();

@@ -46,7 +46,12 @@ export function paint(context, box, look) {
 }
 
 function coloursOf(box, palette) {
-  if (box.kind === 'job') return { edge: box.failed ? palette.failed : palette.job, fill: box.failed ? palette.failedSoft : palette.jobSoft, mark: palette.job };
+  if (box.kind === 'job')
+    return {
+      edge: box.failed ? palette.failed : palette.job,
+      fill: box.failed ? palette.failedSoft : palette.jobSoft,
+      mark: palette.job,
+    };
   if (box.kind === 'dataset') return { edge: palette.dataset, fill: palette.surface, mark: palette.dataset };
   const ends = { read: palette.dataset, write: palette.direct };
   const edge = ends[box.node.kind] ?? palette.operation;
@@ -115,18 +120,42 @@ function paintNearTitle(context, box, frame, colours, look) {
   const width = frame.width - 26 - mark;
   if (mark > 0 && box.kind === 'dataset') paintTableMark(context, frame.x + 15, middle, colours.mark);
   if (mark > 0 && box.kind === 'job') paintJobMark(context, frame.x + 15, middle, colours.mark);
-  write(context, box.label, left, twoLines ? middle - 8 : middle, width, `600 ${size}px ${FAMILY}`, palette.ink);
+  write(
+    context,
+    box.label,
+    left,
+    twoLines ? middle - 8 : middle,
+    width,
+    `600 ${size}px ${FAMILY}`,
+    palette.ink,
+  );
   if (!twoLines) return undefined;
   const colour = box.failed ? palette.failed : palette.muted;
   const font = box.kind === 'operation' ? `11px ${MONO}` : `11px ${FAMILY}`;
-  return write(context, box.detail, left, middle + 9, width, font, colour, box.kind === 'dataset' ? 'start' : 'end');
+  return write(
+    context,
+    box.detail,
+    left,
+    middle + 9,
+    width,
+    font,
+    colour,
+    box.kind === 'dataset' ? 'start' : 'end',
+  );
 }
 
 /** The name comes first: it gives up size, then its mark, and last the second line (size 0). */
 function nearTitle(context, box, room) {
   const wide = measure(context, box.label, `600 ${TITLE.size}px ${FAMILY}`);
   const usual = box.kind === 'operation' ? 0 : 21;
-  for (const [mark, size] of [[usual, TITLE.size], [usual, 12.5], [usual, 12], [0, TITLE.size], [0, 12], [0, TITLE.least]]) {
+  for (const [mark, size] of [
+    [usual, TITLE.size],
+    [usual, 12.5],
+    [usual, 12],
+    [0, TITLE.size],
+    [0, 12],
+    [0, TITLE.least],
+  ]) {
     if ((wide * size) / TITLE.size <= room - mark) return { mark, size };
   }
   return { mark: 0, size: 0 };
@@ -134,7 +163,13 @@ function nearTitle(context, box, room) {
 
 function paintFarTitle(context, box, frame, _colours, { palette, scale }) {
   const height = titleHeight(box);
-  const { size, lines } = farTitle(context, box.label, frame.width - (box.kind === 'job' ? 26 : 22), height, scale);
+  const { size, lines } = farTitle(
+    context,
+    box.label,
+    frame.width - (box.kind === 'job' ? 26 : 22),
+    height,
+    scale,
+  );
   context.font = `600 ${size}px ${FAMILY}`;
   context.fillStyle = palette.ink;
   const top = frame.y + height / 2 - ((lines.length - 1) * size * LEADING) / 2;
@@ -166,7 +201,10 @@ function wrapped(context, label, width, font) {
   if (!wraps.has(key)) {
     if (wraps.size > 20_000) wraps.clear();
     context.font = font;
-    wraps.set(key, wrap(label, width, (sample) => context.measureText(sample).width));
+    wraps.set(
+      key,
+      wrap(label, width, (sample) => context.measureText(sample).width),
+    );
   }
   return wraps.get(key);
 }
@@ -275,7 +313,10 @@ function write(context, text, x, y, width, font, colour, cut = 'end') {
   const key = `${font}|${Math.round(width)}|${cut}|${text.length > 200 ? text.slice(0, 100) + text.slice(-100) + text.length : text}`;
   if (!fitted.has(key)) {
     if (fitted.size > 20_000) fitted.clear();
-    fitted.set(key, fit(text, width, (sample) => context.measureText(sample).width, cut));
+    fitted.set(
+      key,
+      fit(text, width, (sample) => context.measureText(sample).width, cut),
+    );
   }
   context.fillText(fitted.get(key), x, y);
 }

@@ -585,6 +585,12 @@ def test_runs_fold_their_executions(
         assert item.error == ("boom" if any(row.error for row in failed) else None)
 
 
+def test_runs_that_end_together_are_all_listed(catalogue: SqlCatalogue) -> None:
+    catalogue.record([an_execution(f"ex-{n}", run=f"run-{n}", at=7) for n in range(4)])
+    runs = in_pages(lambda cursor: catalogue.list_runs("job-1", limit=1, cursor=cursor))
+    assert [run.run for run in runs] == ["run-3", "run-2", "run-1", "run-0"]
+
+
 def test_the_error_of_a_run_is_the_first_line_of_the_newest_one(catalogue: SqlCatalogue) -> None:
     catalogue.record(
         [

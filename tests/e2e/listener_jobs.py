@@ -46,8 +46,8 @@ class SparkLake:
         orders = self.root / "data" / "raw" / "orders_json" / "orders.json"
         orders.parent.mkdir(parents=True)
         orders.write_text(
-            '{"amount": 3, "id": 1, "items": [{"price": 1.5, "qty": 2, "sku": "x"}], '
-            '"month": "M1", "region": "EU", "tags": ["a"]}\n'
+            '{"amount": 3, "customer": {"name": "c"}, "id": 1, "month": "M1", "region": "EU", '
+            '"tags": ["a"], "items": [{"price": 1.5, "qty": 2, "sku": "x"}]}\n'
         )
 
     def employees(self) -> Any:

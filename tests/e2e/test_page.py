@@ -233,6 +233,14 @@ def test_arrow_keys_follow_edges_over_the_canvas_and_say_where_they_are(page: Pa
     assert "selected" not in state_of(page)
 
 
+def test_the_keyboard_goes_on_from_what_the_link_selects(page: Page) -> None:
+    page.goto(f"/?selected={node('employee-agg')['id']}")
+    wait_for(page)
+    page.get_by_test_id("stage").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_test_id("panel-title")).to_have_text(TARGET)
+
+
 def test_the_list_has_one_row_in_the_tab_order_and_its_arrows_follow_edges(page: Page) -> None:
     page.goto("/?as=list")
     wait_for(page)

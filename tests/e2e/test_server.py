@@ -178,6 +178,17 @@ def test_the_engine_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
+def test_a_signal_that_comes_twice_at_once_is_one(tmp_path: Path) -> None:
+    """``make`` and the process group both pass on what a terminal or ``timeout`` sends."""
+    with serving(tmp_path) as server:
+        server.ready()
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGINT)
+        assert server.stop() == 0
+        assert server.said().endswith("Stopped.\n")
+
+
+@pytest.mark.engine
 def test_a_stop_in_the_middle_of_the_start_leaves_nothing_running(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         eventually(lambda: "starting the embedded" in server.said())

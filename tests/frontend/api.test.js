@@ -11,7 +11,16 @@ const reply = (status, body, headers = {}) => ({
 });
 
 test('what is empty is left out of the query, what is not is escaped', () => {
-  assert.equal(address('/graph/lineage', { node: 'dataset:s3://a b&c', at: '', limit: null, columns: undefined, depth: 0 }), '/graph/lineage?node=dataset%3As3%3A%2F%2Fa+b%26c&depth=0');
+  assert.equal(
+    address('/graph/lineage', {
+      node: 'dataset:s3://a b&c',
+      at: '',
+      limit: null,
+      columns: undefined,
+      depth: 0,
+    }),
+    '/graph/lineage?node=dataset%3As3%3A%2F%2Fa+b%26c&depth=0',
+  );
   assert.equal(address('/journal', {}), '/journal');
 });
 
@@ -21,10 +30,18 @@ test('an answer is data', async () => {
 });
 
 test('an error is a value with status, message and reasons', async () => {
-  const body = { code: 400, status: 'Bad Request', message: 'depth: expected an integer', errors: { depth: ['an integer'] } };
+  const body = {
+    code: 400,
+    status: 'Bad Request',
+    message: 'depth: expected an integer',
+    errors: { depth: ['an integer'] },
+  };
   const result = await createApi(async () => reply(400, body)).get('/x');
   assert.equal(result.ok, false);
-  assert.deepEqual([result.error.status, result.error.message, result.error.errors], [400, 'depth: expected an integer', { depth: ['an integer'] }]);
+  assert.deepEqual(
+    [result.error.status, result.error.message, result.error.errors],
+    [400, 'depth: expected an integer', { depth: ['an integer'] }],
+  );
 });
 
 test('an answer that is not JSON is an error, whatever its status', async () => {
@@ -42,8 +59,12 @@ test('no answer at all is status 0', async () => {
 });
 
 test('the wait of a 503 is what the server says, within reason', async () => {
-  const wait = async (value) => (await createApi(async () => reply(503, {}, { 'Retry-After': value })).get('/x')).error.retryAfter;
-  assert.deepEqual([await wait('7'), await wait('0'), await wait('99999'), await wait('soon'), await wait(null)], [7, 1, 30, 3, 3]);
+  const wait = async (value) =>
+    (await createApi(async () => reply(503, {}, { 'Retry-After': value })).get('/x')).error.retryAfter;
+  assert.deepEqual(
+    [await wait('7'), await wait('0'), await wait('99999'), await wait('soon'), await wait(null)],
+    [7, 1, 30, 3, 3],
+  );
 });
 
 test('a newer question on a channel makes the older one stale; other channels go on', async () => {
@@ -54,7 +75,11 @@ test('a newer question on a channel makes the older one stale; other channels go
       signal.addEventListener('abort', () => reject(new Error('aborted')));
     });
   const api = createApi(send);
-  const [older, newer, other] = [api.get('/1', {}, 'search'), api.get('/2', {}, 'search'), api.get('/3', {}, 'panel')];
+  const [older, newer, other] = [
+    api.get('/1', {}, 'search'),
+    api.get('/2', {}, 'search'),
+    api.get('/3', {}, 'panel'),
+  ];
   for (const { resolve, path } of pending) resolve(reply(200, { path }));
   assert.deepEqual(await older, { ok: false, stale: true });
   assert.deepEqual((await newer).data, { path: '/2' });
@@ -68,5 +93,8 @@ test('a command is sent as JSON', async () => {
     return reply(202, { reopened: 3 });
   });
   assert.equal((await api.post('/journal/replay', { state: 'failed' })).data.reopened, 3);
-  assert.deepEqual([sent.path, sent.method, sent.body, sent.headers['Content-Type']], ['/journal/replay', 'POST', '{"state":"failed"}', 'application/json']);
+  assert.deepEqual(
+    [sent.path, sent.method, sent.body, sent.headers['Content-Type']],
+    ['/journal/replay', 'POST', '{"state":"failed"}', 'application/json'],
+  );
 });

@@ -21,7 +21,10 @@ const spec = {
 test('every operation comes with the parameters of its path and its own', () => {
   const [get, remove] = operations(spec);
   assert.deepEqual([get.method, get.path, get.tag], ['GET', '/jobs/{id}', 'graph']);
-  assert.deepEqual(get.parameters.map(({ name }) => name), ['id', 'at']);
+  assert.deepEqual(
+    get.parameters.map(({ name }) => name),
+    ['id', 'at'],
+  );
   assert.deepEqual([remove.method, remove.tag], ['DELETE', 'other']);
 });
 

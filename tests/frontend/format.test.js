@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, fit, formatDuration, formatNumber, formatSize, formatTime, howWord, partialSentence, plain, shorten, wrap } from '../../frontend/js/format.js';
+import {
+  count,
+  fit,
+  formatDuration,
+  formatNumber,
+  formatSize,
+  formatTime,
+  howWord,
+  partialSentence,
+  plain,
+  shorten,
+  wrap,
+} from '../../frontend/js/format.js';
 
 const letters = (text) => Array.from(text).length;
 
@@ -64,6 +76,9 @@ test('a long name breaks after a separator and is cut on the second line', () =>
 test('ways of depending and reasons of partial answers have words', () => {
   assert.equal(howWord('GROUP_BY'), 'grouping');
   assert.equal(howWord('SOMETHING_NEW'), 'something new');
-  assert.equal(partialSentence({ reason: 'nodes', limit: 500 }), 'This picture is not complete: more nodes belong to this answer than were asked for (limit 500).');
+  assert.equal(
+    partialSentence({ reason: 'nodes', limit: 500 }),
+    'This picture is not complete: more nodes belong to this answer than were asked for (limit 500).',
+  );
   assert.match(partialSentence({ reason: 'rebuilding', limit: null }), /catching up/);
 });

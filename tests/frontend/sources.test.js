@@ -5,20 +5,25 @@ import { test } from 'node:test';
 
 const FRONTEND = new URL('../../frontend/', import.meta.url);
 const read = (path) => readFileSync(new URL(path, FRONTEND), 'utf8');
-const scripts = readdirSync(new URL('js/', FRONTEND), { recursive: true }).filter((name) => name.endsWith('.js')).map((name) => `js/${name}`);
+const scripts = readdirSync(new URL('js/', FRONTEND), { recursive: true })
+  .filter((name) => name.endsWith('.js'))
+  .map((name) => `js/${name}`);
 const page = read('index.html');
 
 test('there are scripts to look at', () => assert.ok(scripts.length > 15));
 
 test('no script makes markup or code out of text', () => {
-  const forbidden = /\b(innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|DOMParser|createContextualFragment|srcdoc)\b|new Function|set(Timeout|Interval)\(\s*['"`]/;
+  const forbidden =
+    /\b(innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|DOMParser|createContextualFragment|srcdoc)\b|new Function|set(Timeout|Interval)\(\s*['"`]/;
   for (const path of scripts) assert.doesNotMatch(read(path), forbidden, path);
 });
 
 test('nothing is loaded from elsewhere', () => {
   const allowed = ['http://www.w3.org/2000/svg'];
   for (const path of [...scripts, 'css/app.css', 'index.html']) {
-    const found = [...read(path).matchAll(/https?:\/\/[^\s'"`)]+/g)].map(([address]) => address).filter((address) => !allowed.some((one) => address.startsWith(one)));
+    const found = [...read(path).matchAll(/https?:\/\/[^\s'"`)]+/g)]
+      .map(([address]) => address)
+      .filter((address) => !allowed.some((one) => address.startsWith(one)));
     assert.deepEqual(found, [], path);
   }
 });
@@ -37,15 +42,19 @@ test('every import leads to a file or to the one vendored name', () => {
   for (const path of scripts) {
     for (const [, target] of read(path).matchAll(/^import .*from '([^']+)';$/gm)) {
       if (target === '/vendor/vis-network/vis-network.min.js') continue;
-      assert.ok(scripts.includes(new URL(target, new URL(path, 'http://page/')).pathname.slice(1)), `${path} imports ${target}`);
+      assert.ok(
+        scripts.includes(new URL(target, new URL(path, 'http://page/')).pathname.slice(1)),
+        `${path} imports ${target}`,
+      );
     }
   }
 });
 
 test('every element that main.js asks for is on the page', () => {
   const main = read('js/main.js');
-  const list = main.slice(main.indexOf("['heading'"), main.indexOf('].map((id)'));
-  const asked = [...list.matchAll(/'([a-z]+)'/g), ...main.matchAll(/\bat\('([a-z-]+)'\)/g)].map(([, id]) => id);
+  const list = main.slice(main.indexOf('const PLACES'), main.indexOf('const places'));
+  const named = [...list.matchAll(/'([^']+)'/g)].flatMap(([, words]) => words.trim().split(' '));
+  const asked = [...named, ...[...main.matchAll(/\bat\('([a-z-]+)'\)/g)].map(([, id]) => id)];
   assert.ok(asked.length > 20);
   for (const id of asked) assert.match(page, new RegExp(`id="${id}"`), id);
 });

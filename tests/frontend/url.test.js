@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { change, depthOf, fromLocalInput, jobReference, lineageOf, link, parse, sameQuestion, toLocalInput, VIEWS, write } from '../../frontend/js/url.js';
+import {
+  change,
+  depthOf,
+  fromLocalInput,
+  jobReference,
+  lineageOf,
+  link,
+  parse,
+  sameQuestion,
+  toLocalInput,
+  VIEWS,
+  write,
+} from '../../frontend/js/url.js';
 
 test('an empty query string is the overview of now, as a graph', () => {
   const state = parse('');
@@ -11,7 +23,23 @@ test('an empty query string is the overview of now, as a graph', () => {
 });
 
 test('what is written is read back, for every view', () => {
-  const full = { q: 'a&b=c', namespace: 'hr/eu', node: 'dataset:s3://lake/a b', plan: 'xp_1', dataset: 's3://lake/t', column: 'a.`b.c`', direction: 'upstream', depth: 3, columns: true, indirect: true, at: '2026-03-01T08:15:00.000Z', limit: 900, state: 'waiting', selected: 'ds_1', as: 'list' };
+  const full = {
+    q: 'a&b=c',
+    namespace: 'hr/eu',
+    node: 'dataset:s3://lake/a b',
+    plan: 'xp_1',
+    dataset: 's3://lake/t',
+    column: 'a.`b.c`',
+    direction: 'upstream',
+    depth: 3,
+    columns: true,
+    indirect: true,
+    at: '2026-03-01T08:15:00.000Z',
+    limit: 900,
+    state: 'waiting',
+    selected: 'ds_1',
+    as: 'list',
+  };
   for (const view of VIEWS) {
     const address = write({ ...full, view });
     assert.equal(write(parse(address.slice(1))), address, view);
@@ -19,13 +47,19 @@ test('what is written is read back, for every view', () => {
 });
 
 test('a view writes only what it uses', () => {
-  assert.equal(write({ view: 'journal', node: 'x', at: 'y', state: 'waiting' }), '/?view=journal&state=waiting');
+  assert.equal(
+    write({ view: 'journal', node: 'x', at: 'y', state: 'waiting' }),
+    '/?view=journal&state=waiting',
+  );
   assert.equal(write({ view: 'plan', plan: 'lp_1', depth: 4, columns: true }), '/?view=plan&plan=lp_1');
 });
 
 test('values that mean nothing fall back to the default, so that the page still opens', () => {
   const state = parse('?view=nosuch&direction=sideways&depth=many&limit=-3&as=poem&state=lost&columns=maybe');
-  assert.deepEqual([state.view, state.direction, state.depth, state.limit, state.as, state.state, state.columns], ['overview', 'both', null, null, 'graph', 'failed', false]);
+  assert.deepEqual(
+    [state.view, state.direction, state.depth, state.limit, state.as, state.state, state.columns],
+    ['overview', 'both', null, null, 'graph', 'failed', false],
+  );
 });
 
 test('depth and limit are held within what the server takes', () => {
@@ -43,7 +77,10 @@ test('each view has its own depth until the reader chooses one', () => {
 test('a link to another view keeps time and form, and drops the selection', () => {
   const from = parse('?view=overview&at=2026-03-01T00:00:00Z&as=list&selected=ds_1&q=emp');
   const to = parse(link(from, { view: 'job', node: 'job:default/a' }).slice(1));
-  assert.deepEqual([to.view, to.at, to.as, to.selected, to.q], ['job', '2026-03-01T00:00:00Z', 'list', '', '']);
+  assert.deepEqual(
+    [to.view, to.at, to.as, to.selected, to.q],
+    ['job', '2026-03-01T00:00:00Z', 'list', '', ''],
+  );
 });
 
 test('moving the centre keeps direction, depth and toggles of the lineage view', () => {
@@ -56,7 +93,14 @@ test('moving the centre keeps direction, depth and toggles of the lineage view',
 test('selection and form ask no new question; everything else does', () => {
   const state = parse('?view=lineage&node=ds_1');
   assert.ok(sameQuestion(state, change(state, { selected: 'ds_2', as: 'list' })));
-  for (const changes of [{ depth: 2 }, { at: '1' }, { columns: true }, { node: 'ds_2' }, { direction: 'upstream' }, { limit: 9 }]) {
+  for (const changes of [
+    { depth: 2 },
+    { at: '1' },
+    { columns: true },
+    { node: 'ds_2' },
+    { direction: 'upstream' },
+    { limit: 9 },
+  ]) {
     assert.ok(!sameQuestion(state, change(state, changes)), JSON.stringify(changes));
   }
 });

@@ -23,9 +23,21 @@ export const columns = {
     const { state, api } = context;
     const asked = await resolve(state, api);
     if (!asked.ok) return asked;
-    if (!asked.data.dataset) return { ok: true, data: { heading: 'Columns', subtitle: '', model: null, reply: null, empty: noColumn() } };
+    if (!asked.data.dataset)
+      return {
+        ok: true,
+        data: { heading: 'Columns', subtitle: '', model: null, reply: null, empty: noColumn() },
+      };
     const { direction, at, limit } = state;
-    const query = { ...asked.data, direction, depth: depthOf(state), indirect: state.indirect || '', at, limit, layout: true };
+    const query = {
+      ...asked.data,
+      direction,
+      depth: depthOf(state),
+      indirect: state.indirect || '',
+      at,
+      limit,
+      layout: true,
+    };
     const result = await api.get('/graph/column-lineage', query, 'page');
     return result.ok ? { ok: true, data: page(context, asked.data, result.data) } : result;
   },
@@ -33,11 +45,15 @@ export const columns = {
 
 /** A column known by its id alone is looked up first: the question takes a table and a path. */
 async function resolve(state, api) {
-  if (state.dataset || !state.node) return { ok: true, data: { dataset: state.dataset, column: state.column } };
+  if (state.dataset || !state.node)
+    return { ok: true, data: { dataset: state.dataset, column: state.column } };
   const result = await api.get('/graph/lineage', { node: state.node, depth: 0 }, 'page');
   if (!result.ok) return result;
   const node = result.data.nodes.find((one) => one.kind === 'column') ?? result.data.nodes[0];
-  return { ok: true, data: { dataset: node?.datasetId ?? node?.id ?? '', column: node?.kind === 'column' ? node.name : '' } };
+  return {
+    ok: true,
+    data: { dataset: node?.datasetId ?? node?.id ?? '', column: node?.kind === 'column' ? node.name : '' },
+  };
 }
 
 function page(context, asked, reply) {
@@ -46,13 +62,18 @@ function page(context, asked, reply) {
   model.focus = reply.focus ?? focusOf(model, asked);
   const focus = find(model, model.focus);
   const home = focus?.box ? model.boxes.get(focus.box) : focus;
-  const named = asked.column ? `${shorten(home?.label ?? plain(asked.dataset), 80)}.${asked.column}` : `Columns of ${home?.label ?? plain(asked.dataset)}`;
+  const named = asked.column
+    ? `${shorten(home?.label ?? plain(asked.dataset), 80)}.${asked.column}`
+    : `Columns of ${home?.label ?? plain(asked.dataset)}`;
   return {
     heading: named,
     subtitle: words(state, model),
     reply,
     model,
-    empty: model.boxes.size === 0 ? emptyFace('Nothing here', 'Nothing is known of where this column comes from or goes to.') : null,
+    empty:
+      model.boxes.size === 0
+        ? emptyFace('Nothing here', 'Nothing is known of where this column comes from or goes to.')
+        : null,
     below: model.links.size > 0 ? hops(context, model) : null,
     summary: () => (focus ? describe(context, model, focus) : null),
     details: (item) => describe(context, model, item),
@@ -69,42 +90,75 @@ function focusOf(model, { dataset, column }) {
 
 /** `s3a://lake/t/` was asked for, `s3://lake/t` came back: what follows the scheme is the same. */
 function sameTail(uri, asked) {
-  const tail = (text) => plain(text).replace(/^[a-z0-9+.-]+:\/*/i, '').replace(/\/+$/, '');
+  const tail = (text) =>
+    plain(text)
+      .replace(/^[a-z0-9+.-]+:\/*/i, '')
+      .replace(/\/+$/, '');
   return tail(uri) === tail(asked);
 }
 
 function words(state, model) {
   const tables = tally(model);
-  const way = state.direction === 'both' ? 'where it comes from and where it goes' : state.direction === 'upstream' ? 'where it comes from' : 'where it goes';
+  const way =
+    state.direction === 'both'
+      ? 'where it comes from and where it goes'
+      : state.direction === 'upstream'
+        ? 'where it comes from'
+        : 'where it goes';
   return `${way} · ${count(tables.columns, 'column')} in ${count(tables.datasets, 'table')} · ${count(tables.links, 'hop')}`;
 }
 
 function hops(context, model) {
   const { state } = context;
   const seat = new Map(model.order.map((id, place) => [id, place]));
-  const links = [...model.links.values()].sort((one, other) => seat.get(one.from) - seat.get(other.from) || seat.get(one.to) - seat.get(other.to));
-  const rows = links.slice(0, MOST_HOPS).map((hop) => [
-    columnCell(state, model, hop.from),
-    columnCell(state, model, hop.to),
-    howChip(hop.edge),
-    expression(hop.edge.expression),
-    jobsOf(context, model, hop.edge),
-  ]);
-  const rest = links.length > MOST_HOPS ? element('p', { class: 'muted' }, `and ${count(links.length - MOST_HOPS, 'more hop')}`) : null;
-  return section('Every hop', table('Every hop with its expression', ['From', 'To', 'How', 'Expression', 'Job'], rows, { 'data-testid': 'hops' }), rest);
+  const links = [...model.links.values()].sort(
+    (one, other) => seat.get(one.from) - seat.get(other.from) || seat.get(one.to) - seat.get(other.to),
+  );
+  const rows = links
+    .slice(0, MOST_HOPS)
+    .map((hop) => [
+      columnCell(state, model, hop.from),
+      columnCell(state, model, hop.to),
+      howChip(hop.edge),
+      expression(hop.edge.expression),
+      jobsOf(context, model, hop.edge),
+    ]);
+  const rest =
+    links.length > MOST_HOPS
+      ? element('p', { class: 'muted' }, `and ${count(links.length - MOST_HOPS, 'more hop')}`)
+      : null;
+  return section(
+    'Every hop',
+    table('Every hop with its expression', ['From', 'To', 'How', 'Expression', 'Job'], rows, {
+      'data-testid': 'hops',
+    }),
+    rest,
+  );
 }
 
 function jobsOf(context, model, edge) {
-  return (edge.jobs ?? []).slice(0, MOST_JOBS).map((id, place) => [place > 0 ? ', ' : null, jobById(context, model, id)]);
+  return (edge.jobs ?? [])
+    .slice(0, MOST_JOBS)
+    .map((id, place) => [place > 0 ? ', ' : null, jobById(context, model, id)]);
 }
 
 function hrefOf(state, model, item) {
   const home = item.kind === 'column' ? model.boxes.get(item.box) : item;
-  const column = item.kind === 'column' ? item.node.name ?? item.label : '';
+  const column = item.kind === 'column' ? (item.node.name ?? item.label) : '';
   const { direction, depth, indirect } = state;
-  return link(state, { view: 'columns', dataset: datasetReference(home.node), column, direction, depth, indirect });
+  return link(state, {
+    view: 'columns',
+    dataset: datasetReference(home.node),
+    column,
+    direction,
+    depth,
+    indirect,
+  });
 }
 
 function noColumn() {
-  return emptyFace('Which column?', 'Search for a column, or pick one from a table’s schema.', { href: write({ view: 'overview' }), words: 'Go to the overview' });
+  return emptyFace('Which column?', 'Search for a column, or pick one from a table’s schema.', {
+    href: write({ view: 'overview' }),
+    words: 'Go to the overview',
+  });
 }

@@ -22,16 +22,34 @@ export const job = {
    */
   async load(context) {
     const { state, api } = context;
-    if (!state.node) return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
-    const graph = await api.get('/graph/lineage', { node: state.node, depth: 1, at: state.at, limit: state.limit, layout: true }, 'page');
+    if (!state.node)
+      return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
+    const graph = await api.get(
+      '/graph/lineage',
+      { node: state.node, depth: 1, at: state.at, limit: state.limit, layout: true },
+      'page',
+    );
     if (!graph.ok) return graph;
     const model = toModel(graph.data, state.node);
     const focus = find(model, model.focus) ?? [...model.boxes.values()].find((box) => box.kind === 'job');
-    if (!focus || focus.kind !== 'job') return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
+    if (!focus || focus.kind !== 'job')
+      return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
     const of = `/graph/jobs/${encodeURIComponent(focus.id)}`;
-    const [known, runs] = await getAll(api, [[of, { at: state.at }], [`${of}/runs`, { limit: RUNS, at: state.at }]], 'job');
+    const [known, runs] = await getAll(
+      api,
+      [
+        [of, { at: state.at }],
+        [`${of}/runs`, { limit: RUNS, at: state.at }],
+      ],
+      'job',
+    );
     if (!known.ok) return known;
-    return runs.ok ? { ok: true, data: page(context, { graph: graph.data, model, focus, known: known.data, runs: runs.data }) } : runs;
+    return runs.ok
+      ? {
+          ok: true,
+          data: page(context, { graph: graph.data, model, focus, known: known.data, runs: runs.data }),
+        }
+      : runs;
   },
 };
 
@@ -43,10 +61,20 @@ function page(context, { graph, model, focus, known, runs }) {
     reply: graph,
     model,
     empty: null,
-    below: element('div', { class: 'parts' }, plansTable(context.state, known.plans ?? []), runsTable(context, focus.id, runs)),
+    below: element(
+      'div',
+      { class: 'parts' },
+      plansTable(context.state, known.plans ?? []),
+      runsTable(context, focus.id, runs),
+    ),
     summary: () => summarise(context, known),
     details: (item) => describe(context, model, item),
-    hrefOf: (item) => (item.id === focus.id ? lineageOf(context.state, item.id) : item.kind === 'job' ? link(context.state, { view: 'job', node: item.id }) : lineageOf(context.state, item.id)),
+    hrefOf: (item) =>
+      item.id === focus.id
+        ? lineageOf(context.state, item.id)
+        : item.kind === 'job'
+          ? link(context.state, { view: 'job', node: item.id })
+          : lineageOf(context.state, item.id),
   };
 }
 
@@ -54,13 +82,33 @@ function summarise({ state }, known) {
   const last = known.lastRun;
   const targets = unique((known.plans ?? []).map((plan) => plan.target).filter(Boolean));
   const sources = unique((known.plans ?? []).flatMap((plan) => plan.sources ?? []));
-  const listOf = (datasets) => element('ul', { class: 'lines' }, datasets.slice(0, MOST_LISTED).map((dataset) => element('li', {}, datasetLink(state, dataset), element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono')))), datasets.length > MOST_LISTED && element('li', { class: 'muted' }, `and ${formatNumber(datasets.length - MOST_LISTED)} more`));
+  const listOf = (datasets) =>
+    element(
+      'ul',
+      { class: 'lines' },
+      datasets
+        .slice(0, MOST_LISTED)
+        .map((dataset) =>
+          element(
+            'li',
+            {},
+            datasetLink(state, dataset),
+            element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono')),
+          ),
+        ),
+      datasets.length > MOST_LISTED &&
+        element('li', { class: 'muted' }, `and ${formatNumber(datasets.length - MOST_LISTED)} more`),
+    );
   return {
     kind: 'Job',
     tone: 'job',
     title: known.name,
     body: [
-      element('div', { class: 'actions' }, element('a', { href: lineageOf(state, known.id), 'data-internal': true }, icon('graph'), 'Lineage')),
+      element(
+        'div',
+        { class: 'actions' },
+        element('a', { href: lineageOf(state, known.id), 'data-internal': true }, icon('graph'), 'Lineage'),
+      ),
       facts([
         ['Namespace', data(known.namespace)],
         ['Last run', last && [stateChip(last.state), ' ', time(last.at)]],
@@ -86,28 +134,66 @@ function plansTable(state, plans) {
     data(plan.partitionKeys?.join(', ') || '–', 'mono'),
     plan.lastRun ? [stateChip(plan.lastRun.state), ' ', time(plan.lastRun.at)] : '–',
   ]);
-  return section('Plans', table('Plans of this job', ['Writes', 'Mode', 'Reads', 'Partitioned by', 'Last run'], rows, { 'data-testid': 'plans' }));
+  return section(
+    'Plans',
+    table('Plans of this job', ['Writes', 'Mode', 'Reads', 'Partitioned by', 'Last run'], rows, {
+      'data-testid': 'plans',
+    }),
+  );
 }
 
 function runsTable(context, jobId, runs) {
   if (runs.items.length === 0) return section('Runs', element('p', { class: 'muted' }, 'No run was seen.'));
   const rows = runs.items.flatMap((run) => runRows(context, jobId, run));
-  const headings = ['Ended', 'State', 'Duration', 'Application', 'Executions'].map((heading) => element('th', { scope: 'col' }, heading));
+  const headings = ['Ended', 'State', 'Duration', 'Application', 'Executions'].map((heading) =>
+    element('th', { scope: 'col' }, heading),
+  );
   const grid = element(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Runs of this job' },
-    element('table', { 'data-testid': 'runs' }, element('thead', {}, element('tr', {}, headings)), element('tbody', {}, rows)),
+    element(
+      'table',
+      { 'data-testid': 'runs' },
+      element('thead', {}, element('tr', {}, headings)),
+      element('tbody', {}, rows),
+    ),
   );
-  const rest = runs.next ? element('p', { class: 'muted' }, `The newest ${formatNumber(runs.items.length)} of ${formatNumber(runs.total)}.`) : null;
+  const rest = runs.next
+    ? element(
+        'p',
+        { class: 'muted' },
+        `The newest ${formatNumber(runs.items.length)} of ${formatNumber(runs.total)}.`,
+      )
+    : null;
   return section('Runs', grid, rest);
 }
 
 /** A run and, beneath it, its error and (when asked for) its executions. */
 function runRows(context, jobId, run) {
-  const under = element('tr', { class: 'under', hidden: !run.error }, element('td', { colspan: 5 }, errorText(run.error)));
-  const open = button({ label: count(run.executions ?? 0, 'execution'), onclick: () => unfold(context, jobId, run, open, under) }, { class: 'link', 'aria-expanded': 'false' });
+  const under = element(
+    'tr',
+    { class: 'under', hidden: !run.error },
+    element('td', { colspan: 5 }, errorText(run.error)),
+  );
+  const open = button(
+    {
+      label: count(run.executions ?? 0, 'execution'),
+      onclick: () => unfold(context, jobId, run, open, under),
+    },
+    { class: 'link', 'aria-expanded': 'false' },
+  );
   return [
-    element('tr', {}, [time(run.endedAt ?? run.startedAt), stateChip(run.state), durationOf(run) || '–', data(run.applicationId ?? '–', 'mono'), open].map((cell) => element('td', {}, cell))),
+    element(
+      'tr',
+      {},
+      [
+        time(run.endedAt ?? run.startedAt),
+        stateChip(run.state),
+        durationOf(run) || '–',
+        data(run.applicationId ?? '–', 'mono'),
+        open,
+      ].map((cell) => element('td', {}, cell)),
+    ),
     under,
   ];
 }
@@ -119,9 +205,16 @@ function unfold({ state, api }, jobId, run, open, under) {
   const cell = under.firstElementChild;
   if (unfolded) return cell.replaceChildren(...[errorText(run.error)].filter(Boolean));
   const path = `/graph/jobs/${encodeURIComponent(jobId)}/runs/${encodeURIComponent(run.id)}`;
-  return cell.replaceChildren(later(api.get(path, {}, `run/${run.id}`), (whole) => (whole.items ?? []).map((item) => execution(state, { ...item, job: null }))));
+  return cell.replaceChildren(
+    later(api.get(path, {}, `run/${run.id}`), (whole) =>
+      (whole.items ?? []).map((item) => execution(state, { ...item, job: null })),
+    ),
+  );
 }
 
 function noJob() {
-  return emptyFace('Which job?', 'Search for a job, or pick one from the overview.', { href: write({ view: 'overview' }), words: 'Go to the overview' });
+  return emptyFace('Which job?', 'Search for a job, or pick one from the overview.', {
+    href: write({ view: 'overview' }),
+    words: 'Go to the overview',
+  });
 }

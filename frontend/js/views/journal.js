@@ -19,11 +19,28 @@ export const journal = {
   async load(context) {
     const { state, api } = context;
     const wanted = { state: state.state === 'all' ? '' : state.state, limit: PAGE };
-    const [summary, list] = await getAll(api, [['/journal', { summary: true }], ['/journal', wanted]], 'page');
+    const [summary, list] = await getAll(
+      api,
+      [
+        ['/journal', { summary: true }],
+        ['/journal', wanted],
+      ],
+      'page',
+    );
     if (!summary.ok) return summary;
     if (!list.ok) return list;
     const words = `${count(summary.data.received, 'document')} received`;
-    return { ok: true, data: { heading: 'Documents', subtitle: words, reply: null, model: null, empty: null, document: () => draw(context, summary.data, list.data) } };
+    return {
+      ok: true,
+      data: {
+        heading: 'Documents',
+        subtitle: words,
+        reply: null,
+        model: null,
+        empty: null,
+        document: () => draw(context, summary.data, list.data),
+      },
+    };
   },
 };
 
@@ -33,24 +50,54 @@ function draw(context, summary, list) {
     { class: 'document', 'data-testid': 'journal' },
     figures(summary),
     summary.failed > 0 && context.state.state === 'failed' ? replayButton(context) : null,
-    list.items.length > 0 ? documents(context.state, list.items) : element('p', { class: 'muted nothing' }, 'No documents in this state.'),
-    list.next ? element('p', { class: 'muted' }, `The newest ${formatNumber(list.items.length)} of ${formatNumber(list.total ?? 0)}.`) : null,
+    list.items.length > 0
+      ? documents(context.state, list.items)
+      : element('p', { class: 'muted nothing' }, 'No documents in this state.'),
+    list.next
+      ? element(
+          'p',
+          { class: 'muted' },
+          `The newest ${formatNumber(list.items.length)} of ${formatNumber(list.total ?? 0)}.`,
+        )
+      : null,
   );
 }
 
 function figures(summary) {
-  const named = [['Received', 'received'], ['In the graph', 'projected'], ['Pending', 'pending'], ['Waiting', 'waiting'], ['Failed', 'failed']];
-  return element('dl', { class: 'figures' }, named.map(([words, field]) => element('div', { class: `figure ${field} ${summary[field] > 0 ? 'some' : 'none'}` }, element('dt', {}, words), element('dd', {}, formatNumber(summary[field] ?? 0)))));
+  const named = [
+    ['Received', 'received'],
+    ['In the graph', 'projected'],
+    ['Pending', 'pending'],
+    ['Waiting', 'waiting'],
+    ['Failed', 'failed'],
+  ];
+  return element(
+    'dl',
+    { class: 'figures' },
+    named.map(([words, field]) =>
+      element(
+        'div',
+        { class: `figure ${field} ${summary[field] > 0 ? 'some' : 'none'}` },
+        element('dt', {}, words),
+        element('dd', {}, formatNumber(summary[field] ?? 0)),
+      ),
+    ),
+  );
 }
 
 function replayButton({ api, reload, announce }) {
   const said = element('span', { class: 'muted', role: 'status' });
-  const again = button({ icon: 'refresh', label: 'Try the failed ones again', onclick: replay }, { 'data-testid': 'replay' });
+  const again = button(
+    { icon: 'refresh', label: 'Try the failed ones again', onclick: replay },
+    { 'data-testid': 'replay' },
+  );
   async function replay() {
     again.disabled = true;
     const result = await api.post('/journal/replay', { state: 'failed' });
     again.disabled = false;
-    said.textContent = result.ok ? `${count(result.data.reopened ?? 0, 'document')} will be tried again.` : result.error.message;
+    said.textContent = result.ok
+      ? `${count(result.data.reopened ?? 0, 'document')} will be tried again.`
+      : result.error.message;
     announce(said.textContent);
     if (result.ok) reload();
   }
@@ -66,5 +113,7 @@ function documents(state, items) {
     formatSize(item.size),
     element('span', { class: 'reason' }, data(item.reason ?? '')),
   ]);
-  return table('Documents', ['Received', 'Kind', 'State', 'Plan', 'Size', 'Reason'], rows, { 'data-testid': 'journal-items' });
+  return table('Documents', ['Received', 'Kind', 'State', 'Plan', 'Size', 'Reason'], rows, {
+    'data-testid': 'journal-items',
+  });
 }

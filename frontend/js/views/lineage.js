@@ -16,7 +16,11 @@ export const lineage = {
    */
   async load(context) {
     const { state, api } = context;
-    if (!state.node) return { ok: true, data: { heading: 'Lineage', subtitle: '', model: null, reply: null, empty: noNode() } };
+    if (!state.node)
+      return {
+        ok: true,
+        data: { heading: 'Lineage', subtitle: '', model: null, reply: null, empty: noNode() },
+      };
     const result = await api.get('/graph/lineage', question(state), 'page');
     if (!result.ok) return result;
     const model = toModel(result.data, state.node);
@@ -28,7 +32,10 @@ export const lineage = {
         subtitle: words(state, model),
         reply: result.data,
         model,
-        empty: model.boxes.size === 0 ? emptyFace('Nothing here', 'This node has no lineage that can be drawn.') : null,
+        empty:
+          model.boxes.size === 0
+            ? emptyFace('Nothing here', 'This node has no lineage that can be drawn.')
+            : null,
         summary: () => (focus ? describe(context, model, focus) : null),
         details: (item) => describe(context, model, item),
         hrefOf: (item) => lineageOf(state, item.id),
@@ -60,5 +67,9 @@ function words(state, model) {
 }
 
 function noNode() {
-  return emptyFace('Whose lineage?', 'Search for a table, a job or a column, or pick one from the overview.', { href: write({ view: 'overview' }), words: 'Go to the overview' });
+  return emptyFace(
+    'Whose lineage?',
+    'Search for a table, a job or a column, or pick one from the overview.',
+    { href: write({ view: 'overview' }), words: 'Go to the overview' },
+  );
 }

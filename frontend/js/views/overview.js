@@ -48,25 +48,56 @@ function words(model) {
 /** Why there is nothing: filters, a server that has received nothing, or documents not yet translated. */
 async function emptiness({ state, api }) {
   if (state.q || state.namespace || state.at) {
-    return emptyFace('Nothing matches', 'No job and no table passes these filters.', { href: write({ view: 'overview', as: state.as }), words: 'Show everything' });
+    return emptyFace('Nothing matches', 'No job and no table passes these filters.', {
+      href: write({ view: 'overview', as: state.as }),
+      words: 'Show everything',
+    });
   }
   const summary = await api.get('/journal', { summary: true }, 'page');
   const { received = 0, failed = 0 } = summary.ok ? summary.data : {};
   if (received === 0) return firstFace();
-  const way = { href: write({ view: 'journal', state: failed > 0 ? 'failed' : 'pending' }), words: 'See the documents' };
-  return emptyFace('Nothing to draw yet', `${count(received, 'document')} arrived; none of them is in the graph so far.`, way);
+  const way = {
+    href: write({ view: 'journal', state: failed > 0 ? 'failed' : 'pending' }),
+    words: 'See the documents',
+  };
+  return emptyFace(
+    'Nothing to draw yet',
+    `${count(received, 'document')} arrived; none of them is in the graph so far.`,
+    way,
+  );
 }
 
 /** Whose last run failed: the first thing to know for whoever is on call. */
 function failures(state, model) {
-  const failed = [...model.boxes.values()].filter((box) => box.failed).sort((one, other) => (one.node.lastRun.at < other.node.lastRun.at ? 1 : -1));
+  const failed = [...model.boxes.values()]
+    .filter((box) => box.failed)
+    .sort((one, other) => (one.node.lastRun.at < other.node.lastRun.at ? 1 : -1));
   if (failed.length === 0) return null;
-  const links = failed.slice(0, MOST_NAMED).map((box) => element('span', {}, jobLink(state, box.node), ' ', element('span', { class: 'muted' }, time(box.node.lastRun.at))));
+  const links = failed
+    .slice(0, MOST_NAMED)
+    .map((box) =>
+      element(
+        'span',
+        {},
+        jobLink(state, box.node),
+        ' ',
+        element('span', { class: 'muted' }, time(box.node.lastRun.at)),
+      ),
+    );
   const rest = failed.length - links.length;
-  return element('p', { class: 'banner failed', 'data-testid': 'failures' }, icon('warning'), element('strong', {}, 'Failed last time:'), links, rest > 0 ? `and ${formatNumber(rest)} more` : null);
+  return element(
+    'p',
+    { class: 'banner failed', 'data-testid': 'failures' },
+    icon('warning'),
+    element('strong', {}, 'Failed last time:'),
+    links,
+    rest > 0 ? `and ${formatNumber(rest)} more` : null,
+  );
 }
 
 /** Where a double click leads. */
 function hrefOf(state, item) {
-  return item.kind === 'job' ? link(state, { view: 'job', node: jobReference(item.node) }) : lineageOf(state, item.id);
+  return item.kind === 'job'
+    ? link(state, { view: 'job', node: jobReference(item.node) })
+    : lineageOf(state, item.id);
 }

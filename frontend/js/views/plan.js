@@ -22,7 +22,8 @@ export const plan = {
    */
   async load(context) {
     const { state, api } = context;
-    if (!state.plan) return { ok: true, data: { heading: 'Plan', subtitle: '', model: null, reply: null, empty: noPlan() } };
+    if (!state.plan)
+      return { ok: true, data: { heading: 'Plan', subtitle: '', model: null, reply: null, empty: noPlan() } };
     const result = await api.get(`/graph/plans/${encodeURIComponent(state.plan)}`, { layout: true }, 'page');
     return result.ok ? { ok: true, data: page(context, result.data) } : result;
   },
@@ -33,10 +34,16 @@ function page(context, known) {
   const model = planModel(known);
   return {
     heading: known.name || known.job?.name || known.planId,
-    subtitle: [known.system, known.agent, count(model.boxes.size, 'operation')].filter(Boolean).map(plain).join(' · '),
+    subtitle: [known.system, known.agent, count(model.boxes.size, 'operation')]
+      .filter(Boolean)
+      .map(plain)
+      .join(' · '),
     reply: { partial: known.partial ?? null },
     model,
-    empty: model.boxes.size === 0 ? emptyFace('No operations', 'The document of this plan names no operations.') : null,
+    empty:
+      model.boxes.size === 0
+        ? emptyFace('No operations', 'The document of this plan names no operations.')
+        : null,
     below: element('div', { class: 'parts' }, outputColumns(state, known), executions(state, known)),
     summary: () => summarise(state, known),
     details: (item) => describeItem(state, model, known, item),
@@ -52,19 +59,68 @@ function summarise(state, known) {
     title: known.name || known.planId,
     detail: known.planId,
     body: [
-      element('div', { class: 'actions' }, known.job && element('a', { href: link(state, { view: 'job', node: known.job.id }), 'data-internal': true }, icon('job'), 'Job'), known.target && element('a', { href: link(state, { view: 'lineage', node: known.target.id, columns: true }), 'data-internal': true }, icon('graph'), 'Lineage of the output')),
+      element(
+        'div',
+        { class: 'actions' },
+        known.job &&
+          element(
+            'a',
+            { href: link(state, { view: 'job', node: known.job.id }), 'data-internal': true },
+            icon('job'),
+            'Job',
+          ),
+        known.target &&
+          element(
+            'a',
+            {
+              href: link(state, { view: 'lineage', node: known.target.id, columns: true }),
+              'data-internal': true,
+            },
+            icon('graph'),
+            'Lineage of the output',
+          ),
+      ),
       facts([
         ['Job', jobLink(state, known.job)],
         ['Writes', known.target && [datasetLink(state, known.target), ' ', modeChip(known.mode)]],
-        ['Reads', known.sources?.length > 0 && element('ul', { class: 'plain' }, known.sources.map((source) => element('li', {}, datasetLink(state, source))))],
+        [
+          'Reads',
+          known.sources?.length > 0 &&
+            element(
+              'ul',
+              { class: 'plain' },
+              known.sources.map((source) => element('li', {}, datasetLink(state, source))),
+            ),
+        ],
         ['System', data(known.system)],
         ['Agent', data(known.agent)],
         ['API version', known.apiVersion && data(known.apiVersion)],
         ['Command', known.command && data(known.command, 'mono')],
-        ['Labels', Object.keys(known.labels ?? {}).length > 0 && Object.entries(known.labels).map(([name, value]) => element('div', {}, data(`${name} = ${[value].flat().join(', ')}`)))],
+        [
+          'Labels',
+          Object.keys(known.labels ?? {}).length > 0 &&
+            Object.entries(known.labels).map(([name, value]) =>
+              element('div', {}, data(`${name} = ${[value].flat().join(', ')}`)),
+            ),
+        ],
         ['Same plan, other ids', known.otherPlans > 0 && formatNumber(known.otherPlans)],
       ]),
-      gaps.length > 0 && section('Gaps in the column lineage', element('ul', { class: 'lines' }, gaps.map((gap) => element('li', { class: 'gap' }, icon('warning'), element('span', {}, element('strong', {}, data(gap.code)), ' ', data(gap.detail ?? '')))))),
+      gaps.length > 0 &&
+        section(
+          'Gaps in the column lineage',
+          element(
+            'ul',
+            { class: 'lines' },
+            gaps.map((gap) =>
+              element(
+                'li',
+                { class: 'gap' },
+                icon('warning'),
+                element('span', {}, element('strong', {}, data(gap.code)), ' ', data(gap.detail ?? '')),
+              ),
+            ),
+          ),
+        ),
       element('p', { class: 'muted' }, 'Select an operation to see its schema, expressions and parameters.'),
     ],
   };
@@ -89,7 +145,7 @@ function describeFlow(model, item) {
 function describeOperation(state, model, known, box) {
   const operation = box.node;
   const inputs = (model.incoming.get(box.id) ?? []).map((link) => find(model, link.from).label);
-  const columns = operation.kind === 'write' ? known.columns ?? [] : [];
+  const columns = operation.kind === 'write' ? (known.columns ?? []) : [];
   return {
     kind: plain(operation.kind || 'operation'),
     tone: operation.kind === 'read' ? 'dataset' : operation.kind === 'write' ? 'direct' : 'operation',
@@ -99,12 +155,35 @@ function describeOperation(state, model, known, box) {
       facts([
         ['Operation', data(operation.name, 'mono')],
         ['Inputs', inputs.length > 0 && data(inputs.join(', '))],
-        ['Tables', operation.datasets?.length > 0 && operation.datasets.map((dataset) => element('div', {}, datasetLink(state, dataset), element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono'))))],
+        [
+          'Tables',
+          operation.datasets?.length > 0 &&
+            operation.datasets.map((dataset) =>
+              element(
+                'div',
+                {},
+                datasetLink(state, dataset),
+                element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono')),
+              ),
+            ),
+        ],
         ['Mode', operation.kind === 'write' && modeChip(known.mode)],
       ]),
-      operation.properties?.length > 0 && section('Parameters', element('dl', { class: 'facts stacked' }, operation.properties.map(({ name, text }) => [element('dt', {}, data(name)), element('dd', {}, expression(text))]))),
+      operation.properties?.length > 0 &&
+        section(
+          'Parameters',
+          element(
+            'dl',
+            { class: 'facts stacked' },
+            operation.properties.map(({ name, text }) => [
+              element('dt', {}, data(name)),
+              element('dd', {}, expression(text)),
+            ]),
+          ),
+        ),
       schemaTable(operation.schema ?? [], 'Output schema'),
-      columns.length > 0 && element('p', { class: 'muted' }, 'Where each output column comes from stands below the picture.'),
+      columns.length > 0 &&
+        element('p', { class: 'muted' }, 'Where each output column comes from stands below the picture.'),
     ],
   };
 }
@@ -115,14 +194,21 @@ function schemaTable(schema, heading) {
     [data(column.name), element('span', { class: 'muted block' }, data(column.type, 'mono'))],
     column.expression ? expression(column.expression) : element('span', { class: 'muted' }, 'unchanged'),
   ]);
-  return section(`${heading} · ${count(schema.length, 'column')}`, table(heading, ['Column', 'Expression'], rows, { 'data-testid': 'operation-schema' }));
+  return section(
+    `${heading} · ${count(schema.length, 'column')}`,
+    table(heading, ['Column', 'Expression'], rows, { 'data-testid': 'operation-schema' }),
+  );
 }
 
 function outputColumns(state, known) {
   const edges = known.columns ?? [];
   const outputs = [...new Map(edges.map((edge) => [edge.to.id, edge.to])).values()];
   outputs.sort((one, other) => (one.name === EVERY) - (other.name === EVERY));
-  if (outputs.length === 0) return section('Output columns', element('p', { class: 'muted' }, 'No source of an output column is known.'));
+  if (outputs.length === 0)
+    return section(
+      'Output columns',
+      element('p', { class: 'muted' }, 'No source of an output column is known.'),
+    );
   const rows = outputs.flatMap((output) => {
     const sources = edges.filter((edge) => edge.to.id === output.id);
     return sources.map((edge, place) => [
@@ -132,23 +218,45 @@ function outputColumns(state, known) {
       expression(edge.expression),
     ]);
   });
-  return section('Output columns', table('Output columns and their sources', ['Column', 'Comes from', 'How', 'Expression'], rows, { 'data-testid': 'plan-columns' }));
+  return section(
+    'Output columns',
+    table('Output columns and their sources', ['Column', 'Comes from', 'How', 'Expression'], rows, {
+      'data-testid': 'plan-columns',
+    }),
+  );
 }
 
 function columnOf(state, known, column, withTable) {
   if (column.name === EVERY) return element('span', { class: 'muted' }, 'every column');
   const dataset = [known.target, ...(known.sources ?? [])].find((one) => one?.uri === column.dataset);
   const href = link(state, { view: 'columns', dataset: dataset?.id ?? column.dataset, column: column.name });
-  const above = withTable ? element('span', { class: 'small muted block' }, data(shorten(plain(dataset?.label ?? column.dataset), 60))) : null;
+  const above = withTable
+    ? element(
+        'span',
+        { class: 'small muted block' },
+        data(shorten(plain(dataset?.label ?? column.dataset), 60)),
+      )
+    : null;
   return [above, element('a', { href, 'data-internal': true }, element('strong', {}, data(column.name)))];
 }
 
 function executions(state, known) {
   const items = known.executions ?? [];
-  if (items.length === 0) return section('Executions', element('p', { class: 'muted' }, 'No execution of this plan was seen.'));
-  return section('Executions', element('div', { class: 'cards', 'data-testid': 'executions' }, items.map((item) => execution(state, { ...item, job: null, planId: null, plan: null }))));
+  if (items.length === 0)
+    return section('Executions', element('p', { class: 'muted' }, 'No execution of this plan was seen.'));
+  return section(
+    'Executions',
+    element(
+      'div',
+      { class: 'cards', 'data-testid': 'executions' },
+      items.map((item) => execution(state, { ...item, job: null, planId: null, plan: null })),
+    ),
+  );
 }
 
 function noPlan() {
-  return emptyFace('Which plan?', 'Open a job to see its plans.', { href: write({ view: 'overview' }), words: 'Go to the overview' });
+  return emptyFace('Which plan?', 'Open a job to see its plans.', {
+    href: write({ view: 'overview' }),
+    words: 'Go to the overview',
+  });
 }
