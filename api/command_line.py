@@ -26,8 +26,6 @@ from spark_agent_config.properties import FORMS, PLATFORMS, render_configuration
 
 PROGRAM: Final = "headwater"
 _ANSWER_SECONDS: Final = 30
-_EPOCH_KEY: Final = "projection_epoch"
-"""What the projector compares at start: an unknown epoch makes it build everything anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +185,10 @@ def replay(call: Call) -> int:
 def rebuild(call: Call) -> int:
     """Build graph and catalogue anew from the journal, now or at the next start."""
     if call.options.at_next_start:
+        from graph_model.projector import EPOCH_KEY
+
         with _open_journal(call) as journal:
-            journal.set_meta(_EPOCH_KEY, "")
+            journal.set_meta(EPOCH_KEY, "")  # an unknown epoch: everything is built anew
         call.say("graph and catalogue are built anew at the next start of headwater serve")
         return 0
     answer = _ask(call, "POST", "/journal/replay", {"state": "projected"})

@@ -71,6 +71,7 @@ def graph_reply(view: GraphView, rebuilding: bool) -> dict[str, Any]:
         "asOf": view.as_of,
         "depth": {"asked": view.depth_asked, "reached": view.depth_reached},
         "folded": view.folded,
+        "focus": view.focus,
         "partial": to_json(partial),
     }
 

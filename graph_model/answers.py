@@ -305,7 +305,8 @@ class Answers:
         """The neighbourhood of ``question.node`` (an id that ``references`` resolved)."""
         answer = self._lineage(expired, time_limit_ms).ask(question)
         columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
-        return self._draw(answer, question.at, jobs=jobs, columns=columns, layout=layout)
+        view = self._draw(answer, question.at, jobs=jobs, columns=columns, layout=layout)
+        return replace(view, focus=question.node)
 
     def column_lineage(
         self,
@@ -326,7 +327,8 @@ class Answers:
         answer = self._lineage(expired, time_limit_ms).ask_columns(start, question)
         if dataset_id not in answer.datasets:
             answer = replace(answer, datasets=tuple(sorted({*answer.datasets, dataset_id})))
-        return self._draw(answer, question.at, jobs=False, columns=True, layout=layout)
+        view = self._draw(answer, question.at, jobs=False, columns=True, layout=layout)
+        return replace(view, focus=dataset_id if column is None else start[0])
 
     def _lineage(
         self, expired: Callable[[], bool] = lambda: False, time_limit_ms: int = 0

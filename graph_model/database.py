@@ -113,7 +113,7 @@ def _url(path_or_url: str | Path) -> URL:
 
 def _open_sqlite(url: URL) -> Engine:
     in_memory = url.database in (None, "", ":memory:")
-    if not in_memory:
+    if not in_memory and not str(url.database).startswith("file:"):  # a URI says how to open
         Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(
         url,

@@ -49,7 +49,8 @@ from graph_model.withdrawal import withdraw
 
 log = logging.getLogger(__name__)
 
-_EPOCH_KEY: Final = "projection_epoch"
+#: Where the journal keeps the epoch that graph and catalogue were projected under.
+EPOCH_KEY: Final = "projection_epoch"
 _HEADS_KEPT: Final = 2_000
 _PLANS_A_BATCH: Final = 20
 _FIRST_PAUSE_SECONDS: Final = 0.2
@@ -283,7 +284,7 @@ class Projector:
         (new translator or rules) starts graph and catalogue from nothing.
         """
         epoch = projection_epoch(self._rules)
-        known = self._journal.get_meta(_EPOCH_KEY)
+        known = self._journal.get_meta(EPOCH_KEY)
         if known != epoch:
             self._graph.clear()
             self._catalogue.clear()
@@ -291,7 +292,7 @@ class Projector:
             return
         self._state = "rebuilding"
         self._journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING))
-        self._journal.set_meta(_EPOCH_KEY, epoch)
+        self._journal.set_meta(EPOCH_KEY, epoch)
 
     def project_pending(self) -> int:
         """One round: project up to a batch of plan ids; how many were taken up."""

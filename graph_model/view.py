@@ -125,6 +125,7 @@ class GraphView:
     depth_reached: int
     partial: Partial | None
     folded: bool = False
+    focus: str | None = None  # the node asked about, whichever way it was spelled
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Inspector:
     def _capture_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
         target = self._targets.of_command(name, command, execution)
         if target is None:
-            self._untold(name)
+            self._untold(name, command)
             return None
         query = None if name in LIFECYCLE_COMMANDS else self._ask("query", command.query, None)
         if query is None:
@@ -87,9 +87,10 @@ class Inspector:
             schema=self._ask("schema", lambda: str(query.schema().json()), None),
         )
 
-    def _untold(self, name: str) -> None:
-        """A write that cannot be told is worth a line; CREATE and DROP of views are not."""
-        if name in WRITE_COMMANDS and name not in self._warned:
+    def _untold(self, name: str, command: Any) -> None:
+        """A write that cannot be told is worth a line; one to nowhere, or of a view, is not."""
+        nowhere = self._ask_quietly(lambda: str(command.table().table().name())) == "noop-table"
+        if name in WRITE_COMMANDS and not nowhere and name not in self._warned:
             self._warned.add(name)
             _LOG.warning("A write is not reported: Spark does not say where %s writes", name)
 

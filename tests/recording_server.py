@@ -29,9 +29,13 @@ class Received:
 
 @dataclass
 class RecordingServer:
-    """``answer`` gets the number of requests before this one, and gives (status, headers)."""
+    """``answer`` gets the number of requests before this one, and gives (status, headers).
+
+    ``pages`` are the JSON bodies of GET requests, by path; others have no body.
+    """
 
     url: str
+    pages: dict[str, Any] = field(default_factory=dict)
     received: list[Received] = field(default_factory=list)
     answer: Callable[[int], tuple[int, Mapping[str, str]]] = lambda _: (201, {})
 
@@ -76,14 +80,16 @@ def _handler(recorder: RecordingServer) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             status, headers = recorder.answer(len(recorder.received))
             recorder.received.append(Received("GET", self.path, dict(self.headers.items()), b"", 0))
-            self._reply(status, headers)
+            page = recorder.pages.get(self.path)
+            self._reply(status, headers, b"" if page is None else json.dumps(page).encode())
 
-        def _reply(self, status: int, headers: Mapping[str, str]) -> None:
+        def _reply(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
+            self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
             """Silence: tests read ``received``."""

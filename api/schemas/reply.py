@@ -52,6 +52,7 @@ class GraphReply(Reply):
     as_of = fields.String(required=True, allow_none=True, data_key="asOf")
     depth = fields.Nested(DepthReply, required=True)
     folded = fields.Boolean(required=True)
+    focus = fields.String(required=True, allow_none=True)
     cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
 
 

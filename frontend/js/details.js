@@ -2,7 +2,6 @@
  * What the panel says of a table, a job, a column or an edge: first what the picture knows, then
  * what the server adds.
  */
-import { address } from './api.js';
 import { anchor, data, element, icon, time } from './dom.js';
 import { count, formatDuration, formatNumber, howWord, plain, shorten } from './format.js';
 import { find } from './model.js';
@@ -56,7 +55,6 @@ function describeDataset(context, node) {
       actions(
         anchor(link(state, { view: 'lineage', node: node.id, columns: true }), icon('graph'), 'Lineage'),
         anchor(link(state, { view: 'columns', dataset: datasetReference(node) }), icon('table'), 'Columns'),
-        download(address('/graph/impact', { node: node.id, format: 'csv', at: state.at }), 'Impact (CSV)'),
       ),
       facts([
         ['Type', node.type && data(node.type)],
@@ -537,8 +535,4 @@ function listed(parts) {
 
 function actions(...links) {
   return element('div', { class: 'actions' }, links);
-}
-
-function download(href, words) {
-  return element('a', { href, download: true }, words);
 }

@@ -33,7 +33,7 @@ from graph_model.expressions.definitions import (
     Gap,
 )
 from graph_model.expressions.properties import value_text
-from graph_model.expressions.text import Renderer
+from graph_model.expressions.text import Renderer, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,9 @@ class _Deriver:
         texts = (self.renderer.text(reference, inline=True) for reference in set_to.same)
         new = set_to.text or ", ".join(texts) or "?"
         condition = value_text(self.plan.write.params.get("condition"), self.renderer)
-        return f"CASE WHEN {readable(condition)} THEN {new} ELSE {name} END" if condition else new
+        if condition:
+            new = f"CASE WHEN {readable(condition)} THEN {new} ELSE {name} END"
+        return shortened(new, self.renderer.limit)
 
     # --- influences ------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from graph_model.expressions.commands import CommandText, readable
 from graph_model.expressions.definitions import Definitions, operation_word
 from graph_model.expressions.properties import value_text
 from graph_model.expressions.roles import canonical
-from graph_model.expressions.text import Renderer
+from graph_model.expressions.text import Renderer, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,8 @@ class _Reader:
         if "updateExpressions" in self.operation.params:
             return
         command = CommandText(self.plan, self.operation, self.definitions.outputs)
-        yield Statement(how, command.references(text)[0], readable(text))
+        shown = shortened(readable(text), self.renderer.limit)
+        yield Statement(how, command.references(text)[0], shown)
 
     def _conjuncts(self, condition: Reference) -> Iterator[Reference]:
         """``a AND (b AND c)`` => a, b, c."""
@@ -118,7 +119,7 @@ class _Reader:
     def _listed(self, value: Any, how: str) -> Iterator[Statement]:
         references = tuple(references_in(value))
         texts = [self._item(item) for item in (value if isinstance(value, list) else [value])]
-        yield Statement(how, references, ", ".join(texts))
+        yield Statement(how, references, shortened(", ".join(texts), self.renderer.limit))
 
     def _item(self, item: Any) -> str:
         """A grouping expression, or an item of an order, in terms of read columns."""
@@ -139,4 +140,5 @@ class _Reader:
         )
         first = self.definitions.outputs[children[0]] or () if children else ()
         names = [self.renderer.text(Reference("attribute", i), inline=False) for i in first]
-        return Statement(how, references, prefix + ", ".join(names))
+        text = shortened(prefix + ", ".join(names), self.renderer.limit)
+        return Statement(how, references, text)

@@ -5,7 +5,8 @@ For the rest it leaves a fresh attribute without any reference, and three repair
 position, close the gap:
 
 - ``CTERelationRef``: its output stands for the output of the ``CTERelationDef`` of the same id;
-- ``Expand`` (rollup, cube, grouping sets, unpivot): column i is the i-th item of any projection;
+- ``Expand`` (rollup, cube, grouping sets, unpivot): column i is the i-th item of any projection,
+  or, where a document has no projections, the i-th column of its input if the names agree;
 - operations that rename as a whole (View, SubqueryAlias, WithCTE, …): column i is column i.
 
 What an opaque operation emits (``MapInPandas``, typed transformations) comes from everything that
@@ -105,6 +106,8 @@ _RENAMING: Final = frozenset(
         "EventTimeWatermark", "CollectMetrics", "Intersect", "Except", "InMemoryRelation",
     }
 )  # fmt: skip
+#: Columns that Spark adds to number the grouping sets.
+_GROUPING_MARKS: Final = frozenset({"spark_grouping_id", "_gen_grouping_pos"})
 #: Code of somebody's own over whole rows: any column may go into any other.
 _OPAQUE: Final = frozenset(
     {
@@ -228,7 +231,7 @@ class Definitions:
         if word == "CTERelationRef":
             return self._cte_column(operation, index)
         if word == "Expand":
-            return self._expanded(identifier, operation, index)
+            return self._expanded(operation, index)
         if word == "Generate":
             generator = as_reference(operation.params.get("generator"))
             return self._generated(identifier, operation, (generator,) if generator else ())
@@ -287,17 +290,32 @@ class Definitions:
             return self._unknown(POSITIONS, self.place(operation))
         return _same(Reference("attribute", theirs[index]))
 
-    def _expanded(self, identifier: str, operation: Operation, index: int) -> Definition:
+    def _expanded(self, operation: Operation, index: int) -> Definition:
         rows = operation.params.get("projections")
+        if not isinstance(rows, list):
+            return self._grouped(operation, index)
         count = len(self.outputs[operation.id] or ())
         nodes: dict[Reference, None] = {}
-        for row in rows if isinstance(rows, list) else ():
+        for row in rows:
             if not isinstance(row, list) or len(row) != count:
                 return self._unknown(POSITIONS, self.place(operation))
-            reference = as_reference(row[index])
-            if reference is not None and reference.id != identifier:
+            if (reference := as_reference(row[index])) is not None:
                 nodes[reference] = None
-        return _same(*nodes) if nodes else self._unknown(POSITIONS, self.place(operation))
+        return _same(*nodes)
+
+    def _grouped(self, operation: Operation, index: int) -> Definition:
+        """An Expand without projections, as Spark's own JSON sometimes has it.
+
+        Grouping sets put copies of the grouping columns last in the input, ``a, b, a', b'``, and
+        Expand replaces them in order: ``a, b, a'', b'', spark_grouping_id``.
+        """
+        output = self.outputs[operation.id] or ()
+        copies = self.outputs[operation.children[0]] or () if operation.children else ()
+        if self.name_of(output[index]) in _GROUPING_MARKS:
+            return Definition("nothing")
+        if index < len(copies) and self.name_of(copies[index]) == self.name_of(output[index]):
+            return _same(Reference("attribute", copies[index]))
+        return self._unknown(POSITIONS, self.place(operation))
 
     def _listed(self, operation: Operation, key: str, index: int, count: int) -> Definition:
         listed = operation.params.get(key)

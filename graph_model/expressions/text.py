@@ -124,13 +124,13 @@ class Renderer:
             return self._expression(node, self._stand_in)
         definition = self.definitions.of(node.id)
         name = name_text(self.definitions.name_of(node.id))
+        if name == "spark_grouping_id":
+            return Text("grouping_id()")
         if definition.kind in {"leaf", "nothing", "unknown"}:
             return Text(name)
         if definition.text:
             kept = [self._stand_in(item) for item in definition.nodes]
             return union_text([*kept, Text(definition.text, LOOSE)])
-        if name == "spark_grouping_id":
-            return Text("grouping_id()")
         pieces = [self._inlined.get(item) for item in definition.nodes]
         found = [piece for piece in pieces if piece is not None]
         if len(found) < len(pieces):

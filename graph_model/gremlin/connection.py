@@ -203,6 +203,9 @@ _INHERITED: Final[list[_Pool]] = []
 class Connections:
     """A pool of connections to one server; safe to use from any number of threads.
 
+    Not from a thread that runs an event loop: each connection runs one of its own in the caller's
+    thread.
+
     ``clock``, ``sleep`` and ``chance`` (0 <= chance() < 1) are seams for tests.
     """
 

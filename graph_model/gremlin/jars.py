@@ -84,6 +84,7 @@ KEPT: Final = ("io.netty:netty-codec-http",)
 
 _DOWNLOADS: Final = 8
 _ATTEMPTS: Final = 3
+_PAUSE_SECONDS = 1.0
 _REQUEST_SECONDS: Final = 30
 _CHUNK: Final = 1 << 20
 
@@ -283,7 +284,7 @@ def _get(source: str, jar: Jar, file: BinaryIO) -> None:
                     f"{_without_address(failure)}; behind a proxy set HTTPS_PROXY, or name a "
                     f"mirror with {REPOSITORY_SETTING}"
                 ) from None  # its text may hold the credentials of a mirror
-            time.sleep(attempt)
+            time.sleep(attempt * _PAUSE_SECONDS)
 
 
 def _absent(jar: Jar) -> ConfigurationError:

@@ -53,8 +53,8 @@ class EmbeddedServer:
     """Starts, watches and stops the JVM. ``port`` 0 takes a free one; see ``url`` after start.
 
     ``folder`` is created if need be and belongs to the engine alone. ``heap_mb``: about 1.5 KB an
-    element, so 1,024 MB hold some 600,000. ``environment`` is asked for JAVA_HOME, PATH and what
-    ``jars.fetch`` reads.
+    element, so 1,024 MB hold some 600,000. ``java_options`` are added to those of the JVM.
+    ``environment`` is asked for JAVA_HOME, PATH and what ``jars.fetch`` reads.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class EmbeddedServer:
         port: int = DEFAULT_PORT,
         host: str = "127.0.0.1",
         heap_mb: int = 1024,
+        java_options: Sequence[str] = (),
         start_seconds: float = 60.0,
         progress: jars.Progress | None = None,
     ) -> None:
@@ -73,6 +74,7 @@ class EmbeddedServer:
         self.port = port
         self._environment = environment
         self._heap_mb = heap_mb
+        self._java_options = tuple(java_options)
         self._start_seconds = start_seconds
         self._progress = progress
         self._process: subprocess.Popen[bytes] | None = None
@@ -179,6 +181,7 @@ class EmbeddedServer:
             java,
             archives,
             heap_mb=self._heap_mb,
+            options=self._java_options,
             arguments=(str(self._settings_file), str(self._ready_file), str(os.getpid())),
         )
         with self.log_file.open("wb") as log:
@@ -251,9 +254,14 @@ class EmbeddedServer:
 
 
 def java_command(
-    java: str, archives: Sequence[Path], *, heap_mb: int, arguments: Sequence[str]
+    java: str,
+    archives: Sequence[Path],
+    *,
+    heap_mb: int,
+    options: Sequence[str] = (),
+    arguments: Sequence[str],
 ) -> list[str]:
-    """The command line of the engine; ``arguments`` go to engine.groovy."""
+    """The command line of the engine; ``options`` come after ours, ``arguments`` to the script."""
     return [
         java,
         f"-Xmx{heap_mb}m",
@@ -270,6 +278,7 @@ def java_command(
         "-Dorg.slf4j.simpleLogger.log.org.apache.tinkerpop.gremlin.server.util=warn",
         "-Dorg.slf4j.simpleLogger.showDateTime=true",
         "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss",
+        *options,
         "-cp",
         os.pathsep.join(str(path) for path in archives),
         "groovy.ui.GroovyMain",
@@ -279,7 +288,7 @@ def java_command(
 
 
 def graph_properties() -> str:
-    """TinkerTransactionGraph with ids of our own; without any index (see the reference in docs).
+    """TinkerTransactionGraph with ids of our own, and without any index.
 
     A vertex index without an edge index makes every rollback fail in TinkerPop 3.7, and ids are
     found without one.

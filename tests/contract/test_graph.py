@@ -188,7 +188,15 @@ def test_a_value_keeps_its_type_and_every_bit(store: Open, name: str) -> None:
 
 def test_property_keys_may_be_words_that_engines_use_themselves(store: Open) -> None:
     graph = store()
-    values = {"id": "a", "label": "b", "key": "c", "value": 1, "größe": 2, "a b": 3, "name": "n"}
+    values: dict[str, Scalar] = {
+        "id": "a",
+        "label": "b",
+        "key": "c",
+        "value": 1,
+        "größe": 2,
+        "a b": 3,
+        "name": "n",
+    }
     odd = Vertex(identity.vertex_id(labels.DATASET, "odd"), labels.DATASET, properties(values))
     graph.write(facts(odd))
     assert graph.vertices([odd.id]) == (odd,)

@@ -36,6 +36,7 @@ from graph_model.gremlin.connection import Connections, Limits
 from graph_model.gremlin.dialect import EMBEDDED, NEPTUNE, Dialect
 from graph_model.gremlin.graph import GremlinGraph, open_graph
 from graph_model.gremlin.server import EmbeddedServer
+from tests.conftest import QUICK_START
 from tests.contract.facts_to_write import everything, facts, plan, vertex, visible_plans, whole
 
 pytestmark = pytest.mark.engine
@@ -63,7 +64,13 @@ def wait_until(true: Callable[[], bool], seconds: float = 20.0) -> bool:
 @pytest.fixture
 def engine(gremlin_url: str, tmp_path: Path) -> Iterator[EmbeddedServer]:
     """An engine of the test's own, to be maltreated; ``gremlin_url`` checks for Java."""
-    server = EmbeddedServer(tmp_path / "engine", environment=os.environ, port=0, heap_mb=256)
+    server = EmbeddedServer(
+        tmp_path / "engine",
+        environment=os.environ,
+        port=0,
+        heap_mb=256,
+        java_options=QUICK_START,
+    )
     yield server
     server.stop()
 
@@ -205,7 +212,9 @@ def fill(graph: GremlinGraph) -> None:
 def test_a_full_heap_ends_the_engine_instead_of_crippling_it(
     gremlin_url: str, tmp_path: Path
 ) -> None:
-    server = EmbeddedServer(tmp_path, environment=os.environ, port=0, heap_mb=32)
+    server = EmbeddedServer(
+        tmp_path, environment=os.environ, port=0, heap_mb=32, java_options=QUICK_START
+    )
     with server:
         graph = open_graph(server.url)
         with pytest.raises((GraphUnavailable, GraphRejected)):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -474,3 +476,56 @@ def test_observing_a_session_again_is_the_same_observation(
 
 def test_names_of_operations_are_those_of_spark(run: Callable[[str], Report]) -> None:
     assert {"Union", "Project", "LogicalRelation"} <= names(run("c_union").plan)
+
+
+# --- processes ---------------------------------------------------------------------------------
+
+_SCRIPT = """
+import sys
+from pyspark.sql import SparkSession
+from spark_agent_config.listener import observe
+
+spark = (
+    SparkSession.builder.master("local[1]").appName("script")
+    .config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+    .config("spark.log.level", "OFF").getOrCreate()
+)
+observe(spark, sys.argv[1])
+spark.range(3).write.mode("overwrite").parquet(sys.argv[2])
+print("rows", spark.read.parquet(sys.argv[2]).count())
+"""
+
+
+def _run_script(url: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    script = folder / "script.py"
+    script.write_text(_SCRIPT)
+    return subprocess.run(
+        [sys.executable, str(script), url, str(folder / "out")],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)},
+        check=False,
+    )
+
+
+def test_a_script_that_just_ends_is_told(tmp_path: Path) -> None:
+    """No spark.stop(), no flush: what Spark had not handed over is fetched at exit."""
+    with recording_server() as server:
+        done = _run_script(server.url, tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "rows 3\n"), done.stderr
+    (plan,) = server.plans()
+    assert plan["operations"]["write"]["outputSource"] == f"file:{tmp_path}/out"
+    assert [event["planId"] for event in server.events()] == [plan["id"]]
+
+
+def test_a_job_without_a_server_runs_as_it_would_without_us(tmp_path: Path) -> None:
+    done = _run_script("http://127.0.0.1:9", tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "rows 3\n"), done.stderr
+    told = [line for line in done.stderr.splitlines() if "Lineage" in line]
+    assert len(told) == 1
+    assert "the job goes on" in told[0]
+    assert "Traceback" not in done.stderr

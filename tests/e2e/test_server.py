@@ -208,6 +208,37 @@ def test_a_gremlin_server_of_ones_own_is_used_instead(tmp_path: Path, gremlin_ur
         assert server.stop() == 0
 
 
+STUCK = """
+import time
+from api.server import interruptible
+with interruptible():
+    try:
+        print("running", flush=True)
+        time.sleep(120)
+    except KeyboardInterrupt:
+        print("stopping", flush=True)
+        time.sleep(120)
+"""
+
+
+def test_a_later_signal_ends_a_stop_that_hangs() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    with process.stdout as said:
+        assert said.readline() == "running\n"
+        process.send_signal(signal.SIGINT)
+        assert said.readline() == "stopping\n"
+
+        def ended() -> bool:
+            process.send_signal(signal.SIGINT)
+            return process.poll() is not None
+
+        eventually(ended, 30)
+    assert process.returncode == 128 + signal.SIGINT
+
+
 # --- what stops a start --------------------------------------------------------------------------
 
 

@@ -9,12 +9,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.producer_server import LIMIT
-from tests.e2e.producer_service import PLAN_ID, SPLINE_1_2, a_plan, an_event
+from tests.e2e.producer_service import OTHER_PLAN_ID, PLAN_ID, SPLINE_1_2, a_plan, an_event
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = json.dumps(a_plan()).encode()
@@ -161,3 +162,21 @@ def test_a_connection_is_kept_for_the_next_request(port: int) -> None:
                 part = connection.recv(65_536)
                 assert part, received
                 received += part
+
+
+def test_the_same_plan_from_many_at_once_is_one_document(port: int) -> None:
+    plan = json.dumps(a_plan(id=OTHER_PLAN_ID)).encode()
+    asked = request("POST", "/execution-plans", plan, Content_Type=SPLINE_1_2)
+
+    def received() -> int:
+        _, _, body = exchange(port, request("GET", "/journal?summary=true"))
+        count: int = json.loads(body)["received"]
+        return count
+
+    before = received()
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: exchange(port, asked), range(24)))
+    assert {(code_of(status), body) for status, _, body in answers} == {
+        (201, f'"{OTHER_PLAN_ID}"'.encode())
+    }
+    assert received() == before + 1

@@ -110,7 +110,7 @@ def hang_up(*first: Any) -> Step:
     async def step(exchange: Exchange) -> None:
         if first:
             await exchange.send(first, code=206)
-        transport = exchange.socket._req.transport  # type: ignore[union-attr]
+        transport = exchange.socket._req.transport
         assert transport is not None
         transport.abort()
 

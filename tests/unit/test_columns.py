@@ -425,6 +425,37 @@ def test_a_rollup_is_linked_through_the_projections_of_expand() -> None:
     }
 
 
+def test_an_expand_without_projections_takes_the_copies_that_its_input_ends_with() -> None:
+    plan = PlanBuilder()
+    read = employees(plan)
+    copied = plan.operation(
+        "Project",
+        read,
+        output=[
+            read["salary"],
+            plan.column("dept", plan.alias(read["dept"], "dept")),
+            plan.column("id", plan.alias(read["id"], "id")),
+        ],
+    )
+    fresh = [plan.column(name) for name in ("dept", "id", "spark_grouping_id")]
+    plan.write(plan.operation("Expand", copied, output=[read["salary"], *fresh]))
+    built = plan.build()
+    assert lineage(built) == {
+        "salary": {"salary IDENTITY"},
+        "dept": {"dept IDENTITY"},
+        "id": {"id IDENTITY"},
+        "spark_grouping_id": set(),
+    }
+    assert gaps(built) == set()
+
+
+def test_an_expand_without_projections_and_with_other_names_is_a_gap() -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/t", "a", "b")
+    plan.write(plan.operation("Expand", read, output=[read["a"], plan.column("value")]))
+    assert gaps(plan.build()) == {"positions-disagree: Expand (operation 1)"}
+
+
 def test_an_unpivot_gathers_its_columns_by_position() -> None:
     plan = PlanBuilder()
     read = employees(plan)
@@ -721,6 +752,16 @@ def test_a_subquery_whose_plan_is_an_operation_is_followed() -> None:
     assert gaps(built) == set()
 
 
+def test_a_scalar_subquery_hands_its_value_on_unchanged() -> None:
+    plan = PlanBuilder()
+    read = employees(plan)
+    other = plan.read("file:/lake/other", "amount")
+    top = plan.call("scalarsubquery", other["amount"], of="ScalarSubquery")
+    output = [plan.column("top", plan.alias(top, "top"))]
+    plan.write(plan.operation("Project", read, other, output=output))
+    assert lineage(plan.build()) == {"top": {"amount IDENTITY"}}
+
+
 def test_an_in_subquery_that_is_an_operation_influences_with_both_sides() -> None:
     plan = PlanBuilder()
     read = employees(plan)
@@ -975,3 +1016,38 @@ def test_an_opaque_operation_with_references_of_its_own_is_still_a_gap() -> None
     built = plan.build()
     assert lineage(built) == {"z": {"id TRANSFORMATION", "dept TRANSFORMATION"}}
     assert gaps(built) == {"opaque-operation: MapInPandas (operation 1)"}
+
+
+def test_an_element_picked_by_a_column_takes_from_both_and_keeps_the_path() -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/orders", "items", "which")
+    one = plan.call("getarrayitem", read["items"], read["which"], of="GetArrayItem")
+    plan.write(plan.project(read, sku=pick(plan, one, "sku", 0)))
+    assert lineage(plan.build()) == {"sku": {"items.sku TRANSFORMATION", "which TRANSFORMATION"}}
+
+
+def test_a_view_with_another_number_of_columns_is_a_gap_not_a_guess() -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/a", "a", "b")
+    plan.write(plan.operation("View", read, output=[plan.column("x")]))
+    built = plan.build()
+    assert lineage(built) == {"x": set()}
+    assert gaps(built) == {"positions-disagree: View (operation 1)"}
+
+
+def test_a_with_of_new_columns_takes_them_from_its_query_not_from_a_definition() -> None:
+    plan = PlanBuilder()
+    defined = a_cte(plan, plan.read("file:/lake/a", "a"), 1)
+    query = plan.read("file:/lake/b", "b")
+    plan.write(plan.operation("WithCTE", defined, query, output=[plan.column("x")]))
+    assert lineage(plan.build()) == {"x": {"b IDENTITY"}}
+
+
+def test_nullif_gives_null_the_type_of_its_argument_and_nothing_else() -> None:
+    plan = PlanBuilder()
+    read = employees(plan)
+    null = plan.call("typednullliteral", read["bonus"], of="TypedNullLiteral")
+    plan.write(plan.project(read, x=plan.call("coalesce", null, read["salary"])))
+    built = plan.build()
+    assert lineage(built) == {"x": {"salary TRANSFORMATION"}}
+    assert [d.expression for d in derive(built).derivations] == ["coalesce(NULL, salary)"]

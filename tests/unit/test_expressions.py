@@ -281,6 +281,25 @@ def test_a_text_beyond_the_limit_is_cut_and_told_apart_by_a_digest() -> None:
     assert one != other
 
 
+def test_a_grouping_by_a_thousand_columns_is_cut_like_any_text() -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/t", *(f"column_{number}" for number in range(1_000)))
+    plan.write(plan.operation("Distinct", plan.aggregate(read, read.names)))
+    texts = {influence.expression for influence in derive(plan.build()).influences}
+    assert len(texts) == 2
+    assert max(map(len, texts)) <= 2_000
+
+
+def test_a_branch_too_long_to_inline_leaves_the_union_by_its_name() -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/t", "a", "b")
+    long = plan.call("concat", *(plan.literal("x" * 100) for _ in range(30)), read["a"])
+    both = plan.union(plan.project(read, u=long), plan.project(read, u=read["b"]))
+    upper = plan.call("upper", both["u"])
+    plan.write(plan.project(both, out=upper))
+    assert Renderer(plan.build()).text(upper, inline=True) == "upper(u)"
+
+
 def test_branches_of_a_union_are_alternatives_and_equal_ones_are_one() -> None:
     plan = PlanBuilder()
     here = plan.read("file:/lake/here", "id", "dept")

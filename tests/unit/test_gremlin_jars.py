@@ -88,7 +88,7 @@ def direct(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jars.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(jars, "_PAUSE_SECONDS", 0.0)
 
 
 def environment(cache: Path, repository: str) -> dict[str, str]:

@@ -79,7 +79,7 @@ def test_a_value_that_no_engine_can_hold_is_rejected(value: Any, complaint: str)
 # --- batches -------------------------------------------------------------------------------------
 
 
-def sizes(elements: list[Vertex], **bounds: int) -> list[int]:
+def sizes(elements: list[Vertex], **bounds: Any) -> list[int]:
     dialect = replace(EMBEDDED, **bounds)
     return [len(batch.elements) for batch in batches(elements, dialect, encoding.vertex_row)]
 

@@ -49,7 +49,10 @@ function draw(context, summary, list) {
     'div',
     { class: 'document', 'data-testid': 'journal' },
     figures(summary),
-    summary.failed > 0 && context.state.state === 'failed' ? replayButton(context) : null,
+    summary.failed > 0 &&
+      context.state.state === 'failed' &&
+      element('div', { class: 'replay' }, replayButton(context)),
+    lastNews(),
     list.items.length > 0
       ? documents(context.state, list.items)
       : element('p', { class: 'muted nothing' }, 'No documents in this state.'),
@@ -85,8 +88,10 @@ function figures(summary) {
   );
 }
 
+/** What the last command did; it outlives the page that is drawn anew after it. */
+let news = '';
+
 function replayButton({ api, reload, announce }) {
-  const said = element('span', { class: 'muted', role: 'status' });
   const again = button(
     { icon: 'refresh', label: 'Try the failed ones again', onclick: replay },
     { 'data-testid': 'replay' },
@@ -94,14 +99,20 @@ function replayButton({ api, reload, announce }) {
   async function replay() {
     again.disabled = true;
     const result = await api.post('/journal/replay', { state: 'failed' });
-    again.disabled = false;
-    said.textContent = result.ok
+    const words = result.ok
       ? `${count(result.data.reopened ?? 0, 'document')} will be tried again.`
       : result.error.message;
-    announce(said.textContent);
-    if (result.ok) reload();
+    news = words;
+    await reload();
+    announce(words);
   }
-  return element('p', { class: 'replay' }, again, ' ', said);
+  return again;
+}
+
+function lastNews() {
+  const words = news;
+  news = '';
+  return words && element('p', { class: 'muted', 'data-testid': 'news' }, data(words));
 }
 
 function documents(state, items) {
