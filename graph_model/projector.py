@@ -189,6 +189,7 @@ class Projector:
         self._state = "rebuilding"
         self._heads: OrderedDict[str, PlanHead] = OrderedDict()
         self._round = 0
+        self._witness: str | None = None
 
     # what others ask
 
@@ -251,9 +252,10 @@ class Projector:
                     self.prepare()
                     prepared = True
                 if self.project_pending() == 0:
-                    self._graph.ping()  # an engine that died while idle is found here
-                    self._state = "ready"
-                    self._await_notification()
+                    prepared = self._graph_is_whole()
+                    if prepared:
+                        self._state = "ready"
+                        self._await_notification()
                 pause = _FIRST_PAUSE_SECONDS
             except Unavailable as error:
                 self._state = "unavailable"
@@ -264,6 +266,17 @@ class Projector:
             except Exception:
                 log.exception("projection failed in an unforeseen way; it goes on")
                 self._sleep(_LONGEST_PAUSE_SECONDS)
+
+    def _graph_is_whole(self) -> bool:
+        """Whether the graph still holds what was written last.
+
+        An engine that was restarted behind our back is empty, and its connections mend
+        themselves: only looking tells. An engine that died while idle raises GraphUnavailable.
+        """
+        if self._witness is None:
+            self._graph.ping()
+            return True
+        return bool(self._graph.vertices((self._witness,)))
 
     def _try_to_revive(self) -> bool:
         try:
@@ -291,6 +304,7 @@ class Projector:
         elif self._graph.count()[0] > 0:
             return
         self._state = "rebuilding"
+        self._witness = None
         self._journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING))
         self._journal.set_meta(EPOCH_KEY, epoch)
 
@@ -321,6 +335,8 @@ class Projector:
         try:
             facts = merge(projection.facts for projection in projections)
             self._graph.write(facts)
+            if facts.vertices:
+                self._witness = facts.vertices[0].id
             self._catalogue.record(facts.rows)
             for projection in projections:
                 if projection.former is not None:

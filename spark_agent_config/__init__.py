@@ -7,14 +7,17 @@ copied to a cluster as it is. In reading order:
 - ``properties``     the settings of the stock Spline agent, per way of running Spark (pure)
 - ``captured``       what the listener takes away from a query: plain values, no JVM objects
 - ``redaction``      how secrets are masked before anything leaves the driver (pure)
-- ``inspection``     asks the JVM: plan JSON, locations, modes, metrics; any question may fail
+- ``questions``      how the JVM is asked, and why a failed question is only a missing answer
+- ``tables``, ``relations``, ``targets``  what is asked of catalogs, of leaves, of commands
+- ``inspection``     a finished query => a captured one; all of it while Spark waits
 - ``plan_tree``      Spark's plan JSON => trees of operators and expressions (pure)
 - ``data_types``     Spark's type JSON => the type table of a Spline document (pure)
+- ``expressions``    expression trees => functions and constants of a Spline document (pure)
 - ``plan_document``  trees + answers => a Spline 1.2 plan and its execution event (pure)
 - ``delivery``       a bounded queue and one thread that post documents, and give up quietly
 - ``listener``       ``observe(spark)``: the one line of a job
 - ``demo`` and ``examples/``  a small pipeline that shows all of it
 
-``listener`` and ``inspection`` are the only modules that touch a JVM, and PySpark is imported
-inside the functions that need it.
+Nothing imports PySpark at its top: the modules that talk to a JVM get its objects handed in, and
+``listener`` and the examples import what they need inside functions.
 """

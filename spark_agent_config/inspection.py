@@ -21,6 +21,8 @@ from spark_agent_config.targets import LIFECYCLE_COMMANDS, WRITE_COMMANDS, Targe
 _LOG: Final = logging.getLogger(__name__)
 _MAX_ERROR_CHARACTERS: Final = 16_000
 _READ_METRICS: Final = frozenset({"numOutputRows", "numFiles", "filesSize"})
+_INSERTS: Final = frozenset({"InsertIntoHadoopFsRelationCommand", "InsertIntoHiveTable"})
+_MOST_WRAPPINGS: Final = 5
 _SCANS_OF_NOTHING: Final = ("Local", "InMemory", "RDD")
 
 Metrics = dict[str, int]
@@ -53,7 +55,9 @@ class Inspector:
         if not commands:
             return []
         error = None if failure is None else self._error_text(failure)
-        reads, writes = self._metrics(execution) if error is None else ({}, {})
+        # The counts of several writes at once cannot be told apart.
+        counted = error is None and len(commands) == 1
+        reads, writes = self._metrics(execution) if counted else ({}, {})
         captured = (self._capture_command(name, command, execution) for name, command in commands)
         completed = (
             self._with_insert(
@@ -95,20 +99,21 @@ class Inspector:
             _LOG.warning("A write is not reported: Spark does not say where %s writes", name)
 
     def _with_insert(self, query: CapturedQuery) -> CapturedQuery:
-        """A CTAS runs an insert of its own just before: take its mode and counts over.
+        """A CTAS runs an insert of its own just before: take its counts over, and its mode.
 
-        ``saveAsTable`` in append mode says Append even where it makes the table; only the inner
-        insert knows.
+        ``saveAsTable`` in append mode says Append even where it makes the table; there only the
+        inner insert knows. Any other mode of the CTAS says more than its insert (Hive's appends).
         """
-        if query.command == "InsertIntoHadoopFsRelationCommand":
+        if query.command in _INSERTS:
             self._inserts = {query.target.uri: query}
             return query
         inner = self._inserts.pop(query.target.uri, None)
         if inner is None or not query.command.endswith("AsSelectCommand"):
             return query
+        mode = inner.target.mode if query.target.mode == "Append" else query.target.mode
         return replace(
             query,
-            target=replace(query.target, mode=inner.target.mode),
+            target=replace(query.target, mode=mode),
             read_metrics=inner.read_metrics,
             write_metrics=inner.write_metrics,
         )
@@ -144,11 +149,19 @@ def _commands(analyzed: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _unwrapped(plan: Any) -> Any:
-    """Adaptive execution wraps the plan that ran, and each of its stages."""
-    kind = class_name(plan)
-    if kind == "AdaptiveSparkPlanExec":
-        return plan.executedPlan()
-    return plan.plan() if kind.endswith("QueryStageExec") else plan
+    """Adaptive execution wraps the plan that ran, and each of its stages.
+
+    Spark 4 wraps twice: AdaptiveSparkPlanExec => ResultQueryStageExec => the command.
+    """
+    for _ in range(_MOST_WRAPPINGS):
+        kind = class_name(plan)
+        if kind == "AdaptiveSparkPlanExec":
+            plan = plan.executedPlan()
+        elif kind.endswith("QueryStageExec"):
+            plan = plan.plan()
+        else:
+            break
+    return plan
 
 
 def _scanned(plan: Any) -> Metrics:

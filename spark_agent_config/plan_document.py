@@ -68,7 +68,8 @@ _HIDDEN_FIELDS: Final = frozenset(
         "cteDefs", "relation", "catalogTable", "tableMeta", "rdd", "session", "originStats",
         "originConstraints", "data", "desc", "cteId", "id", "_resolved", "statsOpt",
         "originalPlanWithPredicates", "underSubquery", "maxDepth", "outputPartitioning",
-        "isStreaming", "outputColumnNames",
+        "isStreaming", "outputColumnNames", "dataCols", "partitionCols", "tableStats",
+        "prunedPartitions",
     }
 )  # fmt: skip
 
@@ -293,7 +294,7 @@ class _Document:
             return (*_outputs(node.children), *made)
         if plan.kind in _NAMED_FIELDS:
             return self._named(node, _NAMED_FIELDS[plan.kind], converted)
-        if "output" in plan.expressions or plan.fields.get("output") == []:
+        if _lists_output(plan):
             return self._listed_output(node, converted)
         if plan.kind in {"Join", "LateralJoin"}:
             return self._join_output(node)
@@ -351,9 +352,8 @@ class _Document:
         """Fresh attributes, each made of the definition's column in the same place."""
         known = self._definitions.get(node.plan.fields.get("cteId", -1))
         defined = known[1].output if known else ()
-        trees = flatten(node.plan.expressions.get("output", ()))
         columns = []
-        for position, tree in enumerate(trees):
+        for position, tree in enumerate(_listed(node.plan)):
             made_of = (defined[position].attribute.reference,) if position < len(defined) else ()
             attribute = self._new_attribute(_name_of(tree), *_type_of(tree), made_of)
             columns.append(Column(_id_of(tree), _name_of(tree), attribute))
@@ -373,7 +373,7 @@ class _Document:
     def _listed_output(self, node: _Node, converted: Mapping[str, Any]) -> tuple[Column, ...]:
         """An operator that lists its output: what its inputs do not have is new."""
         columns = []
-        for position, tree in enumerate(flatten(node.plan.expressions.get("output", ()))):
+        for position, tree in enumerate(_listed(node.plan)):
             attribute = _inputs(node).get(_id_of(tree))
             if attribute is None:
                 made_of = self._origin(node, position, converted)
@@ -492,7 +492,9 @@ class _Document:
 
 # --- small questions ---------------------------------------------------------------------------
 
-_OUTPUT_FIELDS: Final = frozenset({"output", "generatorOutput", "outputColumns"})
+#: Fields that list an operator's output; a Hive table has its partition columns apart.
+_LISTS: Final = ("output", "dataCols", "partitionCols")
+_OUTPUT_FIELDS: Final = frozenset({*_LISTS, "generatorOutput", "outputColumns"})
 #: Operators whose output is what one of their fields names.
 _NAMED_FIELDS: Final = {
     "Project": "projectList",
@@ -509,6 +511,14 @@ def _query_of(command: Plan) -> Plan | None:
     if isinstance(index, int) and index < len(command.children):
         return command.children[index]
     return None
+
+
+def _lists_output(plan: Plan) -> bool:
+    return plan.fields.get("output") == [] or any(name in plan.expressions for name in _LISTS)
+
+
+def _listed(plan: Plan) -> tuple[Expression, ...]:
+    return tuple(tree for name in _LISTS for tree in flatten(plan.expressions.get(name, ())))
 
 
 def _skip_empty(nodes: Sequence[_Node]) -> list[_Node]:
@@ -538,10 +548,7 @@ def _named_expressions(plan: Plan) -> tuple[Expression, ...]:
 
 def _leaf_columns(plan: Plan) -> list[Column]:
     nothing = Converted({})
-    return [
-        Column(_id_of(tree), _name_of(tree), nothing)
-        for tree in flatten(plan.expressions.get("output", ()))
-    ]
+    return [Column(_id_of(tree), _name_of(tree), nothing) for tree in _listed(plan)]
 
 
 def _id_of(tree: Expression) -> int:

@@ -109,6 +109,8 @@ class Targets:
         if table is None or table.location is None:
             return None
         overwrite = self._ask_quietly(lambda: bool(command.overwrite()))
+        partition = self._ask_quietly(lambda: read_map(command.partition())) or NO_OPTIONS
+        static = _given(partition)
         return Target(
             uri=table.location,
             mode=self._mode(command) if overwrite is None else _mode_of(overwrite),
@@ -117,17 +119,18 @@ class Targets:
             partition_columns=self._ask(
                 "partitionColumnNames", lambda: read_list(described.partitionColumnNames()), None
             ),
-            static_partitions=_given(
-                self._ask_quietly(lambda: read_map(command.partition())) or NO_OPTIONS
-            ),
+            static_partitions=static,
+            # Hive replaces only the partitions that an insert with dynamic ones writes.
+            dynamic_partition_overwrite=len(static) < len(partition) if partition else None,
         )
 
     def _source(self, command: Any) -> Target | None:
         """``df.write.format("jdbc").save()`` and other sources that write by themselves."""
         options = lower_names(self._ask("options", lambda: read_map(command.options()), NO_OPTIONS))
         provider = self._provider(command)
-        path = options.get("path")
-        uri = source_uri(provider, options) if path is None else self._qualified(path)
+        uri = source_uri(provider, options)
+        if uri is None and "path" in options:
+            uri = self._qualified(options["path"])
         if uri is None:
             return None
         shown = {name: value for name, value in options.items() if name in _SHOWN_OPTIONS}
@@ -186,7 +189,12 @@ class Targets:
             table = self._ask("named", lambda: self._tables.named(identifier, execution), None)
         if table is None or table.location is None:
             return None
-        return Target(uri=table.location, table=table)
+        return Target(uri=self._source_of(described) or table.location, table=table)
+
+    def _source_of(self, described: Any) -> str | None:
+        """``CREATE TABLE … USING jdbc`` names what is elsewhere; its location means nothing."""
+        properties = self._ask_quietly(lambda: read_map(described.storage().properties()))
+        return source_uri("", lower_names(properties or NO_OPTIONS))
 
     def _mode(self, command: Any) -> str:
         return self._ask("mode", lambda: str(command.mode().toString()), UNKNOWN_MODE)

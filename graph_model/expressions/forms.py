@@ -37,7 +37,7 @@ _OR, _AND, _NOT, _COMPARE, _BIT_OR, _BIT_XOR, _BIT_AND, _SUM, _PRODUCT, SIGN, PI
 
 _PLAIN_NAME: Final = re.compile(r"[^\W\d]\w*")
 _EXPRESSION_ID: Final = re.compile(r"#\d+L?\b")
-_FRAME: Final = "\x1f"  # between a window's specification and its frame, until the two meet
+FRAME: Final = "\x1f"  # between a window's specification and its frame, until the two meet
 _MAX_SUBPLAN: Final = 200
 
 _OPERATORS: Final[Mapping[str, tuple[str, int]]] = {
@@ -334,7 +334,7 @@ def _count(call: Call) -> Text | None:
 def _over(call: Call) -> Text | None:
     if len(call.arguments) != 2:
         return None
-    specification, _, frame = call.arguments[1].text.partition(_FRAME)
+    specification, _, frame = call.arguments[1].text.partition(FRAME)
     calculated = call.arguments[0].text
     function = call.plan.functions.get(call.function.children[0].id)
     word = canonical(function) if function is not None else ""
@@ -365,7 +365,7 @@ def _specification(call: Call) -> Text | None:
             partition.append(text.text)
     parts = [f"PARTITION BY {', '.join(partition)}"] if partition else []
     parts += [f"ORDER BY {', '.join(order)}"] if order else []
-    return Text(" ".join(parts) + (_FRAME + frame if frame else ""), LOOSE)
+    return Text(" ".join(parts) + (FRAME + frame if frame else ""), LOOSE)
 
 
 def _word_of(plan: ExecutionPlan, reference: Reference) -> str:

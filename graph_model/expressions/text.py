@@ -20,6 +20,7 @@ from graph_model.documents import ExecutionPlan, Function, Reference, type_text
 from graph_model.expressions.definitions import Definition, Definitions, Inputs, Node
 from graph_model.expressions.forms import (
     ATOM,
+    FRAME,
     LOOSE,
     PICK,
     SIGN,
@@ -58,6 +59,9 @@ class Renderer:
 
     def text(self, reference: Reference, *, inline: bool) -> str:
         """The reference as SQL, at most ``limit`` characters; an alias is its expression."""
+        return self._said(reference, inline).replace(FRAME, " ").strip()
+
+    def _said(self, reference: Reference, inline: bool) -> str:
         if not inline:
             return self._by_name(reference).text
         found = evaluate(reference, self._inline_inputs, self._inline, self._inlined)

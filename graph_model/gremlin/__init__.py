@@ -6,8 +6,11 @@ GraphUnavailable, GraphTimeout, GraphRejected, ConfigurationError or EngineError
     jars        the locked Java archives of the embedded engine, and how they come here
     server      the embedded engine: one JVM that lives and dies with its owner
     dialect     what differs between engines: upsert form, batch size, which errors to retry
-    connection  WebSockets that heal: one request in flight each, retries, time limits
     encoding    rows of a batch as bytes of the wire format
+    decoding    answers from bytes of the wire format
+    connection  WebSockets that heal: one request in flight each, retries, time limits
+    signing     the headers of a handshake with Neptune
+    traversals  every request that we send, as bytecode; pure
     writer      facts -> batches of idempotent upserts, in the order of the stages
     reader      ids -> vertices and edges, in bounded requests
     graph       both halves as one ``store.Graph``; ``open_graph`` is the way in

@@ -1,7 +1,7 @@
 """A small pipeline in PySpark: what a job looks like when it reports its lineage.
 
 Each job is a file with a ``NAME`` and one function ``run(spark, lake)``; ``session`` starts Spark
-for it, ``lake`` says where its data lies. ``JOBS`` lists them in the order of their data:
+for it, ``lake`` says where its data lies. ``spark_agent_config.demo`` runs them in this order:
 
     employees (JDBC) ─┐
     salaries (CSV) ───┼─> curate_employees ─> curated/employees ─┬─> report_managers ─> reports/managers ─┐

@@ -6,6 +6,7 @@ the stock agent was recorded with, so the two documents can be compared.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -45,10 +46,16 @@ class SparkLake:
         attendance.write_text("emp_id,day,hours,status\n1,2026-03-02,8,P\n3,2026-03-02,0,A\n")
         orders = self.root / "data" / "raw" / "orders_json" / "orders.json"
         orders.parent.mkdir(parents=True)
-        orders.write_text(
-            '{"amount": 3, "customer": {"name": "c"}, "id": 1, "month": "M1", "region": "EU", '
-            '"tags": ["a"], "items": [{"price": 1.5, "qty": 2, "sku": "x"}]}\n'
-        )
+        order = {
+            "amount": 3,
+            "customer": {"address": {"city": "Riga", "zip": "1"}, "name": "c"},
+            "id": 1,
+            "items": [{"price": 1.5, "qty": 2, "sku": "x"}],
+            "month": "M1",
+            "region": "EU",
+            "tags": ["a"],
+        }
+        orders.write_text(json.dumps(order) + "\n")
 
     def employees(self) -> Any:
         return self.spark.read.parquet(self.path("curated/employees"))

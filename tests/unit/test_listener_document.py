@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graph_model.documents import read_event, read_plan
+from graph_model.translate import PlanDocument, read_logic
 from spark_agent_config.captured import CapturedQuery, Relation, Table, Target
 from spark_agent_config.plan_document import execution_event, execution_plan
 from tests import captures
@@ -29,9 +30,23 @@ def plan_of(name: str) -> dict[str, Any]:
 # --- recordings --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["a2_managers", "c_union", "c_window", "c_explode"])
+@pytest.mark.parametrize(
+    "name", ["a2_managers", "c_union", "c_window", "c_explode", "c_cte_twice", "c_rollup"]
+)
 def test_a_recorded_plan_reads_like_the_stock_agents(name: str) -> None:
     assert outline(plan_of(name), "/none") == outline(captures.plans(name)[0], "/none")
+
+
+@pytest.mark.parametrize(
+    "name", ["a2_managers", "c_union", "c_window", "c_explode", "c_cte_twice", "c_rollup"]
+)
+def test_a_recorded_plan_is_the_same_logic_as_the_stock_agents(name: str) -> None:
+    """Equal fingerprints: a job that both report is one logical plan in the graph."""
+
+    def logic(document: Any) -> Any:
+        return read_logic(PlanDocument(read_plan(document), "", "", "1.2"))
+
+    assert logic(plan_of(name)) == logic(captures.plans(name)[0])
 
 
 def test_every_recording_is_accepted_whole_by_the_reader() -> None:
@@ -326,6 +341,22 @@ def test_an_operator_that_nobody_knows_passes_its_columns_on() -> None:
     assert operations(document)["op-1"]["params"] == {"rate": 0.5}
 
 
+def test_a_hive_table_has_its_partition_columns_behind_the_others() -> None:
+    leaf = {
+        "class": "org.apache.spark.sql.catalyst.catalog.HiveTableRelation",
+        "num-children": 0,
+        "tableMeta": {},
+        "dataCols": [[column(1, "a")]],
+        "partitionCols": [[column(2, "p")]],
+    }
+
+    document = execution_plan(query_over(leaf), APPLICATION)
+
+    assert origins(document) == {"a": {"file:/in#a"}, "p": {"file:/in#p"}}
+    (read,) = document["operations"]["reads"]
+    assert "params" not in read
+
+
 def test_what_a_function_over_rows_puts_out_is_made_of_all_that_goes_in() -> None:
     function = {
         "class": f"{EXPRESSIONS}.PythonUDF",
@@ -402,6 +433,21 @@ def test_a_literal_keeps_its_value(text: str | None, data_type: str, value: obje
 
     assert [item["value"] for item in document["expressions"]["constants"]] == [value]
     json.dumps(document, allow_nan=False)
+
+
+def test_types_of_computed_columns_come_from_mentions_and_from_what_is_written() -> None:
+    """The JSON gives an alias no type: ``odd`` is mentioned above, ``top`` is in the schema."""
+    unknown = {"class": f"{EXPRESSIONS}.Unheard", "num-children": 1, "child": 0}
+    below = project(alias(2, "odd", unknown, column(1, "a")))
+    top = project(alias(3, "top", unknown, {**column(2, "odd"), "dataType": "decimal(9,2)"}))
+    schema = {"fields": [{"name": "top", "type": "timestamp", "nullable": False}]}
+    query = query_over(top, below, relation(column(1, "a")))
+
+    plan = read_plan(execution_plan(replace(query, schema=json.dumps(schema)), APPLICATION))
+
+    types = {item.name: plan.data_types[item.data_type or ""] for item in plan.attributes.values()}
+    assert (types["odd"].text, types["odd"].nullable) == ("decimal(9,2)", True)
+    assert (types["top"].text, types["top"].nullable) == ("timestamp", False)
 
 
 def test_types_of_nested_columns_are_spelled_out() -> None:

@@ -175,7 +175,7 @@ def test_metrics_come_from_below_adaptive_execution_and_its_stages() -> None:
     stage = instance(
         fuse,
         "ShuffleQueryStageExec",
-        plan=Node(fuse, collectLeaves=sequence(fuse, scan, cached)),
+        plan=instance(fuse, "ShuffleExchangeExec", collectLeaves=sequence(fuse, scan, cached)),
     )
     final = instance(
         fuse,
@@ -183,12 +183,16 @@ def test_metrics_come_from_below_adaptive_execution_and_its_stages() -> None:
         metrics=metrics(fuse, numOutputRows=2),
         collectLeaves=sequence(fuse, stage, scan),
     )
-    adaptive = instance(fuse, "AdaptiveSparkPlanExec", executedPlan=final, metrics=metrics(fuse))
+    result = instance(fuse, "ResultQueryStageExec", plan=final, metrics=metrics(fuse))
+    for inside in (final, result):
+        adaptive = instance(
+            fuse, "AdaptiveSparkPlanExec", executedPlan=inside, metrics=metrics(fuse)
+        )
 
-    (captured,) = capture(execution(fuse, insert(fuse), adaptive))
+        (captured,) = capture(execution(fuse, insert(fuse), adaptive))
 
-    assert captured.read_metrics == {"numOutputRows": 8}
-    assert captured.write_metrics == {"numOutputRows": 2}
+        assert captured.read_metrics == {"numOutputRows": 8}
+        assert captured.write_metrics == {"numOutputRows": 2}
 
 
 def test_a_mode_that_spark_does_not_say_hides_no_history() -> None:
@@ -259,12 +263,73 @@ def test_a_table_made_by_a_query_takes_mode_and_counts_of_its_insert() -> None:
     inspector.capture(execution(fuse, insert(fuse)), timestamp=1, duration_ns=1)
     (told,) = inspector.capture(execution(fuse, create, executed), timestamp=2, duration_ns=1)
     (again,) = inspector.capture(execution(fuse, create, executed), timestamp=3, duration_ns=1)
+    assert (again.target.mode, again.write_metrics) == ("Append", {}), "an insert is used once"
 
     assert (told.target.mode, told.write_metrics["numOutputRows"]) == ("Overwrite", 5)
+    inspector.capture(
+        execution(fuse, insert(fuse, mode=text(fuse, "Append"))), timestamp=1, duration_ns=1
+    )
+    create._answers["mode"] = text(fuse, "ErrorIfExists")
+    (made,) = inspector.capture(execution(fuse, create, executed), timestamp=2, duration_ns=1)
+    assert made.target.append is False, "a table that was made, whatever its insert says"
+    create._answers["mode"] = text(fuse, "Append")
     assert (told.target.format, told.target.partition_columns) == ("parquet", ("dt",))
     assert told.target.table is not None
     assert (told.target.table.name, told.target.table.database) == ("t", "hr")
-    assert (again.target.mode, again.write_metrics) == ("Append", {}), "an insert is used once"
+
+
+@pytest.mark.parametrize(
+    ("partition", "static", "dynamic"),
+    [
+        ({"dt": "Some(2026-01-01)"}, {"dt": "2026-01-01"}, False),
+        ({"dt": "Some(2026-01-01)", "site": "None"}, {"dt": "2026-01-01"}, True),
+        ({"site": "None"}, {}, True),
+        ({}, {}, None),
+    ],
+)
+def test_an_insert_into_a_hive_table_says_which_partitions(
+    partition: dict[str, str], static: dict[str, str], dynamic: bool | None
+) -> None:
+    fuse = Fuse()
+    described = Node(
+        fuse,
+        storage=Node(fuse, locationUri=option(fuse, "here")),
+        identifier=identifier(fuse, "t", "hr"),
+        location=text(fuse, "file:/warehouse/t"),
+        provider=option(fuse, "hive"),
+        partitionColumnNames=sequence(fuse, "dt"),
+    )
+    command = Node(
+        fuse,
+        nodeName="InsertIntoHiveTable",
+        toJSON=RECORDED.plan,
+        query=query(fuse),
+        table=described,
+        overwrite=True,
+        partition=mapping(fuse, partition),
+    )
+
+    (captured,) = capture(execution(fuse, command))
+
+    assert captured.target.mode == "Overwrite"
+    assert captured.target.static_partitions == static
+    assert captured.target.dynamic_partition_overwrite is dynamic
+
+
+def test_a_table_that_names_what_is_elsewhere_is_made_there() -> None:
+    fuse = Fuse()
+    options = {"url": "jdbc:h2:mem", "dbtable": "emp"}
+    described = Node(
+        fuse,
+        storage=Node(fuse, locationUri=option(fuse, "here"), properties=mapping(fuse, options)),
+        identifier=identifier(fuse, "t", "hr"),
+        location=text(fuse, "file:/warehouse/t"),
+    )
+    command = Node(fuse, nodeName="CreateDataSourceTableCommand", toJSON="[]", table=described)
+
+    (captured,) = capture(execution(fuse, command))
+
+    assert captured.target.uri == "jdbc:h2:mem:emp"
 
 
 def test_a_dropped_table_is_where_it_was_last_seen() -> None:
@@ -344,6 +409,7 @@ def test_a_statement_with_several_inserts_is_several_writes() -> None:
     captured = capture(execution(fuse, Node(fuse, nodeName="Union", children=both)))
 
     assert [item.target.uri for item in captured] == ["file:/a", "file:/b"]
+    assert [item.write_metrics for item in captured] == [{}, {}]
 
 
 def test_a_write_of_a_source_of_its_own_is_told_by_its_options() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import time
 from typing import Any
 
 import pytest
@@ -288,6 +289,22 @@ def test_an_empty_graph_is_filled_again_from_the_journal() -> None:
     headwater.graph.clear()
     headwater.projector.prepare()
     headwater.project()
+    assert headwater.elements() == before
+    headwater.close()
+
+
+def test_a_graph_that_was_emptied_behind_our_back_is_filled_again_while_idle() -> None:
+    headwater = project([plan(a_plan()), event(an_event())], stepwise=False)
+    before = headwater.elements()
+    headwater.graph.clear()
+    headwater.projector.start()
+    try:
+        for _ in range(200):
+            if headwater.graph.count()[0] and headwater.projector.state == "ready":
+                break
+            time.sleep(0.05)
+    finally:
+        headwater.projector.stop()
     assert headwater.elements() == before
     headwater.close()
 
