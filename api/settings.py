@@ -17,6 +17,9 @@ from graph_model.errors import ConfigurationError
 PREFIX: Final = "HEADWATER_"
 _REPOSITORY: Final = Path(__file__).resolve().parent.parent
 _MEBIBYTE: Final = 1024 * 1024
+#: Read by others in the same shell: the listener in Spark jobs, and the project's own tests.
+OF_OTHERS: Final = ("HEADWATER_URL", "HEADWATER_API_KEY", "HEADWATER_CHROMIUM")
+_OF_TESTS: Final = "HEADWATER_TEST_"
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 
@@ -237,6 +240,8 @@ def refuse_unknown(environment: Mapping[str, str]) -> None:
     """Raise ConfigurationError for the first ``HEADWATER_*`` variable that is no setting."""
     known = [row.variable for row in ROWS]
     for name in sorted(environment):
+        if name in OF_OTHERS or name.startswith(_OF_TESTS):
+            continue
         if name.startswith(PREFIX) and name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
             raise ConfigurationError(f"{name} is not a setting; did you mean {near[0]}?")
