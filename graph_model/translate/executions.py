@@ -1,0 +1,141 @@
+"""The facts of one execution: O(1) elements, none of them shared by all runs of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from graph_model import identity, labels
+from graph_model.documents import ExecutionEvent
+from graph_model.facts import (
+    ExecutionRow,
+    FactCollector,
+    Facts,
+    NameRow,
+    PartitionRow,
+    Scalar,
+    Vertex,
+    edge,
+    properties,
+)
+from graph_model.translate.plans import PlanHead, add_dataset
+from graph_model.translate.spelling import spell
+
+_MAX_ERROR_CHARACTERS: Final = 4_000
+
+
+def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
+    """The facts of one execution: O(1) elements, none of them shared by all runs of a job."""
+    row = _execution_row(head, event)
+    day = day_id(head.job, row.at)
+    collector = FactCollector()
+    collector.add(
+        Vertex(day, labels.DAY, properties({"date": utc_date(row.at)})),
+        Vertex(row.run, labels.RUN),
+        _execution_vertex(row),
+        edge(labels.HAS, head.job, day),
+        edge(labels.HAS, day, row.run),
+        edge(labels.PERFORMED, row.run, row.id),
+        edge(labels.FOLLOWED, day, head.logical_plan),
+        row,
+    )
+    for dataset_id, role, partition in head.partitions:
+        collector.add(PartitionRow(row.id, dataset_id, role, partition))
+    if row.state == labels.COMPLETED:
+        for name, place_id in head.names:
+            name_id = add_dataset(collector, name)
+            collector.add(
+                edge(labels.NAMES, name_id, place_id), NameRow(name_id, place_id, row.id, row.at)
+            )
+    return collector.facts()
+
+
+def utc_date(at: int) -> str:
+    """The UTC date of an epoch-millisecond time, ``2026-03-01``."""
+    return datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
+
+
+def day_id(job: str, at: int) -> str:
+    """The id of the ``day`` vertex that an execution of the job at this time hangs by."""
+    return identity.vertex_id(labels.DAY, job, utc_date(at))
+
+
+def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
+    error = _error_text(event.error)
+    run_key = event.application_id or f"{head.plan_id}@{event.timestamp}"
+    return ExecutionRow(
+        id=identity.vertex_id(
+            labels.EXECUTION, head.execution_plan, head.logical_plan, normal_event(event)
+        ),
+        subject=head.subject,
+        plan_id=head.plan_id,
+        execution_plan=head.execution_plan,
+        logical_plan=head.logical_plan,
+        job=head.job,
+        run=identity.vertex_id(labels.RUN, head.scope, run_key),
+        target=head.target,
+        at=event.timestamp,
+        state=labels.COMPLETED if error is None else labels.FAILED,
+        duration_ns=event.duration_ns,
+        error=error,
+        metrics=spell(
+            {
+                "read": _metrics(event.extra.get("readMetrics")),
+                "write": _metrics(event.extra.get("writeMetrics")),
+            }
+        ),
+        mode=head.mode,
+        dynamic=head.dynamic,
+        kind="lifecycle" if head.mode == labels.LIFECYCLE else "write",
+        command=head.command,
+        producer=head.producer,
+        application_id=event.application_id,
+        scope=head.scope,
+        reads=head.reads,
+    )
+
+
+def normal_event(event: ExecutionEvent) -> list[Any]:
+    """What tells one execution of a plan from another: every field that the event carries."""
+    return [
+        event.plan_id,
+        event.timestamp,
+        event.duration_ns,
+        event.discriminator,
+        {name: list(values) for name, values in event.labels.items()},
+        event.error,
+        dict(event.extra),
+    ]
+
+
+def _execution_vertex(row: ExecutionRow) -> Vertex:
+    values: dict[str, Scalar | None] = {
+        "at": row.at,
+        "state": row.state,
+        "duration_ns": row.duration_ns,
+        "error": row.error,
+        "metrics": row.metrics,
+        "mode": row.mode,
+        "plan": row.plan_id,
+    }
+    return Vertex(row.id, labels.EXECUTION, properties(values))
+
+
+def _error_text(error: Any) -> str | None:
+    """null, false and "" mean that it worked; anything else is kept as text, bounded."""
+    if error is None or error is False or error == "":
+        return None
+    text = error if isinstance(error, str) else spell(error)
+    return text[:_MAX_ERROR_CHARACTERS]
+
+
+def _metrics(value: Any) -> dict[str, int | float]:
+    """Numbers alone, by name; agents send {} where adaptive execution hid them."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {
+        str(name): number
+        for name, number in sorted(value.items())
+        if isinstance(number, int | float) and not isinstance(number, bool)
+    }

@@ -1,0 +1,270 @@
+"""The facts of a plan without its executions (step 4 of the translation)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graph_model import identity, labels, naming
+from graph_model.documents import Operation
+from graph_model.facts import (
+    ColumnRow,
+    DatasetRow,
+    ExecutionPlanRow,
+    FactCollector,
+    Facts,
+    JobRow,
+    LogicalPlanRow,
+    SchemaRow,
+    SchemaUseRow,
+    SupportRow,
+    Vertex,
+    edge,
+    properties,
+)
+from graph_model.naming import DatasetName, JobName, Rules
+from graph_model.translate.logic import DatasetSchema, Logic, PlanDocument, read_logic
+from graph_model.translate.spelling import spell
+
+
+@dataclass(frozen=True, slots=True)
+class PlanHead:
+    """What the facts of an execution need to know of its plan: the part worth keeping at hand."""
+
+    subject: str
+    scope: str
+    plan_id: str
+    execution_plan: str
+    logical_plan: str
+    job: str
+    target: str
+    mode: str
+    dynamic: bool
+    command: str
+    producer: str
+    reads: str
+    partitions: tuple[tuple[str, str, str], ...]  # (dataset id, role, partition)
+    names: tuple[tuple[DatasetName, str], ...]  # (catalog name, its location's dataset id)
+
+
+def translate_plan(
+    document: PlanDocument, rules: Rules = naming.DEFAULT_RULES
+) -> tuple[Facts, PlanHead]:
+    """The facts of a plan without its executions, and the head that executions need."""
+    logic = read_logic(document, rules)
+    plan = document.plan
+    job = naming.job_name(plan.labels, plan.name, document.scope, rules)
+    job_id = identity.job_id(job.namespace, job.name)
+    fingerprint = logic.fingerprint()
+    logical_plan = identity.vertex_id(labels.LOGICAL_PLAN, job_id, fingerprint)
+    collector = FactCollector()
+    _add_job(collector, job_id, job)
+    _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
+    _add_datasets(collector, logic, logical_plan)
+    _add_operations(collector, logic, logical_plan)
+    _add_columns(collector, logic, logical_plan)
+    head = _head(document, logic, job_id, logical_plan, rules)
+    _add_execution_plan(collector, document, head)
+    return collector.facts(), head
+
+
+def _add_job(collector: FactCollector, job_id: str, job: JobName) -> None:
+    collector.add(
+        Vertex(job_id, labels.JOB, properties({"namespace": job.namespace, "name": job.name})),
+        JobRow(job_id, job.namespace, job.name, job.shared),
+    )
+
+
+def _add_logical_plan(
+    collector: FactCollector, logic: Logic, job_id: str, logical_plan: str, fingerprint: str
+) -> None:
+    keys = spell(list(logic.partition_keys))
+    gaps = spell([{"code": code, "detail": detail} for code, detail in logic.gaps])
+    values = {"fingerprint": fingerprint, "mode": logic.mode, "partition_keys": keys, "gaps": gaps}
+    target = logic.write.dataset_id
+    collector.add(
+        Vertex(logical_plan, labels.LOGICAL_PLAN, properties(values)),
+        edge(labels.HAS, job_id, logical_plan),
+        edge(labels.FEEDS, logical_plan, target, {"mode": logic.mode, "partition_keys": keys}),
+        LogicalPlanRow(logical_plan, job_id, fingerprint, target, logic.mode, keys, gaps),
+    )
+    for use in logic.reads:
+        collector.add(edge(labels.FEEDS, use.dataset_id, logical_plan))
+
+
+def _add_datasets(collector: FactCollector, logic: Logic, logical_plan: str) -> None:
+    for use in logic.reads:
+        _add_schema(collector, use, logical_plan, labels.READS, "read")
+    _add_schema(collector, logic.write, logical_plan, labels.WRITES, "write")
+
+
+def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
+    """Add a dataset's vertex and row; its id."""
+    dataset_id = identity.dataset_id(dataset.scope, dataset.uri)
+    values = {
+        "uri": dataset.uri, "scope": dataset.scope, "name": dataset.name, "kind": dataset.kind,
+    }  # fmt: skip
+    collector.add(
+        Vertex(dataset_id, labels.DATASET, properties(values)),
+        DatasetRow(dataset_id, dataset.uri, dataset.scope, dataset.name, dataset.kind),
+    )
+    return dataset_id
+
+
+def _add_schema(
+    collector: FactCollector, use: DatasetSchema, logical_plan: str, label: str, role: str
+) -> None:
+    dataset_id = add_dataset(collector, use.dataset)
+    if use.columns is None:
+        collector.add(SchemaUseRow(logical_plan, dataset_id, "", role))
+        return
+    values = {"columns": use.content, "dataset": use.dataset.uri}
+    collector.add(
+        Vertex(use.schema_id, labels.SCHEMA, properties(values)),
+        edge(label, logical_plan, use.schema_id),
+        SchemaRow(use.schema_id, dataset_id, use.content),
+        SchemaUseRow(logical_plan, dataset_id, use.schema_id, role),
+    )
+    for column in use.columns:
+        column_id = _add_column(collector, dataset_id, use.dataset.uri, column.path)
+        collector.add(edge(labels.HAS, use.schema_id, column_id))
+
+
+def _add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -> str:
+    column_id = identity.column_id(dataset_id, path)
+    values = {"path": path, "dataset": uri, "dataset_id": dataset_id}
+    collector.add(
+        Vertex(column_id, labels.COLUMN, properties(values)),
+        edge(labels.HAS, dataset_id, column_id),
+        ColumnRow(column_id, dataset_id, path),
+    )
+    return column_id
+
+
+def _add_operations(collector: FactCollector, logic: Logic, logical_plan: str) -> None:
+    ids = [
+        identity.vertex_id(labels.OPERATION, logical_plan, operation.position)
+        for operation in logic.operations
+    ]
+    for operation, operation_id in zip(logic.operations, ids, strict=True):
+        values: dict[str, Any] = {
+            "name": operation.name,
+            "kind": operation.kind,
+            "position": operation.position,
+            "parameters": operation.parameters,
+            "output": operation.output,
+            "schema": operation.schema or None,
+            "logical_plan": logical_plan,
+        }
+        collector.add(
+            Vertex(operation_id, labels.OPERATION, properties(values)),
+            edge(labels.HAS, logical_plan, operation_id),
+        )
+        for index, position in enumerate(operation.inputs):
+            collector.add(
+                edge(
+                    labels.FEEDS, ids[position], operation_id, {"index": index},
+                    discriminator=(index,),
+                )
+            )  # fmt: skip
+        for dataset_id in operation.datasets:
+            collector.add(edge(labels.FEEDS, dataset_id, operation_id))
+    collector.add(edge(labels.FEEDS, ids[-1], logic.write.dataset_id))
+
+
+def _add_columns(collector: FactCollector, logic: Logic, logical_plan: str) -> None:
+    uris = {use.dataset_id: use.dataset.uri for use in (*logic.reads, logic.write)}
+    for flow in logic.flows:
+        source = _add_column(collector, flow.source[0], uris[flow.source[0]], flow.source[1])
+        target = _add_column(collector, flow.target[0], uris[flow.target[0]], flow.target[1])
+        values = {
+            "kind": flow.kind, "how": flow.how, "expression": flow.expression,
+            "logical_plan": logical_plan,
+        }  # fmt: skip
+        discriminator = (logical_plan, flow.kind, flow.how)
+        collector.add(edge(labels.DERIVES, source, target, values, discriminator=discriminator))
+    for influence in logic.influences:
+        dataset_id, path = influence.source
+        source = _add_column(collector, dataset_id, uris[dataset_id], path)
+        values = {"how": influence.how, "expression": influence.expression}
+        collector.add(
+            edge(labels.INFLUENCES, source, logical_plan, values, discriminator=(influence.how,))
+        )
+
+
+def _head(
+    document: PlanDocument, logic: Logic, job_id: str, logical_plan: str, rules: Rules
+) -> PlanHead:
+    plan = document.plan
+    extra = plan.write.extra
+    return PlanHead(
+        subject=identity.subject_id(document.scope, plan.id),
+        scope=document.scope,
+        plan_id=plan.id,
+        execution_plan=identity.vertex_id(
+            labels.EXECUTION_PLAN, document.scope, plan.id, document.content_hash
+        ),
+        logical_plan=logical_plan,
+        job=job_id,
+        target=logic.write.dataset_id,
+        mode=logic.mode,
+        dynamic=extra.get("dynamicPartitionOverwrite") is True
+        or plan.write.name == "OverwritePartitionsDynamic",
+        command=plan.write.name,
+        producer=f"{plan.agent.name} {plan.agent.version}" if plan.agent else "unknown",
+        reads=identity.digest(sorted({use.dataset_id for use in logic.reads})),
+        partitions=_partitions(document, rules),
+        names=tuple(
+            (name, identity.dataset_id(place.scope, place.uri)) for name, place in logic.names
+        ),
+    )
+
+
+def _partitions(document: PlanDocument, rules: Rules) -> tuple[tuple[str, str, str], ...]:
+    """(dataset id, role, partition) of every partition that the plan names."""
+    found: set[tuple[str, str, str]] = set()
+    for operation in document.plan.operations:
+        sources = (operation.target,) if operation.kind == "write" else operation.sources
+        role = "write" if operation.kind == "write" else "read"
+        for source in sources:
+            for name in naming.normalise(source, document.scope, rules):
+                static = _static_partition(operation) if role == "write" else None
+                partition = "/".join(part for part in (name.partition, static) if part)
+                if partition:
+                    found.add((identity.dataset_id(name.scope, name.uri), role, partition))
+    return tuple(sorted(found))
+
+
+def _static_partition(operation: Operation) -> str | None:
+    """``{"dt": "2026-01-01"}`` of the listener => ``dt=2026-01-01``."""
+    static = operation.extra.get("staticPartitions")
+    if not isinstance(static, dict) or not static:
+        return None
+    pairs = ((str(key), None if value is None else str(value)) for key, value in static.items())
+    return naming.partition_text(pairs)
+
+
+def _add_execution_plan(collector: FactCollector, document: PlanDocument, head: PlanHead) -> None:
+    plan = document.plan
+    system = f"{plan.system.name} {plan.system.version}"
+    values = {"name": plan.name or "", "system": system, "agent": head.producer, "plan": plan.id}
+    collector.add(
+        Vertex(head.execution_plan, labels.EXECUTION_PLAN, properties(values)),
+        edge(labels.IS, head.execution_plan, head.logical_plan),
+        ExecutionPlanRow(
+            id=head.execution_plan,
+            subject=head.subject,
+            scope=document.scope,
+            plan_id=plan.id,
+            content_hash=document.content_hash,
+            api_version=document.api_version,
+            logical_plan=head.logical_plan,
+            job=head.job,
+            name=plan.name or "",
+            system=system,
+            agent=head.producer,
+            command=head.command,
+            labels=spell({name: list(values) for name, values in sorted(plan.labels.items())}),
+        ),
+        SupportRow(head.subject, head.logical_plan),
+    )
