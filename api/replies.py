@@ -56,14 +56,14 @@ def runs_reply(page: Page[RunView]) -> dict[str, Any]:
     """Runs as their list shows them: without their executions."""
     reply = page_reply(page)
     for item in reply["items"]:
-        del item["items"]
+        del item["items"], item["partial"]
     return reply
 
 
 def graph_reply(view: GraphView, rebuilding: bool) -> dict[str, Any]:
     """A graph; while the graph is behind the journal the answer says so."""
     partial = view.partial
-    if rebuilding and partial is None:
+    if rebuilding:
         partial = Partial("rebuilding", 0)
     return {
         "nodes": [_node(node) for node in view.nodes],
@@ -112,10 +112,10 @@ def plan_reply(page: PlanPage, rebuilding: bool) -> dict[str, Any]:
     if page.document is None:
         del reply["document"]
     partial: Partial | None = None
-    if page.inspection.cut:
-        partial = Partial("nodes", len(page.inspection.operations))
-    elif rebuilding:
+    if rebuilding:
         partial = Partial("rebuilding", 0)
+    elif page.inspection.cut:
+        partial = Partial("nodes", len(page.inspection.operations))
     return reply | {
         "operations": [_operation(operation) for operation in page.inspection.operations],
         "edges": [{"from": a, "to": b} for a, b in page.inspection.edges],

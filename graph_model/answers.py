@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_model import identity, labels, naming
-from graph_model.errors import NotFound
+from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import (
     DatasetRow,
     Edge,
@@ -29,7 +29,16 @@ from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial, Question
 from graph_model.naming import Rules
 from graph_model.projector import read_plan_document
 from graph_model.references import References
-from graph_model.store import Catalogue, Direction, Graph, Journal, Match, Page, RunSummary
+from graph_model.store import (
+    Catalogue,
+    Direction,
+    DocumentKind,
+    Graph,
+    Journal,
+    Match,
+    Page,
+    RunSummary,
+)
 from graph_model.translate import PlanDocument
 from graph_model.view import ColumnSpelling, GraphView, LastRun, Names, draw, iso, last_run
 
@@ -84,6 +93,7 @@ class RunView:
     executions: int
     error: str | None
     items: tuple[ExecutionView, ...] | None = None
+    partial: Partial | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,23 +486,14 @@ class Answers:
         return Page(tuple(_run_view(run) for run in page.items), page.total, page.next)
 
     def run(self, job: str, run: str) -> RunView:
-        """One run with its executions, newest first."""
+        """One run with its executions, newest first; of more than 1,000 the newest."""
         self._job_row(job)
-        rows = self._catalogue.executions(job=job, run=run, limit=_RECENT).items
-        if not rows:
+        found = self._catalogue.list_runs(job, run=run, limit=1).items
+        if not found:
             raise NotFound("run", run)
-        started = min(row.at - (row.duration_ns or 0) // 1_000_000 for row in rows)
-        failed = next((row for row in rows if row.state == labels.FAILED), None)
-        return RunView(
-            id=run,
-            application_id=rows[0].application_id,
-            started_at=iso(started) or "",
-            ended_at=iso(max(row.at for row in rows)) or "",
-            state=labels.COMPLETED if failed is None else labels.FAILED,
-            executions=len(rows),
-            error=None if failed is None else failed.error,
-            items=self._execution_views(rows),
-        )
+        page = self._catalogue.executions(job=job, run=run, limit=_RECENT)
+        cut = Partial("executions", _RECENT) if page.next is not None else None
+        return replace(_run_view(found[0]), items=self._execution_views(page.items), partial=cut)
 
     def _job_row(self, job: str) -> JobRow:
         rows = self._catalogue.jobs((job,))
@@ -575,9 +576,12 @@ class Answers:
     def last_writer(self, dataset: str, *, partition: str | None, at: int | None) -> LastWriter:
         """The newest completed write (that touched the partition), and what failed since.
 
-        A write without partition values touches every partition.
+        A write without partition values touches every partition. Raises InvalidReference for a
+        partition that is not ``key=value/…`` with keys that the dataset is partitioned by.
         """
         self._dataset_row(dataset)
+        if partition is not None:
+            partition = self._known_partition(dataset, partition)
         failed: list[ExecutionRow] = []
         cursor: str | None = None
         while True:
@@ -593,6 +597,20 @@ class Answers:
             if page.next is None:
                 return LastWriter(None, self._execution_views(failed))
             cursor = page.next
+
+    def _known_partition(self, dataset: str, partition: str) -> str:
+        """``DT=2026-01-01`` as ingestion spells it."""
+        pairs = naming.partition_pairs(partition)
+        keys = [naming.fold(key) for key, _ in pairs]
+        if len(pairs) != len(partition.split("/")) or len(set(keys)) != len(keys):
+            raise InvalidReference(partition, "key=value/key=value, each key once")
+        plans = {writer.logical_plan for writer in self._catalogue.writers((dataset,), None)}
+        rows = self._catalogue.logical_plans(plans)
+        known = {key for row in rows for key in json.loads(row.partition_keys)}
+        if not set(keys) <= known:
+            names = ", ".join(sorted(known)) or "none: it is not known to be partitioned"
+            raise InvalidReference(partition, f"partition keys of this dataset ({names})")
+        return naming.partition_text(pairs)
 
     def _touching(
         self, rows: Sequence[ExecutionRow], dataset: str, partition: str | None
@@ -621,6 +639,7 @@ class Answers:
     def plan(self, plan_id: str, *, at: int | None, document: bool, layout: bool) -> PlanPage:
         """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id."""
         row, others = self._plan_row(plan_id)
+        others = max(others, self._other_bodies(row.plan_id))
         stored = self._journal.plan_document(row.plan_id, row.content_hash)
         if stored is None:
             raise NotFound("document of plan", plan_id)
@@ -667,6 +686,11 @@ class Answers:
             raise NotFound("plan", plan_id)
         return rows[0], len(rows) - 1
 
+    def _other_bodies(self, plan_id: str) -> int:
+        """How many more plan documents the journal has under this id."""
+        documents = self._journal.plan(plan_id, all_events=False)
+        return sum(document.kind == DocumentKind.PLAN for document in documents) - 1
+
     def _named(self, document: PlanDocument, uri: str) -> tuple[DatasetReference, ...]:
         """The datasets that a URI of the document stands for."""
         found = naming.normalise(uri, document.scope, self._rules)
@@ -696,11 +720,20 @@ class Answers:
     # --- search
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[SearchItem]:
-        page = self._catalogue.search(text, kinds=kinds, limit=limit)
+        """By name; a URI is looked up as ingestion spells it (``s3a://…`` finds ``s3://…``)."""
+        page = self._catalogue.search(self._searched(text), kinds=kinds, limit=limit)
         ids = {match.dataset or match.id for match in page.items if match.kind != labels.JOB}
         datasets = {row.id: row for row in self._catalogue.datasets(ids)}
         items = tuple(_search_item(match, datasets) for match in page.items)
         return Page(items, page.total, page.next)
+
+    def _searched(self, text: str) -> str:
+        words = text.strip()
+        scheme, separator, rest = words.partition("://")
+        if not separator or not rest or " " in words:
+            return words
+        aliases = dict(self._rules.scheme_aliases)
+        return f"{aliases.get(scheme.lower(), scheme)}://{rest}"
 
     # --- shared
 

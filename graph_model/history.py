@@ -1,9 +1,9 @@
 """Which writes count at a time: pure, on rows that the catalogue selected.
 
 The rule of this version: at every hop the latest successful write wins. A logical plan is
-*visible* when it wrote the dataset in its latest overwrite at or before the time asked, or
-appended to it at that time or later. Both directions of a walk use the same relation, so "x is
-downstream of y" holds exactly when "y is upstream of x" does.
+*visible* when it wrote the dataset in its latest full overwrite at or before the time asked, or
+appended to it or overwrote some of its partitions at that time or later. Both directions of a walk
+use the same relation, so "x is downstream of y" holds exactly when "y is upstream of x" does.
 """
 
 from __future__ import annotations

@@ -65,6 +65,9 @@ OVERWRITE: Final = "overwrite"
 APPEND: Final = "append"
 LIFECYCLE: Final = "lifecycle"  # DROP, TRUNCATE, CREATE without a query: never a write
 MODES: Final = (OVERWRITE, APPEND, LIFECYCLE)
+# Of an execution alone: an overwrite of some partitions, which closes nothing of the others.
+OVERWRITE_PARTITIONS: Final = "overwrite-partitions"
+EXECUTION_MODES: Final = (*MODES, OVERWRITE_PARTITIONS)
 
 # States of an execution.
 COMPLETED: Final = "completed"

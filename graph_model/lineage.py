@@ -199,14 +199,13 @@ class Lineage:
         return reached & found.datasets
 
     def _plans_of_job(self, job: str, at: int | None, found: _Found) -> set[str]:
-        """The job's plans that its own later writes have not replaced."""
+        """The job's plans whose writes are still visible: the relation of every other step."""
         page = self._graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
         self._note_hub(page.cut, found)
         own = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
         targets = {row.target for row in self._catalogue.logical_plans(own)}
-        writers = [w for w in self._catalogue.writers(targets, at) if w.logical_plan in own]
-        plans = {writer.logical_plan for writer in visible_writers(writers)}
-        return self._take_plans(plans, found)
+        writers = visible_writers(self._catalogue.writers(targets, at))
+        return self._take_plans({w.logical_plan for w in writers} & own, found)
 
     def _plans_beside(
         self, datasets: Collection[str], direction: Direction, at: int | None, found: _Found
@@ -368,14 +367,14 @@ class Lineage:
     def ask_columns(self, start: Collection[str], question: Question) -> Answer:
         """Where columns come from and where they go, derivation by derivation."""
         found = _Found(question.limit)
-        nodes = self._column_nodes(start)
+        nodes: dict[str, ColumnNode] = {}
+        self._admit_columns(self._column_nodes(start), nodes, found)
         edges: dict[str, Edge] = {}
         directions = (
             _EVERY_DIRECTION if question.direction == Direction.BOTH else (question.direction,)
         )
         for direction in directions:
             self._walk_columns(question, direction, nodes, edges, found)
-        found.datasets |= {node.dataset for node in nodes.values()}
         return Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=(),
@@ -387,6 +386,18 @@ class Lineage:
             depth_reached=found.reached,
             partial=found.partial,
         )
+
+    def _admit_columns(
+        self, arrived: dict[str, ColumnNode], nodes: dict[str, ColumnNode], found: _Found
+    ) -> None:
+        """Take in columns, each with its table, in the order of ids while the limit lasts."""
+        for key in sorted(arrived):
+            table = {arrived[key].dataset}
+            if len(nodes) + 1 + len(found.datasets | table) > max(found.limit, 2):
+                found.cut("nodes", found.limit)
+                return
+            nodes[key] = arrived[key]
+            found.datasets |= table
 
     def _walk_columns(
         self,
@@ -406,12 +417,7 @@ class Lineage:
                 return
             steps = self._column_steps(frontier, direction, question, found)
             ends = {e.out_id if direction == Direction.UPSTREAM else e.in_id for e in steps}
-            arrived = self._column_nodes(ends - nodes.keys())
-            for key in sorted(arrived):
-                if len(nodes) >= question.limit:
-                    found.cut("nodes", question.limit)
-                    break
-                nodes[key] = arrived[key]
+            self._admit_columns(self._column_nodes(ends - nodes.keys()), nodes, found)
             for edge in steps:
                 if edge.out_id in nodes and edge.in_id in nodes:
                     edges[edge.id] = edge

@@ -46,15 +46,18 @@ class References:
         prefix, separator, rest = reference.partition(":")
         if separator and rest:
             if prefix == labels.DATASET:
-                return self.dataset(rest, at)
+                return self.dataset(rest, at, asked=reference)
             if prefix == labels.COLUMN:
                 return self._column(reference, rest, at)
             if prefix == labels.JOB:
                 return self._job(reference, rest)
         raise InvalidReference(reference, EXPECTED)
 
-    def dataset(self, text: str, at: int | None = None) -> str:
-        """The id of the dataset with this URI, ``<scope>@<uri>`` or id."""
+    def dataset(self, text: str, at: int | None = None, *, asked: str | None = None) -> str:
+        """The id of the dataset with this URI, ``<scope>@<uri>`` or id.
+
+        ``asked`` is the whole of what was written, for the message.
+        """
         if identity.kind_of(text) == labels.DATASET:
             return self._known_id(labels.DATASET, text)
         for spelling in _spellings(text):
@@ -63,8 +66,8 @@ class References:
                 if scope is not None:
                     rows = tuple(row for row in rows if row.scope == scope)
                 if rows:
-                    return self._location(_only(text, rows), at)
-        raise NotFound("dataset", text)
+                    return self._location(_only(asked or text, rows), at)
+        raise NotFound("dataset", asked or text)
 
     def column(self, dataset: str, path: str) -> str:
         """The id of a dataset's column by its path, any case."""
@@ -103,7 +106,7 @@ class References:
         uri, separator, path = rest.rpartition("#")
         if not separator or not uri or not path:
             raise InvalidReference(reference, "column:<uri>#<path>")
-        dataset = self.dataset(uri, at)
+        dataset = self.dataset(uri, at, asked=reference)
         for spelling in _spellings(path):
             try:
                 return self.column(dataset, spelling)

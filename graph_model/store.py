@@ -279,9 +279,15 @@ class Catalogue(Protocol):
         """By namespace and name; ``query`` is a case-insensitive substring of the name."""
 
     def list_runs(
-        self, job: str, *, at: int | None = None, limit: int = 100, cursor: str | None = None
+        self,
+        job: str,
+        *,
+        run: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> Page[RunSummary]:
-        """Runs of a job, newest first."""
+        """Runs of a job, newest first; with ``run`` that one alone."""
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
         """Datasets, jobs and columns whose name holds the text (any case).

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from flask import Response, jsonify
@@ -27,7 +28,7 @@ from api.schemas.reply import GraphReply, ItemReply, LastWriterReply, ListReply,
 from api.service import current_service
 from graph_model import identity, labels
 from graph_model.answers import Answers
-from graph_model.errors import NotFound
+from graph_model.errors import NotFound, Rebuilding
 from graph_model.lineage import Question
 
 blueprint = Blueprint("graph", __name__, url_prefix="/graph", description="The lineage graph")
@@ -42,6 +43,18 @@ def _answers() -> Answers:
 
 def _rebuilding() -> bool:
     return current_service().projector.state == "rebuilding"
+
+
+@contextmanager
+def _whole_or_later() -> Iterator[None]:
+    """While the graph is behind, what is not found may only not be there yet: 503, not 404."""
+    rebuilding = _rebuilding()
+    try:
+        yield
+    except NotFound as error:
+        if rebuilding or _rebuilding():
+            raise Rebuilding(f"{error} yet: the graph is being rebuilt") from error
+        raise
 
 
 def _deadline() -> Callable[[], bool]:
@@ -66,6 +79,7 @@ def _described(schema: type) -> Callable[[Any], Any]:
 @_described(GraphReply)
 def overview(query: Mapping[str, Any]) -> Response:
     """All jobs and tables."""
+    rebuilding = _rebuilding()
     view = _answers().overview(
         namespace=query["namespace"],
         query=query["q"],
@@ -73,7 +87,7 @@ def overview(query: Mapping[str, Any]) -> Response:
         at=query["at"],
         layout=query["layout"],
     )
-    return jsonify(graph_reply(view, _rebuilding()))
+    return jsonify(graph_reply(view, rebuilding))
 
 
 @blueprint.route("/lineage")
@@ -82,7 +96,9 @@ def overview(query: Mapping[str, Any]) -> Response:
 def lineage(query: Mapping[str, Any]) -> Response:
     """The neighbourhood of a dataset, a job or a column."""
     answers = _answers()
-    node = answers.references.resolve(query["node"], query["at"])
+    rebuilding = _rebuilding()
+    with _whole_or_later():
+        node = answers.references.resolve(query["node"], query["at"])
     question = Question(
         node=node,
         direction=query["direction"],
@@ -99,7 +115,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
         expired=_deadline(),
         time_limit_ms=TIME_LIMIT_MS,
     )
-    return jsonify(graph_reply(view, _rebuilding()))
+    return jsonify(graph_reply(view, rebuilding))
 
 
 @blueprint.route("/column-lineage")
@@ -116,15 +132,17 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
         indirect=query["indirect"],
         limit=query["limit"],
     )
-    view = _answers().column_lineage(
-        query["dataset"],
-        query["column"],
-        question,
-        layout=query["layout"],
-        expired=_deadline(),
-        time_limit_ms=TIME_LIMIT_MS,
-    )
-    return jsonify(graph_reply(view, _rebuilding()))
+    rebuilding = _rebuilding()
+    with _whole_or_later():
+        view = _answers().column_lineage(
+            query["dataset"],
+            query["column"],
+            question,
+            layout=query["layout"],
+            expired=_deadline(),
+            time_limit_ms=TIME_LIMIT_MS,
+        )
+    return jsonify(graph_reply(view, rebuilding))
 
 
 @blueprint.route("/jobs")
@@ -222,10 +240,12 @@ def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
 @_described(PlanReply)
 def plan(query: Mapping[str, Any], plan_id: str) -> Response:
     """The fine view of one plan: operations, schemas, expressions."""
-    page = _answers().plan(
-        plan_id, at=query["at"], document=query["document"], layout=query["layout"]
-    )
-    return jsonify(plan_reply(page, _rebuilding()))
+    rebuilding = _rebuilding()
+    with _whole_or_later():
+        page = _answers().plan(
+            plan_id, at=query["at"], document=query["document"], layout=query["layout"]
+        )
+    return jsonify(plan_reply(page, rebuilding))
 
 
 @blueprint.route("/search")

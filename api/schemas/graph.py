@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.schemas.query import Choice, Choices, Flag, Instant, Query, Text, Whole
+from api.schemas.query import Choice, Choices, Flag, Instant, Query, Text, Whole, Words
 from graph_model.store import Direction
 
 _SEARCH_KINDS = ("dataset", "job", "column")
@@ -11,7 +11,7 @@ MAX_DEPTH = 50
 
 class OverviewQuery(Query):
     namespace = Text(load_default=None)
-    q = Text(most=200, load_default="")
+    q = Words(most=200, load_default="")
     limit = Whole(1, 2_000, load_default=500)
     at = Instant()
     layout = Flag(load_default=False)
@@ -41,7 +41,7 @@ class ColumnLineageQuery(Query):
 
 
 class ListQuery(Query):
-    q = Text(most=200, load_default="")
+    q = Words(most=200, load_default="")
     limit = Whole(1, 1_000, load_default=100)
     cursor = Text(load_default=None)
     at = Instant()

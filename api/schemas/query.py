@@ -103,6 +103,15 @@ class Text(fields.String):
         return value
 
 
+class Words(Text):
+    """As :class:`Text`, but nothing at all is fine: what an empty search field sends."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> str:
+        if isinstance(value, str) and not value.strip():
+            return ""
+        return super()._deserialize(value, attr, data, **options)
+
+
 class Choice(fields.Field[Any]):
     """A member of a StrEnum, by its value."""
 
@@ -150,4 +159,5 @@ __all__ = [
     "Query",
     "Text",
     "Whole",
+    "Words",
 ]

@@ -203,10 +203,16 @@ class SqlCatalogue:
             return lists.list_jobs(connection, query, namespace, limit, cursor, at)
 
     def list_runs(
-        self, job: str, *, at: int | None = None, limit: int = 100, cursor: str | None = None
+        self,
+        job: str,
+        *,
+        run: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> Page[RunSummary]:
         with self._read() as connection:
-            return lists.list_runs(connection, job, at, limit, cursor)
+            return lists.list_runs(connection, job, run, at, limit, cursor)
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
         """See ``store.Catalogue``. There is one page: ``next`` is None, ``total`` counts all."""

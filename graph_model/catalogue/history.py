@@ -114,7 +114,7 @@ def writers(connection: Connection, targets: Collection[str], at: int | None) ->
 def _writers(targets: Sequence[str], at: int | None) -> sa.Select[Any]:
     inner, outer = executions.alias("listed").c, executions.alias("seen").c
     pairs = _pairs(inner.target, inner.logical_plan, targets, *successful(inner, writes_only=True))
-    modes = given(labels.MODES, "modes")
+    modes = given(labels.EXECUTION_MODES, "modes")
     latest = (
         sa.select(sa.func.max(outer.at))
         .where(

@@ -109,11 +109,17 @@ def _run_counts(connection: Connection, ids: Sequence[str], at: int | None) -> d
 
 
 def list_runs(
-    connection: Connection, job: str, at: int | None, limit: int, cursor: str | None
+    connection: Connection,
+    job: str,
+    run: str | None,
+    at: int | None,
+    limit: int,
+    cursor: str | None,
 ) -> Page[RunSummary]:
     """Newest first by (end, run)."""
     columns = executions.c
-    chosen = (columns.job == job, *until(columns.at, at))
+    one = () if run is None else (columns.run == run,)
+    chosen = (columns.job == job, *one, *until(columns.at, at))
     ended = sa.func.max(columns.at)
     asked = sa.select(columns.run).where(*chosen).group_by(columns.run)
     if cursor is not None:
@@ -123,10 +129,10 @@ def list_runs(
         )
     page = asked.order_by(ended.desc(), columns.run.desc()).limit(checked_limit(limit) + 1)
     runs = list(connection.execute(page).scalars())
-    folded = {run.run: run for run in _folded(connection, chosen, runs)}
+    folded = {summary.run: summary for summary in _folded(connection, chosen, runs)}
     counted = sa.select(sa.func.count(columns.run.distinct())).where(*chosen)
     return _page(
-        [folded[run] for run in runs],
+        [folded[key] for key in runs],
         limit,
         connection.execute(counted).scalar_one(),
         lambda item: write_cursor("runs", item.ended_at, item.run),

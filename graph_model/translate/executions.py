@@ -85,7 +85,7 @@ def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
                 "write": _metrics(event.extra.get("writeMetrics")),
             }
         ),
-        mode=head.mode,
+        mode=_mode(head),
         dynamic=head.dynamic,
         kind="lifecycle" if head.mode == labels.LIFECYCLE else "write",
         command=head.command,
@@ -94,6 +94,14 @@ def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
         scope=head.scope,
         reads=head.reads,
     )
+
+
+def _mode(head: PlanHead) -> str:
+    """An overwrite that names partitions, or finds them as it goes, leaves the others alone."""
+    named = any(role == "write" for _, role, _ in head.partitions)
+    if head.mode == labels.OVERWRITE and (head.dynamic or named):
+        return labels.OVERWRITE_PARTITIONS
+    return head.mode
 
 
 def normal_event(event: ExecutionEvent) -> list[Any]:

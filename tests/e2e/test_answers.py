@@ -1,0 +1,191 @@
+"""What the read routes answer, on a small Headwater in memory: rules that a reader relies on."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.application import create_app
+from api.service import Service
+from api.settings import read_settings
+from tests.projections import SmallHeadwater, small_headwater
+from tests.unit.test_projector import a_plan, an_event, event, plan
+
+DAY = 86_400_000
+START = 1_700_000_000_000
+
+
+@pytest.fixture
+def headwater() -> Iterator[SmallHeadwater]:
+    made = small_headwater()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(headwater: SmallHeadwater) -> FlaskClient:
+    headwater.projector._state = "ready"
+    service = Service(
+        headwater.journal, headwater.projector, headwater.graph, headwater.catalogue, lambda: START
+    )
+    return create_app(read_settings({}), service).test_client()
+
+
+def job(
+    name: str, target: str, number: int, *, source: str = "file:/data/in.csv", **write: Any
+) -> dict[str, Any]:
+    """A plan of a job of its own; ``write`` changes the write operation."""
+    body = copy.deepcopy(a_plan(id=f"{number:08d}-2222-5333-8444-555555555555", name=name))
+    body["operations"]["write"] |= {"outputSource": target, **write}
+    body["operations"]["reads"][0]["inputSources"] = [source]
+    return body
+
+
+def ran(headwater: SmallHeadwater, body: dict[str, Any], at: int, **changes: Any) -> None:
+    headwater.accept(plan(body), event(an_event(at, planId=body["id"], **changes)))
+    headwater.project()
+
+
+def labels_of(reply: Any) -> set[str]:
+    return {node["label"] for node in reply.get_json()["nodes"]}
+
+
+def test_partitions_written_by_two_jobs_both_count(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("first", "s3://lake/t/dt=2026-01-01", 1), START)
+    ran(headwater, job("second", "s3://lake/t/dt=2026-01-02", 2), START + DAY)
+    reply = client.get("/graph/lineage", query_string={"node": "dataset:s3://lake/t"})
+    assert labels_of(reply) == {"t", "in.csv", "first", "second"}
+    ran(headwater, job("third", "s3://lake/t", 3), START + 2 * DAY)
+    reply = client.get("/graph/lineage", query_string={"node": "dataset:s3://lake/t"})
+    assert labels_of(reply) == {"t", "in.csv", "third"}
+
+
+@pytest.mark.parametrize(
+    ("partition", "job_name"),
+    [("dt=2026-01-01", "first"), ("DT=2026-01-01", "first"), ("dt=2026-01-02", "second")],
+)
+def test_the_last_writer_of_a_partition_is_found_in_any_spelling(
+    headwater: SmallHeadwater, client: FlaskClient, partition: str, job_name: str
+) -> None:
+    ran(headwater, job("first", "s3://lake/t/dt=2026-01-01", 1), START)
+    ran(headwater, job("second", "s3://lake/t/dt=2026-01-02", 2), START + DAY)
+    (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
+    reply = client.get(
+        f"/graph/datasets/{table['id']}/last-writer", query_string={"partition": partition}
+    )
+    assert reply.get_json()["execution"]["job"]["name"] == job_name
+    assert reply.get_json()["execution"]["mode"] == "overwrite-partitions"
+
+
+@pytest.mark.parametrize("partition", ["dt", "=", "/", "x=1", "dt=1/dt=2", "dt=1/"])
+def test_a_partition_that_cannot_be_is_refused_by_name(
+    headwater: SmallHeadwater, client: FlaskClient, partition: str
+) -> None:
+    ran(headwater, job("first", "s3://lake/t/dt=2026-01-01", 1), START)
+    (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
+    reply = client.get(
+        f"/graph/datasets/{table['id']}/last-writer", query_string={"partition": partition}
+    )
+    assert reply.status_code == 400
+    assert list(reply.get_json()["errors"]) == ["partition"]
+
+
+def test_failed_attempts_since_the_last_good_one_are_told(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    body = job("first", "s3://lake/t", 1)
+    ran(headwater, body, START)
+    ran(headwater, body, START + 1, error="boom")
+    ran(headwater, body, START + 2, error="boom again")
+    (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
+    reply = client.get(f"/graph/datasets/{table['id']}/last-writer").get_json()
+    assert reply["execution"]["at"] == "2023-11-14T22:13:20.000Z"
+    assert [failed["error"] for failed in reply["failedSince"]] == ["boom again", "boom"]
+
+
+def test_a_long_run_is_counted_whole_and_says_that_its_list_is_cut(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    body = job("long", "s3://lake/t", 1)
+    failed = event(an_event(START, planId=body["id"], error="the first one failed"))
+    others = [event(an_event(START + i, planId=body["id"])) for i in range(1, 1_050)]
+    headwater.accept(plan(body), failed, *others)
+    headwater.project()
+    (found,) = client.get("/graph/jobs").get_json()["items"]
+    (listed,) = client.get(f"/graph/jobs/{found['id']}/runs").get_json()["items"]
+    run = client.get(f"/graph/jobs/{found['id']}/runs/{listed['id']}").get_json()
+    for key in ("state", "executions", "startedAt", "endedAt", "error"):
+        assert run[key] == listed[key], key
+    assert (run["state"], run["executions"]) == ("failed", 1_050)
+    assert len(run["items"]) == 1_000
+    assert run["partial"] == {"reason": "executions", "limit": 1_000}
+
+
+def test_an_ambiguous_reference_names_the_parameter_and_the_ids(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    for number, scope in ((1, "ska"), (2, "skb")):
+        body = job("scoped", "file:/amb/out", number)
+        headwater.accept(plan(body, scope=scope), event(an_event(planId=body["id"])))
+    headwater.project()
+    reply = client.get("/graph/lineage", query_string={"node": "dataset:file:/amb/out"})
+    assert reply.status_code == 400
+    (ids,) = reply.get_json()["errors"].values()
+    assert list(reply.get_json()["errors"]) == ["node"]
+    assert len(ids) == 2
+    exact = client.get("/graph/lineage", query_string={"node": "dataset:ska@file:/amb/out"})
+    assert exact.get_json()["focus"] in ids
+
+
+def test_while_rebuilding_what_is_not_found_may_come(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("first", "s3://lake/t", 1), START)
+    headwater.graph.clear()
+    headwater.projector._state = "rebuilding"
+    column = client.get("/graph/lineage", query_string={"node": "column:s3://lake/t#total"})
+    assert column.status_code == 503
+    assert column.headers["Retry-After"]
+    table = client.get("/graph/lineage", query_string={"node": "dataset:s3://lake/t"})
+    assert table.get_json()["partial"]["reason"] == "rebuilding"
+
+
+def test_another_body_under_one_plan_id_is_counted(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("first", "s3://lake/one", 1), START)
+    ran(headwater, job("first", "s3://lake/two", 1), START)
+    page = client.get("/graph/plans/00000001-2222-5333-8444-555555555555").get_json()
+    assert page["otherPlans"] == 1
+
+
+def test_columns_and_their_tables_count_against_the_limit(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("first", "s3://lake/t", 1), START)
+    reply = client.get(
+        "/graph/column-lineage", query_string={"dataset": "s3://lake/t", "limit": 2}
+    ).get_json()
+    assert len(reply["nodes"]) == 2
+    assert reply["partial"] == {"reason": "nodes", "limit": 2}
+
+
+@pytest.mark.parametrize("words", ["s3a://lake/t", " lake/t ", "LAKE/T"])
+def test_search_forgives_spelling(
+    headwater: SmallHeadwater, client: FlaskClient, words: str
+) -> None:
+    ran(headwater, job("first", "s3://lake/t", 1), START)
+    items = client.get("/graph/search", query_string={"q": words}).get_json()["items"]
+    assert "s3://lake/t" in {item["detail"] for item in items}
+
+
+def test_an_empty_filter_is_no_filter(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    ran(headwater, job("first", "s3://lake/t", 1), START)
+    for path in ("/graph/jobs", "/graph/datasets", "/graph/overview"):
+        assert client.get(f"{path}?q=").status_code == 200
