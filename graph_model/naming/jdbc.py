@@ -11,11 +11,12 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.scope import traverse_scope
+from sqlglot.parser import Parser
 
 from graph_model.naming import masking
 from graph_model.naming.escapes import percent, printable
@@ -24,6 +25,7 @@ from graph_model.naming.rules import JdbcDriver, Rules
 
 _MAX_QUERY: Final = 20_000  # characters; parsing is not linear, a longer query stays unresolved
 _MAX_TABLES: Final = 256
+_STEPS_PER_TOKEN: Final = 20  # of the parser; real queries take one or two
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +181,31 @@ def _first(parameters: dict[str, str], names: Iterable[str]) -> str:
 
 def _hosts(text: str, driver: JdbcDriver, port: str, rules: Rules) -> str:
     """Sorted, in lower case, without logins and default ports."""
-    listed = {_host(host, driver, port, rules) for host in text.split(",")}
+    listed = {_host(host, driver, port, rules) for host in _addresses(text)}
     return ",".join(sorted(listed))
+
+
+def _addresses(text: str) -> list[str]:
+    """``address=(host=h)(port=1)(user=u),(host=g,port=2)`` => ["h:1", "g:2"]: Connector/J's forms.
+
+    https://dev.mysql.com/doc/connector-j/en/connector-j-reference-jdbc-url-format.html
+    """
+    if "(" not in text:
+        return text.split(",")
+    if text.startswith("["):
+        text = text[1:].removesuffix("]")
+    return [_address(piece) for piece in _ADDRESS.findall(text)]
+
+
+def _address(text: str) -> str:
+    if "(" not in text:
+        return text
+    found = {name.lower(): value.strip() for name, value in _HOST_OR_PORT.findall(text)}
+    return f"{found.get('host', '')}:{found.get('port', '')}"
+
+
+_ADDRESS: Final = re.compile(r"(?:\([^()]*\)|[^,()])+")
+_HOST_OR_PORT: Final = re.compile(r"(?i)[(,]\s{0,8}(host|port)\s{0,8}=([^(),=]*)")
 
 
 def _host(text: str, driver: JdbcDriver, port: str, rules: Rules) -> str:
@@ -295,7 +320,8 @@ def _parsed(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tupl
 
 def _tables(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     try:
-        tree = sqlglot.parse_one(query, read=dialect or None)
+        trees = _parse(query, Dialect.get_or_raise(dialect or None))
+        tree = trees[0] if len(trees) == 1 else None
         if not isinstance(tree, exp.Query):
             return ()
         tables = _sources(tree)
@@ -308,6 +334,36 @@ def _tables(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tupl
     }
     kept = {parts for parts in named if parts and ".".join(parts).lower() not in sourceless}
     return tuple(sorted(kept)) if len(kept) <= _MAX_TABLES else ()
+
+
+def _parse(query: str, dialect: Dialect) -> list[exp.Expr | None]:
+    """The statements of a text; raises whatever the parser raises, RuntimeError when it is lost.
+
+    The parser tries and goes back. Of ``a join a join a join a`` without conditions every table
+    doubles the work: 40 of them would keep it busy for a day. Its steps are counted, not its time,
+    so that the same query has the same tables on every machine.
+    """
+    tokens = dialect.tokenize(query)
+    parser = _counting(dialect.parser_class)(dialect=dialect)
+    parser.steps_left = _STEPS_PER_TOKEN * (len(tokens) + 50)
+    parsed: list[exp.Expr | None] = parser.parse(tokens, query)
+    return parsed
+
+
+@lru_cache(maxsize=64)
+def _counting(parser_class: type[Parser]) -> Any:
+    """A parser of the same language that gives up after ``steps_left`` steps."""
+
+    class CountingParser(parser_class):  # type: ignore[misc, valid-type]
+        steps_left = 0
+
+        def _advance(self, times: int = 1) -> None:
+            self.steps_left -= 1
+            if self.steps_left < 0:
+                raise RuntimeError("the parser went back too often")
+            super()._advance(times)
+
+    return CountingParser
 
 
 def _sources(tree: exp.Query) -> list[exp.Table]:

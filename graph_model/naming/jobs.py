@@ -14,7 +14,11 @@ _LONGEST_MATCHED = 1024  # characters: no platform makes longer names by a patte
 
 @dataclass(frozen=True, slots=True)
 class JobName:
-    """``shared``: a generic shell's name, under which many people run unrelated things."""
+    """``shared``: a generic shell's name, under which many people run unrelated things.
+
+    It follows from ``name`` alone: namespace and name identify the job, and two documents must
+    not say different things of one job, whichever way each of them came to the name.
+    """
 
     namespace: str
     name: str
@@ -28,15 +32,12 @@ def job_name(
     rules: Rules = DEFAULT_RULES,
 ) -> JobName:
     """Namespace: its label, else the capture scope, else ``default``. Name: its label, else the
-    application name by the rules, else ``unnamed``. A name that was given by label is not shared.
+    application name by the rules, else ``unnamed``.
     """
     namespace = _label(labels, rules.namespace_label) or scope or rules.default_namespace
-    if name := _label(labels, rules.job_label):
-        return JobName(namespace, name, shared=False)
-    given = (app_name or "").strip()
-    if not given:
-        return JobName(namespace, rules.unnamed_job, shared=False)
-    return JobName(namespace, *_by_pattern(given, rules))
+    name = _label(labels, rules.job_label) or _by_pattern((app_name or "").strip(), rules)
+    name = name or rules.unnamed_job
+    return JobName(namespace, name, _is_shared(name, rules))
 
 
 def _label(labels: Mapping[str, Sequence[str]], key: str) -> str:
@@ -44,13 +45,25 @@ def _label(labels: Mapping[str, Sequence[str]], key: str) -> str:
     return next((text for value in labels.get(key, ()) if (text := value.strip())), "")
 
 
-def _by_pattern(name: str, rules: Rules) -> tuple[str, bool]:
+def _by_pattern(name: str, rules: Rules) -> str:
     if len(name) > _LONGEST_MATCHED:
-        return name, False
+        return name
     for pattern, rule in _patterns(rules):
         if found := pattern.fullmatch(name):
-            return found.expand(rule.name), rule.shared
-    return name, False
+            return found.expand(rule.name)
+    return name
+
+
+def _is_shared(name: str, rules: Rules) -> bool:
+    """Whether a rule for shared names gives this name, or leaves it as it is."""
+    if len(name) > _LONGEST_MATCHED:
+        return False
+    for pattern, rule in _patterns(rules):
+        if rule.shared and name == rule.name:
+            return True
+        if rule.shared and (found := pattern.fullmatch(name)) and found.expand(rule.name) == name:
+            return True
+    return False
 
 
 @lru_cache(maxsize=32)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
 
 from graph_model.naming import jdbc_text
 from graph_model.naming.rules import DEFAULT_RULES, Rules
@@ -38,8 +39,15 @@ def is_secret_key(key: str, rules: Rules = DEFAULT_RULES) -> bool:
 
 
 def is_secret_parameter(name: str, rules: Rules = DEFAULT_RULES) -> bool:
-    """The same for a parameter of a URL, where a bare ``key`` or ``sig`` is a secret, too."""
-    return _squash(name) in rules.secret_parameters or is_secret_key(name[:256], rules)
+    """The same for a parameter of a URL, where a bare ``key`` or ``sig`` is a secret, too.
+
+    What signs a URL is one as well: identity drops it, so a document must not keep it.
+    """
+    name = unquote(name[:256])  # X%2DAmz%2DSignature
+    squashed = _squash(name)
+    if squashed in rules.secret_parameters or squashed in rules.signature_parameters:
+        return True
+    return is_secret_key(name, rules)
 
 
 def _squash(key: str) -> str:
@@ -88,14 +96,17 @@ def without_secrets(uri: str, rules: Rules) -> str:
 
 
 def without_secret_parameters(uri: str, rules: Rules) -> str:
-    """``?a=1&token=x`` => ``?a=1``; a signed query goes as a whole, since it names nothing."""
-    found = re.search(r"[?;]", uri)
-    if found is None or "=" not in uri:
+    """``?a=1&token=x`` => ``?a=1``; a signed query goes as a whole, since it names nothing.
+
+    A fragment of settings (``#token=x``) is read like a query; ``/C#/x`` is none.
+    """
+    found = _PARAMETERS.search(uri) if "=" in uri else None
+    if found is None:
         return uri
     head, tail = uri[: found.start()], uri[found.start() :]
-    pieces = re.findall(r"([?&;])([^?&;]*)", tail)
+    pieces = _PARAMETER.findall(tail)
     names = [_parameter_name(text) for _, text in pieces]
-    if any(_squash(name) in rules.signature_parameters for name in names):
+    if any(_squash(unquote(name)) in rules.signature_parameters for name in names):
         return head
     kept = [
         mark + text
@@ -105,60 +116,118 @@ def without_secret_parameters(uri: str, rules: Rules) -> str:
     if len(kept) == len(pieces):
         return uri
     text = "".join(kept)
-    return head + (found.group() + text[1:] if text else "")
+    if not text or text[0] == "#":
+        return head + text
+    return head + found.group() + text[1:]
+
+
+_FRAGMENT: Final = r"#(?=[\w.\-%]{1,256}=)"
+_PARAMETERS: Final = re.compile(rf"[?;]|{_FRAGMENT}")
+_PARAMETER: Final = re.compile(rf"([?&;]|{_FRAGMENT})((?:[^?&;#]|(?!{_FRAGMENT})#)*)")
 
 
 def _parameter_name(text: str) -> str:
     name, separator, _ = text.partition("=")
-    return name if separator and re.fullmatch(r"[\w.\-]{1,256}", name) else ""
+    return name if separator and re.fullmatch(r"[\w.\-%]{1,256}", name) else ""
 
 
 def _is_login(name: str, rules: Rules) -> bool:
-    return _squash(name) in rules.login_parameters
+    return _squash(unquote(name)) in rules.login_parameters
 
 
 # --- out of texts --------------------------------------------------------------------------------
 
 # A setting inside a text, up to where its value begins. The delimiter tells the form: a URL's
-# query (? & ;), a printed map ([a=b, c=d], Map(a -> b)), an option (-Da=b, --a=b) or a quoted
-# value (a="b"). `where password = 'x'` is none of them: a column is not a secret.
+# query or fragment (? & ; #), a group (address=(a=b)(c=d)), a printed map ([a=b, c=d],
+# Map(a -> b)), a line, an option (-Da=b, --a=b, --a b, --conf a=b), a quoted value (a="b"), a
+# table's option in SQL (OPTIONS (a 'b')) or a pair of Spark's ((spark.a,b)). `where password = 'x'`
+# is none of them: a column is not a secret.
 _SETTING: Final = re.compile(
-    r"(?P<lead>[?&;]|[\[{,] ?|^|(?:^|\s)-D|(?:^|\s)--)(?P<key>[\w.\-%]{1,128})="
+    r"(?P<lead>[?&;#]|(?:(?<=[)=/\[,])|(?<== ))\(\s{0,4}|[\[{,] ?|^|\n|(?:^|\s)-D"
+    r"|(?:^|\s)--(?:conf[ =][\"']?)?)(?P<key>[\w.\-%]{1,128})="
     r"|(?P<arrow_lead>[(\[{,] ?)(?P<arrow_key>[\w.\-]{1,128}) ?-> ?"
+    r"|(?:^|\s)--(?P<option_key>[\w.\-]{1,128})\s{1,4}(?!--)"
     r"|\s(?P<quoted_key>[\w.\-]{1,128})=(?=\")"
     r"|\\?\"(?P<json_key>[\w.\- ]{1,128})\\?\"\s{0,4}:\s{0,4}(?=\\?\")"
+    r"|[({,]\s{0,8}(?:(?P<sql_key>[\w.\-]{1,128})\s{1,4}"
+    r"|(?P<sql_quote>['\"`])(?P<sql_quoted_key>[\w.\-]{1,128})(?P=sql_quote)\s{0,4}[=: ]\s{0,4})"
+    r"(?=['\"])"
+    r"|\((?P<pair_key>(?:spark|fs|hadoop)\.[\w.\-]{1,128}), ?"
 )
+_KEYS: Final = (
+    "key", "arrow_key", "option_key", "quoted_key", "json_key", "sql_key", "sql_quoted_key",
+    "pair_key",
+)  # fmt: skip
 _QUERY_END: Final = re.compile(r"[&\s\"'<>]")
 _PAIR_END: Final = re.compile(r"[;\s\"']")
-_MAP_END: Final = re.compile(r"[,)\]}]")
+# A comma inside a value goes on: [password=a,b, c=d]
+_MAP_END: Final = re.compile(r",(?=\s|\Z|[\w.\-]{1,128}(?:=| ?->))|[)\]}]")
+_GROUP_END: Final = re.compile(r",(?=\s{0,4}[\w.\-]{1,128}=)|\)(?=[()\[\],/:;?&#\s\"']|\Z)")
 _OPTION_END: Final = re.compile(r"[\s\"']")
-_ORACLE_LOGIN: Final = re.compile(r"(?i)(:(?:thin|oci8?):)[^@/\s]{1,256}/[^@\s]{0,256}@")
+_BRACED: Final = re.compile(r"\{[^}]*+(?:\}\}[^}]*+)*+\}?")  # }} stands for } inside
+# A text that is one URL or connection string as a whole has blanks in its values only.
+_WHOLE: Final = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.\-]{0,63}:\S|[\w.\- ]{1,64}=[^;\s]{0,256};)")
+_WHOLE_QUERY_END: Final = re.compile(r"[&\n]")
+_WHOLE_PAIR_END: Final = re.compile(r"[;\n]")
+# Elsewhere a blank is one of the value when another parameter follows.
+_BLANK_INSIDE: Final = re.compile(r"[ \t][^&;?,\n\"'<>()\[\]{}]{0,128}(?=[&;][\w.\-]{1,128}=)")
+_ORACLE_LOGIN: Final = re.compile(
+    r"(?i)(:(?:thin|oci8?):)[^@/\s]{1,256}/(?:\"[^\"\n]{0,128}\"@|\S{0,256}@)"
+)
+_HEADER: Final = re.compile(
+    r"(?i)\b(authorization\s?:\s?(?:bearer|basic|digest|negotiate|token|apikey)\s{1,4}"
+    r"|x-[a-z\-]{0,40}(?:key|token|secret)\s?:\s{0,4})[^\s\"',;)\]}]{1,4096}"
+)
+_BEARER: Final = re.compile(r"\b(Bearer )[\w.~+/=\-]{16,4096}")
 
 
 def mask_text(text: str, rules: Rules = DEFAULT_RULES) -> str:
     """A text with the passwords of URLs and the values of secret settings as ``*****``."""
     if "://" in text and "@" in text:
         text = _mask_user_info(text, rules)
-    if "@" in text and ":" in text:
-        text = _ORACLE_LOGIN.sub(rf"\g<1>{rules.mask}@", text)
     if _may_hold_settings(text):
         text = _mask_settings(text, rules)
+    if "@" in text and ":" in text:
+        text = _ORACLE_LOGIN.sub(rf"\g<1>{rules.mask}@", text)
+        text = _opaque_login(rules.login_schemes).sub(rf"\g<1>{rules.mask}@", text)
+    if ":" in text and _HEADER.search(text):
+        text = _HEADER.sub(rf"\g<1>{rules.mask}", text)
+    if "Bearer " in text:
+        text = _BEARER.sub(rf"\g<1>{rules.mask}", text)
     return text
+
+
+@lru_cache(maxsize=16)
+def _opaque_login(schemes: tuple[str, ...]) -> re.Pattern[str]:
+    """``kafka:h1:9092,u:p@h2:9092``: a login without ``//``, up to the last ``@`` of the word."""
+    names = "|".join(map(re.escape, schemes))
+    return re.compile(rf"(?i)(?<![\w+.\-])((?:{names}):)(?!//)(?:[^\s\"'<>/]|/(?!/)){{1,512}}@")
 
 
 def _may_hold_settings(text: str) -> bool:
     """Cheap: nearly every text of a plan is none (in ``(a = b)`` a space stands before ``=``)."""
     if "=" in text and text.count("=") > text.count(" ="):
         return True
-    return "->" in text or '":' in text or '" :' in text
+    return any(mark in text for mark in _MARKS)
+
+
+_MARKS: Final = ("->", '":', '" :', "--", " '", "' =", "':", "(spark.", "(fs.", "(hadoop.")
 
 
 def mask_uri(uri: str, rules: Rules = DEFAULT_RULES) -> str:
     """The same for a dataset's URI: the table or query behind a JDBC URL stays as it is."""
+    if uri[:7].lower() == "mongodb":
+        url, slash, name = uri.rpartition("/")
+        if "?" in url and _COLLECTION.fullmatch(name):
+            return mask_text(url, rules) + slash + name
     if uri[:4].lower() != "jdbc":
         return mask_text(uri, rules)
     url, _ = jdbc_text.split_table(uri, rules)
     return mask_text(url, rules) + uri[len(url) :]
+
+
+# mongodb://h/?password=x/db.collection
+_COLLECTION: Final = re.compile(r"[^/=&?@#.]+\.[^/=&?@#]+")
 
 
 def _mask_user_info(text: str, rules: Rules) -> str:
@@ -183,11 +252,12 @@ def _scheme_before(text: str, marker: int) -> str:
 def _mask_settings(text: str, rules: Rules) -> str:
     parts: list[str] = []
     done = 0
+    whole = _WHOLE.match(text) is not None
     found = _SETTING.search(text)
     while found:
         position = found.end()
         if _names_secret(found, rules):
-            start, end = _value(text, found)
+            start, end = _value(text, found, whole=whole)
             if end > start and not _is_masked(text[start:end]):
                 parts += (text[done:start], rules.mask)
                 done = end
@@ -197,14 +267,16 @@ def _mask_settings(text: str, rules: Rules) -> str:
 
 
 def _names_secret(found: re.Match[str], rules: Rules) -> bool:
-    if found["lead"] in ("?", "&", ";"):
+    if found["lead"] in _URL_LEADS:
         return is_secret_parameter(found["key"], rules)
-    key = found["key"] or found["arrow_key"] or found["quoted_key"] or found["json_key"]
-    return is_secret_key(key, rules)
+    return is_secret_key(next(found[name] for name in _KEYS if found[name]), rules)
 
 
-def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
-    """Where the value behind a setting begins and ends."""
+_URL_LEADS: Final = ("?", "&", ";", "#")
+
+
+def _value(text: str, found: re.Match[str], *, whole: bool) -> tuple[int, int]:
+    """Where the value behind a setting begins and ends; ``whole``: the text is one URL."""
     start = found.end()
     if found["quoted_key"] or found["json_key"]:
         start = text.index('"', start) + 1
@@ -212,27 +284,46 @@ def _value(text: str, found: re.Match[str]) -> tuple[int, int]:
         if end < 0:
             return start, len(text)
         return start, end - 1 if text[end - 1] == "\\" and end > start else end
-    if text.startswith("{", start):  # SQL Server: password={a;b}
-        end = text.find("}", start)
-        return start, end + 1 if end >= 0 else len(text)
-    stop = _stop(found).search(text, start)
-    return start, stop.start() if stop else len(text)
+    if found["sql_key"] or found["sql_quoted_key"]:
+        end = text.find(text[start], start + 1)
+        return start + 1, end if end >= 0 else len(text)
+    held = start
+    if braced := _BRACED.match(text, start):  # SQL Server: password={a;b}
+        held = braced.end()
+    elif text[start : start + 1] in ("'", '"') and found["lead"] not in _URL_LEADS:
+        held = text.find(text[start], start + 1) + 1 or len(text)
+    return start, _end(text, held, _stop(found, whole=whole))
 
 
-def _stop(found: re.Match[str]) -> re.Pattern[str]:
+def _end(text: str, start: int, stop: re.Pattern[str]) -> int:
+    found = stop.search(text, start)
+    while found and stop in (_QUERY_END, _PAIR_END):
+        blank = _BLANK_INSIDE.match(text, found.start())
+        if blank is None:
+            break
+        found = stop.search(text, blank.end())
+    return found.start() if found else len(text)
+
+
+def _stop(found: re.Match[str], *, whole: bool) -> re.Pattern[str]:
     lead = found["lead"]
     if lead is None:
-        return _MAP_END
-    if lead in ("?", "&"):
-        return _QUERY_END
-    if lead in (";", ""):
-        return _PAIR_END
+        return _OPTION_END if found["option_key"] else _MAP_END
+    if lead in ("?", "&", "#"):
+        return _WHOLE_QUERY_END if whole else _QUERY_END
+    if lead in (";", "", "\n"):
+        return _WHOLE_PAIR_END if whole else _PAIR_END
+    if "(" in lead:
+        return _GROUP_END
     return _MAP_END if lead[0] in "[{," else _OPTION_END
+
+
+_MASKED: Final = re.compile(r"\s*(?:\*{3,}(?:\(redacted\))?)?\s*")
 
 
 def _is_masked(value: str) -> bool:
     """``*****``, Spark's ``*********(redacted)`` and the like: nothing is left to hide."""
-    return value.startswith("***") or value.strip() == ""
+    return _MASKED.fullmatch(value) is not None
 
 
 # --- out of documents ----------------------------------------------------------------------------
@@ -268,26 +359,47 @@ def _secrets(root: JsonValue, rules: Rules) -> Iterator[tuple[object, Any, str]]
         if isinstance(container, dict):
             named = _named_secret(container, rules)
             for key, item in container.items():
+                holder = "password" if key == named else key
                 if isinstance(item, dict | list):
-                    stack.append((item, key))
+                    stack.append((item, holder))
                     continue
-                holder = "password" if named and key == "value" else key
                 if (masked := _masked_scalar(item, holder, secret_keys, rules)) is not None:
                     yield container, key, masked
         elif isinstance(container, list):
             for index, item in enumerate(container):
                 if isinstance(item, dict | list):
                     stack.append((item, above))
-                elif (masked := _masked_scalar(item, above, secret_keys, rules)) is not None:
+                    continue
+                holder = "password" if _follows_name(container, index, rules) else above
+                if (masked := _masked_scalar(item, holder, secret_keys, rules)) is not None:
                     yield container, index, masked
 
 
-def _named_secret(container: dict[str, Any], rules: Rules) -> bool:
-    """``{"key": "fs.s3a.secret.key", "value": "…"}``."""
-    if "value" not in container:
+_PAIRS: Final = (("key", "value"), ("name", "value"), ("option", "value"), ("_1", "_2"))
+
+
+def _named_secret(container: dict[str, Any], rules: Rules) -> str | None:
+    """``{"key": "fs.s3a.secret.key", "value": "…"}`` => "value"; None: no secret is named."""
+    for naming, holding in _PAIRS:
+        name = container.get(naming) if holding in container else None
+        if isinstance(name, str):
+            return holding if is_secret_key(name[:256], rules) else None
+    return None
+
+
+def _follows_name(items: list[Any], index: int, rules: Rules) -> bool:
+    """``["--password", "…"]``, ``["spark.hadoop.fs.s3a.secret.key", "…"]``; no list of columns."""
+    name, item = items[index - 1] if index else None, items[index]
+    if not isinstance(name, str) or not isinstance(item, str) or len(name) > _NAME_LENGTH:
         return False
-    name = container.get("key", container.get("name"))
-    return isinstance(name, str) and is_secret_key(name[:256], rules)
+    if name.startswith("-"):
+        named = "=" not in name and not item.startswith("--")
+    else:
+        named = len(items) == 2 and (name.count(".") > 1 or name.startswith("spark."))
+    return named and not re.search(r"\s", name) and is_secret_key(name, rules)
+
+
+_NAME_LENGTH: Final = 256
 
 
 def _masked_scalar(

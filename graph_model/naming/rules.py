@@ -309,6 +309,7 @@ class Rules:
     secret_fragments: tuple[str, ...] = (
         "password", "passwd", "passphrase", "secret", "accesskey", "apikey", "privatekey",
         "accountkey", "sharedkey", "signingkey", "encryptionkey", "sastoken", "jaasconfig",
+        "passcode", "pvtkey",
     )  # fmt: skip
     # … or as its end (token, but neither tokenizer nor tokens).
     secret_endings: tuple[str, ...] = (
@@ -317,7 +318,13 @@ class Rules:
     # … or as one of its words (fs.azure.sas.<container>.<account>).
     secret_words: tuple[str, ...] = ("sas", "pass", "pw")
     # … or, in the query of a URL, as the whole name.
-    secret_parameters: tuple[str, ...] = ("key", "sig", "signature", "auth", "pin", "code")
+    secret_parameters: tuple[str, ...] = (
+        "key", "sig", "signature", "auth", "pin", "code", "jsessionid", "authmechanismproperties",
+    )  # fmt: skip
+    # Schemes whose hosts may have a login without //: kafka:u:p@h:9092
+    login_schemes: tuple[str, ...] = (
+        "kafka", "pulsar", "kinesis", "pubsub", "cassandra", "redis", "rediss", "amqp", "amqps",
+    )  # fmt: skip
     # Endings that tell about a secret without being one.
     public_endings: tuple[str, ...] = (
         "provider", "providers", "url", "uri", "endpoint", "type", "class", "scope", "policy",

@@ -121,7 +121,7 @@ def _read(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
     if scheme == "jdbc":
         uris, unresolved = jdbc.canonical(f"jdbc:{rest}", rules)
         return tuple(_named(found, scope, rules, unresolved=unresolved) for found in uris)
-    text = masking.mask_text(printable(uri), rules)
+    text = masking.mask_uri(printable(uri), rules)
     scheme, rest = _split_scheme(text, rules)
     if (catalog := catalogs.parse(text, rules)) is not None:
         return (_named(catalog.uri, scope, rules),)
@@ -236,6 +236,9 @@ def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
     """Canonical URI of what is no file, no JDBC table and no catalog name."""
     if scheme in rules.memory_schemes and "/jvm_" in rest:
         return _MEMORY  # memory://<mac>/jvm_<uuid> is another one in every run
+    if scheme in rules.login_schemes and not rest.startswith("//"):
+        rest = rest.rpartition("@")[2]
+        text = f"{scheme}:{rest}"
     if scheme == "kafka":
         return _topic(rest)
     stores = (*rules.table_schemes, *rules.topic_schemes)

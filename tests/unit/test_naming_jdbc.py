@@ -33,6 +33,13 @@ SERVERS = [
     ("jdbc:mysql://h:3306/hr?useSSL=false&serverTimezone=UTC:emp", "jdbc:mysql://h/hr:emp"),
     ("jdbc:mysql://h/other:`hr`.`emp`", "jdbc:mysql://h/hr:emp"),
     ("jdbc:mysql://h:hr.emp", "jdbc:mysql://h/hr:emp"),
+    ("jdbc:mysql://address=(host=H)(user=u)(password=p)/db:t", "jdbc:mysql://h/db:t"),
+    ("jdbc:mysql://(host=h,port=1,user=u,password=p)/db:t", "jdbc:mysql://h:1/db:t"),
+    (
+        "jdbc:mysql://address=(host=h)(port=3306)(password=a:b),address=(port=1)(host=g)/db:t",
+        "jdbc:mysql://g:1,h/db:t",
+    ),
+    ("jdbc:mysql://u:p@[h1:3306,(host=h2,port=2,password=p)]/db:t", "jdbc:mysql://h1,h2:2/db:t"),
     ("jdbc:mysql:loadbalance://b:3306,a/hr:emp", "jdbc:mysql://a,b/hr:emp"),
     (
         "jdbc:sqlserver://H:1433;databaseName=hr;user=sa;password={a;b}:dbo.emp",
@@ -46,6 +53,9 @@ SERVERS = [
     ("jdbc:oracle:thin:@H:1521:ORCL:HR.EMP", "jdbc:oracle:thin:@//h/orcl:HR.EMP"),
     ("jdbc:oracle:thin:@//h:1521/orcl:HR.EMP", "jdbc:oracle:thin:@//h/orcl:HR.EMP"),
     ("jdbc:oracle:thin:scott/tiger@h:1521/orcl:HR.EMP", "jdbc:oracle:thin:@//h/orcl:HR.EMP"),
+    ("jdbc:oracle:thin:scott/ti@ger@//h:1521/orcl:HR.EMP", "jdbc:oracle:thin:@//h/orcl:HR.EMP"),
+    ("jdbc:postgresql://h/db?user=a&password=x y:t", "jdbc:postgresql://h/db:t"),
+    ("jdbc:sqlserver://h;password={a;b}}c};databaseName=d:t", "jdbc:sqlserver://h/d:t"),
     ("jdbc:oracle:oci:@h:1522:ORCL:HR.EMP", "jdbc:oracle:thin:@//h:1522/orcl:HR.EMP"),
     (
         "jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=h)(PORT=1521))"

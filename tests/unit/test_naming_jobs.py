@@ -42,7 +42,21 @@ def test_an_application_name_becomes_a_job_name(app_name, name, shared):
     assert job_name({}, app_name, "") == JobName("default", name, shared)
 
 
-def test_labels_win_and_are_never_shared():
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("SparkSQL", "SparkSQL::10.0.0.7"),
+        ("livy-session", "livy-session-12"),
+        ("pyspark-shell", "pyspark-shell-2024-01-31"),
+    ],
+)
+def test_one_job_is_shared_or_not_whichever_way_its_name_came(one, other):
+    by_label = job_name({"job": [one]}, "emp-curate", "")
+    assert job_name({}, one, "") == job_name({}, other, "") == by_label
+    assert by_label.shared
+
+
+def test_labels_win():
     labels = {"job": ["emp-curate"], "namespace": ["hr"], "team": ["x"]}
     assert job_name(labels, "pyspark-shell", "emr") == JobName("hr", "emp-curate", shared=False)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.naming import mask_secrets, mask_text
+from graph_model.naming import DEFAULT_RULES, mask_secrets, mask_text, normalise
 
 M = "*****"
 
@@ -103,7 +103,50 @@ def test_a_pair_of_name_and_value_is_a_setting():
             "jdbc:sqlserver://h;user=sa;password=p;databaseName=d",
             f"jdbc:sqlserver://h;user=sa;password={M};databaseName=d",
         ),
-        ("jdbc:sqlserver://h;password={a;b}}c;x=1", f"jdbc:sqlserver://h;password={M}}}c;x=1"),
+        ("jdbc:sqlserver://h;password={a;b};x=1", f"jdbc:sqlserver://h;password={M};x=1"),
+        ("jdbc:sqlserver://h;password={a;b}}c};x=1", f"jdbc:sqlserver://h;password={M};x=1"),
+        ("jdbc:sqlserver://h;password={a;b}}c;x=1", f"jdbc:sqlserver://h;password={M}"),
+        ("jdbc:sqlserver://h;password=***a;x=1", f"jdbc:sqlserver://h;password={M};x=1"),
+        ("jdbc:sqlserver://h;password=x y;x=1", f"jdbc:sqlserver://h;password={M};x=1"),
+        ("jdbc:mysql://h/d?user=a&password=x y", f"jdbc:mysql://h/d?user=a&password={M}"),
+        ("at jdbc:x://h/d?password=x y&a=b now", f"at jdbc:x://h/d?password={M}&a=b now"),
+        (
+            "jdbc:mysql://address=(host=h)(user=u)(password=a,b)/d",
+            f"jdbc:mysql://address=(host=h)(user=u)(password={M})/d",
+        ),
+        ("jdbc:mysql://(password=a,host=h),g/d", f"jdbc:mysql://(password={M},host=h),g/d"),
+        (
+            "jdbc:oracle:thin:@(ADDRESS=(HOST=h))(SECURITY=(WALLET_PASSWORD=p))",
+            f"jdbc:oracle:thin:@(ADDRESS=(HOST=h))(SECURITY=(WALLET_PASSWORD={M}))",
+        ),
+        ("jdbc:oracle:thin:scott/ti@ger@//h:1521/x", f"jdbc:oracle:thin:{M}@//h:1521/x"),
+        ('jdbc:oracle:thin:scott/"a b"@h:1521:x', f"jdbc:oracle:thin:{M}@h:1521:x"),
+        ("jdbc:snowflake://h/?passcode=1234&db=d", f"jdbc:snowflake://h/?passcode={M}&db=d"),
+        ("jdbc:bigquery://h;OAuthPvtKey=p;a=b", f"jdbc:bigquery://h;OAuthPvtKey={M};a=b"),
+        ("https://x/y?X-Amz-Signature=s&a=b", f"https://x/y?X-Amz-Signature={M}&a=b"),
+        ("gs://b/o?X-Goog-Signature=s", f"gs://b/o?X-Goog-Signature={M}"),
+        ("https://x/y?X%2DAmz%2DSignature=s", f"https://x/y?X%2DAmz%2DSignature={M}"),
+        ("https://x/y#token=s", f"https://x/y#token={M}"),
+        ("https://x/y;jsessionid=s", f"https://x/y;jsessionid={M}"),
+        ("kafka:h1:9092,u:p@h2:9092", f"kafka:{M}@h2:9092"),
+        ("redis:p/q@h:6379", f"redis:{M}@h:6379"),
+        (
+            "mongodb+srv://h/?authMechanismProperties=AWS_SESSION_TOKEN:s",
+            f"mongodb+srv://h/?authMechanismProperties={M}",
+        ),
+        ("--password s", f"--password {M}"),
+        ("run --db-password 'a b' --x", f"run --db-password {M} --x"),
+        ("run --password='a b' --x", f"run --password={M} --x"),
+        ("--conf spark.hadoop.fs.s3a.secret.key=s", f"--conf spark.hadoop.fs.s3a.secret.key={M}"),
+        ("a=b\npassword=s\nc=d", f"a=b\npassword={M}\nc=d"),
+        ("Authorization: Basic dTpw", f"Authorization: Basic {M}"),
+        ("curl -H 'X-Api-Key: s' u", f"curl -H 'X-Api-Key: {M}' u"),
+        ("Bearer abcdefghijklmnop0123", f"Bearer {M}"),
+        ("[password=a,b, c=d]", f"[password={M}, c=d]"),
+        ("OPTIONS (user 'u', password 's')", f"OPTIONS (user 'u', password '{M}')"),
+        ("TBLPROPERTIES ('a'='b', 'password'='s')", f"TBLPROPERTIES ('a'='b', 'password'='{M}')"),
+        ("{'user': 'u', 'password': 's'}", f"{{'user': 'u', 'password': '{M}'}}"),
+        ("List((spark.app,x), (spark.password,s))", f"List((spark.app,x), (spark.password,{M}))"),
         ("jdbc:mysql://root:hunter2@h:3306/d", f"jdbc:mysql://{M}@h:3306/d"),
         ("jdbc:oracle:thin:scott/tiger@//h:1521/orcl", f"jdbc:oracle:thin:{M}@//h:1521/orcl"),
         ("s3a://AKIA:secret@bucket/x", f"s3a://{M}@bucket/x"),
@@ -145,6 +188,60 @@ def test_secrets_inside_texts_are_masked(text, masked):
     assert mask_text(text) == masked
     assert mask_secrets({"x": [text]}) == {"x": [masked]}
     assert mask_text(masked) == masked
+
+
+@pytest.mark.parametrize(
+    ("document", "masked"),
+    [
+        (["--db-password", "s", "--x", "y"], ["--db-password", M, "--x", "y"]),
+        (["-password", "s"], ["-password", M]),
+        (["--password", "--verbose"], ["--password", "--verbose"]),
+        (["--password=s", "y"], [f"--password={M}", "y"]),
+        ([["spark.hadoop.fs.s3a.secret.key", "s"]], [["spark.hadoop.fs.s3a.secret.key", M]]),
+        ([["t.password", "t.token"]], [["t.password", "t.token"]]),
+        ([{"_1": "a.password", "_2": "s"}], [{"_1": "a.password", "_2": M}]),
+        ({"key": "a.password", "value": ["s"]}, {"key": "a.password", "value": [M]}),
+        ({"headers": {"Authorization": "Bearer s"}}, {"headers": {"Authorization": M}}),
+    ],
+)
+def test_what_follows_the_name_of_a_secret_is_masked(document, masked):
+    assert mask_secrets(document) == masked
+    assert mask_secrets(masked) is masked
+
+
+PARAMETERS = sorted(
+    {
+        *DEFAULT_RULES.secret_parameters, *DEFAULT_RULES.signature_parameters,
+        *DEFAULT_RULES.secret_fragments, *DEFAULT_RULES.secret_endings,
+        *DEFAULT_RULES.secret_words, "X-Amz-Signature", "X-Amz-Credential", "X-Goog-Signature",
+        "X-Amz-Security-Token", "X-Goog-Credential", "access_token", "AWSAccessKeyId", "a", "se",
+        "sv", "v", "X-Amz-Date", "partition",
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("start", ["https://h/y?", "https://h/y#", "foo://h/y?", "jdbc:foo://h/y?"])
+def test_a_parameter_that_identity_drops_is_masked_in_documents(start, name):
+    url = f"{start}{name}=hunter2"
+    dropped = "hunter2" not in normalise(url, "")[0].uri
+    assert dropped == ("hunter2" not in mask_text(url))
+
+
+HOSTILE = [
+    "--password ", "kafka:", ":thin:a/", "(password=", "=(", "?token=a ", "&token=a b", "#a", "#",
+    "password={}}", "{}}", "Bearer ", "authorization: basic ", "x-key", ", 'password' ", "(spark.",
+    "jdbc:x?password=a b", "\npassword=", "[password=a,", "mongodb://a?b=c/", "?token=a &b=",
+]  # fmt: skip
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("start", ["", "jdbc:x://h?", "mongodb://h/?a=b"])
+def test_hostile_texts_of_200_kilobytes_are_masked_in_linear_time(start):
+    for unit in HOSTILE:
+        text = start + unit * (200_000 // len(unit)) + "@"
+        assert isinstance(mask_text(text), str)
+        assert mask_secrets({"inputSources": [text]})
 
 
 def test_the_table_behind_a_jdbc_url_stays():

@@ -83,6 +83,13 @@ EVERYWHERE = [
         "file",
         "x.csv",
     ),
+    ("https://x/y#token=s", "https://x/y", "file", "y"),
+    ("https://x/y?a=b&token=s#c=d", "https://x/y?a=b", "file", "y"),
+    ("https://x/y#c=d&access_token=s", "https://x/y#c=d", "file", "y#c=d"),
+    ("https://x/y?X%2DAmz%2DSignature=s", "https://x/y", "file", "y"),
+    ("s3://b/C#/y?X-Amz-Signature=s", "s3://b/C#/y", "file", "y"),
+    ("gs://b/o?X-Goog-Signature=s", "gs://b/o", "file", "o"),
+    ("mongodb://h/?password=p/hr.staff", "mongodb://h/hr.staff", "table", "hr.staff"),
     # what nobody knows survives, without its secrets
     ("foo+bar://Host/X?a=1", "foo+bar://Host/X?a=1", "other", "X?a=1"),
     ("foo://u:p@h/x?token=abc&a=b", "foo://h/x?a=b", "other", "x?a=b"),
@@ -111,6 +118,7 @@ LOCALLY = [
     ("/dbfs/mnt/x", "dbfs:/mnt/x", "file", "x"),
     ("kafka:orders", "kafka:orders", "topic", "orders"),
     ("kafka://b1:9092,b2:9092/orders", "kafka:orders", "topic", "orders"),
+    ("kafka:h1:9092,u:p@h2:9092", "kafka:h2:9092", "topic", "h2:9092"),
     ("kafka:orders-.*", "kafka:orders-.*", "pattern", "orders-.*"),
     ("cassandra:hr:staff", "cassandra:hr:staff", "table", "staff"),
     ("odpstable:t", "odpstable:t", "table", "t"),
@@ -197,7 +205,9 @@ PIECES = st.sampled_from(
         "B", "é", "\ud800", "\n", " ", "select ", "(select * from t) x", ":t", "#", "_SUCCESS",
         "data", "metadata", "table/", "arn:aws:glue:r:1:", "spark_catalog", "hive://",
         "mongodb://", "memory:", "localhost", "C:\\", ":1433", "delta.`/x`", "currentSchema=q",
-        "u:p@", "user=me", "sig=1", "/dbfs/",
+        "u:p@", "user=me", "sig=1", "/dbfs/", "#token=x", "kafka:u:p@", "(password=x)",
+        "address=(host=h)", "&a=b",
+        "password=x y", "--password ", "***a",
     ]
 )  # fmt: skip
 SPELLED = st.lists(PIECES, max_size=9).map("".join)
