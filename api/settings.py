@@ -18,7 +18,12 @@ PREFIX: Final = "HEADWATER_"
 _REPOSITORY: Final = Path(__file__).resolve().parent.parent
 _MEBIBYTE: Final = 1024 * 1024
 #: Read by others in the same shell: the listener in Spark jobs, and the project's own tests.
-OF_OTHERS: Final = ("HEADWATER_URL", "HEADWATER_API_KEY", "HEADWATER_CHROMIUM")
+OF_OTHERS: Final = (
+    "HEADWATER_URL",
+    "HEADWATER_API_KEY",
+    "HEADWATER_SPILL",
+    "HEADWATER_CHROMIUM",
+)
 _OF_TESTS: Final = "HEADWATER_TEST_"
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 

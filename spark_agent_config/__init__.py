@@ -14,7 +14,10 @@ copied to a cluster as it is. In reading order:
 - ``data_types``     Spark's type JSON => the type table of a Spline document (pure)
 - ``expressions``    expression trees => functions and constants of a Spline document (pure)
 - ``plan_document``  trees + answers => a Spline 1.2 plan and its execution event (pure)
-- ``delivery``       a bounded queue and one thread that post documents, and give up quietly
+- ``delivery``       one document over HTTP: taken, refused, or the server is away
+- ``document_file``  documents as lines of a file: what ``headwater journal export`` writes too
+- ``spill``          a folder of what no server took, for a later run to deliver
+- ``outbox``         a bounded queue and one thread that deliver documents, and give up quietly
 - ``listener``       ``observe(spark)``: the one line of a job
 - ``demo`` and ``examples/``  a small pipeline that shows all of it
 

@@ -18,6 +18,10 @@ Where settings come from, the first that says something wins:
 | scope | spark.headwater.scope | | capture scope: the place that file: means |
 | labels | spark.headwater.label.NAME | | other labels |
 | api_key | spark.headwater.apiKey | HEADWATER_API_KEY | the server's key for this job |
+| spill | spark.headwater.spill | HEADWATER_SPILL | folder of what no server took; empty: none |
+
+With ``url`` file:/path nothing is posted: documents are appended to that file (.ndjson, .jsonl), or
+to a file of this process in that folder, in the lines that ``document_file`` describes.
 
 They are read once, when ``observe`` is called: callbacks come later than the query, and would see
 the next job's settings.
@@ -33,18 +37,24 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import sys
 import threading
 import time
 import urllib.parse
+import urllib.request
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from spark_agent_config.captured import Application, CapturedQuery
-from spark_agent_config.delivery import Counts, HttpSender, Outbox, Post
+from spark_agent_config.delivery import HttpSender, Post
+from spark_agent_config.document_file import FileSender, file_of
 from spark_agent_config.inspection import Inspector
+from spark_agent_config.outbox import Counts, Outbox
 from spark_agent_config.plan_document import execution_event, execution_plan
 from spark_agent_config.properties import API_KEY_HEADER
 from spark_agent_config.questions import first_line
+from spark_agent_config.spill import Spill, default_folder, server_digest
 
 DEFAULT_URL: Final = "http://127.0.0.1:8080"
 _PREFIX: Final = "spark.headwater."
@@ -63,6 +73,7 @@ def observe(
     scope: str | None = None,
     labels: Mapping[str, str] | None = None,
     api_key: str | None = None,
+    spill: str | os.PathLike[str] | None = None,
 ) -> Observation:
     """Report the session's writes from now on. Never raises; ``active`` says whether it works.
 
@@ -71,6 +82,7 @@ def observe(
     """
     given = {
         "url": url, "job": job, "namespace": namespace, "scope": scope, "apiKey": api_key,
+        "spill": None if spill is None else os.fspath(spill),
         **{f"label.{name}": value for name, value in (labels or {}).items()},
     }  # fmt: skip
     try:
@@ -103,9 +115,10 @@ class Observation:
         """Report what is left within ``timeout`` seconds and take nothing more."""
         if self._outbox is None or self._closed:
             return True
-        self._wait_for_spark(timeout)
+        deadline = time.monotonic() + timeout
+        self._wait_for_spark(timeout / 2)
         self._closed = True
-        return self._outbox.close(timeout)
+        return self._outbox.close(max(0.0, deadline - time.monotonic()))
 
     def counts(self) -> Counts:
         return Counts(0, 0, 0) if self._outbox is None else self._outbox.counts()
@@ -119,7 +132,10 @@ class Observation:
             return
         thread = threading.Thread(target=_quietly, args=(self._drain, int(timeout * 1000)))
         thread.daemon = True
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter shuts down: what Spark still has is lost
+            return
         thread.join(timeout)
 
 
@@ -189,12 +205,52 @@ def labels_of(settings: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def server_url(settings: Mapping[str, str], environment: Mapping[str, str]) -> str:
-    """The producer's base URL. Raises ValueError when it is no http(s) address."""
+    """The producer's base URL. Raises ValueError when it is no http(s) or file: address."""
     url = settings.get("url") or environment.get("HEADWATER_URL") or DEFAULT_URL
     parts = urllib.parse.urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"url is {url!r}: expected http://host:port or https://host")
+    if parts.scheme == "file":
+        is_local = parts.hostname in {None, "localhost"}
+        usable = is_local and parts.path.startswith("/") and parts.path != "/"
+    else:
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    if not usable:
+        raise ValueError(f"url is {url!r}: expected http://host:port, https://host or file:/path")
     return url
+
+
+def spill_folder(settings: Mapping[str, str], environment: Mapping[str, str]) -> Path | None:
+    """Where undelivered documents are kept. None: nowhere, because the setting is empty.
+
+    Raises RuntimeError where the folder is the default and this user has no home.
+    """
+    given = settings.get("spill", environment.get("HEADWATER_SPILL"))
+    if given is not None:
+        return Path(given).expanduser() if given.strip() else None
+    return default_folder(environment, sys.platform, Path.home())
+
+
+def outbox_of(
+    settings: Mapping[str, str],
+    environment: Mapping[str, str],
+    prepare: Callable[[CapturedQuery], tuple[Post, Post]],
+) -> Outbox[CapturedQuery]:
+    """Delivery as it is set. Raises ValueError for an address that is none; nothing connects."""
+    url = server_url(settings, environment)
+    process = f"{time.time_ns() // 1_000_000}-{os.getpid()}"
+    if url.startswith("file:"):
+        place = Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path))
+        return Outbox(prepare, FileSender(file_of(place, process)))
+    api_key = settings.get("apiKey") or environment.get("HEADWATER_API_KEY")
+    sender = HttpSender(url, {API_KEY_HEADER: api_key} if api_key else {})
+    try:
+        folder = spill_folder(settings, environment)
+    except (RuntimeError, OSError) as error:
+        _LOG.debug("What a server does not take is not kept: %s", error)
+        folder = None
+    if folder is None:
+        return Outbox(prepare, sender)
+    spill = Spill(folder, server_digest(url, api_key), process)
+    return Outbox(prepare, sender, keeper=spill)
 
 
 def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
@@ -206,8 +262,6 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
             _LOG.warning("This session is observed already; %s is ignored", ", ".join(given))
         return earlier
     settings = {**_spark_settings(spark), **given}
-    url = server_url(settings, os.environ)
-    api_key = settings.get("apiKey") or os.environ.get("HEADWATER_API_KEY")
     application = Application(
         id=context.applicationId,
         name=context.appName,
@@ -215,8 +269,7 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
         spark_version=str(spark.version),
         labels=labels_of(settings),
     )
-    sender = HttpSender(url, {API_KEY_HEADER: api_key} if api_key else {})
-    outbox: Outbox[CapturedQuery] = Outbox(lambda query: documents(query, application), sender)
+    outbox = outbox_of(settings, os.environ, lambda query: documents(query, application))
     inspector = Inspector(context._jvm, context._jsc.hadoopConfiguration())
     listener = QueryListener(inspector.capture, outbox)
     _register(spark, listener)
@@ -243,9 +296,13 @@ def _is_no_callback(record: logging.LogRecord) -> bool:
 
 def _spark_settings(spark: Any) -> dict[str, str]:
     """``spark.headwater.*`` of the session, without the prefix."""
-    names = ("url", "job", "namespace", "scope", "apiKey")
+    names = ("url", "job", "namespace", "scope", "apiKey", "spill")
     found = {name: spark.conf.get(f"{_PREFIX}{name}", None) for name in names}
-    settings = {name: str(value) for name, value in found.items() if value}
+    settings = {
+        name: str(value)
+        for name, value in found.items()
+        if value or (name == "spill" and value is not None)  # empty switches it off
+    }
     for name, value in spark.sparkContext.getConf().getAll():
         if name.startswith(_LABEL_PREFIX):
             settings[name.removeprefix(_PREFIX)] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -82,7 +83,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         lake = SparkLake(spark, root)
         lake.fill()
         with recording_server() as server:
-            observation = observe(spark, server.url, namespace="tests", labels={"team": "hr"})
+            observation = observe(
+                spark, server.url, namespace="tests", labels={"team": "hr"}, spill=""
+            )
             yield Bench(spark, lake, server, observation)
             observation.close()
     finally:
@@ -509,7 +512,11 @@ def _run_script(url: str, folder: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=200,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parent.parent.parent),
+            "HEADWATER_SPILL": str(folder / "spill"),
+        },
         check=False,
     )
 
@@ -534,3 +541,17 @@ def test_a_job_without_a_server_runs_as_it_would_without_us(tmp_path: Path) -> N
     assert len(told) == 1
     assert "the job goes on" in told[0]
     assert "Traceback" not in done.stderr
+    (kept,) = (tmp_path / "spill").iterdir()
+    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert [line["kind"] for line in lines] == ["plan", "event"]
+    assert lines[0]["body"]["operations"]["write"]["outputSource"] == f"file:{tmp_path}/out"
+
+
+def test_a_job_with_a_file_for_an_address_writes_its_lineage_there(tmp_path: Path) -> None:
+    done = _run_script(f"file:{tmp_path}/lineage.ndjson", tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "rows 3\n"), done.stderr
+    assert "Lineage" not in done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "lineage.ndjson").read_text().splitlines()]
+    assert [line["kind"] for line in lines] == ["plan", "event"]
+    assert read_event(lines[1]["body"]).plan_id == read_plan(lines[0]["body"]).id

@@ -1,15 +1,18 @@
-"""Posting off the job's path: what arrives, what is retried, what is dropped, what is logged."""
+"""Posting off the job's path: what arrives, what is retried, kept, dropped, what is logged."""
 
 from __future__ import annotations
 
 import logging
 import socket
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 
-from spark_agent_config.delivery import Away, HttpSender, Outbox, Post, Refused
+from spark_agent_config.delivery import Away, HttpSender, Post, Refused
+from spark_agent_config.outbox import Outbox
 from tests.recording_server import recording_server
 
 
@@ -171,6 +174,226 @@ def test_close_tries_what_is_left_once_and_takes_nothing_more() -> None:
     assert sender.calls <= 3
 
 
+def test_a_pause_that_the_server_asks_for_is_kept_within_bounds() -> None:
+    waited: list[float] = []
+
+    class Noting(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waited.append(timeout or 0.0)
+            return False
+
+    sender = ScriptedSender(Away("x", after=2), Away("x", after=3600), Away("x"))
+    box: Outbox[str] = Outbox(posts_of, sender, first_pause=0.5, longest_pause=8)
+    box._closing = Noting()
+    box.offer("a")
+
+    assert box.flush(5)
+    assert waited == [2, 8, 2]
+
+
+# --- what is not delivered ---------------------------------------------------------------------
+
+
+class ListKeeper:
+    """Keeps in memory, or fails as a full disk does."""
+
+    def __init__(self, error: OSError | None = None) -> None:
+        self.kept: list[str] = []
+        self.error = error
+
+    def __str__(self) -> str:
+        return "a list"
+
+    def keep(self, post: Post) -> None:
+        if self.error is not None:
+            raise self.error
+        self.kept.append(post.document["id"])
+
+    def redelivery(self, send: Callable[[Post], None]) -> Generator[None, None, None]:
+        if self.error is not None:
+            raise self.error
+        while self.kept:
+            send(Post("execution-plans", {"id": self.kept[0]}))
+            self.kept.pop(0)
+            yield
+
+
+def keeping_outbox(sender: Callable[[Post], None], keeper: ListKeeper) -> Outbox[str]:
+    return Outbox(
+        posts_of, sender, keeper=keeper, capacity=2, attempts=2, first_pause=0, longest_pause=0
+    )
+
+
+def test_what_a_server_does_not_take_is_kept_and_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    keeper = ListKeeper()
+    box = keeping_outbox(ScriptedSender(*[Away("503")] * 100), keeper)
+
+    for item in ("a", "b", "c"):
+        box.offer(item)
+        assert box.flush(5)
+
+    assert keeper.kept == ["a", "b", "c"]
+    assert (box.counts().kept, box.counts().dropped) == (3, 0)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Lineage is not delivered, the job goes on: 503 (kept in a list)"
+    ]
+
+
+def test_a_refused_item_is_not_kept() -> None:
+    keeper = ListKeeper()
+    box = keeping_outbox(ScriptedSender(Refused("400")), keeper)
+
+    box.offer("bad")
+
+    assert box.flush(5)
+    assert (keeper.kept, box.counts().dropped) == ([], 1)
+
+
+def test_a_full_disk_costs_the_item_and_no_second_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    keeper = ListKeeper(OSError(28, "No space left on device"))
+    sender = ScriptedSender(*[Away("503")] * 3)
+    box = keeping_outbox(sender, keeper)
+
+    for item in ("a", "b", "c"):
+        box.offer(item)
+        assert box.flush(5)
+    box.close(5)
+
+    assert (box.counts().dropped, box.counts().delivered) == (2, 1)
+    assert len(caplog.records) == 1
+    assert "No space left" in caplog.text
+
+
+def test_the_rest_of_an_item_is_kept_from_the_document_that_failed() -> None:
+    keeper = ListKeeper()
+    box: Outbox[str] = Outbox(
+        lambda item: [*posts_of(f"plan {item}"), *posts_of(f"event {item}")],
+        ScriptedSender(None, Away("x")),
+        keeper=keeper,
+        attempts=1,
+    )
+    box.offer("a")
+
+    assert box.flush(5)
+    assert keeper.kept == ["event a"]
+
+
+def test_what_was_kept_is_delivered_once_the_server_takes_something() -> None:
+    keeper = ListKeeper()
+    keeper.kept = ["earlier", "earlier too"]
+    sender = ScriptedSender()
+    box = keeping_outbox(sender, keeper)
+
+    box.offer("new")
+
+    assert box.close(5)
+    assert sender.sent == ["new", "earlier", "earlier too"]
+    assert keeper.kept == []
+
+
+def test_an_outage_during_redelivery_is_quiet_and_tried_again_after_the_next_delivery(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    keeper = ListKeeper()
+    keeper.kept = ["earlier"]
+    sender = ScriptedSender(None, Away("x"))
+    box = keeping_outbox(sender, keeper)
+
+    box.offer("new")
+    assert box.flush(5)
+    box._wait_until(lambda: box._redelivery is None, time.monotonic() + 10)
+    assert (sender.sent, keeper.kept) == (["new"], ["earlier"])
+    box.offer("newer")
+    box.close(5)
+
+    assert sender.sent == ["new", "newer", "earlier"]
+    assert not caplog.records
+
+
+def test_a_server_that_is_back_at_exit_gets_what_this_run_kept() -> None:
+    keeper = ListKeeper()
+    sender = ScriptedSender(Away("x"), Away("x"))
+    box = keeping_outbox(sender, keeper)
+    box.offer("a")
+    assert box.flush(5)
+    assert keeper.kept == ["a"]
+
+    box.close(5)
+
+    assert (sender.sent, keeper.kept) == (["a"], [])
+
+
+def test_a_full_queue_overflows_into_the_file() -> None:
+    sender, keeper = HeldSender(), ListKeeper()
+    box = keeping_outbox(sender, keeper)
+    box.offer("in hand")
+    assert sender.entered.wait(10)
+
+    assert all(box.offer(item) for item in ("1", "2", "3", "4"))
+    box._wait_until(lambda: not box._overflowing, time.monotonic() + 10)
+    assert keeper.kept == ["3", "4"]
+
+    sender.let_go.set()
+    assert box.close(5)
+    assert sender.sent == ["in hand", "1", "2", "3", "4"]
+
+
+def test_what_the_exit_bound_cuts_off_is_kept_the_document_on_its_way_too() -> None:
+    sender, keeper = HeldSender(), ListKeeper()
+    box = keeping_outbox(sender, keeper)
+    box.offer("in hand")
+    assert sender.entered.wait(10)
+    box.offer("1")
+    box.offer("2")
+
+    assert box.close(1) is False
+
+    assert keeper.kept == ["in hand", "1", "2"]
+    assert (box.counts().kept, box.counts().waiting) == (3, 0)
+    sender.let_go.set()
+
+
+def test_a_folder_that_hangs_does_not_hold_the_exit() -> None:
+    let_go = threading.Event()
+
+    class Hanging(ListKeeper):
+        def keep(self, post: Post) -> None:
+            assert let_go.wait(10)
+            super().keep(post)
+
+    sender = HeldSender()
+    box = keeping_outbox(sender, Hanging())
+    box.offer("in hand")
+    assert sender.entered.wait(10)
+
+    assert box.close(0.2) is False
+    assert not let_go.is_set(), "closing came back while the folder still hangs"
+
+    let_go.set()
+    sender.let_go.set()
+
+
+def test_an_interpreter_that_starts_no_threads_any_more_still_keeps_what_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    keeper = ListKeeper()
+    box = keeping_outbox(ScriptedSender(), keeper)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError):  # the listener's callback catches it
+            box.offer("a")
+        box.close(0.1)
+
+    assert keeper.kept == ["a"]
+
+
 # --- HTTP --------------------------------------------------------------------------------------
 
 
@@ -241,20 +464,87 @@ def test_a_server_that_does_not_answer_is_away_after_the_timeout() -> None:
             HttpSender(url, {}, timeout=0.05)(Post("execution-plans", {}))
 
 
-def test_a_server_that_hangs_up_is_away() -> None:
+@contextmanager
+def raw_server(reply: bytes) -> Iterator[str]:
+    """Answers one connection with these bytes, whatever it asks, and hangs up."""
     with socket.socket() as rude:
         rude.bind(("127.0.0.1", 0))
         rude.listen()
 
-        def hang_up() -> None:
+        def answer() -> None:
             connection, _ = rude.accept()
-            connection.close()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(reply)
 
-        thread = threading.Thread(target=hang_up)
+        thread = threading.Thread(target=answer)
         thread.start()
-        with pytest.raises(Away):
-            HttpSender(f"http://127.0.0.1:{rude.getsockname()[1]}", {})(Post("x", {}))
+        yield f"http://127.0.0.1:{rude.getsockname()[1]}"
         thread.join()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"",
+        b"HTTP/1.1 2",
+        b"garbage\x00\xff\r\n\r\n",
+        b"HTTP/1.1 abc OK\r\n\r\n",
+        b"HTTP/1.1 201 " + b"x" * 100_000,
+        b"HTTP/1.1 201 OK\r\n" + b"A: b\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 201 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 500 Oops\r\nContent-Length: 90\r\n\r\ncut",
+        b"HTTP/1.1 503 Busy\r\nRetry-After: soon\r\n\r\n",
+    ],
+    ids=["nothing", "cut", "garbage", "status", "long", "headers", "chunk", "body", "busy"],
+)
+def test_a_server_that_hangs_up_or_talks_nonsense_is_away(reply: bytes) -> None:
+    with raw_server(reply) as url, pytest.raises(Away):
+        HttpSender(url, {})(Post("x", {}))
+
+
+def test_a_refusal_whose_reason_is_cut_off_is_a_refusal() -> None:
+    reply = b"HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+    with raw_server(reply) as url, pytest.raises(Refused, match="400"):
+        HttpSender(url, {})(Post("x", {}))
+
+
+@pytest.mark.parametrize(("said", "seconds"), [("7", 7), ("later", 0), ("-1", 0), ("9" * 9, 0)])
+def test_the_pause_that_a_server_asks_for_is_read(said: str, seconds: float) -> None:
+    with recording_server() as server:
+        server.answer = lambda _: (503, {"Retry-After": said})
+        with pytest.raises(Away) as caught:
+            HttpSender(server.url, {})(Post("x", {}))
+
+    assert caught.value.after == seconds
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        socket.gaierror(-2, "Name or service not known"),
+        TimeoutError("timed out"),
+        RuntimeError("cannot schedule new futures after shutdown"),
+        OSError(24, "Too many open files"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_name_that_nobody_knows_and_an_interpreter_that_ends_are_away(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    with pytest.raises(Away):
+        HttpSender("http://lineage.invalid", {})(Post("x", {}))
+
+
+def test_a_document_that_is_no_json_and_a_key_that_is_no_header_are_refused() -> None:
+    with pytest.raises(Refused, match="JSON"):
+        HttpSender("http://127.0.0.1:9", {})(Post("x", {"a": "\ud800"}))
+    with recording_server() as server, pytest.raises(Refused, match="cannot be asked"):
+        HttpSender(server.url, {"X-API-Key": "a\nb"})(Post("x", {}))
 
 
 def test_a_proxy_of_the_environment_is_not_asked_for_this_computer(

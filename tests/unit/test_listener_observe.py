@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spark_agent_config.listener import Observation, QueryListener, labels_of, observe, server_url
+from spark_agent_config.captured import Application, CapturedQuery, Target
+from spark_agent_config.listener import (
+    Observation,
+    QueryListener,
+    documents,
+    labels_of,
+    observe,
+    outbox_of,
+    server_url,
+    spill_folder,
+)
+from tests.recording_server import recording_server
 
 
 def test_settings_become_the_labels_that_the_server_reads() -> None:
@@ -39,7 +57,9 @@ def test_the_server_is_the_argument_then_the_environment_then_this_computer() ->
     assert server_url({}, {}) == "http://127.0.0.1:8080"
 
 
-@pytest.mark.parametrize("url", ["lineage:8080", "ftp://x", "http://", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "url", ["lineage:8080", "ftp://x", "http://", "file:", "file:/", "file:here", "file://there/x"]
+)
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="expected http://host:port"):
         server_url({"url": url}, {})
@@ -89,3 +109,227 @@ def test_a_listener_is_equal_to_itself_alone() -> None:
     assert 0 <= one.hashCode() < 2**31
     assert one.toString() == "HeadwaterListener"
     assert one.Java.implements == ["org.apache.spark.sql.util.QueryExecutionListener"]
+
+
+# --- where documents go ------------------------------------------------------------------------
+
+
+def test_the_spill_folder_is_the_setting_then_the_environment_then_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    environment = {"HEADWATER_SPILL": "/from/environment"}
+
+    assert spill_folder({"spill": "~/given"}, environment) == tmp_path / "given"
+    assert spill_folder({}, environment) == Path("/from/environment")
+    assert tmp_path in (spill_folder({}, {}) or Path()).parents
+
+
+def test_an_empty_spill_setting_switches_it_off() -> None:
+    assert spill_folder({"spill": ""}, {"HEADWATER_SPILL": "/x"}) is None
+    assert spill_folder({}, {"HEADWATER_SPILL": ""}) is None
+
+
+LAB: Mapping[str, tuple[str, ...]] = {"captureScope": ("lab",)}
+
+
+def convert(query: CapturedQuery) -> Any:
+    return documents(query, Application("app-1", "job", "me", "4.0.0", LAB))
+
+
+QUERY = CapturedQuery(
+    command="InsertIntoHadoopFsRelationCommand",
+    plan=json.dumps(
+        [{"class": "org.apache.spark.sql.catalyst.plans.logical.OneRowRelation", "num-children": 0}]
+    ),
+    target=Target("file:/lake/out", mode="Overwrite"),
+    timestamp=1_700_000_000_000,
+    duration_ns=1,
+)
+
+
+def deliver(settings: dict[str, str], environment: dict[str, str] | None = None) -> Any:
+    box = outbox_of(settings, environment or {}, convert)
+    box.offer(QUERY)
+    box.close(30)
+    return box.counts()
+
+
+def lines_of(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_file_address_posts_nothing_and_appends_lines(tmp_path: Path) -> None:
+    path = tmp_path / "not yet there" / "lineage.ndjson"
+    settings = {"url": f"file:{path}".replace(" ", "%20")}
+
+    assert deliver(settings).delivered == 1
+    assert deliver(settings).delivered == 1
+
+    plan, event, *again = lines_of(path)
+    assert (plan["kind"], event["kind"], len(again)) == ("plan", "event", 2)
+    assert plan["body"]["id"] == plan["planId"] == event["planId"] == event["body"]["planId"]
+    assert (plan["scope"], plan["apiVersion"]) == ("lab", "1.2")
+
+
+def test_a_file_address_without_an_ending_is_a_folder(tmp_path: Path) -> None:
+    assert deliver({"url": f"file://{tmp_path}/lineage"}).delivered == 1
+
+    (path,) = (tmp_path / "lineage").iterdir()
+    assert len(lines_of(path)) == 2
+
+
+def test_a_file_that_cannot_be_written_costs_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "taken").write_text("")
+
+    assert deliver({"url": f"file:{tmp_path}/taken"}).dropped == 1
+    assert len(caplog.records) == 1
+
+
+def test_what_one_run_could_not_deliver_the_next_one_does(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with recording_server() as server:
+        settings = {"url": server.url, "spill": str(tmp_path), "apiKey": "k"}
+        server.answer = lambda _: (503, {"Retry-After": "3600"})
+        assert deliver(settings).kept == 1
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
+        assert str(tmp_path) in caplog.text
+        server.received.clear()
+        server.answer = lambda _: (201, {})
+
+        assert deliver(settings).delivered == 1
+
+        kinds = [request.path for request in server.received]
+        assert kinds == ["/execution-plans", "/execution-events"] * 2
+        assert {request.headers["X-Api-Key"] for request in server.received} == {"k"}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("other", [{"apiKey": "another"}, {"url": "http://127.0.0.1:9"}])
+def test_another_key_or_server_does_not_get_what_is_kept(
+    tmp_path: Path, other: dict[str, str]
+) -> None:
+    with recording_server() as server:
+        spill = {"spill": str(tmp_path)}
+        away = {"url": server.url, "apiKey": "k", **other}
+        if "url" not in other:
+            server.answer = lambda _: (500, {})
+        deliver(away | spill)
+        server.answer = lambda _: (201, {})
+        server.received.clear()
+
+        deliver({"url": server.url, "apiKey": "k"} | spill)
+
+        assert len(server.received) == 2
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+# --- every outside call fails ------------------------------------------------------------------
+
+
+class FailingCalls:
+    """Lets the first calls of the operating system through, then fails each with one error."""
+
+    def __init__(self, passes: int, error: OSError) -> None:
+        self._left = passes
+        self._error = error
+
+    def of(self, call: Any) -> Any:
+        def instead(*arguments: Any, **named: Any) -> Any:
+            self._left -= 1
+            if self._left < 0:
+                raise self._error
+            return call(*arguments, **named)
+
+        return instead
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OSError(28, "No space left"), OSError(30, "Read-only file system"), PermissionError(13, "no")],
+    ids=lambda error: str(error.errno),
+)
+@pytest.mark.parametrize("passes", range(12))
+def test_a_file_system_that_fails_at_any_call_never_raises_and_is_told_once(
+    tmp_path: Path,
+    error: OSError,
+    passes: int,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with recording_server() as server:
+        settings = {"url": server.url, "spill": str(tmp_path / "spill")}
+        box = outbox_of(settings, {}, convert)
+        box._pauses = (0, 0)
+        failing = FailingCalls(passes, error)
+        with monkeypatch.context() as patched:
+            for name in ("mkdir", "open", "fdopen", "stat", "rename", "unlink", "replace"):
+                patched.setattr(f"os.{name}", failing.of(getattr(os, name)))
+            server.answer = lambda _: (503, {})
+            box.offer(QUERY)
+            assert box.flush(30)
+            server.answer = lambda _: (201, {})
+            box.offer(QUERY)
+            box.close(30)
+
+    counts = box.counts()
+    assert (counts.delivered, counts.kept + counts.dropped, counts.waiting) == (1, 1, 0)
+    assert len([r for r in caplog.records if "not delivered" in r.getMessage()]) == 1
+    assert not [r for r in caplog.records if "is lost" in r.getMessage()], caplog.text
+
+
+_ENDING_JOB = """
+import atexit, json, sys
+from tests.unit.test_listener_observe import QUERY, convert
+from spark_agent_config.listener import Observation, outbox_of
+
+box = outbox_of({"url": sys.argv[1], "spill": sys.argv[2]}, {}, convert)
+observation = Observation(box, None)
+atexit.register(observation.close, 1.0)
+box.offer(QUERY)
+box.offer(QUERY)
+print("done")
+"""
+
+
+def test_an_interpreter_that_ends_while_posting_keeps_what_was_on_its_way(tmp_path: Path) -> None:
+    """The server takes the connection and never answers: the bound of the exit passes."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        done = subprocess.run(
+            [sys.executable, "-c", _ENDING_JOB, url, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=Path(__file__).parent.parent.parent,
+            check=False,
+        )
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert len([line for line in done.stderr.splitlines() if line]) == 1, done.stderr
+    (path,) = tmp_path.iterdir()
+    assert [line["kind"] for line in lines_of(path)] == ["plan", "event"] * 2
+
+
+def test_a_job_that_is_killed_leaves_lines_that_the_next_run_delivers(tmp_path: Path) -> None:
+    with recording_server() as server:
+        settings = {"url": server.url, "spill": str(tmp_path)}
+        server.answer = lambda _: (500, {})
+        deliver(settings)
+        (path,) = tmp_path.iterdir()
+        path.write_bytes(path.read_bytes()[:-20])
+        server.received.clear()
+        server.answer = lambda _: (201, {})
+
+        deliver(settings)
+
+        assert [request.path for request in server.received] == [
+            "/execution-plans",
+            "/execution-events",
+            "/execution-plans",
+        ]

@@ -1,0 +1,348 @@
+"""Delivers items off the job's path: a bounded queue, one daemon thread, and quiet failure.
+
+Nothing here ever raises into the job or makes it wait. What cannot be delivered is kept in a file,
+if there is one, else dropped and counted. One warning is logged an outage, not one a query.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Generic, Protocol, TypeVar
+
+from spark_agent_config.delivery import Away, Post, Refused
+
+Item = TypeVar("Item")
+_LOG: Final = logging.getLogger(__name__)
+#: Of the time for closing, the part that goes to the server; files get the rest.
+_NETWORK_SHARE: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of the items so far. ``kept`` were put into a file, ``dropped`` are nowhere."""
+
+    delivered: int
+    dropped: int
+    waiting: int
+    kept: int = 0
+
+
+class Keeper(Protocol):
+    """Where undelivered documents go; ``str()`` of it says where that is."""
+
+    def keep(self, post: Post) -> None:
+        """Keep a document. Raises OSError."""
+
+    def redelivery(self, send: Callable[[Post], None]) -> Generator[None, None, None]:
+        """Post what is kept, one document a step. Raises Away, OSError."""
+
+
+class _Outcome(Enum):
+    DELIVERED = "delivered"
+    DROPPED = "dropped"
+    KEPT = "kept"
+
+
+@dataclass(slots=True)
+class _InHand(Generic[Item]):
+    """The item that the thread works on: ``unsent`` is None until it is converted."""
+
+    item: Item
+    unsent: deque[Post] | None = None
+
+
+class Outbox(Generic[Item]):
+    """A bounded queue with one thread behind it, and a second one while it is full.
+
+    ``prepare`` turns an item into posts (in the thread: conversion costs the job nothing);
+    ``send`` posts one. A post is tried ``attempts`` times with growing pauses, then what is left
+    of its item goes to ``keeper``. Items keep their order. After the first delivery, and after
+    each outage, what is kept is delivered too, whenever no item waits.
+    """
+
+    def __init__(
+        self,
+        prepare: Callable[[Item], Sequence[Post]],
+        send: Callable[[Post], None],
+        *,
+        keeper: Keeper | None = None,
+        capacity: int = 500,
+        attempts: int = 5,
+        first_pause: float = 0.5,
+        longest_pause: float = 8.0,
+    ) -> None:
+        self._prepare = prepare
+        self._send = send
+        self._keeper = keeper
+        self._capacity = capacity
+        self._attempts = attempts
+        self._pauses = (first_pause, longest_pause)
+        self._items: deque[Item] = deque()
+        self._overflow: deque[Item] = deque()
+        self._overflowing = False
+        self._changed = threading.Condition()
+        self._closing = threading.Event()
+        self._abandoned = False
+        self._in_hand: _InHand[Item] | None = None
+        self._redelivery: Generator[None, None, None] | None = None
+        self._redelivery_is_due = keeper is not None
+        self._counts = dict.fromkeys(_Outcome, 0)
+        self._warned: set[str] = set()
+        self._thread: threading.Thread | None = None
+
+    def offer(self, item: Item) -> bool:
+        """Queue the item without waiting; False when there is no room or the outbox is closed."""
+        with self._changed:
+            if self._closing.is_set() or len(self._items) >= self._capacity:
+                return self._offer_to_keeper(item)
+            self._items.append(item)
+            if self._thread is None:
+                self._thread = _daemon(self._run, "headwater-outbox")
+                self._thread.start()
+            self._changed.notify_all()
+        return True
+
+    def flush(self, timeout: float) -> bool:
+        """Wait until what is queued is posted, kept or dropped; False after ``timeout`` seconds."""
+        return self._wait_until(lambda: not self._is_busy(), time.monotonic() + timeout)
+
+    def close(self, timeout: float) -> bool:
+        """Take nothing more; try what is left once, without pauses, for ``timeout`` seconds.
+
+        What the server has not taken after most of that time goes to the keeper. False when
+        something was still on its way then.
+        """
+        deadline = time.monotonic() + timeout
+        network = deadline - timeout * (1 - _NETWORK_SHARE) * (self._keeper is not None)
+        with self._changed:
+            self._closing.set()
+            if self._counts[_Outcome.KEPT]:
+                # The server may be back, and the folder of a short-lived machine dies with it.
+                self._begin_redelivery()
+            self._changed.notify_all()
+        in_time = self._wait_until(lambda: not self._is_busy(), network)
+        self._wait_until(lambda: self._redelivery is None, network)
+        with self._changed:
+            self._abandoned = True
+            self._changed.notify_all()
+            rest = self._take_all()
+        if rest and self._keeper is not None:
+            _run_bounded(lambda: self._keep_all(rest), deadline)
+        elif rest:
+            self._count(_Outcome.DROPPED, len(rest))
+            self._warn("away", "Lineage of %d queries is dropped: no time is left", len(rest))
+        self._wait_until(lambda: not self._is_busy(), deadline)
+        return in_time
+
+    def counts(self) -> Counts:
+        with self._changed:
+            waiting = len(self._items) + len(self._overflow)
+            return Counts(
+                delivered=self._counts[_Outcome.DELIVERED],
+                dropped=self._counts[_Outcome.DROPPED],
+                waiting=waiting + (self._in_hand is not None) + self._overflowing,
+                kept=self._counts[_Outcome.KEPT],
+            )
+
+    def _take_all(self) -> list[_InHand[Item]]:
+        """With the lock held: everything that is not done, in its order."""
+        in_hand = [] if self._in_hand is None else [self._in_hand]
+        rest = [*in_hand, *map(_InHand, (*self._items, *self._overflow))]
+        self._in_hand = None
+        self._items.clear()
+        self._overflow.clear()
+        return rest
+
+    def _is_busy(self) -> bool:
+        return bool(self._items or self._in_hand or self._overflow or self._overflowing)
+
+    def _wait_until(self, reached: Callable[[], bool], deadline: float) -> bool:
+        with self._changed:
+            while not reached():
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                self._changed.wait(left)
+        return True
+
+    def _count(self, outcome: _Outcome, items: int = 1) -> None:
+        with self._changed:
+            self._counts[outcome] += items
+            self._changed.notify_all()
+
+    # --- the thread ----------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while self._wait_for_work():
+            in_hand = self._take()
+            if in_hand is None:
+                self._redeliver_one()
+                continue
+            outcome = self._deliver_safely(in_hand)
+            with self._changed:
+                if self._in_hand is in_hand:  # else the time was up, and it is kept already
+                    self._in_hand = None
+                    self._count(outcome)
+        if self._redelivery is not None:
+            self._redelivery.close()
+
+    def _wait_for_work(self) -> bool:
+        """False at the end."""
+        with self._changed:
+            while not self._items and self._redelivery is None:
+                if self._closing.is_set():
+                    return False
+                self._changed.wait()
+            return not self._abandoned
+
+    def _take(self) -> _InHand[Item] | None:
+        with self._changed:
+            self._in_hand = _InHand(self._items.popleft()) if self._items else None
+            return self._in_hand
+
+    def _deliver_safely(self, in_hand: _InHand[Item]) -> _Outcome:
+        try:
+            return self._deliver(in_hand)
+        except Exception as error:  # a bug of ours must not end the thread
+            self._warn_of_bug(error)
+            return _Outcome.DROPPED
+
+    def _deliver(self, in_hand: _InHand[Item]) -> _Outcome:
+        in_hand.unsent = deque(self._prepare(in_hand.item))
+        try:
+            while in_hand.unsent:
+                self._send_with_patience(in_hand.unsent[0])
+                in_hand.unsent.popleft()
+        except Away as error:
+            return self._keep(in_hand, error)
+        except Refused as error:
+            self._warn(f"refused:{str(error)[:80]}", "Lineage is refused: %s", error)
+            return _Outcome.DROPPED
+        self._notice_delivery()
+        return _Outcome.DELIVERED
+
+    def _notice_delivery(self) -> None:
+        with self._changed:
+            self._warned.discard("away")
+            self._begin_redelivery()
+
+    def _begin_redelivery(self) -> None:
+        """With the lock held: the thread takes it up when no item waits."""
+        if self._keeper is not None and self._redelivery_is_due and self._redelivery is None:
+            self._redelivery_is_due = False
+            self._redelivery = self._keeper.redelivery(self._send)
+
+    def _redeliver_one(self) -> None:
+        """One document that was kept; trouble puts the rest off, to the next delivery or run."""
+        assert self._redelivery is not None  # noqa: S101 (for the type checker)
+        try:
+            next(self._redelivery)
+        except Exception as error:  # StopIteration, Away, a folder that cannot be read
+            with self._changed:
+                self._redelivery_is_due |= not isinstance(error, StopIteration)
+                self._redelivery = None
+                self._changed.notify_all()
+
+    def _send_with_patience(self, post: Post) -> None:
+        pause, longest = self._pauses
+        for attempt in range(1, self._attempts + 1):
+            try:
+                return self._send(post)
+            except Away as error:
+                if attempt == self._attempts or self._closing.is_set():
+                    raise
+                # After a failed item the next ones are tried once: a long outage drains fast.
+                if "away" in self._warned:
+                    raise
+                asked = error.after
+            self._closing.wait(min(max(pause, asked), longest))
+            pause = min(pause * 2, longest)
+        return None
+
+    # --- what is not delivered -------------------------------------------------------------------
+
+    def _offer_to_keeper(self, item: Item) -> bool:
+        """With the lock held: the queue is full, or closed. Writing happens in another thread."""
+        full = self._keeper is None or len(self._overflow) >= self._capacity
+        if full or self._closing.is_set():
+            self._counts[_Outcome.DROPPED] += 1
+            self._warn("full", "Lineage is dropped: %d documents wait already", self._capacity)
+            return False
+        self._overflow.append(item)
+        if not self._overflowing:
+            _daemon(self._keep_overflow, "headwater-spill").start()
+            self._overflowing = True
+        return True
+
+    def _keep_overflow(self) -> None:
+        while True:
+            with self._changed:
+                if not self._overflow:
+                    self._overflowing = False
+                    self._changed.notify_all()
+                    return
+                item = self._overflow.popleft()
+            trouble = Away(f"{self._capacity} documents wait already")
+            self._keep_all([_InHand(item)], trouble)
+
+    def _keep_all(self, rest: Sequence[_InHand[Item]], trouble: Away | None = None) -> None:
+        for in_hand in rest:
+            try:
+                if in_hand.unsent is None:
+                    in_hand.unsent = deque(self._prepare(in_hand.item))
+                self._count(self._keep(in_hand, trouble or Away("the time for closing is up")))
+            except Exception as error:  # a bug of ours must not stop the others
+                self._warn_of_bug(error)
+                self._count(_Outcome.DROPPED)
+
+    def _keep(self, in_hand: _InHand[Item], trouble: Away) -> _Outcome:
+        """Keep what is unsent of an item; one warning tells of the outage and of what follows."""
+        if self._in_hand is not in_hand and self._abandoned and self._is_thread():
+            return _Outcome.KEPT  # closing has taken it over
+        outcome, follows = _Outcome.DROPPED, ""
+        if self._keeper is not None:
+            try:
+                for post in list(in_hand.unsent or ()):
+                    self._keeper.keep(post)
+                outcome, follows = _Outcome.KEPT, f" (kept in {self._keeper})"
+                self._redelivery_is_due = True
+            except OSError as error:
+                follows = f" (and cannot be kept: {error})"
+        self._warn("away", "Lineage is not delivered, the job goes on: %s%s", trouble, follows)
+        return outcome
+
+    def _is_thread(self) -> bool:
+        return threading.current_thread() is self._thread
+
+    def _warn_of_bug(self, error: Exception) -> None:
+        self._warn(f"bug:{type(error).__name__}", "Lineage of a query is lost: %r", error)
+
+    def _warn(self, kind: str, message: str, *values: object) -> None:
+        """One line per kind of trouble; trouble that went away may be told again."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            _LOG.warning(message, *values)
+
+
+def _daemon(target: Callable[[], None], name: str) -> threading.Thread:
+    return threading.Thread(target=target, name=name, daemon=True)
+
+
+def _run_bounded(work: Callable[[], None], deadline: float) -> None:
+    """Run it in a thread that is waited for until ``deadline``: a folder may hang as a server may.
+
+    An interpreter that shuts down starts no threads any more: then it is done here.
+    """
+    thread = _daemon(work, "headwater-last")
+    try:
+        thread.start()
+    except RuntimeError:
+        work()
+        return
+    thread.join(max(0.0, deadline - time.monotonic()))

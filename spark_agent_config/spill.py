@@ -1,0 +1,250 @@
+"""A folder of documents that no server has taken yet: kept by one run, delivered by a later one.
+
+File names say whose they are: ``<server>-<process>-<n>.ndjson``, where ``<server>`` is a digest of
+address and API key, because documents must not reach another server or count as another key's.
+``<name>.ndjson.claimed`` is being delivered (by whoever holds its lock); ``<name>.ndjson.refused``
+holds what the server refused for good and is not tried again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from io import FileIO
+from pathlib import Path
+from typing import Final
+
+from spark_agent_config.delivery import Away, Post, Refused
+from spark_agent_config.document_file import (
+    LineWriter,
+    append,
+    is_at,
+    joined,
+    lock,
+    read_line,
+)
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+_PARTS: Final = 8
+_ENDING: Final = ".ndjson"
+_CLAIMED: Final = ".claimed"
+_REFUSED: Final = ".refused"
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Spill:
+    """Keeps documents in ``folder`` for the server that ``server`` stands for.
+
+    All files of the folder together stay below ``most_bytes``: the oldest go first. A process
+    begins a new file when its own has an eighth of that.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        server: str,
+        process: str,
+        *,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self.folder = folder
+        self._server = server
+        self._process = process
+        self._most_bytes = most_bytes
+        self._writer = LineWriter()
+        self._number = 1
+        self._told_dropped = self._told_refused = False
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+    def keep(self, post: Post) -> None:
+        """Append a document. Raises OSError where the folder cannot be written."""
+        lines = self._writer.lines(post)
+        if len(lines) > self._most_bytes:
+            raise OSError(f"a document of {len(lines)} bytes is larger than the folder may be")
+        self._make_room(len(lines))
+        if _size(self._path()) + len(lines) > self._most_bytes // _PARTS:
+            self._number += 1
+        append(self._path(), lines)
+
+    def redelivery(self, send: Callable[[Post], None]) -> Generator[None, None, None]:
+        """Post what is kept, one document a step, oldest file first.
+
+        Raises Away when the server is; what is not delivered then, or when the generator is
+        closed, stays kept, the document that failed behind the others. A refused document is set
+        aside, with the events of a refused plan.
+        """
+        for path in self._waiting():
+            with _claim(path) as claimed:
+                if claimed is not None:
+                    yield from self._deliver(claimed, send)
+
+    def _deliver(self, path: Path, send: Callable[[Post], None]) -> Generator[None, None, None]:
+        lines = path.read_bytes().splitlines(keepends=True)
+        refused: set[str] = set()
+        done = 0
+        try:
+            for line in lines:
+                if (post := read_line(line)) is not None:
+                    self._deliver_line(path, line, post, send, refused)
+                done += 1
+                yield
+        except Away:
+            _put_back(path, _behind(lines[done:]))
+            raise
+        except BaseException:
+            _put_back(path, lines[done:])
+            raise
+        path.unlink(missing_ok=True)
+
+    def _deliver_line(
+        self,
+        path: Path,
+        line: bytes,
+        post: Post,
+        send: Callable[[Post], None],
+        refused: set[str],
+    ) -> None:
+        plan = _plan_of(post)
+        try:
+            if plan in refused:
+                raise Refused("its plan is refused")
+            send(post)
+        except Refused as error:
+            aside = _named(path, _REFUSED)
+            if not self._told_refused:
+                self._told_refused = True
+                _LOG.warning("Lineage kept earlier is refused, set aside in %s: %s", aside, error)
+            refused.add(plan)
+            append(aside, joined([line]))
+
+    def _waiting(self) -> list[Path]:
+        """Files of this server, the oldest first; those of a run that broke off are among them."""
+        endings = (_ENDING, _ENDING + _CLAIMED)
+        return [
+            path
+            for path in _oldest_first(self.folder)
+            if path.name.startswith(f"{self._server}-") and path.name.endswith(endings)
+        ]
+
+    def _path(self) -> Path:
+        return self.folder / f"{self._server}-{self._process}-{self._number:04}{_ENDING}"
+
+    def _make_room(self, needed: int) -> None:
+        paths = _oldest_first(self.folder)
+        total = sum(_size(path) for path in paths) + needed
+        for path in paths:
+            if total <= self._most_bytes:
+                return
+            total -= _size(path)
+            path.unlink(missing_ok=True)
+            if not self._told_dropped:
+                self._told_dropped = True
+                _LOG.warning(
+                    "The oldest lineage kept in %s is dropped: %d bytes are the limit",
+                    self.folder,
+                    self._most_bytes,
+                )
+
+
+def default_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Where undelivered documents of this user lie; ``platform`` is as ``sys.platform``."""
+    if platform == "darwin":
+        state = home / "Library" / "Application Support"
+    elif platform == "win32":
+        state = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    else:
+        state = Path(environment.get("XDG_STATE_HOME") or home / ".local" / "state")
+    return state / "headwater" / "spill"
+
+
+def server_digest(url: str, api_key: str | None) -> str:
+    """Twelve hexadecimal digits that stand for a server as this job addresses it."""
+    return hashlib.sha256(f"{url.rstrip('/')}\n{api_key or ''}".encode()).hexdigest()[:12]
+
+
+@contextmanager
+def _claim(path: Path) -> Iterator[Path | None]:
+    """The file under a name that nobody appends to, locked; None when it is another's.
+
+    A claim that broke off keeps its name, and a later run takes it.
+    """
+    claimed = _named(path, _CLAIMED)
+    try:
+        file: FileIO = path.open("r+b", buffering=0)
+    except OSError:  # delivered by another process meanwhile
+        yield None
+        return
+    with file:
+        if not lock(file) or not is_at(file, path):
+            yield None
+            return
+        if os.name == "nt":  # an open file cannot be renamed there
+            file.close()
+        yield _rename(path, claimed)
+
+
+def _rename(path: Path, claimed: Path) -> Path | None:
+    """``claimed``, or None where another was faster."""
+    if path == claimed:
+        return claimed
+    if claimed.exists():  # the process began its file anew: the earlier part goes first
+        return None
+    try:
+        return path.rename(claimed)
+    except OSError:
+        return None
+
+
+def _put_back(path: Path, lines: list[bytes]) -> None:
+    """Leave only what is not delivered; where even that fails, all of it stays."""
+    fresh = path.with_name(path.name + ".new")
+    with suppress(OSError):
+        if lines:
+            append(fresh, joined(lines))
+            fresh.replace(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _behind(lines: list[bytes]) -> list[bytes]:
+    """The first line's plan, with its events, put last.
+
+    A document that makes the server answer 500 every time must not hold up the others for ever.
+    """
+    posts = [read_line(line) for line in lines]
+    plans = [None if post is None else _plan_of(post) for post in posts]
+    first = [line for line, plan in zip(lines, plans, strict=True) if plan == plans[0]]
+    others = [line for line, plan in zip(lines, plans, strict=True) if plan != plans[0]]
+    return others + first
+
+
+def _named(path: Path, ending: str) -> Path:
+    return path.with_name(path.name.removesuffix(_CLAIMED) + ending)
+
+
+def _plan_of(post: Post) -> str:
+    if isinstance(post.document, list):
+        return str(post.document[0].get("planId"))
+    return str(post.document.get("id"))
+
+
+def _oldest_first(folder: Path) -> list[Path]:
+    found: list[tuple[int, str, Path]] = []
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if _ENDING in path.suffixes:
+                with suppress(OSError):
+                    found.append((path.stat().st_mtime_ns, path.name, path))
+    return [path for _, _, path in sorted(found)]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
