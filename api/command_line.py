@@ -10,14 +10,18 @@ import argparse
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, TextIO
 
 from api.settings import ROWS, Settings, read_settings
@@ -175,6 +179,40 @@ def journal_export(call: Call) -> int:
     return 0
 
 
+def journal_import(call: Call) -> int:
+    """Take documents from files, into the data folder or through a running server."""
+    from api.imports import import_files  # the schemas: 0.3 s that other commands save
+
+    limit = call.settings().max_body_bytes
+    with _destination_of_documents(call, direct=not call.options.url, route="import") as taking:
+        tally = import_files(call.options.files, taking, call.say, limit)
+    call.say(str(tally))
+    if tally.imported and not call.options.url:
+        call.say("the next headwater serve draws them")
+    return 1 if tally.refused else 0
+
+
+def consume_kafka(call: Call) -> int:
+    """Take documents from a topic until Ctrl-C."""
+    from api.kafka import consume, dead_letters, kafka_source
+    from api.server import set_up_logging
+
+    options = call.options
+    set_up_logging(call.settings().log_level)
+    with (
+        _destination_of_documents(call, direct=options.direct, route="kafka") as taking,
+        dead_letters(options.dead_letter) as set_aside,
+        kafka_source(
+            options.bootstrap, options.topic, options.group, dict(options.property)
+        ) as source,
+        _asked_to_stop() as stopped,
+    ):
+        call.say(f"Consuming {options.topic} as {options.group}; Ctrl-C stops it.")
+        done = consume(source, taking, set_aside, stopped)
+    call.say(f"{done.taken:,} documents taken, {done.set_aside:,} set aside")
+    return 0
+
+
 def replay(call: Call) -> int:
     """Ask a running server to try documents again."""
     answer = _ask(call, "POST", "/journal/replay", {"state": call.options.state})
@@ -229,6 +267,40 @@ def _open_journal(call: Call) -> Iterator[Any]:
         yield journal
     finally:
         journal.close()
+
+
+@contextmanager
+def _destination_of_documents(call: Call, *, direct: bool, route: str) -> Iterator[Any]:
+    """The data folder's journal, held, or the running server."""
+    from api.destinations import ServerDestination, claimed_journal
+
+    if not direct:
+        yield ServerDestination(_url(call))
+        return
+
+    def clock() -> int:
+        return time.time_ns() // 1_000_000
+
+    with claimed_journal(call.settings().data, _url(call), clock, route) as journal:
+        yield journal
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[Callable[[], bool]]:
+    """Whether SIGINT or SIGTERM has come; a second one ends the process at once."""
+    asked = threading.Event()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        asked.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _all_entries(journal: Any) -> Iterator[Any]:
@@ -333,6 +405,7 @@ def parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_config(commands)
     _add_journal(commands)
+    _add_consume(commands)
     _add_replay(commands)
     _add_rebuild(commands)
     _add_doctor(commands)
@@ -364,7 +437,7 @@ def _add_settings(command: argparse.ArgumentParser, *fields: str) -> None:
             )
 
 
-def _add_url(command: argparse.ArgumentParser) -> None:
+def _add_url(command: argparse._ActionsContainer) -> None:
     command.add_argument(
         "--url", help="the running Headwater (default: http://127.0.0.1:8080, from the settings)"
     )
@@ -448,13 +521,14 @@ def _add_journal(commands: Any) -> None:
         commands,
         "journal",
         None,
-        "look at what was received",
+        "look at what was received, take it elsewhere and bring it in",
         """\
 Reads the data folder itself, whether or not the server is running.
 
   headwater journal list --state failed
   headwater journal show 42
-  headwater journal export documents.jsonl""",
+  headwater journal export documents.jsonl
+  headwater journal import documents.jsonl""",
     )
     actions = added.add_subparsers(metavar="ACTION", required=True)
     _add_journal_list(actions)
@@ -478,8 +552,82 @@ One object a line: position, kind, apiVersion, planId, scope, receivedAt (epoch 
   headwater journal export - | gzip > documents.jsonl.gz""",
     )
     exported.add_argument("file", help="where to; - for standard output")
-    for action in (shown, exported):
+    for action in (shown, exported, _add_journal_import(actions)):
         _add_settings(action, "data")
+
+
+def _add_journal_import(actions: Any) -> argparse.ArgumentParser:
+    imported = _add(
+        actions,
+        "import",
+        journal_import,
+        "take documents from files",
+        """\
+What it finds in them:
+  lines of headwater journal export
+  what the console and logging dispatchers of the Spline agent print, in any log
+  _LINEAGE files of its hdfs dispatcher
+  plans, events and lists of them, on one line or over many
+
+Without --url the documents go straight into the data folder: headwater serve must not be running
+there, and draws them at its next start. With --url they go through a running Headwater, which
+draws them at once. Doing it twice does no harm. What is refused is named (file:line) and does
+not stop the rest; the exit code is 1 then. With --url the numbers come from the server's totals,
+so they include what jobs send meanwhile.
+
+  headwater journal import documents.jsonl --data /srv/headwater
+  headwater journal import driver.log _LINEAGE --url http://127.0.0.1:8080
+  headwater journal import -""",
+    )
+    imported.add_argument("files", nargs="+", metavar="FILE", help="- for standard input")
+    imported.add_argument("--url", help="the running Headwater to go through")
+    return imported
+
+
+def _add_consume(commands: Any) -> None:
+    added = _add(
+        commands,
+        "consume",
+        None,
+        "take documents from a queue",
+        """\
+For agents that do not report over HTTP.
+
+  headwater consume kafka --bootstrap broker:9092 --topic spline""",
+    )
+    sources = added.add_subparsers(metavar="SOURCE", required=True)
+    kafka = _add(
+        sources,
+        "kafka",
+        consume_kafka,
+        "take what the Kafka dispatcher of the Spline agent sends, until Ctrl-C",
+        """\
+Hands every record to a running Headwater (--url), or puts it straight into the data folder
+(--direct; headwater serve must not be running there). An offset is committed once its document is
+durable. While Headwater is away it waits and tries again. A record that can never be taken is
+logged with its offset, kept in the --dead-letter file, and passed over.
+Needs: pip install 'confluent-kafka>=2.11,<3'
+
+  headwater consume kafka --bootstrap broker:9092 --topic spline
+  headwater consume kafka --bootstrap broker:9092 --topic spline --dead-letter refused.jsonl
+  headwater consume kafka --bootstrap b:9093 --topic spline --property security.protocol=ssl""",
+    )
+    kafka.add_argument("--bootstrap", required=True, help="brokers: host:port,host:port")
+    kafka.add_argument("--topic", required=True, help="the dispatcher's topic")
+    kafka.add_argument("--group", default=PROGRAM, help=f"consumer group (default: {PROGRAM})")
+    kafka.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        type=_label,
+        metavar="NAME=VALUE",
+        help="a setting of librdkafka, such as sasl.mechanism=PLAIN",
+    )
+    kafka.add_argument("--dead-letter", metavar="FILE", help="add refused records, as JSON lines")
+    way = kafka.add_mutually_exclusive_group()
+    _add_url(way)
+    way.add_argument("--direct", action="store_true", help="straight into the data folder")
+    _add_settings(kafka, "data", "log_level")
 
 
 def _add_journal_list(actions: Any) -> None:

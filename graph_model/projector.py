@@ -57,6 +57,9 @@ _FIRST_PAUSE_SECONDS: Final = 0.2
 _LONGEST_PAUSE_SECONDS: Final = 5.0
 _WAITING_REASON: Final = "its execution plan has not been received yet"
 _SHADOWED_REASON: Final = "another document of the same plan id has precedence"
+_CONTRADICTS: Final = "another discriminator than its plan: "
+_GATHERING_VERSION: Final = "2"
+"""Counted up when :func:`gather` decides otherwise for equal documents."""
 
 
 # --- documents -> subjects ---------------------------------------------------------------------
@@ -68,12 +71,14 @@ class Gathered:
 
     ``chosen`` maps a scope to its plan document and the events that belong to it; ``shadowed``
     are plan documents that another one of their scope outranks; ``waiting`` are events without
-    a plan to go with.
+    a plan to go with; ``contradicting`` are events whose discriminator is not that of the plan
+    they would go with, each with the reason to show.
     """
 
     chosen: dict[str, tuple[StoredDocument, tuple[StoredDocument, ...]]]
     shadowed: tuple[StoredDocument, ...]
     waiting: tuple[StoredDocument, ...]
+    contradicting: tuple[tuple[StoredDocument, str], ...] = ()
 
 
 def gather(documents: Sequence[StoredDocument]) -> Gathered:
@@ -82,6 +87,11 @@ def gather(documents: Sequence[StoredDocument]) -> Gathered:
     Of several plan documents of one scope the highest API version wins, then the least hash. An
     event goes with the plan of its own scope; an event without a scope, when no plan is without
     one, with the only scope that has a plan.
+
+    Spline answers "UUID collision" when a plan id comes again with another ``discriminator``, so
+    there the order of arrival decides. Here a plan document with another discriminator is a
+    second body of its id, ranked like any other, and an event is held against the plan that
+    speaks in the end. One that carries no discriminator contradicts nothing.
     """
     plans: dict[str, list[StoredDocument]] = {}
     events: list[StoredDocument] = []
@@ -93,14 +103,44 @@ def gather(documents: Sequence[StoredDocument]) -> Gathered:
     ranked = {scope: sorted(found, key=_rank) for scope, found in plans.items()}
     going: dict[str, list[StoredDocument]] = {scope: [] for scope in ranked}
     waiting: list[StoredDocument] = []
+    contradicting: list[tuple[StoredDocument, str]] = []
     for event in sorted(events, key=lambda document: document.content_hash):
         scope = _scope_for(event.scope, ranked.keys())
-        (waiting if scope is None else going[scope]).append(event)
+        if scope is None:
+            waiting.append(event)
+        elif reason := _contradiction(event, ranked[scope][0]):
+            contradicting.append((event, reason))
+        else:
+            going[scope].append(event)
     return Gathered(
         {scope: (found[0], tuple(going[scope])) for scope, found in sorted(ranked.items())},
         tuple(other for found in ranked.values() for other in found[1:]),
         tuple(waiting),
+        tuple(contradicting),
     )
+
+
+def _contradiction(event: StoredDocument, plan: StoredDocument) -> str:
+    """Why this event is no run of this plan; empty when nothing speaks against it."""
+    said = _discriminator(event)
+    if said is None:
+        return ""  # before the plan is looked at: a plan is large
+    known = _discriminator(plan)
+    if known is None or said == known:
+        return ""
+    return (
+        f"{_CONTRADICTS}{said[:100]!r} is not {known[:100]!r}. Two different plans share this "
+        "plan id: give one of them an id of its own, or send the event with its plan's "
+        "discriminator"
+    )
+
+
+def _discriminator(document: StoredDocument) -> str | None:
+    """Agents send none, so nearly every document is answered without parsing it."""
+    if b'"discriminator"' not in document.body:
+        return None
+    value = json.loads(document.body).get("discriminator")
+    return None if value is None else str(value)
 
 
 def _rank(document: StoredDocument) -> tuple[tuple[int, ...], str]:
@@ -156,7 +196,9 @@ class Projection:
 def projection_epoch(rules: Rules) -> str:
     """Changes when equal documents must be projected anew: translator version and rules."""
     parser = version("sqlglot")  # another parser may find the tables of another JDBC query
-    return identity.digest("projection", TRANSLATOR_VERSION, naming.rules_digest(rules), parser)
+    return identity.digest(
+        "projection", TRANSLATOR_VERSION, _GATHERING_VERSION, naming.rules_digest(rules), parser
+    )
 
 
 class Projector:
@@ -389,7 +431,7 @@ class Projector:
         self._journal.settle(pending, DocumentState.FAILED, reason[:500])
 
     def _read(self, documents: Sequence[StoredDocument]) -> Projection:
-        live = [d for d in documents if d.state != DocumentState.FAILED]
+        live = [d for d in documents if d.state != DocumentState.FAILED or _may_recover(d)]
         gathered = gather(live)
         new = {d.position for d in live if d.state == DocumentState.PENDING}
         plans_changed = any(d.position in new and d.kind == DocumentKind.PLAN for d in live)
@@ -433,6 +475,11 @@ def _parts_of(subject: Subject, rules: Rules) -> list[Facts]:
     return [facts, *(translate_execution(head, event) for event in subject.events)]
 
 
+def _may_recover(document: StoredDocument) -> bool:
+    """Whether a failed event was only held against a plan that may not have the last word."""
+    return (document.reason or "").startswith(_CONTRADICTS)
+
+
 def _states(gathered: Gathered) -> tuple[tuple[int, DocumentState, str | None], ...]:
     states: list[tuple[int, DocumentState, str | None]] = []
     for plan, events in gathered.chosen.values():
@@ -441,6 +488,8 @@ def _states(gathered: Gathered) -> tuple[tuple[int, DocumentState, str | None], 
         states.append((plan.position, DocumentState.PROJECTED, _SHADOWED_REASON))
     for event in gathered.waiting:
         states.append((event.position, DocumentState.WAITING, _WAITING_REASON))
+    for event, reason in gathered.contradicting:
+        states.append((event.position, DocumentState.FAILED, reason))
     return tuple(states)
 
 

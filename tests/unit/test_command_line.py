@@ -59,7 +59,9 @@ def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 
 
 def test_the_commands_that_exist_are_listed_and_no_others() -> None:
-    assert set(ALL) == {"serve", "demo", "config", "journal", "replay", "rebuild", "doctor"}
+    assert set(ALL) == {
+        "serve", "demo", "config", "journal", "consume", "replay", "rebuild", "doctor"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,297 @@
+"""Documents in files that others wrote: what they are, and where each one stands.
+
+    lines -> JSON values, with their first line -> plans and events
+
+Known are: lines of ``headwater journal export``; what the console and logging dispatchers of the
+Spline agent print, inside any log (``ExecutionPlan (apiVersion: 1.2):`` and JSON after it); the
+``_LINEAGE`` files of its hdfs dispatcher; plain plans, events and lists of them, on one line or
+over many. Everything here is pure: lines go in, pieces and refusals come out, in order, and a bad
+piece does not spoil the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from api.bodies import parse_json
+from api.errors import InvalidRequest
+from graph_model.store import DocumentKind
+
+PLAIN_VERSION: Final = "1"
+"""For documents that name no version: ``intake.spoken_version`` looks at what they hold."""
+
+KINDS: Final = {"ExecutionPlan": DocumentKind.PLAN, "ExecutionEvent": DocumentKind.EVENT}
+VERSIONS: Final = ("1", "1.1", "1.2")
+_INTERNAL_VERSION: Final = "1.2"
+_MARKER: Final = re.compile(r"\b(ExecutionPlan|ExecutionEvent) \(apiVersion: ([0-9.]{1,8})\):")
+_JSON_START: Final = re.compile(r"\s*(\{|\[\s*([\[{\]]|$))")
+_NEW_DOCUMENT: Final = re.compile(r'\{\s*"')
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One plan or one event. ``where`` is ``file:line``.
+
+    ``scope``, ``plan_id`` and ``received_at`` (epoch ms) are what an export says about it; None
+    for documents from elsewhere.
+    """
+
+    kind: DocumentKind
+    api_version: str
+    document: Any
+    where: str
+    scope: str | None = None
+    plan_id: str | None = None
+    received_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something that is no document, or not a whole one. ``where`` is ``file:line``."""
+
+    where: str
+    reason: str
+
+
+Found = Piece | Refusal
+
+
+def recognise(lines: Iterable[str], name: str, limit: int) -> Iterator[Found]:
+    """Everything in a file; ``limit`` bounds one document, in characters.
+
+    A file that begins with JSON is JSON throughout; any other is a log, of which only what
+    follows a dispatcher's marker is looked at. Bytes that are no UTF-8 come as lone surrogates
+    (``errors="surrogateescape"``); a document that holds one is refused.
+    """
+    for value in _values(lines, limit):
+        where = f"{name}:{value.line}"
+        if value.wrong:
+            yield Refusal(where, value.wrong)
+            continue
+        try:
+            document = parse_json(value.text.encode("utf-8"))
+        except UnicodeEncodeError:
+            yield Refusal(where, "expected UTF-8")
+        except InvalidRequest as error:
+            yield Refusal(where, str(error))
+        else:
+            yield from _pieces(document, value.marker, where)
+
+
+# --- lines -> JSON values ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The text of a JSON value that starts on ``line``, or what is ``wrong`` with it."""
+
+    line: int
+    marker: tuple[str, str] | None
+    text: str = ""
+    wrong: str = ""
+
+
+@dataclass(slots=True)
+class _Capture:
+    """A JSON value that is being read. Strings never span lines, so tokens do not either."""
+
+    line: int
+    marker: tuple[str, str] | None
+    opening: str = ""
+    parts: list[str] = field(default_factory=list)
+    size: int = 0
+    depth: int = 0
+
+    def feed(self, text: str, limit: int) -> str | None:
+        """Take text; what follows the end of the value once it has come, else None."""
+        self.opening = self.opening or text[:1]
+        for token in _TOKEN.finditer(text):
+            if token[0] in "{[":
+                self.depth += 1
+            elif token[0] in "}]":
+                self.depth -= 1
+                if self.depth <= 0:
+                    self._keep(text[: token.end()], limit)
+                    return text[token.end() :]
+        self._keep(text, limit)
+        return None
+
+    def _keep(self, text: str, limit: int) -> None:
+        self.size += len(text)
+        self.parts.append(text)
+        if self.size > limit:
+            self.parts.clear()
+
+    def value(self, limit: int) -> _Value:
+        if self.size > limit:
+            return self.broken(f"the document is larger than {limit:,} characters")
+        return _Value(self.line, self.marker, "".join(self.parts))
+
+    def broken(self, reason: str) -> _Value:
+        return _Value(self.line, self.marker, wrong=reason)
+
+    def ends_before(self, line: str) -> bool:
+        """Whether a line can only be the start of something else: this value was cut off.
+
+        Printed over many lines, an object's own lines are indented; ``{"`` in the first column
+        of a line after an unfinished one is the next document of a file with one to a line.
+        """
+        if self.marker:
+            return _MARKER.search(line) is not None and line[:1] not in " \t{"
+        return self.opening == "{" and _NEW_DOCUMENT.match(line) is not None
+
+
+def _values(lines: Iterable[str], limit: int) -> Iterator[_Value]:
+    scanner = _Scanner(limit)
+    for number, line in enumerate(lines, 1):
+        yield from scanner.take(line, number)
+    yield from scanner.end("the file ends inside the document")
+
+
+class _Scanner:
+    """Finds JSON values line by line, holding no more than the one that is being read."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._is_json: bool | None = None
+        self._capture: _Capture | None = None
+
+    def take(self, line: str, number: int) -> Iterator[_Value]:
+        if number == 1:
+            line = line.removeprefix("\ufeff")
+        if self._is_json is None and line.strip():
+            self._is_json = _JSON_START.match(line) is not None
+        if self._capture is not None and self._capture.ends_before(line):
+            yield from self.end(f"another document begins on line {number}")
+        rest = line
+        while rest := rest.lstrip():
+            if self._capture is None:
+                rest = self._begin(rest, number)
+                if self._capture is None and rest:
+                    yield _Value(number, None, wrong="expected JSON")
+                    return
+            else:
+                found, rest = self._read(self._capture, rest)
+                yield from found
+
+    def end(self, reason: str) -> Iterator[_Value]:
+        """Nothing more comes for the value that is being read, if one is."""
+        if self._capture is not None:
+            yield self._capture.broken(f"cut off: {reason}")
+            self._capture = None
+
+    def _begin(self, text: str, number: int) -> str:
+        """Open a capture where a value may start; the text to go on with."""
+        if self._is_json and text[0] in "{[":
+            self._capture = _Capture(number, None)
+            return text
+        if marker := _MARKER.search(text):
+            self._capture = _Capture(number, (marker[1], marker[2]))
+            return text[marker.end() :]
+        return text.strip(",; \t\r\n") if self._is_json else ""
+
+    def _read(self, capture: _Capture, text: str) -> tuple[tuple[_Value, ...], str]:
+        """The value when it ends in this text, and the text after it."""
+        if not capture.opening and text[0] not in "{[":
+            self._capture = None
+            return (capture.broken("expected JSON after this line"),), text
+        left = capture.feed(text, self._limit)
+        if left is None:
+            return (), ""
+        self._capture = None
+        return (capture.value(self._limit),), left
+
+
+# --- JSON values -> pieces -----------------------------------------------------------------------
+
+
+def _pieces(document: Any, marker: tuple[str, str] | None, where: str) -> Iterator[Found]:
+    """The pieces of a value; nesting that cannot be followed is a refusal."""
+    try:
+        yield from list(_marked(document, marker, where) if marker else classify(document, where))
+    except RecursionError:
+        yield Refusal(where, "expected JSON that is nested less deeply")
+
+
+def _marked(document: Any, marker: tuple[str, str], where: str) -> Iterator[Found]:
+    """What a dispatcher printed: the marker names kind and version; events may be a list."""
+    kind, version = KINDS[marker[0]], marker[1].removesuffix(".0")
+    if version not in VERSIONS:
+        yield Refusal(where, f"API version {version}: expected one of {', '.join(VERSIONS)}")
+        return
+    if isinstance(document, list) and kind == DocumentKind.EVENT:
+        for index, item in enumerate(document):
+            yield Piece(kind, version, item, f"{where}[{index}]")
+        return
+    yield Piece(kind, version, document, where)
+
+
+def classify(document: Any, where: str) -> Iterator[Found]:
+    """What a JSON value is by the fields that it has."""
+    if isinstance(document, list):
+        for index, item in enumerate(document):
+            if isinstance(item, list):
+                yield Refusal(f"{where}[{index}]", "expected a plan or an event, not a list")
+            else:
+                yield from classify(item, f"{where}[{index}]")
+    elif not isinstance(document, Mapping):
+        yield Refusal(where, "expected a JSON object")
+    elif {"kind", "apiVersion", "body"} <= document.keys():
+        yield _exported(document, where)
+    elif {"executionPlan", "executionEvent"} & document.keys():
+        yield from _lineage_file(document, where)
+    elif "operations" in document:
+        yield Piece(DocumentKind.PLAN, PLAIN_VERSION, document, where)
+    elif "planId" in document and "timestamp" in document:
+        yield Piece(DocumentKind.EVENT, PLAIN_VERSION, document, where)
+    else:
+        known = ", ".join(list(document)[:5])[:100] or "nothing"
+        yield Refusal(where, f"expected a plan or an event, not an object with {known}")
+
+
+def _exported(line: Mapping[str, Any], where: str) -> Found:
+    kind, version = line["kind"], line["apiVersion"]
+    if kind not in [each.value for each in DocumentKind] or version not in VERSIONS:
+        return Refusal(where, f"expected a line of an export, not {kind!r:.40} {version!r:.40}")
+    scope, plan_id, received = (line.get(key) for key in ("scope", "planId", "receivedAt"))
+    if not isinstance(scope, str | None) or not isinstance(plan_id, str | None):
+        return Refusal(where, "expected text as scope and planId")
+    if isinstance(received, bool) or not isinstance(received, int | None):
+        return Refusal(where, "expected epoch milliseconds as receivedAt")
+    return Piece(DocumentKind(kind), version, line["body"], where, scope, plan_id, received)
+
+
+def _lineage_file(document: Mapping[str, Any], where: str) -> Iterator[Found]:
+    """``_LINEAGE``: a plan and its event in the agent's own shape, which is 1.2 but for references.
+
+    Either may be null: the agent writes what it has.
+    """
+    for key, kind in (
+        ("executionPlan", DocumentKind.PLAN),
+        ("executionEvent", DocumentKind.EVENT),
+    ):
+        if (found := document.get(key)) is not None:
+            translated = _with_references(found, False) if kind == DocumentKind.PLAN else found
+            yield Piece(kind, _INTERNAL_VERSION, translated, f"{where}.{key}")
+
+
+_REFERENCES: Final = {"attr-": "__attrId", "expr-": "__exprId"}
+_REFERRING: Final = frozenset({"childRefs", "params"})
+
+
+def _with_references(value: Any, referring: bool) -> Any:
+    """``{"id": "attr-3"}`` => ``{"__attrId": "attr-3"}``, but only below childRefs and params."""
+    if isinstance(value, list):
+        return [_with_references(item, referring) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if referring and value.keys() == {"id"} and isinstance(value["id"], str):
+        name = _REFERENCES.get(value["id"][:5])
+        return {name: value["id"]} if name else value
+    return {
+        key: _with_references(item, referring or key in _REFERRING) for key, item in value.items()
+    }

@@ -1,0 +1,311 @@
+"""Records of the agent's Kafka dispatcher -> a destination, one document a record.
+
+    poll -> read_record -> prepare -> destination.take (durable) -> commit
+                 |                        |
+                 poison: set aside        away: rest, try the same record again
+
+A record is committed only after it is durable or set aside, so a crash in between repeats a
+record and never loses one; repeats are known already. The client library stays behind
+RecordSource and is imported when the command runs.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol, TextIO
+
+from api.bodies import parse_json
+from api.destinations import Destination, prepare
+from api.dumps import KINDS, VERSIONS, Piece
+from api.errors import InvalidRequest
+from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
+
+log = logging.getLogger(__name__)
+
+TYPE_HEADER: Final = "__TypeId__"
+ENTITY_HEADER: Final = "ABSA-Spline-Entity-Type"
+VERSION_HEADER: Final = "ABSA-Spline-API-Version"
+_UNSAID_VERSION: Final = "1.1"
+"""For a type without a version: agents 0.7 send one and wrote API 1.1, whatever else they say."""
+
+FIRST_REST_SECONDS: Final = 1.0
+LONGEST_REST_SECONDS: Final = 32.0
+_POLL_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a topic. ``value`` is None for a tombstone; header names may repeat."""
+
+    topic: str
+    partition: int
+    offset: int
+    headers: tuple[tuple[str, bytes | None], ...]
+    value: bytes | None
+    handle: Any = field(default=None, compare=False)  # what the client needs to commit it
+
+    @property
+    def where(self) -> str:
+        return f"{self.topic} partition {self.partition} offset {self.offset}"
+
+
+class RecordSource(Protocol):
+    """A member of a consumer group."""
+
+    def poll(self, seconds: float) -> Record | None:
+        """The next record, or None when none came in time. Raises HeadwaterError."""
+
+    def commit(self, record: Record) -> None:
+        """Say that everything up to and with this record of its partition is done."""
+
+    def rest(self, seconds: float) -> None:
+        """Let time pass and stay a member of the group; no record is lost by it."""
+
+
+# --- a record -> a piece (pure) ------------------------------------------------------------------
+
+
+def read_record(record: Record) -> Piece:
+    """The document of a record. Raises InvalidInput for one that can never be taken."""
+    headers = {name: _text(value) for name, value in record.headers}
+    kind, version = _kind_and_version(headers)
+    if record.value is None:
+        raise InvalidRequest({"value": ["a document, not an empty record"]})
+    return Piece(KINDS[kind], version, parse_json(record.value), record.where)
+
+
+def _kind_and_version(headers: Mapping[str, str]) -> tuple[str, str]:
+    """``ExecutionPlan_1.2`` => (ExecutionPlan, 1.2); else from the two headers of Spline's own."""
+    if TYPE_HEADER in headers:
+        kind, separator, said = headers[TYPE_HEADER].partition("_")
+        where, version = TYPE_HEADER, said if separator else _UNSAID_VERSION
+    else:
+        kind = headers.get(ENTITY_HEADER, "")
+        where, version = ENTITY_HEADER, headers.get(VERSION_HEADER, _UNSAID_VERSION)
+    if kind not in KINDS:
+        said = f"not {kind[:60]!r}" if kind else "and there is none"
+        raise InvalidRequest({f"header {where}": [f"one of {', '.join(KINDS)}, {said}"]})
+    version = version.removesuffix(".0")
+    if version not in VERSIONS:
+        known = ", ".join(VERSIONS)
+        raise InvalidRequest(
+            {f"header {where}": [f"an API version among {known}, not {version[:20]!r}"]}
+        )
+    return kind, version
+
+
+def _text(value: bytes | None) -> str:
+    return "" if value is None else value.decode("utf-8", "replace").strip()
+
+
+# --- poison --------------------------------------------------------------------------------------
+
+SetAside = Callable[[Record, str], None]
+
+
+def dead_letter(record: Record, reason: str) -> str:
+    """One JSON line that says where a record was, why it was refused, and all that it held."""
+    letter = {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "reason": reason,
+        "headers": [[name, _text(value)] for name, value in record.headers],
+        **_value_fields(record.value),
+    }
+    return json.dumps(letter, ensure_ascii=False)
+
+
+def _value_fields(value: bytes | None) -> dict[str, str | None]:
+    try:
+        return {"value": None if value is None else value.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"valueBase64": base64.b64encode(value or b"").decode("ascii")}
+
+
+@contextmanager
+def dead_letters(place: str | None) -> Iterator[SetAside]:
+    """Sets poison aside: a warning in the log and, with a place, a line at the end of that file."""
+    with _appending(place) as file:
+
+        def set_aside(record: Record, reason: str) -> None:
+            log.warning("%s is set aside: %s", record.where, reason)
+            if file is not None:
+                file.write(dead_letter(record, reason) + "\n")
+                file.flush()
+
+        yield set_aside
+
+
+@contextmanager
+def _appending(place: str | None) -> Iterator[TextIO | None]:
+    if place is None:
+        yield None
+        return
+    with Path(place).open("a", encoding="utf-8") as file:
+        yield file
+
+
+# --- the loop ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Consumed:
+    """What a run did: documents made durable, records set aside."""
+
+    taken: int = 0
+    set_aside: int = 0
+
+
+def consume(
+    source: RecordSource,
+    destination: Destination,
+    set_aside: SetAside,
+    stopped: Callable[[], bool],
+) -> Consumed:
+    """Take records until ``stopped``. Raises HeadwaterError when going on cannot help."""
+    done = Consumed()
+    while not stopped():
+        record = source.poll(_POLL_SECONDS)
+        if record is None:
+            continue
+        reason = _take(record, source, destination, stopped)
+        if reason is None:
+            return done  # stopped while the destination was away: the record is not committed
+        if reason:
+            set_aside(record, reason)
+            done.set_aside += 1
+        else:
+            done.taken += 1
+        source.commit(record)
+    return done
+
+
+def _take(
+    record: Record, source: RecordSource, destination: Destination, stopped: Callable[[], bool]
+) -> str | None:
+    """Empty when the record is durable, why it is poison, or None when stopped before either."""
+    try:
+        prepared = prepare(read_record(record))
+    except InvalidInput as error:
+        return str(error)
+    pause = FIRST_REST_SECONDS
+    while True:
+        try:
+            refusals = destination.take([prepared])
+        except Unavailable as error:
+            log.warning("%s waits %.0f s: %s", record.where, pause, error)
+        else:
+            return refusals[0].reason if refusals else ""
+        if not _rest(source, pause, stopped):
+            return None
+        pause = min(2 * pause, LONGEST_REST_SECONDS)
+
+
+def _rest(source: RecordSource, seconds: float, stopped: Callable[[], bool]) -> bool:
+    """Rest in steps of a second; False when stopped."""
+    left = seconds
+    while left > 0 and not stopped():
+        step = min(1.0, left)
+        source.rest(step)
+        left -= step
+    return not stopped()
+
+
+# --- the client library --------------------------------------------------------------------------
+
+
+class KafkaSource:
+    """RecordSource over a ``confluent_kafka.Consumer`` (or what behaves like one).
+
+    While it rests, the partitions are paused and polled, for a member that does not poll is
+    thrown out of its group. A record that comes all the same (a partition assigned meanwhile) is
+    kept for the next ``poll``.
+    """
+
+    def __init__(self, consumer: Any, failure: type[Exception]) -> None:
+        self._consumer = consumer
+        self._failure = failure
+        self._held: list[Record] = []
+
+    def poll(self, seconds: float) -> Record | None:
+        """See RecordSource."""
+        return self._held.pop(0) if self._held else self._fetch(seconds)
+
+    def commit(self, record: Record) -> None:
+        """See RecordSource. One that fails is logged: the record comes again and is known."""
+        try:
+            self._consumer.commit(message=record.handle, asynchronous=False)
+        except self._failure as error:
+            log.warning("%s is taken and could not be committed: %s", record.where, error)
+
+    def rest(self, seconds: float) -> None:
+        """See RecordSource."""
+        partitions = self._consumer.assignment()
+        self._consumer.pause(partitions)
+        try:
+            record = self._fetch(seconds)
+            if record is not None:
+                self._held.append(record)
+        finally:
+            self._consumer.resume(self._consumer.assignment())
+
+    def _fetch(self, seconds: float) -> Record | None:
+        message = self._consumer.poll(seconds)
+        if message is None:
+            return None
+        error = message.error()
+        if error is None:
+            return Record(
+                message.topic(),
+                message.partition(),
+                message.offset(),
+                tuple(message.headers() or ()),
+                message.value(),
+                message,
+            )
+        if error.fatal():
+            raise HeadwaterError(f"Kafka: {error.str()}")
+        log.warning("Kafka: %s", error.str())
+        return None
+
+
+@contextmanager
+def kafka_source(
+    bootstrap: str, topic: str, group: str, properties: Mapping[str, str]
+) -> Iterator[KafkaSource]:
+    """A member of the group, subscribed; it leaves the group in the end.
+
+    ``properties`` are settings of librdkafka (``security.protocol``, ``sasl.mechanism`` …).
+    Raises ConfigurationError when the library is missing or refuses a setting.
+    """
+    try:
+        import confluent_kafka  # optional, and 0.1 s that other commands save
+    except ImportError as error:
+        raise ConfigurationError(
+            "consuming from Kafka needs its client, which is not installed here: "
+            "pip install 'confluent-kafka>=2.11,<3'"
+        ) from error
+    try:
+        consumer = confluent_kafka.Consumer(
+            {
+                "auto.offset.reset": "earliest",
+                **properties,
+                "bootstrap.servers": bootstrap,
+                "group.id": group,
+                "enable.auto.commit": "false",
+            }
+        )
+        consumer.subscribe([topic])
+    except (confluent_kafka.KafkaException, ValueError, TypeError) as error:
+        raise ConfigurationError(f"Kafka: {error}") from error
+    try:
+        yield KafkaSource(consumer, confluent_kafka.KafkaException)
+    finally:
+        consumer.close()

@@ -1,0 +1,224 @@
+"""What is recognised in files that others wrote, and where it says that each piece stands."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from api.dumps import Found, Piece, Refusal, recognise
+from graph_model.store import DocumentKind
+from tests.e2e.producer_service import a_plan, an_event
+
+PLAN, EVENT = json.dumps(a_plan()), json.dumps(an_event())
+LIMIT = 1_000_000
+
+
+def found_in(text: str, limit: int = LIMIT) -> list[Found]:
+    return list(recognise(text.splitlines(keepends=True), "file", limit))
+
+
+def pieces_in(text: str) -> list[tuple[DocumentKind, str, Any, str]]:
+    found = found_in(text)
+    assert all(isinstance(item, Piece) for item in found), found
+    return [
+        (item.kind, item.api_version, item.document, item.where)
+        for item in found
+        if isinstance(item, Piece)
+    ]
+
+
+def refusals_in(text: str, limit: int = LIMIT) -> list[tuple[str, str]]:
+    found = found_in(text, limit)
+    return [(item.where, item.reason) for item in found if isinstance(item, Refusal)]
+
+
+# --- logs ----------------------------------------------------------------------------------------
+
+LOG = f"""\
+24/01/01 12:00:00 INFO SparkContext: Running Spark version 3.5.1 {{not json}}
+[INFO] a line that begins like a list
+ExecutionPlan (apiVersion: 1.2):
+{PLAN}
+24/01/01 12:00:01 INFO LoggingLineageDispatcher: ExecutionEvent (apiVersion: 1.1):
+{EVENT}
+24/01/01 12:00:02 INFO Shutdown
+"""
+
+
+def test_a_dispatcher_is_heard_inside_a_log() -> None:
+    assert pieces_in(LOG) == [
+        (DocumentKind.PLAN, "1.2", a_plan(), "file:3"),
+        (DocumentKind.EVENT, "1.1", an_event(), "file:5"),
+    ]
+
+
+def test_json_may_follow_on_the_same_line_or_over_many() -> None:
+    pretty = json.dumps(a_plan(), indent=2)
+    text = (
+        f"x ExecutionEvent (apiVersion: 1.0): {EVENT} and more\nExecutionPlan (apiVersion: 1.2):\n"
+    )
+    assert pieces_in(text + "\n" + pretty + "\nbye\n") == [
+        (DocumentKind.EVENT, "1", an_event(), "file:1"),
+        (DocumentKind.PLAN, "1.2", a_plan(), "file:2"),
+    ]
+
+
+def test_brackets_and_quotes_in_strings_are_text() -> None:
+    plan = a_plan(name='a } "quoted\\" ] { [ \\')
+    text = f"ExecutionPlan (apiVersion: 1.2):\n{json.dumps(plan, indent=1)}\n{LOG}"
+    assert [piece[2] for piece in pieces_in(text)] == [plan, a_plan(), an_event()]
+
+
+def test_a_log_without_a_dispatcher_holds_nothing() -> None:
+    assert found_in('INFO nothing\n{"id": 1}\n[1]\n') == []
+
+
+def test_a_cut_off_document_does_not_take_the_next_one_with_it() -> None:
+    text = f"ExecutionPlan (apiVersion: 1.2):\n{PLAN[:-40]}\nnoise\n{LOG}"
+    refused, plan, event = found_in(text)
+    assert refused == Refusal("file:1", "cut off: another document begins on line 6")
+    assert (plan.where, event.where) == ("file:6", "file:8")
+
+
+def test_a_marker_without_json_is_refused_and_the_next_is_read() -> None:
+    text = f"ExecutionPlan (apiVersion: 1.2):\nERROR boom\n{LOG}"
+    assert refusals_in(text) == [("file:1", "expected JSON after this line")]
+    assert len(found_in(text)) == 3
+
+
+def test_an_unknown_version_is_refused_by_name() -> None:
+    ((where, reason),) = refusals_in(f"ExecutionPlan (apiVersion: 2.0):\n{PLAN}\n")
+    assert where == "file:1"
+    assert "2: expected one of 1, 1.1, 1.2" in reason
+
+
+# --- JSON files ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("indent", [None, 0, 2])
+def test_plain_files_hold_a_plan_an_event_or_a_list(indent: int | None) -> None:
+    for document in (a_plan(), an_event(), [an_event(), an_event(timestamp=1)]):
+        many = document if isinstance(document, list) else [document]
+        text = "\ufeff" + json.dumps(document, indent=indent) + "\n"
+        assert [piece[2] for piece in pieces_in(text)] == many
+
+
+def test_an_item_of_a_list_is_named_by_its_index() -> None:
+    text = f"[\n{EVENT},\n[],\n{PLAN}, 7]\n"
+    assert [item.where for item in found_in(text)] == [f"file:1[{n}]" for n in range(4)]
+    assert [where for where, _ in refusals_in(text)] == ["file:1[1]", "file:1[3]"]
+
+
+def test_lines_of_plans_and_lists_of_events_alternate() -> None:
+    kinds = [piece[0].value for piece in pieces_in(f"{PLAN}\n[{EVENT}]\n\n{PLAN}\n[{EVENT}]\n")]
+    assert kinds == ["plan", "event", "plan", "event"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        PLAN[:-7],
+        PLAN[:60],
+        "no json",
+        '{"a": NaN}',
+        '{"a": 1, "a": 2}',
+        '{"neither": 1}',
+        "7",
+        '{"a": "\udc80"}',
+        "}",
+    ],
+)
+def test_a_bad_line_is_refused_with_its_number_and_the_rest_is_read(bad: str) -> None:
+    text = f"{PLAN}\n{bad}\n{EVENT}\n{PLAN}\n"
+    assert [where for where, _ in refusals_in(text)] == ["file:2"]
+    places = [item.where for item in found_in(text) if isinstance(item, Piece)]
+    assert places == ["file:1", "file:3", "file:4"]
+
+
+def test_a_file_that_ends_too_early_is_refused() -> None:
+    assert refusals_in(json.dumps(a_plan(), indent=2)[:-3]) == [
+        ("file:1", "cut off: the file ends inside the document")
+    ]
+
+
+def test_a_document_beyond_the_limit_is_refused_and_the_next_is_read() -> None:
+    large = json.dumps(a_plan(name="x" * 5000), indent=1)
+    text = f"{large}\n{EVENT}\n"
+    assert refusals_in(text, 2000) == [("file:1", "the document is larger than 2,000 characters")]
+    assert len(found_in(text, 2000)) == 2
+
+
+def test_nesting_without_end_is_a_refusal() -> None:
+    deep = '{"operations": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    ((_, reason),) = refusals_in(deep)
+    assert "nested less deeply" in reason
+
+
+# --- exports and _LINEAGE ------------------------------------------------------------------------
+
+
+def test_a_line_of_an_export_keeps_what_it_says() -> None:
+    line = {"position": 4, "kind": "plan", "apiVersion": "1.1", "planId": "p", "scope": "s",
+            "receivedAt": 5, "body": a_plan()}  # fmt: skip
+    (piece,) = found_in(json.dumps(line))
+    assert piece == Piece(DocumentKind.PLAN, "1.1", a_plan(), "file:1", "s", "p", 5)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kind": "x"}, {"kind": []}, {"apiVersion": "3"}, {"scope": 1}, {"receivedAt": "now"}]
+)
+def test_a_line_of_an_export_with_a_wrong_field_is_refused(wrong: dict[str, Any]) -> None:
+    line = {"kind": "plan", "apiVersion": "1.1", "body": {}} | wrong
+    assert len(refusals_in(json.dumps(line))) == 1
+
+
+def test_a_lineage_file_is_a_plan_and_an_event_with_translated_references() -> None:
+    internal = a_plan(
+        attributes=[
+            {"id": "attr-0", "name": "a", "childRefs": []},
+            {"id": "attr-1", "name": "b", "childRefs": [{"id": "expr-0"}, {"id": "attr-0"}]},
+        ],
+        expressions={
+            "constants": [],
+            "functions": [
+                {"id": "expr-0", "name": "f", "childRefs": [{"id": "attr-0"}],
+                 "params": {"by": [{"id": "attr-0"}, {"id": "other"}]}}
+            ],
+        },
+        extraInfo={"dataTypes": [{"id": "attr-9"}]},
+    )  # fmt: skip
+    text = json.dumps({"executionPlan": internal, "executionEvent": an_event()})
+    plan, event = pieces_in(text)
+    assert plan[1:2] + plan[3:] == ("1.2", "file:1.executionPlan")
+    assert plan[2]["attributes"] == [
+        {"id": "attr-0", "name": "a", "childRefs": []},
+        {
+            "id": "attr-1",
+            "name": "b",
+            "childRefs": [{"__exprId": "expr-0"}, {"__attrId": "attr-0"}],
+        },
+    ]
+    assert plan[2]["expressions"]["functions"][0] == {
+        "id": "expr-0", "name": "f", "childRefs": [{"__attrId": "attr-0"}],
+        "params": {"by": [{"__attrId": "attr-0"}, {"id": "other"}]},
+    }  # fmt: skip
+    assert plan[2]["extraInfo"] == {"dataTypes": [{"id": "attr-9"}]}
+    assert event == (DocumentKind.EVENT, "1.2", an_event(), "file:1.executionEvent")
+
+
+def test_a_lineage_file_may_lack_its_event() -> None:
+    text = json.dumps({"executionPlan": a_plan(), "executionEvent": None})
+    assert [piece[0] for piece in pieces_in(text)] == [DocumentKind.PLAN]
+
+
+def test_no_text_breaks_the_recognisers() -> None:
+    rng = random.Random(3)
+    alphabet = ['{"', "}", "[", "]", '"', "\\", "\n", " ", "a", "ExecutionPlan (apiVersion: 1.2):",
+                PLAN, EVENT, ",", "\udc80", "1"]  # fmt: skip
+    for _ in range(500):
+        text = "".join(rng.choice(alphabet) for _ in range(rng.randint(1, 12)))
+        for item in recognise(text.splitlines(keepends=True), "file", LIMIT):
+            assert item.where.startswith("file:")
