@@ -14,6 +14,7 @@ DATA ?= ./data
 GREMLIN_PORT ?= 8182
 URL ?= http://127.0.0.1:$(PORT)
 ARGS ?=
+FUZZ_EXAMPLES ?= 1000
 
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --no-input
@@ -50,6 +51,14 @@ demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a run
 test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) ## Run every test (ARGS= goes to pytest)
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest $(ARGS)
 	npm --prefix frontend test
+
+.PHONY: fuzz
+fuzz: ready-check $(SERVE) $(DEVELOPMENT) ## Throw hostile documents at the service (FUZZ_EXAMPLES= of each kind)
+	FUZZ_EXAMPLES="$(FUZZ_EXAMPLES)" $(BIN)/python -m pytest tests/fuzz -m fuzz --timeout=0 $(ARGS)
+
+.PHONY: truth
+truth: ready-demo $(SERVE) $(SPARK) ## Hold the column lineage against what moves when the data change
+	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.truth $(ARGS)
 
 .PHONY: check
 check: ready-check $(SERVE) $(DEVELOPMENT) ## Lint, format, types, import rules

@@ -30,6 +30,7 @@ OperationKind = Literal["read", "transform", "write"]
 API_VERSIONS: Final = ("1", "1.1", "1.2")
 _MAX_TIMESTAMP: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 _MAX_TYPE_PARTS: Final = 10_000  # two fields of one type, 40 levels deep, would be 2**40 parts
+_MAX_ALL_TYPE_PARTS: Final = 4_000_000  # shared by the types of a plan: 400 may be that large
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,19 @@ class DataType:
     nullable: bool
     fields: tuple[tuple[str, str], ...] = ()
     element: str | None = None
+
+
+class DataTypes(dict[str, DataType]):
+    """The types of a plan by id; remembers their texts, for thousands of columns may share one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: dict[str, str] = {}
+
+    @property
+    def most_parts(self) -> int:
+        """How many parts the text of one type may have: a function of the document alone."""
+        return min(_MAX_TYPE_PARTS, _MAX_ALL_TYPE_PARTS // max(len(self), 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,10 +427,10 @@ def _topological(operations: Mapping[str, Operation]) -> tuple[Operation, ...]:
     return (*sorted(loose, key=lambda operation: (operation.sources, operation.name)), *ordered)
 
 
-def _read_data_types(extra: JsonObject) -> dict[str, DataType]:
+def _read_data_types(extra: JsonObject) -> DataTypes:
     """``extraInfo.dataTypes``; what is malformed there only costs the type's name."""
     listed = extra.get("dataTypes")
-    types: dict[str, DataType] = {}
+    types = DataTypes()
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, dict) and isinstance(item.get("id"), str):
             types[item["id"]] = _read_data_type(item)
@@ -448,7 +462,15 @@ def type_text(types: Mapping[str, DataType], identifier: str | None) -> str | No
     """
     if identifier is None:
         return None
-    return _type_text(types, identifier, (), iter(range(_MAX_TYPE_PARTS)))
+    if not isinstance(types, DataTypes):
+        return _type_text(types, identifier, (), iter(range(_MAX_TYPE_PARTS)))
+    if identifier not in types:
+        return _type_text(types, identifier, (), iter(()))
+    known = types.texts.get(identifier)
+    if known is None:
+        known = _type_text(types, identifier, (), iter(range(types.most_parts)))
+        types.texts[identifier] = known
+    return known
 
 
 def _type_text(
@@ -457,17 +479,24 @@ def _type_text(
     known = types.get(identifier)
     if known is None:
         return "" if _is_uuid(identifier) else identifier
-    if identifier in above or len(above) > 64 or next(budget, None) is None:
+    if identifier in above or len(above) > 64:
         return "..."
     within = (*above, identifier)
     if known.fields:
-        inner = (
-            f"{name}:{_type_text(types, field, within, budget)}" for name, field in known.fields
-        )
-        return f"struct<{','.join(inner)}>"
+        return f"struct<{','.join(_field_texts(types, known, within, budget))}>"
     if known.element is not None:
         return f"array<{_type_text(types, known.element, within, budget)}>"
     return known.text
+
+
+def _field_texts(
+    types: Mapping[str, DataType], struct: DataType, within: tuple[str, ...], budget: Iterator[int]
+) -> Iterator[str]:
+    for name, field in struct.fields:
+        if next(budget, None) is None:
+            yield "..."
+            return
+        yield f"{name}:{_type_text(types, field, within, budget)}"
 
 
 def _is_uuid(text: str) -> bool:

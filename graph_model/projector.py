@@ -360,12 +360,21 @@ class Projector:
         except (Unavailable, MemoryError):
             raise
         except Exception:
-            if len(plan_ids) == 1:
-                raise
-            for plan_id in plan_ids:  # a bad apple: each on its own
-                self._project([plan_id])
+            log.exception("a batch of %d plans cannot be projected; each on its own", len(plan_ids))
+            for plan_id in plan_ids:
+                self._project_alone(plan_id)
         self._tell_round()
         return len(plan_ids)
+
+    def _project_alone(self, plan_id: str) -> None:
+        """One plan id; what fails in an unforeseen way is set aside and blocks nobody."""
+        try:
+            self._project([plan_id])
+        except (Unavailable, MemoryError):
+            raise
+        except Exception as error:
+            log.exception("plan %s cannot be projected", plan_id)
+            self._set_aside(self._documents(plan_id), f"{type(error).__name__}: {error}")
 
     def _tell_round(self) -> None:
         with self._changed:
@@ -487,10 +496,18 @@ def _states(gathered: Gathered) -> tuple[tuple[int, DocumentState, str | None], 
     for plan in gathered.shadowed:
         states.append((plan.position, DocumentState.PROJECTED, _SHADOWED_REASON))
     for event in gathered.waiting:
-        states.append((event.position, DocumentState.WAITING, _WAITING_REASON))
+        states.append((event.position, DocumentState.WAITING, _waiting_reason(gathered)))
     for event, reason in gathered.contradicting:
         states.append((event.position, DocumentState.FAILED, reason))
     return tuple(states)
+
+
+def _waiting_reason(gathered: Gathered) -> str:
+    """Why an event goes with no plan: there is none, or none of its scope."""
+    if not gathered.chosen:
+        return _WAITING_REASON
+    scopes = ", ".join(repr(scope) for scope in list(gathered.chosen)[:10])
+    return f"its plan is known in the scopes {scopes} only: the label captureScope would say which"
 
 
 def _pause(stopping: threading.Event, seconds: float) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final, TypeVar
 
 from graph_model import labels
 from graph_model.columns.influences import Statement, statements
@@ -23,6 +25,7 @@ from graph_model.columns.values import (
     together,
 )
 from graph_model.documents import ExecutionPlan, Operation, Reference
+from graph_model.errors import InvalidDocument
 from graph_model.expressions.commands import Assignment, CommandText, readable
 from graph_model.expressions.definitions import (
     AMBIGUOUS_OUTPUT,
@@ -34,6 +37,9 @@ from graph_model.expressions.definitions import (
 )
 from graph_model.expressions.properties import value_text
 from graph_model.expressions.text import Renderer, shortened
+
+MOST_DERIVATIONS: Final = 500_000
+"""Of a plan, and as many influences: a function of all columns in all columns is their square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,10 @@ class PlanColumns:
 
 
 def derive(plan: ExecutionPlan, renderer: Renderer | None = None) -> PlanColumns:
-    """The column lineage of a plan. Pure; never raises for what a document leaves out."""
+    """The column lineage of a plan. Pure; never raises for what a document leaves out.
+
+    Raises InvalidDocument for a plan with more than MOST_DERIVATIONS of them.
+    """
     return _Deriver(plan, renderer if renderer is not None else Renderer(plan)).derive()
 
 
@@ -93,8 +102,8 @@ class _Deriver:
 
     def derive(self) -> PlanColumns:
         outputs = self._outputs()
-        derivations = tuple(self._derivations(outputs))
-        influences = tuple(dict.fromkeys(self._influences()))
+        derivations = tuple(_bounded(self._derivations(outputs)))
+        influences = tuple(dict.fromkeys(_bounded(self._influences())))
         gaps = tuple(sorted({**self.gaps, **self.valuation.gaps}))
         return PlanColumns(outputs, derivations, influences, gaps)
 
@@ -180,3 +189,12 @@ class _Deriver:
             bits |= all_sources(self.valuation.flows(reference))
         for source, path in self.valuation.sources.of(bits):
             yield Influence(source, path, statement.how, statement.text)
+
+
+_Flow = TypeVar("_Flow", Derivation, Influence)
+
+
+def _bounded(flows: Iterator[_Flow]) -> Iterator[_Flow]:
+    yield from islice(flows, MOST_DERIVATIONS)
+    if next(flows, None) is not None:
+        raise InvalidDocument("operations", f"at most {MOST_DERIVATIONS:,} column derivations")

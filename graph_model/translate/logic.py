@@ -6,7 +6,7 @@ value whose digest is the fingerprint.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -19,7 +19,9 @@ from graph_model.documents import (
     outputs,
     type_text,
 )
+from graph_model.errors import InvalidDocument
 from graph_model.expressions import Renderer, operation_properties
+from graph_model.expressions.text import shortened
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.translate.spelling import spell
 
@@ -62,6 +64,11 @@ VOLATILE_PARAMETERS: Final = frozenset(
     }
 )  # fmt: skip
 _MAX_PARAMETER_CHARACTERS: Final = 4_000
+_MAX_ALTERNATIVES_CHARACTERS: Final = 20_000
+#: What one plan may grow to. A short document can say much: a thousand steps that each hand on a
+#: thousand columns, a thousand sources of a thousand columns each.
+MOST_CHARACTERS: Final = 50_000_000
+MOST_READ_COLUMNS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +173,7 @@ def _fields(value: LogicalOperation | ColumnFlow | ColumnInfluence) -> list[Any]
 
 
 def read_logic(document: PlanDocument, rules: Rules = naming.DEFAULT_RULES) -> Logic:
-    """Steps 1 to 3 of the module's docstring."""
+    """Steps 1 to 3 of the module's docstring. Raises InvalidDocument for what grows too large."""
     return _LogicReader(document, rules).read()
 
 
@@ -180,6 +187,7 @@ class _LogicReader:
         self.columns = column_lineage.derive(self.plan)
         self.renderer = Renderer(self.plan)
         self.outputs = outputs(self.plan)
+        self._characters_left = MOST_CHARACTERS
         self.gaps: set[tuple[str, str]] = {(gap.code, gap.detail) for gap in self.columns.gaps}
         self.named = {
             operation.id: self._names_of(operation.sources) for operation in self.plan.reads
@@ -189,6 +197,7 @@ class _LogicReader:
         self.read_schemas = {
             operation.id: self._schema(self.outputs[operation.id]) for operation in self.plan.reads
         }
+        self._check_read_columns()
         self._leaves = self._read_leaves()
 
     def read(self) -> Logic:
@@ -205,6 +214,33 @@ class _LogicReader:
             gaps=tuple(sorted(self.gaps)),
         )
 
+    def _check_read_columns(self) -> None:
+        count = sum(
+            len(names) * len(self.read_schemas[key] or ()) for key, names in self.named.items()
+        )
+        if count > MOST_READ_COLUMNS:
+            raise InvalidDocument(
+                "operations.reads", f"at most {MOST_READ_COLUMNS:,} columns of all sources together"
+            )
+
+    def _counted(self, text: str) -> str:
+        """The text, off the allowance of the plan."""
+        self._spend(len(text))
+        return text
+
+    def _spend(self, characters: int) -> None:
+        self._characters_left -= characters
+        if self._characters_left < 0:
+            raise InvalidDocument(
+                "operations", f"schemas and expressions of at most {MOST_CHARACTERS:,} characters"
+            )
+
+    def _alternatives(self, texts: Collection[str]) -> str:
+        """``a | b``: every way in which a column gets there, within bounds."""
+        if len(texts) == 1:
+            return next(iter(texts))
+        return self._counted(shortened(" | ".join(sorted(texts)), _MAX_ALTERNATIVES_CHARACTERS))
+
     def _names_of(self, sources: Iterable[str]) -> tuple[DatasetName, ...]:
         """Names of all sources, each dataset once, in the document's order."""
         found: dict[tuple[str, str], DatasetName] = {}
@@ -217,6 +253,7 @@ class _LogicReader:
         if attributes is None:
             return None
         listed = [self._name_and_type(attribute) for attribute in attributes]
+        self._spend(sum(len(name) + len(kind or "") for name, kind in listed))
         schema, collisions = naming.schema_columns(listed)
         self.gaps.update(("column-collision", name) for name in collisions)
         return schema
@@ -265,7 +302,9 @@ class _LogicReader:
                 name=labels.WRITE_NAME if operation.kind == "write" else operation.name,
                 inputs=tuple(positions[child] for child in operation.children),
                 parameters=self._parameters(operation),
-                output=spell([self._name_and_type(a) for a in self.outputs[operation.id] or ()]),
+                output=self._counted(
+                    spell([self._name_and_type(a) for a in self.outputs[operation.id] or ()])
+                ),
                 schema=self._schema_reference(operation),
                 datasets=tuple(
                     sorted(identity.dataset_id(n.scope, n.uri) for n in self._datasets(operation))
@@ -304,7 +343,7 @@ class _LogicReader:
                 key = (source, target, derivation.kind, derivation.how)
                 expressions.setdefault(key, set()).add(derivation.expression)
         return tuple(
-            ColumnFlow(*key, " | ".join(sorted(texts)))
+            ColumnFlow(*key, self._alternatives(texts))
             for key, texts in sorted(expressions.items())
         )
 
@@ -314,7 +353,7 @@ class _LogicReader:
             for source in self._source_columns(influence.source, influence.source_path):
                 expressions.setdefault((source, influence.how), set()).add(influence.expression)
         return tuple(
-            ColumnInfluence(*key, " | ".join(sorted(texts)))
+            ColumnInfluence(*key, self._alternatives(texts))
             for key, texts in sorted(expressions.items())
         )
 

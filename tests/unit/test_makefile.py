@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROMISED = ("run", "demo", "test", "check", "lock", "clean", "help")
+PROMISED = ("run", "demo", "test", "fuzz", "check", "lock", "clean", "help")
 TOOLS = ("sh", "env", "make", "test", "echo", "awk", "dirname", "uname")
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model import identity, labels
-from graph_model.errors import GraphUnavailable
+from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.projector import gather, read_subjects
 from graph_model.store import DocumentKind, DocumentState, Submission
@@ -214,7 +214,8 @@ def test_an_event_that_two_scopes_could_claim_waits() -> None:
         stepwise=False,
     )
     assert rows_of(headwater, ExecutionRow) == []
-    assert headwater.journal.summary().waiting == 1
+    (waiting,) = headwater.journal.entries(state=DocumentState.WAITING).items
+    assert "'one', 'two'" in (waiting.reason or "")
     headwater.close()
 
 
@@ -280,6 +281,35 @@ def test_a_graph_that_is_away_loses_nothing() -> None:
     headwater.project()
     assert headwater.journal.summary().projected == 2
     assert headwater.elements() == elements_of([plan(a_plan()), event(an_event())], stepwise=False)
+    headwater.close()
+
+
+class PickyGraph:
+    """Refuses to write one job, in a way that nobody foresaw."""
+
+    def __init__(self, inner: Any, refused: str) -> None:
+        self._inner = inner
+        self._refused = refused
+
+    def write(self, facts: Facts) -> None:
+        if any(vertex.value("name") == self._refused for vertex in facts.vertices):
+            raise GraphRejected("a value that this engine cannot hold")
+        self._inner.write(facts)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def test_what_the_graph_refuses_is_set_aside_and_blocks_nothing() -> None:
+    headwater = small_headwater()
+    headwater.projector._graph = PickyGraph(headwater.graph, "poison")  # type: ignore[assignment]
+    poison = a_plan(id="33333333-2222-5333-8444-555555555555", name="poison")
+    headwater.accept(plan(poison), plan(a_plan()), event(an_event()))
+    headwater.project()
+    (failed,) = headwater.journal.entries(state=DocumentState.FAILED).items
+    assert failed.plan_id == poison["id"]
+    assert "cannot hold" in (failed.reason or "")
+    assert headwater.journal.summary().projected == 2
     headwater.close()
 
 

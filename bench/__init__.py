@@ -1,0 +1,1 @@
+"""Measurements that are run by hand: what they print stands in docs/benchmarks.md."""

@@ -1,0 +1,23 @@
+"""Is the column lineage true? Change one source column at a time and see what moves.
+
+    python -m bench.truth [--floor 0.9] [--json FILE] [--only NAME …] [--seeds 2]
+
+A job runs once over files with the listener on; ``graph_model.columns.derive`` gives the edges of
+its plan. Then it runs again over the same rows with one source column changed, in several ways
+(``perturbation``), and the outcome is compared with the first one (``comparison``). The verdict on
+each edge, and each movement that no edge explains, comes from ``verdicts``; ``report`` prints it.
+
+What counts:
+
+- An edge is *confirmed* when changing its source moved what it says; *refuted* when the data
+  contradict it: an IDENTITY whose output holds a value that none of its sources held, or an
+  INDIRECT whose source's very value arrived in the output; else *untested*.
+- A movement is a pair of a source column and an output column (or the rows as a whole). It is
+  *explained* by an edge of that pair or by an influence of that source on the whole output. A
+  fresh value that arrives as it is needs a DIRECT edge: nothing else explains it.
+- precision = confirmed / (confirmed + refuted); recall = explained / all movements; coverage =
+  confirmed / all edges, so that untested edges cannot hide.
+
+Only what Spark computed is the judge: which edges were derived has no say in which columns are
+changed.
+"""

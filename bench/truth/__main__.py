@@ -1,0 +1,73 @@
+"""The command: see the package's docstring."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bench.truth import staff, tpch
+from bench.truth.experiment import measure
+from bench.truth.jobs import JOBS, Job, Unmeasurable
+from bench.truth.lake import claimed, lake
+from bench.truth.report import Measured, as_json, findings, passes, table, total
+from graph_model.errors import ConfigurationError
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """0 when precision and recall reach the floor, else 1."""
+    options = _options(arguments)
+    jobs, skipped = _jobs(environment, options.only)
+    started = time.monotonic()
+    measured: list[Measured] = []
+    with lake([*staff.tables(), *tpch.tables()]) as runner:
+        for job in jobs:
+            if time.monotonic() - started > 60 * options.minutes:
+                skipped.append(f"{job.name}: the time was over")
+                continue
+            sys.stderr.write(f"{job.name}\n")
+            try:
+                edges = claimed(runner.plan(job))
+                measured.append(measure(runner, job, edges, seeds=options.seeds))
+                sys.stderr.writelines(f"  {finding}\n" for finding in findings(measured[-1]))
+            except Unmeasurable as failure:
+                skipped.append(str(failure))
+    sys.stdout.write(table(measured))
+    for reason in skipped:
+        sys.stdout.write(f"skipped: {reason}\n")
+    sys.stdout.write(f"{time.monotonic() - started:.0f} s\n")
+    if options.json:
+        text = json.dumps(as_json(measured, skipped), indent=2)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    return 0 if measured and passes(total(measured), options.floor) else 1
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.truth",
+        description="Change source columns one at a time and hold what moves against the lineage.",
+    )
+    parser.add_argument("--floor", type=float, default=0.9, help="of precision and of recall")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, too")
+    parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="these jobs alone")
+    parser.add_argument("--seeds", type=int, default=2, help="runs of each way to change a column")
+    parser.add_argument("--minutes", type=float, default=60.0, help="begin no job after these")
+    return parser.parse_args(arguments)
+
+
+def _jobs(environment: Mapping[str, str], only: Sequence[str]) -> tuple[list[Job], list[str]]:
+    jobs: list[Job] = list(JOBS)
+    skipped: list[str] = []
+    try:
+        jobs.extend(tpch.queries(environment))
+    except ConfigurationError as failure:
+        skipped.append(f"the TPC-H queries: {failure}")
+    return [job for job in jobs if not only or job.name in only], skipped
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -1,0 +1,141 @@
+"""Runs jobs in one local Spark session: once over files with the listener on, then many times
+over the same rows as values in the query, which takes no files and no tasks to read."""
+
+from __future__ import annotations
+
+import datetime
+import posixpath
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from bench.truth.comparison import ROWS, Outcome
+from bench.truth.jobs import Job, Unmeasurable
+from bench.truth.schema import Leaf, Table, select
+from bench.truth.verdicts import INDIRECT, Edge
+from graph_model.columns import derive
+from graph_model.documents import ExecutionPlan, read_plan
+from spark_agent_config.listener import Observation, observe
+from tests.recording_server import RecordingServer, recording_server
+
+# Interpreted and in one partition: what is measured is what comes out, and in the same order
+# each time. Compiling each query anew would take ten times as long.
+_SETTINGS: Final = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+}
+
+
+@dataclass(slots=True)
+class Lake:
+    """The views of a session. ``tables`` are what they hold when nothing is changed."""
+
+    spark: Any
+    root: Path
+    tables: Mapping[str, Table]
+    recorder: RecordingServer
+    observation: Observation
+    shown: dict[str, Table] = field(default_factory=dict)
+
+    def plan(self, job: Job) -> ExecutionPlan:
+        """What the listener reports of the job when it reads and writes files."""
+        for name in job.tables:
+            self._file(name).createOrReplaceTempView(name)
+            self.shown.pop(name, None)
+        target = str(self.root / "out" / job.name)
+        job.build(self.spark).write.mode("overwrite").parquet(target)
+        self.observation.flush(30)
+        for document in reversed(self.recorder.plans()):
+            plan = read_plan(document)
+            if plan.write.target.rstrip("/").endswith(f"/out/{job.name}"):
+                return plan
+        raise Unmeasurable(f"the listener reported no plan of {job.name}")
+
+    def outcome(self, job: Job, changed: Table | None = None) -> Outcome:
+        """What the job gives, with one table replaced."""
+        for name in job.tables:
+            table = self.tables[name] if changed is None or changed.name != name else changed
+            self.show(table)
+        frame = job.build(self.spark)
+        rows = tuple(tuple(hashable(v) for v in row) for row in frame.collect())
+        return Outcome(tuple(frame.columns), rows)
+
+    def show(self, table: Table) -> None:
+        """Make the view of a table anew, unless that is what it holds."""
+        if self.shown.get(table.name) is not table:
+            self.spark.sql(select(table)).createOrReplaceTempView(table.name)
+            self.shown[table.name] = table
+
+    def _file(self, name: str) -> Any:
+        place = self.root / "in" / name
+        if not place.exists():
+            frame = self.spark.sql(select(self.tables[name]))
+            frame.coalesce(1).write.parquet(str(place))
+        return self.spark.read.parquet(str(place))
+
+
+@contextmanager
+def lake(tables: Sequence[Table]) -> Iterator[Lake]:
+    """A session on one core, its files in a folder that goes away, and what it reports."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[1]").appName("truth")
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    with tempfile.TemporaryDirectory(prefix="truth-") as folder, recording_server() as recorder:
+        builder = builder.config("spark.sql.warehouse.dir", f"{folder}/warehouse")
+        spark = builder.getOrCreate()
+        spark.sparkContext.setLogLevel("ERROR")
+        observation = observe(spark, recorder.url)
+        try:
+            by_name = {table.name: table for table in tables}
+            yield Lake(spark, Path(folder), by_name, recorder, observation)
+        finally:
+            observation.close()
+            spark.stop()
+
+
+def hashable(value: Any) -> Any:
+    """Structs and arrays as tuples; fractions without the noise of the order of a sum."""
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, dict):
+        return tuple((hashable(k), hashable(v)) for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(hashable(item) for item in value)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    return value
+
+
+def claimed(plan: ExecutionPlan) -> list[Edge]:
+    """What the plan's lineage claims, in terms of the tables that the job reads."""
+    tables = {
+        identifier: posixpath.basename(read.sources[0].rstrip("/"))
+        for read in plan.reads
+        for identifier in read.output or ()
+    }
+    found = derive(plan)
+
+    def leaf(source: str, path: tuple[str, ...]) -> Leaf:
+        return Leaf(tables.get(source, "?"), plan.attributes[source].name, path)
+
+    columns = [
+        Edge(leaf(each.source, each.source_path), each.output, each.kind, each.how)
+        for each in found.derivations
+    ]
+    whole = [
+        Edge(leaf(each.source, each.source_path), ROWS, INDIRECT, each.how)
+        for each in found.influences
+    ]
+    return [*columns, *whole]

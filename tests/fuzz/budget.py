@@ -1,0 +1,29 @@
+"""How long the fuzz tests run: a smoke of seconds in ``make test``, more under ``make fuzz``.
+
+``FUZZ_EXAMPLES`` is the number of examples of each test. Without it the examples are few and the
+same every time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Final
+
+from hypothesis import HealthCheck, settings
+
+_ASKED: Final = os.environ.get("FUZZ_EXAMPLES", "")
+LONG: Final = bool(_ASKED)
+_ALARM_MILLISECONDS: Final = 30_000  # for one example, a thousand times what it takes
+
+
+def examples(smoke: int) -> Callable[[Any], Any]:
+    """Settings of a fuzz test; ``smoke`` is how many examples it gets in ``make test``."""
+    return settings(
+        max_examples=int(_ASKED) if LONG else smoke,
+        derandomize=not LONG,
+        deadline=_ALARM_MILLISECONDS if LONG else None,
+        database=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
