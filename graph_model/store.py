@@ -212,9 +212,6 @@ class Catalogue(Protocol):
     def writers(self, targets: Collection[str], at: int | None) -> tuple[Writer, ...]:
         """Per (target, logical plan, mode) the newest completed ``write`` execution."""
 
-    def observed_plans(self, logical_plans: Collection[str], at: int | None) -> frozenset[str]:
-        """Those of the logical plans with a completed ``write`` execution at or before ``at``."""
-
     def executions(
         self,
         *,

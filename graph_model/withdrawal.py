@@ -50,7 +50,6 @@ _SHARED: tuple[tuple[str, tuple[tuple[Direction, tuple[str, ...]], ...]], ...] =
     ),
     (labels.JOB, ((Direction.DOWNSTREAM, (labels.HAS,)),)),
 )
-_SHARED_KINDS = frozenset(kind for kind, _ in _SHARED)
 _SHARED_ROWS = (DatasetRow, ColumnRow, SchemaRow, JobRow)
 
 

@@ -119,10 +119,6 @@ class SqlCatalogue:
         with self._read() as connection:
             return tuple(history.writers(connection, targets, at))
 
-    def observed_plans(self, logical_plans: Collection[str], at: int | None) -> frozenset[str]:
-        with self._read() as connection:
-            return history.observed_plans(connection, logical_plans, at)
-
     def executions(
         self,
         *,

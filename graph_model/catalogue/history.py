@@ -133,22 +133,6 @@ def _writers(targets: Sequence[str], at: int | None) -> sa.Select[Any]:
     )
 
 
-def observed_plans(
-    connection: Connection, logical_plans: Collection[str], at: int | None
-) -> frozenset[str]:
-    """Those of the logical plans that have a successful write."""
-    found: set[str] = set()
-    for chunk in chunks(sorted(set(logical_plans))):
-        asked = given(chunk)
-        seen = sa.exists().where(
-            executions.c.logical_plan == asked.c.value,
-            *successful(executions.c, writes_only=True),
-            *until(executions.c.at, at),
-        )
-        found.update(connection.execute(sa.select(asked.c.value).where(seen)).scalars())
-    return frozenset(found)
-
-
 def list_executions(
     connection: Connection,
     criteria: dict[str, str],

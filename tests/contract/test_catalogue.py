@@ -188,7 +188,6 @@ def test_more_rows_than_one_statement_takes_are_recorded(catalogue: SqlCatalogue
     assert catalogue.executions(limit=1).total == 1_300
     ids = [row.target for row in rows]
     assert len(catalogue.writers(ids, None)) == 1_300
-    assert len(catalogue.observed_plans([*ids, "lp-1"], None)) == 1
 
 
 @pytest.mark.parametrize("others", [an_execution("ex-1", at=1), an_execution("ex-1", at=2)])
@@ -309,19 +308,6 @@ def test_writers_are_the_plans_that_wrote_with_their_newest_write(
     assert catalogue.writers(targets, at) == tuple(
         sorted(Writer(*key, newest) for key, newest in latest.items())
     )
-
-
-@property_test
-@given(rows=EXECUTIONS, at=st.none() | TIMES)
-def test_observed_plans_have_a_successful_write_by_then(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None
-) -> None:
-    catalogue.clear()
-    catalogue.record(rows)
-    asked = {"lp-0", "lp-1", "unknown"}
-    assert catalogue.observed_plans(asked, at) == asked & {
-        row.logical_plan for row in writes(rows, at)
-    }
 
 
 @property_test
@@ -757,7 +743,6 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
     [
         (lambda c: c.writers(["ds-1", "ds-2"], 5), "catalogue_executions_by_writer"),
         (lambda c: c.writers(["ds-1"], None), "catalogue_executions_by_writer"),
-        (lambda c: c.observed_plans(["lp-1"], 5), "catalogue_executions_by_logical_plan"),
         (lambda c: c.executions(target="ds-1", at=5), "catalogue_executions_by_target"),
         (lambda c: c.executions(target="ds-1", state="failed"), "catalogue_executions_by_target"),
         (lambda c: c.executions(job="job-1"), "catalogue_executions_by_job"),
