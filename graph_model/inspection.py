@@ -19,6 +19,7 @@ from graph_model.translate import PlanDocument
 _WIDTH_PER_CHARACTER = 7.6
 _HEIGHT = 46.0
 _OPERATIONS_SHOWN = 2_000
+_COLUMNS_SHOWN = 20_000
 
 Named = TypeVar("Named")
 
@@ -59,7 +60,11 @@ class OperationView(Generic[Named]):
 
 @dataclass(frozen=True, slots=True)
 class PlanInspection(Generic[Named]):
-    """Operations inputs first; ``edges`` follow the data; ``cut``: the first 2,000 only."""
+    """Operations inputs first; ``edges`` follow the data.
+
+    ``cut``: only the first 2,000 operations, or 20,000 columns of them, counted from the write
+    backwards, are here.
+    """
 
     operations: tuple[OperationView[Named], ...]
     edges: tuple[tuple[str, str], ...]
@@ -89,6 +94,7 @@ def inspect(
     points = _places(shown, labels, edges) if layout else {}
     renderer = Renderer(plan)
     schemas = outputs(plan)
+    columns = _columns_shown(shown, schemas)
     operations = tuple(
         OperationView(
             id=operation.id,
@@ -97,7 +103,7 @@ def inspect(
             label=labels[operation.id],
             inputs=operation.children,
             outputs=tuple(consumers.get(operation.id, ())),
-            schema=_schema(plan, renderer, operation, schemas),
+            schema=_schema(plan, renderer, operation, schemas, columns[operation.id]),
             properties=_properties(plan, operation, renderer),
             datasets=tuple(
                 named
@@ -111,7 +117,20 @@ def inspect(
         )
         for operation in shown
     )
-    return PlanInspection(operations, edges, len(shown) < len(plan.operations))
+    whole = all(columns[o.id] == len(schemas[o.id] or ()) for o in shown)
+    return PlanInspection(operations, edges, len(shown) < len(plan.operations) or not whole)
+
+
+def _columns_shown(
+    operations: Sequence[Operation], schemas: dict[str, Sequence[str] | None]
+) -> dict[str, int]:
+    """How many columns of each operation fit; the last operations are served first."""
+    left = _COLUMNS_SHOWN
+    shown: dict[str, int] = {}
+    for operation in reversed(operations):
+        shown[operation.id] = min(left, len(schemas[operation.id] or ()))
+        left -= shown[operation.id]
+    return shown
 
 
 def _schema(
@@ -119,12 +138,13 @@ def _schema(
     renderer: Renderer,
     operation: Operation,
     schemas: dict[str, Sequence[str] | None],
+    most: int,
 ) -> tuple[OutputColumn, ...] | None:
     emitted = schemas[operation.id]
     if emitted is None:
         return None
     arrived = {a for child in operation.children for a in schemas[child] or ()}
-    return tuple(_output_column(plan, renderer, key, key in arrived) for key in emitted)
+    return tuple(_output_column(plan, renderer, key, key in arrived) for key in emitted[:most])
 
 
 def _output_column(
