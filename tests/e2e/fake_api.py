@@ -83,6 +83,8 @@ class Scenario:
         unknown = set(query) - _KNOWN[shape]
         if unknown:
             return failure(400, f"unknown parameters: {sorted(unknown)}")
+        if shape == "/graph/jobs/*":  # the one answer that depends on the path
+            return _job(self, path.rsplit("/", 1)[-1])
         return _ROUTES[shape](self, query)
 
 
@@ -184,8 +186,8 @@ def _fixed(name: str) -> Callable[[Scenario, Query], Reply]:
     return lambda _scenario, _query: Reply(200, fixture(name))
 
 
-def _job(scenario: Scenario, _query: Query) -> Reply:
-    asked = scenario.asked[-1][0].rsplit("/", 1)[-1]
+def _job(scenario: Scenario, asked: str) -> Reply:
+    """Pages ask several at once: which one is in the path of each request alone."""
     node = next((node for node in fixture("overview")["nodes"] if node["id"] == asked), None)
     body = fixture("job")
     if node is None:
@@ -206,7 +208,7 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
     "/graph/lineage": _lineage,
     "/graph/column-lineage": _fixed("column-lineage"),
     "/graph/search": _search,
-    "/graph/jobs/*": _job,
+    "/graph/jobs/*": _fixed("job"),
     "/graph/jobs/*/runs": _fixed("job-runs"),
     "/graph/jobs/*/runs/*": _fixed("run"),
     "/graph/datasets/*": _fixed("dataset"),
