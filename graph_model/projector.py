@@ -26,7 +26,7 @@ from typing import Final
 
 from graph_model import identity, lifting, naming
 from graph_model.documents import ExecutionEvent, read_event, read_plan
-from graph_model.errors import FactConflict, HeadwaterError, Unavailable
+from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.facts import Facts, merge
 from graph_model.naming import Rules
 from graph_model.store import (
@@ -338,6 +338,7 @@ class Projector:
         An empty graph (a restarted embedded engine) gets every document again; another epoch
         (new translator or rules) starts graph and catalogue from nothing.
         """
+        self._witness = None  # one that vanished from a graph with content is not asked again
         epoch = projection_epoch(self._rules)
         known = self._journal.get_meta(EPOCH_KEY)
         if known != epoch:
@@ -346,7 +347,6 @@ class Projector:
         elif self._graph.count()[0] > 0:
             return
         self._state = "rebuilding"
-        self._witness = None
         self._journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING))
         self._journal.set_meta(EPOCH_KEY, epoch)
 
@@ -355,16 +355,22 @@ class Projector:
         plan_ids = self._journal.pending(_PLANS_A_BATCH)
         if not plan_ids:
             return 0
+        if len(plan_ids) == 1 or not self._project_together(plan_ids):
+            for plan_id in plan_ids:
+                self._project_alone(plan_id)
+        self._tell_round()
+        return len(plan_ids)
+
+    def _project_together(self, plan_ids: Sequence[str]) -> bool:
+        """A batch in one write; False when something in it cannot be projected."""
         try:
             self._project(plan_ids)
         except (Unavailable, MemoryError):
             raise
         except Exception:
             log.exception("a batch of %d plans cannot be projected; each on its own", len(plan_ids))
-            for plan_id in plan_ids:
-                self._project_alone(plan_id)
-        self._tell_round()
-        return len(plan_ids)
+            return False
+        return True
 
     def _project_alone(self, plan_id: str) -> None:
         """One plan id; what fails in an unforeseen way is set aside and blocks nobody."""
@@ -383,21 +389,14 @@ class Projector:
 
     def _project(self, plan_ids: Sequence[str]) -> None:
         projections = [self._prepare_projection(plan_id) for plan_id in plan_ids]
-        try:
-            facts = merge(projection.facts for projection in projections)
-            self._graph.write(facts)
-            if facts.vertices:
-                self._witness = facts.vertices[0].id
-            self._catalogue.record(facts.rows)
-            for projection in projections:
-                if projection.former is not None:
-                    withdraw(projection.former, projection.facts, self._graph, self._catalogue)
-        except FactConflict as error:
-            if len(plan_ids) > 1:
-                raise
-            log.exception("plan %s contradicts what is known", plan_ids[0])
-            self._set_aside(self._documents(plan_ids[0]), str(error))
-            return
+        facts = merge(projection.facts for projection in projections)
+        self._graph.write(facts)
+        if facts.vertices:
+            self._witness = facts.vertices[0].id
+        self._catalogue.record(facts.rows)
+        for projection in projections:
+            if projection.former is not None:
+                withdraw(projection.former, projection.facts, self._graph, self._catalogue)
         for projection in projections:
             self._settle(projection)
 
