@@ -26,6 +26,9 @@ SPARK = $(VENV)/.spark-installed
 DEVELOPMENT = $(VENV)/.development-installed
 JARS = $(VENV)/.jars-fetched
 PAGE = frontend/node_modules/.installed
+SPARK4 = build/spark4
+SPARK4_READY = $(SPARK4)/.installed
+SPARK_JARS = $(VENV)/.spark-jars-fetched
 
 .PHONY: help
 help: ## Show this list
@@ -48,7 +51,7 @@ demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a run
 # --- working on it ---------------------------------------------------------------------------------
 
 .PHONY: test
-test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) ## Run every test (ARGS= goes to pytest)
+test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK_JARS) ## Run every test (ARGS= goes to pytest)
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest $(ARGS)
 	npm --prefix frontend test
 
@@ -59,6 +62,24 @@ fuzz: ready-check $(SERVE) $(DEVELOPMENT) ## Throw hostile documents at the serv
 .PHONY: truth
 truth: ready-demo $(SERVE) $(SPARK) ## Hold the column lineage against what moves when the data change
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.truth $(ARGS)
+
+.PHONY: agreement
+agreement: ready-demo $(SERVE) $(SPARK) ## Compare column lineage with a second derivation over TPC-DS
+	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.agreement $(ARGS)
+
+.PHONY: bench
+bench: ready-test $(SERVE) $(DEVELOPMENT) $(JARS) ## Measure translation, journal and the whole write road
+	$(BIN)/python -m bench.translation
+	$(BIN)/python -m bench.journal
+	$(BIN)/python -m bench.ingest $(ARGS)
+
+.PHONY: soak
+soak: ready-test $(SERVE) $(JARS) ## Kill the service and its engine 50 times under load
+	$(BIN)/python -m bench.soak $(ARGS)
+
+.PHONY: overhead
+overhead: ready-demo $(SERVE) $(SPARK) ## Time Spark queries with the listener and without it
+	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.overhead $(ARGS)
 
 .PHONY: check
 check: ready-check $(SERVE) $(DEVELOPMENT) ## Lint, format, types, import rules
@@ -73,6 +94,7 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	$(UV) $(UPGRADE) setup.cfg --extra spark -c requirements/serve.txt -o requirements/spark.txt
 	$(UV) $(UPGRADE) setup.cfg --extra spark --extra test --extra dev \
 	  -c requirements/serve.txt -c requirements/spark.txt -o requirements/development.txt
+	printf 'pyspark>=4.0,<4.1\n' | $(UV) $(UPGRADE) - -o requirements/spark4.txt
 	printf 'setuptools>=77\nwheel\n' | $(UV) $(UPGRADE) - -o requirements/build.txt
 
 build/uv/bin/uv:
@@ -123,6 +145,18 @@ $(SPARK): requirements/spark.txt $(SERVE)
 $(DEVELOPMENT): requirements/development.txt $(SERVE)
 	@echo "Installing the tools of development (requirements/development.txt)"
 	$(PIP) install --require-hashes -r requirements/development.txt
+	@touch $@
+
+$(SPARK4_READY): requirements/spark4.txt requirements/build.txt | interpreter
+	@echo "Installing Spark 4 beside Spark 3.5, for the listener's tests (requirements/spark4.txt, 430 MB)"
+	"$(PYTHON)" -m venv "$(SPARK4)"
+	$(SPARK4)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt
+	$(SPARK4)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r requirements/spark4.txt
+	@touch $@
+
+$(SPARK_JARS): tests/e2e/spark_jars.lock $(SERVE)
+	@echo "Fetching Delta Lake for the listener's tests (tests/e2e/spark_jars.lock)"
+	$(BIN)/python -m tests.e2e.spark_jars
 	@touch $@
 
 $(JARS): graph_model/gremlin/jars.lock $(SERVE)

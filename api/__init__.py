@@ -4,6 +4,10 @@ The package takes requests apart, hands values to ``graph_model`` and puts its a
 wire; it knows nothing of Gremlin or SQL. In reading order:
 
 ``settings``      what can be set, from an environment that is passed in
+``principals``    who a request speaks for
+``access``        its key -> who that is and whether they may; ``rates`` how often
+``logs``          lines or JSON, masked, with the request's id; ``exchange`` one request
+``metrics``       what Prometheus is told
 ``service``       the parts a running Headwater is made of, as one value
 ``times``         epoch milliseconds and ISO 8601
 ``errors``        every exception -> one JSON body
@@ -14,6 +18,7 @@ wire; it knows nothing of Gremlin or SQL. In reading order:
 ``routes``        one module a subject; its ``__init__`` lists them all
 ``application``   ``create_app``: the one place that wires
 ``channel``       what waitress says by itself, in our words
+``keys``          make, list and revoke API keys
 ``server``        start and stop everything in order
 ``machine``       what this computer must have (standard library only: ``make`` runs it first)
 ``command_line``  the command ``headwater``

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
@@ -9,12 +10,17 @@ from typing import TYPE_CHECKING, Final
 from flask import Flask
 
 from api import routes
+from api.access import Guard, guard
 from api.blueprint import Api
 from api.errors import register_error_handlers
-from api.routes import producer
+from api.exchange import watch
+from api.rates import Rates
+from api.routes import openlineage, producer
+from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.security import secure
 from api.service import Service, attach
 from api.settings import Settings
+from graph_model.keys import Role
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -35,18 +41,36 @@ def create_app(settings: Settings, service: Service) -> Flask:
         OPENAPI_VERSION="3.0.3",
         OPENAPI_URL_PREFIX="/",
         OPENAPI_JSON_PATH="openapi.json",
-        API_SPEC_OPTIONS={"info": {"description": DESCRIPTION}},
+        API_SPEC_OPTIONS={"info": {"description": DESCRIPTION}, "security": SECURITY},
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
     # A redirect to the other spelling of a path loses the document of a Spline agent.
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     attach(app, service)
+    _measure(service)
     register_error_handlers(app)
+    watch(app, service.metrics, time.monotonic)
     secure(app, settings.cors_origins)
-    routes.register(app, Api(app))
+    anonymous = frozenset(map(Role, settings.anonymous))
+    guard(app, Guard(service.keys, anonymous, Rates(time.monotonic)))
+    routes.register(app, _api(app))
     app.wsgi_app = normalise_producer_paths(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
+
+
+def _api(app: Flask) -> Api:
+    api = Api(app)
+    for name, scheme in SECURITY_SCHEMES.items():
+        api.spec.components.security_scheme(name, scheme)
+    return api
+
+
+def _measure(service: Service) -> None:
+    service.metrics.describe_build(version())
+    service.metrics.watch_journal(
+        service.journal.statistics, lambda: service.projector.state, service.clock
+    )
 
 
 def version() -> str:
@@ -64,6 +88,7 @@ def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
     takes a redirect of a POST for success. Other paths are left alone.
     """
     meant = {f"{prefix}{path}" for prefix in producer.PREFIXES for path in producer.PATHS}
+    meant |= set(openlineage.PATHS)
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")

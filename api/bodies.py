@@ -10,7 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import threading
 import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Protocol
 
@@ -28,6 +33,15 @@ CONTENT_TYPES: Final = {
 """Media type -> API version. Agents send ``application/json`` for version 1."""
 
 _CHUNK: Final = 64 * 1024
+_FIRST_STEP: Final = 512
+MOST_VALUES: Final = 8_000_000
+"""Commas and opening brackets outside strings. An agent's document has one in ten bytes or more, so
+64 MB of it pass; ``[{},{},…]`` has one in two and takes forty times its size in memory."""
+_SMALL: Final = 1024 * 1024
+_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRINGS: Final = re.compile(_STRING, re.DOTALL)
+_STRETCH: Final = re.compile(rb'[^"]*+(?:' + _STRING + rb'[^"]*+){0,10000}+', re.DOTALL)
+_MARKS: Final = (b",", b"[", b"{")
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _UTF8: Final = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
@@ -38,6 +52,36 @@ class Limits:
 
     inflated: int
     compressed: int
+
+
+class Room:
+    """How much of large documents is unpacked at a time; whoever finds it full waits.
+
+    A document takes about thirty times its size while it is parsed and checked, so sixteen of
+    64 MB at once would take all memory. Small ones (1 MiB) always enter, and so does one alone.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._taken = 0
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def hold(self, size: int) -> Iterator[None]:
+        """Room for ``size`` bytes, for as long as the block runs."""
+        weight = size if size > _SMALL else 0
+        with self._changed:
+            self._changed.wait_for(lambda: not weight or self._fits(weight))
+            self._taken += weight
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken -= weight
+                self._changed.notify_all()
+
+    def _fits(self, weight: int) -> bool:
+        return self._taken == 0 or self._taken + weight <= self._limit
 
 
 class Stream(Protocol):
@@ -72,28 +116,34 @@ def gunzip(packed: bytes, limit: int) -> bytes:
     """Inflate one or more gzip members, never holding more than ``limit`` bytes; else 413.
 
     A stream that ends early, fails its checksum or is followed by something else is a 400.
+    It is fed in small steps: zlib copies what follows a member, and a stream of a million empty
+    members would be copied a million times.
     """
     parts: list[bytes] = []
     left = limit + 1
-    data = packed
-    while data:
+    stream = memoryview(packed)
+    while True:
         member = zlib.decompressobj(_GZIP)
-        while not member.eof and data:
-            try:
-                part = member.decompress(data, left)
-            except zlib.error:
-                _not_gzip()
+        step = _FIRST_STEP
+        while not member.eof and stream:
+            part = _inflate(member, stream[:step], left)
             left -= len(part)
             if left <= 0:
                 _too_large(limit)
             parts.append(part)
-            data = member.unconsumed_tail
+            stream = stream[min(step, len(stream)) - len(member.unused_data) :]
+            step = min(2 * step, _CHUNK)
         if not member.eof:
             _not_gzip()
-        data = member.unused_data
-    if not packed:
+        if not stream:
+            return b"".join(parts)
+
+
+def _inflate(member: zlib._Decompress, piece: memoryview, most: int) -> bytes:
+    try:
+        return member.decompress(piece, most)
+    except zlib.error:
         _not_gzip()
-    return b"".join(parts)
 
 
 def api_version(content_type: str | None) -> str:
@@ -111,14 +161,26 @@ def api_version(content_type: str | None) -> str:
     return version
 
 
+def require_json(content_type: str | None) -> None:
+    """Raises 415 for another type than ``application/json`` in UTF-8, or none."""
+    media_type, parameters = parse_options_header(content_type)
+    charset = parameters.get("charset", "").strip().lower()
+    if media_type.lower() != "application/json" or charset not in _UTF8:
+        given = "no Content-Type" if not content_type else repr(content_type[:80])
+        raise UnsupportedMediaType(f"Content-Type: expected application/json (UTF-8), not {given}")
+
+
 def parse_json(body: bytes) -> Any:
     """The JSON value of UTF-8 bytes; a byte order mark is skipped.
 
     Refused (InvalidRequest): what is not UTF-8 or not JSON, NaN and numbers beyond a double, a
-    key given twice in one object, nesting beyond the interpreter's stack. A lone surrogate
+    key given twice in one object, nesting beyond the interpreter's stack, more than MOST_VALUES
+    values. A lone surrogate
     (text cut in the middle of a character) becomes U+FFFD: it is no reason to lose
     a document.
     """
+    if _exceeds(body):
+        raise InvalidRequest({"document": [f"at most {MOST_VALUES:,} values"]})
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -146,6 +208,21 @@ def wire_hash(kind: str, version: str, encoding: str, raw: bytes) -> str:
     return hashlib.sha256(head + b"\n" + raw).hexdigest()
 
 
+def _exceeds(body: bytes) -> bool:
+    """Whether a JSON text has more than MOST_VALUES values.
+
+    Nearly every text is cleared by a glance. In one that is not, commas in strings do not count:
+    strings are taken out, a stretch at a time (a body may hold millions of them).
+    """
+    if sum(map(body.count, _MARKS)) <= MOST_VALUES:
+        return False
+    count = place = 0
+    while count <= MOST_VALUES and (stretch := _STRETCH.match(body, place)) and stretch[0]:
+        count += sum(map(_STRINGS.sub(b"", stretch[0]).count, _MARKS))
+        place = stretch.end()
+    return count > MOST_VALUES
+
+
 def _load(text: str) -> Any:
     return json.loads(
         text,
@@ -158,8 +235,8 @@ def _load(text: str) -> Any:
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counted = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counted.items() if count > 1)
         raise ValueError(f"the key {twice[:80]!r} stands twice in one object")
     return found
 

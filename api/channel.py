@@ -13,6 +13,10 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+from waitress.parser import (  # type: ignore[import-untyped]
+    HTTPRequestParser,
+    ParsingError,
+)
 from waitress.task import ErrorTask, WSGITask  # type: ignore[import-untyped]
 
 from api.security import HEADERS
@@ -59,8 +63,21 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]
         self.write(body)
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]
-    """One connection, with the two tasks above."""
+class StrictParser(HTTPRequestParser):  # type: ignore[misc]
+    """Refuses a request with a length and chunks: two readers would see two different bodies.
 
+    RFC 9112, 6.3: "ought to be handled as an error"; waitress believes the chunks.
+    """
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if self.chunked and "CONTENT_LENGTH" in self.headers:
+            raise ParsingError("Content-Length and Transfer-Encoding exclude each other")
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """One connection, with the parser and the two tasks above."""
+
+    parser_class = StrictParser
     task_class = SpelledTask
     error_task_class = JsonErrorTask

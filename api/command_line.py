@@ -24,12 +24,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final, TextIO
 
+from api import governing
 from api.settings import ROWS, Settings, read_settings
 from graph_model.errors import ConfigurationError, HeadwaterError, NotFound
 from spark_agent_config.properties import FORMS, PLATFORMS, render_configuration
 
 PROGRAM: Final = "headwater"
 _ANSWER_SECONDS: Final = 30
+_PROGRESS_EVERY: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +129,77 @@ def configuration(call: Call) -> int:
             options.spark_version,
             options.scala_version,
             options.form,
+            api_key=(_api_key(call) or "YOUR-API-KEY") if options.api_key else None,
             labels=dict(options.label),
         )
     except ValueError as error:
         raise ConfigurationError(str(error)) from error
     call.out.write(text)
+    return 0
+
+
+def journal_summary(call: Call) -> int:
+    """How many documents there are in which state, how much they take, how old they are."""
+    from api.times import format_instant
+
+    with _open_journal(call) as journal:
+        counts, size = journal.summary(), journal.size()
+    call.say(f"{counts.received:>10,} documents received")
+    for state in ("projected", "pending", "waiting", "failed"):
+        call.say(f"{getattr(counts, state):>10,} {state}")
+    call.say(f"{size.stored_bytes / 1e6:>10,.1f} MB in the database, the catalogue included")
+    if size.oldest is not None:
+        call.say(f"the first came {format_instant(size.oldest)}")
+        call.say(f"the last came  {format_instant(size.newest)}")
+    return 0
+
+
+def journal_check(call: Call) -> int:
+    """Look for damage; 1 when there is some."""
+    with _open_journal(call) as journal:
+        problems = journal.verify(_progress(call, "bodies"))
+        received = journal.summary().received
+    for problem in problems:
+        call.say(problem)
+    said = f"{len(problems):,} to mend: restore a backup" if problems else "all is well"
+    call.say(f"{received:,} documents checked, {said}")
+    return 1 if problems else 0
+
+
+def backup(call: Call) -> int:
+    """Write the whole journal to a file."""
+    from api.backup import write_backup
+    from api.storage import open_storage
+
+    with _disposing(open_storage(call.settings())) as database:
+        contents = write_backup(
+            database, Path(call.options.file), _now, _progress(call, "documents")
+        )
+    call.say(
+        f"{contents.documents:,} documents, {contents.receipts:,} receipts: {call.options.file}"
+    )
+    return 0
+
+
+def restore(call: Call) -> int:
+    """Put a backup into the journal."""
+    from api.backup import read_backup
+    from api.storage import hold_alone, open_storage
+    from graph_model.gremlin.checkpoints import MARK_KEY
+    from graph_model.projector import EPOCH_KEY
+
+    settings = call.settings()
+    anew = {EPOCH_KEY: "", MARK_KEY: ""}  # an unknown epoch, no checkpoint: all is built anew
+    with _disposing(open_storage(settings, make=True)) as database, hold_alone(settings, database):
+        contents = read_backup(
+            database,
+            Path(call.options.file),
+            anew,
+            replace=call.options.replace,
+            progress=_progress(call, "documents"),
+        )
+    call.say(f"{contents.documents:,} documents, {contents.receipts:,} receipts restored")
+    call.say("the next headwater serve builds graph and catalogue from them")
     return 0
 
 
@@ -184,7 +252,9 @@ def journal_import(call: Call) -> int:
     from api.imports import import_files  # the schemas: 0.3 s that other commands save
 
     limit = call.settings().max_body_bytes
-    with _destination_of_documents(call, direct=not call.options.url, route="import") as taking:
+    with _destination_of_documents(
+        call, direct=not call.options.url, route="import", principal="console"
+    ) as taking:
         tally = import_files(call.options.files, taking, call.say, limit)
     call.say(str(tally))
     if tally.imported and not call.options.url:
@@ -195,12 +265,14 @@ def journal_import(call: Call) -> int:
 def consume_kafka(call: Call) -> int:
     """Take documents from a topic until Ctrl-C."""
     from api.kafka import consume, dead_letters, kafka_source
-    from api.server import set_up_logging
+    from api.logs import set_up_logging
 
-    options = call.options
-    set_up_logging(call.settings().log_level)
+    options, settings = call.options, call.settings()
+    set_up_logging(settings.log_level, settings.log_format)
     with (
-        _destination_of_documents(call, direct=options.direct, route="kafka") as taking,
+        _destination_of_documents(
+            call, direct=options.direct, route="kafka", principal=f"kafka:{options.group}"
+        ) as taking,
         dead_letters(options.dead_letter) as set_aside,
         kafka_source(
             options.bootstrap, options.topic, options.group, dict(options.property)
@@ -213,6 +285,39 @@ def consume_kafka(call: Call) -> int:
     return 0
 
 
+def keys_create(call: Call) -> int:
+    """Make an API key and print it, once."""
+    from api.keys import create
+    from graph_model.keys import KeyRequest, Role
+
+    options = call.options
+    roles = frozenset(map(Role, options.role))
+    with _open_keys(call, make=True) as keys:
+        for line in create(
+            keys, KeyRequest(options.name, roles, options.scope, options.rate), _now()
+        ):
+            call.say(line)
+    return 0
+
+
+def keys_list(call: Call) -> int:
+    """List API keys, oldest first."""
+    from api.keys import listing
+
+    with _open_keys(call) as keys:
+        for line in listing(keys.list()):
+            call.say(line)
+    return 0
+
+
+def keys_revoke(call: Call) -> int:
+    """End an API key; a running server refuses it at once."""
+    with _open_keys(call) as keys:
+        key = keys.revoke(call.options.key, _now())
+    call.say(f"{key.name} (…{key.last_four}) is revoked")
+    return 0
+
+
 def replay(call: Call) -> int:
     """Ask a running server to try documents again."""
     answer = _ask(call, "POST", "/journal/replay", {"state": call.options.state})
@@ -221,17 +326,51 @@ def replay(call: Call) -> int:
 
 
 def rebuild(call: Call) -> int:
-    """Build graph and catalogue anew from the journal, now or at the next start."""
+    """Project everything anew from the journal, now or at the next start."""
     if call.options.at_next_start:
-        from graph_model.projector import EPOCH_KEY
+        from graph_model.projector import EPOCH_KEY, FROM_NOTHING
 
         with _open_journal(call) as journal:
-            journal.set_meta(EPOCH_KEY, "")  # an unknown epoch: everything is built anew
-        call.say("graph and catalogue are built anew at the next start of headwater serve")
+            journal.set_meta(EPOCH_KEY, FROM_NOTHING)
+        call.say("graph and catalogue are built from nothing at the next start of headwater serve")
         return 0
-    answer = _ask(call, "POST", "/journal/replay", {"state": "projected"})
-    call.say(f"{answer['reopened']} documents are projected again; /health/ready tells the end")
-    return 0
+    from api.rebuilds import follow
+
+    return follow(lambda method, path: _ask(call, method, path), call.say, time.sleep)
+
+
+def forget(call: Call) -> int:
+    """Forget a job, a dataset or a document for good."""
+    return _order(call, {"command": "forget", "node": call.options.node})
+
+
+def prune(call: Call) -> int:
+    """Take away executions that today's lineage does not rest on."""
+    options = call.options
+    if options.before is None and options.keep is None:
+        raise ConfigurationError("prune: say how much stays, with --before, --keep or both")
+    given = {"before": options.before, "keep": options.keep}
+    wish = {name: value for name, value in given.items() if value is not None}
+    return _order(call, {"command": "prune", "dropBodies": options.drop_bodies, **wish})
+
+
+def _governing(action: governing.Action) -> Command:
+    """What people state of the graph, through a running server."""
+    return lambda call: action(
+        lambda method, path, body: _ask(call, method, path, body), call.say, call.options
+    )
+
+
+def _order(call: Call, wish: dict[str, Any]) -> int:
+    from api.ordering import order
+
+    wish = {**wish, "note": call.options.note}
+    return order(
+        lambda method, path, body: _ask(call, method, path, body),
+        call.say,
+        wish,
+        agreed=call.options.yes,
+    )
 
 
 def doctor(call: Call) -> int:
@@ -251,18 +390,11 @@ def doctor(call: Call) -> int:
 
 @contextmanager
 def _open_journal(call: Call) -> Iterator[Any]:
-    """The journal of the data folder; a running server does not mind."""
-    from api.server import DATABASE_FILE
-    from graph_model.database import open_database
+    """The journal of the settings; a running server does not mind."""
+    from api.storage import open_storage
     from graph_model.journal import SqlJournal
 
-    place = call.settings().data / DATABASE_FILE
-    if not place.is_file():
-        raise ConfigurationError(
-            f"there is no journal in {place.parent}: name its folder with --data, or start "
-            "headwater serve once"
-        )
-    journal = SqlJournal(open_database(place))
+    journal = SqlJournal(open_storage(call.settings()))
     try:
         yield journal
     finally:
@@ -270,18 +402,63 @@ def _open_journal(call: Call) -> Iterator[Any]:
 
 
 @contextmanager
-def _destination_of_documents(call: Call, *, direct: bool, route: str) -> Iterator[Any]:
+def _open_keys(call: Call, *, make: bool = False) -> Iterator[Any]:
+    """The keys of the database, which is made where the first key comes before all else."""
+    from api.storage import DATABASE_FILE, open_storage
+    from graph_model.keys import SqlKeys
+
+    settings = call.settings()
+    if not (make or settings.database or (settings.data / DATABASE_FILE).is_file()):
+        raise ConfigurationError(f"there is no key in {settings.data}: name its folder with --data")
+    database = open_storage(settings, make=True)
+    try:
+        yield SqlKeys(database)
+    finally:
+        database.dispose()
+
+
+@contextmanager
+def _disposing(database: Any) -> Iterator[Any]:
+    try:
+        yield database
+    finally:
+        database.dispose()
+
+
+def _progress(call: Call, what: str) -> Callable[[int, int], None]:
+    """Says at every ten thousand how far it is."""
+    said = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal said
+        if done - said >= _PROGRESS_EVERY:
+            said = done
+            call.say(f"  {done:,} of {total:,} {what}")
+
+    return progress
+
+
+def _now() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def _api_key(call: Call) -> str | None:
+    """The key for a running server. No option: other users of this computer see those."""
+    return call.environment.get("HEADWATER_API_KEY") or None
+
+
+@contextmanager
+def _destination_of_documents(
+    call: Call, *, direct: bool, route: str, principal: str
+) -> Iterator[Any]:
     """The data folder's journal, held, or the running server."""
     from api.destinations import ServerDestination, claimed_journal
 
     if not direct:
-        yield ServerDestination(_url(call))
+        yield ServerDestination(_url(call), _api_key(call))
         return
-
-    def clock() -> int:
-        return time.time_ns() // 1_000_000
-
-    with claimed_journal(call.settings().data, _url(call), clock, route) as journal:
+    with claimed_journal(call.settings(), _url(call), _now, route, principal) as journal:
         yield journal
 
 
@@ -354,6 +531,8 @@ def _ask(call: Call, method: str, path: str, body: object = None) -> dict[str, A
         data=None if body is None else json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
+    if api_key := _api_key(call):
+        request.add_unredirected_header("X-API-Key", api_key)
     try:
         with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
             answered: dict[str, Any] = json.load(answer)
@@ -406,8 +585,13 @@ def parser() -> argparse.ArgumentParser:
     _add_config(commands)
     _add_journal(commands)
     _add_consume(commands)
+    _add_keys(commands)
+    _add_backup(commands)
     _add_replay(commands)
     _add_rebuild(commands)
+    _add_forget(commands)
+    _add_prune(commands)
+    governing.add_parsers(commands, _add, _add_url, _governing)
     _add_doctor(commands)
     return root
 
@@ -433,6 +617,7 @@ def _add_settings(command: argparse.ArgumentParser, *fields: str) -> None:
             command.add_argument(
                 f"--{row.field.replace('_', '-')}",
                 metavar=row.variable.removeprefix("HEADWATER_"),
+                default=argparse.SUPPRESS,  # one given before an action is not undone by it
                 help=f"{row.help} (default: ${row.variable}, else {row.default or 'empty'})",
             )
 
@@ -458,8 +643,9 @@ the graph up to date with it and listens. Ctrl-C stops everything in order.
   headwater serve --gremlin-url ws://graph.example.org:8182/gremlin""",
     )
     _add_settings(
-        added, "host", "port", "data", "gremlin_port", "gremlin_url", "threads", "log_level"
-    )
+        added, "host", "port", "data", "database", "gremlin_port", "gremlin_url", "threads",
+        "log_level", "log_format",
+    )  # fmt: skip
 
 
 def _add_demo(commands: Any) -> None:
@@ -507,6 +693,11 @@ jar instead: spark_agent_config/README.md.
         metavar="NAME=VALUE",
         help="put on every plan; job, namespace and captureScope have a meaning here",
     )
+    added.add_argument(
+        "--api-key",
+        action="store_true",
+        help="send an API key: $HEADWATER_API_KEY, else a place to put one",
+    )
 
 
 def _label(text: str) -> tuple[str, str]:
@@ -516,22 +707,102 @@ def _label(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _add_keys(commands: Any) -> None:
+    added = _add(
+        commands,
+        "keys",
+        None,
+        "make, list and revoke API keys",
+        """\
+As long as no key was ever made, everybody who reaches Headwater may do everything, so it listens
+on this computer only. From the first key on every request needs one. Works on the data folder,
+whether or not the server is running, also before its first start.
+
+  headwater keys create nightly-jobs --role producer --scope emr-prod
+  headwater keys create analysts --role reader --rate 600
+  headwater keys list
+  headwater keys revoke nightly-jobs""",
+    )
+    actions = added.add_subparsers(metavar="ACTION", required=True)
+    revoked = _add(
+        actions,
+        "revoke",
+        keys_revoke,
+        "end a key",
+        "  headwater keys revoke nightly-jobs",
+    )
+    revoked.add_argument("key", metavar="NAME", help="its name or its id")
+    listed = _add(
+        actions, "list", keys_list, "list keys, without their secrets", "  headwater keys list"
+    )
+    for action in (_add_keys_create(actions), listed, revoked):
+        _add_settings(action, "data", "database")
+
+
+def _add_keys_create(actions: Any) -> argparse.ArgumentParser:
+    created = _add(
+        actions,
+        "create",
+        keys_create,
+        "make a key and print it, once",
+        """\
+reader asks, producer reports, admin does everything. Names are never given twice: the journal
+says who sent what.
+
+  headwater keys create nightly-jobs --role producer --scope emr-prod
+  headwater keys create importer --role producer --role reader
+  headwater keys create me --role admin""",
+    )
+    created.add_argument("name", metavar="NAME", help="letters, digits, dots, dashes, underscores")
+    created.add_argument(
+        "--role",
+        action="append",
+        required=True,
+        choices=("reader", "producer", "admin"),
+        help="may be given several times",
+    )
+    created.add_argument(
+        "--scope",
+        default="",
+        help="capture scope of what it reports without the label captureScope",
+    )
+    created.add_argument(
+        "--rate", type=int, default=0, metavar="N", help="requests a minute (default: no limit)"
+    )
+    return created
+
+
 def _add_journal(commands: Any) -> None:
     added = _add(
         commands,
         "journal",
-        None,
+        journal_summary,
         "look at what was received, take it elsewhere and bring it in",
         """\
-Reads the data folder itself, whether or not the server is running.
+Without an action: how much there is, and how old. Reads the database itself, whether or not the
+server is running.
 
+  headwater journal
+  headwater journal check
   headwater journal list --state failed
   headwater journal show 42
   headwater journal export documents.jsonl
   headwater journal import documents.jsonl""",
     )
-    actions = added.add_subparsers(metavar="ACTION", required=True)
+    _add_settings(added, "data", "database")
+    actions = added.add_subparsers(metavar="ACTION")
     _add_journal_list(actions)
+    checked = _add(
+        actions,
+        "check",
+        journal_check,
+        "look for damage: every body, every row",
+        """\
+Works out the hash of every body again and holds documents, bodies and receipts to each other; on
+SQLite the file itself is checked, too. Repairs nothing. The exit code is 1 when something is wrong.
+
+  headwater journal check""",
+    )
     shown = _add(
         actions,
         "show",
@@ -552,8 +823,8 @@ One object a line: position, kind, apiVersion, planId, scope, receivedAt (epoch 
   headwater journal export - | gzip > documents.jsonl.gz""",
     )
     exported.add_argument("file", help="where to; - for standard output")
-    for action in (shown, exported, _add_journal_import(actions)):
-        _add_settings(action, "data")
+    for action in (checked, shown, exported, _add_journal_import(actions)):
+        _add_settings(action, "data", "database")
 
 
 def _add_journal_import(actions: Any) -> argparse.ArgumentParser:
@@ -627,7 +898,7 @@ Needs: pip install 'confluent-kafka>=2.11,<3'
     way = kafka.add_mutually_exclusive_group()
     _add_url(way)
     way.add_argument("--direct", action="store_true", help="straight into the data folder")
-    _add_settings(kafka, "data", "log_level")
+    _add_settings(kafka, "data", "database", "log_level")
 
 
 def _add_journal_list(actions: Any) -> None:
@@ -641,7 +912,41 @@ def _add_journal_list(actions: Any) -> None:
     listed.add_argument("--state", choices=("waiting", "pending", "projected", "failed"))
     listed.add_argument("--kind", choices=("plan", "event"))
     listed.add_argument("--limit", type=_limit, default=100, help="1 to 1000 (default: 100)")
-    _add_settings(listed, "data")
+    _add_settings(listed, "data", "database")
+
+
+def _add_backup(commands: Any) -> None:
+    saved = _add(
+        commands,
+        "backup",
+        backup,
+        "write the whole journal to a file",
+        """\
+One compressed file with every document, receipt and state, the same from SQLite and PostgreSQL.
+Works while the server runs. The file gets its name when it is complete, on disk and read again.
+Graph and catalogue are not in it: they are built from the journal. Nor are API keys.
+
+  headwater backup /backup/headwater-2026-01-31.gz
+  headwater backup moved.gz --data /srv/headwater""",
+    )
+    restored = _add(
+        commands,
+        "restore",
+        restore,
+        "put a backup into the journal",
+        """\
+Everything is checked first; then all of it is restored or nothing. The server must not be running.
+What the journal holds already is kept, and the backup refused, unless --replace is given.
+
+  headwater restore /backup/headwater-2026-01-31.gz
+  headwater restore moved.gz --database postgresql://me@db.example.org/headwater""",
+    )
+    restored.add_argument(
+        "--replace", action="store_true", help="remove what the journal holds, then restore"
+    )
+    for added in (saved, restored):
+        added.add_argument("file", metavar="FILE")
+        _add_settings(added, "data", "database")
 
 
 def _limit(text: str) -> int:
@@ -672,11 +977,12 @@ def _add_rebuild(commands: Any) -> None:
         commands,
         "rebuild",
         rebuild,
-        "build graph and catalogue anew from the journal",
+        "project everything anew from the journal",
         """\
-Graph and catalogue hold nothing that the journal does not say. The running server projects every
-document again while it serves; it adds what is missing and removes nothing. With --at-next-start
-the next headwater serve empties both first: a rebuild from nothing.
+Graph and catalogue hold nothing that the journal does not say. The running server translates every
+document again beside what stands, puts the result in force, removes what is too much, and tells a
+hash over all elements and rows before and after. Questions are answered all the while. With
+--at-next-start the next headwater serve empties both first: a rebuild from nothing.
 
   headwater rebuild
   headwater rebuild --at-next-start --data /srv/headwater""",
@@ -685,7 +991,55 @@ the next headwater serve empties both first: a rebuild from nothing.
         "--at-next-start", action="store_true", help="from nothing, when the server next starts"
     )
     _add_url(added)
-    _add_settings(added, "data")
+    _add_settings(added, "data", "database")
+
+
+def _add_forget(commands: Any) -> None:
+    added = _add(
+        commands,
+        "forget",
+        forget,
+        "forget a job, a dataset or a document for good",
+        """\
+Names every document of the job's plans, or of the plans that touch the dataset, and shows how many
+they are. With --yes they go from all answers and from the journal, and stay gone when they are
+sent again or everything is projected anew. Later runs of a forgotten job are new.
+
+  headwater forget job:default/payroll
+  headwater forget dataset:s3://lake/people --yes --note "request 4711"
+  headwater forget document:42 --yes""",
+    )
+    added.add_argument("node", help="job:…, dataset:…, an id of either, or document:<position>")
+    _add_order(added)
+
+
+def _add_prune(commands: Any) -> None:
+    added = _add(
+        commands,
+        "prune",
+        prune,
+        "take away old executions",
+        """\
+Executions older than --before, or beyond the --keep newest of their job, go, with what only they
+held up; where both are given, what either keeps stays. What today's lineage rests on is kept: the
+last full overwrite of every dataset, what came after it, and what those executions read. Without
+--yes it only shows what would go. --drop-bodies takes the documents out of the journal as well.
+
+  headwater prune --before 2026-01-01
+  headwater prune --keep 100 --drop-bodies --yes""",
+    )
+    added.add_argument("--before", metavar="TIME", help="epoch milliseconds or ISO 8601")
+    added.add_argument("--keep", type=int, metavar="N", help="executions of each job")
+    added.add_argument(
+        "--drop-bodies", action="store_true", help="the journal drops their documents as well"
+    )
+    _add_order(added)
+
+
+def _add_order(added: argparse.ArgumentParser) -> None:
+    added.add_argument("--yes", action="store_true", help="do it; else only show what it covers")
+    added.add_argument("--note", default="", help="why, for the record")
+    _add_url(added)
 
 
 def _add_doctor(commands: Any) -> None:
@@ -698,7 +1052,7 @@ def _add_doctor(commands: Any) -> None:
   headwater doctor
   headwater doctor --port 8081 --data /srv/headwater""",
     )
-    _add_settings(added, "host", "port", "data", "gremlin_port")
+    _add_settings(added, "host", "port", "data", "database", "gremlin_port")
 
 
 if __name__ == "__main__":

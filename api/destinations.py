@@ -14,20 +14,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any, Final, Protocol
 
+from api.access import API_KEY_HEADER
 from api.bodies import CONTENT_TYPES
 from api.dumps import Piece, Refusal
 from api.errors import InvalidRequest
 from api.intake import prepare_events, prepare_plan, scope_of
+from api.openlineage import prepare_event
+from api.orders import submit
+from api.principals import CONSOLE_NAME
+from api.settings import Settings
+from api.storage import open_storage
 from graph_model import identity
+from graph_model.commands import read_command
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
 from graph_model.store import DocumentKind, Journal, Receipt, Submission
 
 _ANSWER_SECONDS: Final = 60
 _MEDIA_TYPES: Final = {version: media_type for media_type, version in CONTENT_TYPES.items()}
-_PATHS: Final = {DocumentKind.PLAN: "/execution-plans", DocumentKind.EVENT: "/execution-events"}
+_PATHS: Final = {
+    DocumentKind.PLAN: "/producer/execution-plans",
+    DocumentKind.EVENT: "/producer/execution-events",
+}
+_BATCH_PATH: Final = "/api/v1/lineage/batch"
 _REFUSED: Final = frozenset({400, 413, 415, 422})
 _LATER: Final = frozenset({408, 429, 500, 502, 503, 504})
 
@@ -41,9 +51,13 @@ class Prepared:
 
 
 def prepare(piece: Piece) -> Prepared:
-    """Check and mask as the producer API does. Raises InvalidInput, naming what is wrong."""
+    """Check and mask as the routes for producers do. Raises InvalidInput, naming what is wrong."""
     try:
-        if piece.kind == DocumentKind.PLAN:
+        if piece.kind == DocumentKind.COMMAND:
+            submission = submit(read_command(piece.document))
+        elif piece.kind.is_openlineage:
+            submission = prepare_event(piece.document)
+        elif piece.kind == DocumentKind.PLAN:
             submission = prepare_plan(piece.document, piece.api_version)
         else:
             (submission,) = prepare_events([piece.document], piece.api_version)
@@ -71,26 +85,34 @@ class Destination(Protocol):
         """How many distinct documents are in the journal."""
 
 
-# --- the journal of a data folder ----------------------------------------------------------------
+# --- the journal itself --------------------------------------------------------------------------
 
 
 class JournalDestination:
     """Straight into a journal that no server uses; the next start projects what is new.
 
-    ``clock`` gives epoch milliseconds, for documents that do not say when they were received.
+    ``clock`` gives epoch milliseconds, for documents that do not say when they were received;
+    ``route`` and ``principal`` go onto their receipts.
     """
 
-    def __init__(self, journal: Journal, clock: Callable[[], int], route: str) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Callable[[], int],
+        route: str,
+        principal: str = CONSOLE_NAME,
+    ) -> None:
         self._journal = journal
         self._clock = clock
         self._route = route
+        self._principal = principal
 
     def take(self, documents: Sequence[Prepared]) -> tuple[Refusal, ...]:
         """See Destination. One transaction for neighbours that were received together."""
         for received_at, group in groupby(documents, lambda one: one.piece.received_at):
             at = self._clock() if received_at is None else received_at
             submissions = [one.submission for one in group]
-            self._journal.accept(submissions, Receipt(at, "", self._route, ""))
+            self._journal.accept(submissions, Receipt(at, self._principal, self._route, ""))
         return ()
 
     def received(self) -> int:
@@ -99,38 +121,47 @@ class JournalDestination:
 
 @contextmanager
 def claimed_journal(
-    data: Path, url: str, clock: Callable[[], int], route: str
+    settings: Settings,
+    url: str,
+    clock: Callable[[], int],
+    route: str,
+    principal: str = CONSOLE_NAME,
 ) -> Iterator[JournalDestination]:
-    """The journal of a data folder, held while it is used; made when there is none.
+    """The journal of the settings; made when there is none. A data folder is held while it is used.
 
     Raises ConfigurationError, naming the server's address, when a server holds the folder.
+    PostgreSQL lets both write, and a server projects what it finds.
     """
-    from api.server import DATABASE_FILE, claim  # Flask and the driver: 0.5 s
-    from graph_model.database import open_database
+    from api.server import claim  # Flask and the driver: 0.5 s
     from graph_model.journal import SqlJournal
 
     with ExitStack() as stack:
         try:
-            stack.enter_context(claim(data))
+            if not settings.database:
+                stack.enter_context(claim(settings.data))
         except ConfigurationError as error:
             raise ConfigurationError(
                 f"{error}; a running Headwater takes it: --url {url}"
             ) from error
-        database = open_database(data / DATABASE_FILE)
+        database = open_storage(settings, make=True)
         stack.callback(database.dispose)
-        yield JournalDestination(SqlJournal(database), clock, route)
+        yield JournalDestination(SqlJournal(database), clock, route, principal)
 
 
 # --- a running server ----------------------------------------------------------------------------
 
 
 class ServerDestination:
-    """Through the producer routes of a running Headwater at ``url``."""
+    """Through the producer routes of a running Headwater at ``url``.
 
-    def __init__(self, url: str) -> None:
+    Where that asks for keys, ``api_key`` needs the roles producer and reader.
+    """
+
+    def __init__(self, url: str, api_key: str | None = None) -> None:
         if not url.startswith(("http://", "https://")):
             raise ConfigurationError(f"--url {url!r}: expected an http(s) address")
         self._url = url.rstrip("/")
+        self._headers = {API_KEY_HEADER: api_key} if api_key else {}
 
     def take(self, documents: Sequence[Prepared]) -> tuple[Refusal, ...]:
         """See Destination. Events that follow each other share a request."""
@@ -148,18 +179,26 @@ class ServerDestination:
 
     def _post(self, documents: Sequence[Prepared]) -> list[Refusal]:
         first = documents[0]
+        if first.submission.kind == DocumentKind.COMMAND:
+            said = "a command is not taken over HTTP: import it without --url, or give it again"
+            return [Refusal(one.piece.where, said) for one in documents]
         if _has_foreign_scope(first):
             said = f"its scope {first.submission.scope!r} was not its own: import it without --url"
             return [Refusal(one.piece.where, said) for one in documents]
         try:
-            self._ask(_request(self._url, documents))
+            answer = self._ask(_request(self._url, documents))
         except InvalidInput as error:
             if len(documents) == 1:
                 return [Refusal(first.piece.where, str(error))]
             return [refusal for one in documents for refusal in self._post([one])]
-        return []
+        return _refused_of(documents, answer) if first.submission.kind.is_openlineage else []
 
     def _ask(self, request: urllib.request.Request) -> bytes:
+        for name, value in self._headers.items():
+            request.add_unredirected_header(name, value)
+        return self._open(request)
+
+    def _open(self, request: urllib.request.Request) -> bytes:
         try:
             with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
                 body: bytes = answer.read()
@@ -170,15 +209,24 @@ class ServerDestination:
             raise Unavailable(f"no Headwater answers at {self._url}") from error
 
 
+def _refused_of(documents: Sequence[Prepared], answer: bytes) -> list[Refusal]:
+    """What the answer to a batch of OpenLineage's events says was not taken."""
+    failed = json.loads(answer)["failed_events"]
+    return [Refusal(documents[one["index"]].piece.where, one["reason"]) for one in failed]
+
+
 def _request_key(one: Prepared) -> tuple[object, ...]:
     """Equal for neighbours that one request can carry: a plan never shares its own."""
     submission = one.submission
     alone = one.piece.where if submission.kind == DocumentKind.PLAN else ""
-    return submission.kind, submission.api_version, alone, _has_foreign_scope(one)
+    kind = DocumentKind.RUN_EVENT if submission.kind.is_openlineage else submission.kind
+    return kind, submission.api_version, alone, _has_foreign_scope(one)
 
 
 def _has_foreign_scope(one: Prepared) -> bool:
     """Whether an export says a scope that the document itself does not: a route cannot carry it."""
+    if one.submission.kind.is_openlineage:
+        return bool(one.piece.scope)
     return one.piece.scope is not None and one.submission.scope != scope_of(one.piece.document, "")
 
 
@@ -187,9 +235,9 @@ def _request(url: str, documents: Sequence[Prepared]) -> urllib.request.Request:
     bodies = [one.submission.body for one in documents]
     data = bodies[0] if first.kind == DocumentKind.PLAN else b"[" + b",".join(bodies) + b"]"
     return urllib.request.Request(  # noqa: S310 - the scheme is checked when this is made
-        f"{url}/producer{_PATHS[first.kind]}",
+        url + (_BATCH_PATH if first.kind.is_openlineage else _PATHS[first.kind]),
         data=data,
-        headers={"Content-Type": _MEDIA_TYPES[first.api_version]},
+        headers={"Content-Type": _MEDIA_TYPES.get(first.api_version, "application/json")},
     )
 
 

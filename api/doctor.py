@@ -14,8 +14,13 @@ from api.machine import Finding, check_java, check_node, check_python
 from api.routes.pages import missing_parts
 from api.server import check_free, claim
 from api.settings import Settings
-from graph_model.errors import ConfigurationError
+from api.storage import open_storage
+from graph_model.database import claim_database, shown
+from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.gremlin import jars
+from graph_model.gremlin.checkpoints import MARK_KEY, read_mark
+from graph_model.gremlin.supervisor import HEAP_SETTING, Memory
+from graph_model.journal import SqlJournal
 
 _LEAST_FREE: Final = 1_000_000_000
 
@@ -30,7 +35,9 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
         _port("port", settings.host, settings.port, "PORT", "--port"),
         _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
         _data(settings.data),
+        *_database(settings),
         _disk(settings.data),
+        *_memory(settings),
         _jars(environment),
         _page(settings.frontend),
         _pyspark(),
@@ -60,6 +67,21 @@ def _data(folder: Path) -> Finding:
         return Finding("data folder", False, str(error))
 
 
+def _database(settings: Settings) -> tuple[Finding, ...]:
+    """Only where one is set: SQLite needs nothing."""
+    if not settings.database:
+        return ()
+    try:
+        database = open_storage(settings)
+        try:
+            with claim_database(database, shared=True):
+                return (Finding("database", True, f"{shown(database.url)} answers"),)
+        finally:
+            database.dispose()
+    except HeadwaterError as error:
+        return (Finding("database", False, str(error)),)
+
+
 def _disk(folder: Path) -> Finding:
     free = shutil.disk_usage(_nearest(folder)).free
     said = f"{free / 1e9:.1f} GB free"
@@ -72,6 +94,31 @@ def _nearest(folder: Path) -> Path:
     """The folder, or the nearest one above it that exists."""
     resolved = folder.resolve()
     return next(place for place in (resolved, *resolved.parents) if place.exists())
+
+
+def _memory(settings: Settings) -> tuple[Finding, ...]:
+    """Whether the graph of the last checkpoint fits the engine, and the engine this machine."""
+    if settings.gremlin_url:
+        return ()
+    memory = Memory(_elements_saved(settings), settings.gremlin_heap_mb)
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    if machine < settings.gremlin_heap_mb:
+        said = f"this machine has {machine:,} MB: {HEAP_SETTING}={settings.gremlin_heap_mb} is more"
+        return (Finding("memory", False, said),)
+    return (Finding("memory", not memory.is_nearly_full, str(memory)),)
+
+
+def _elements_saved(settings: Settings) -> int:
+    """Vertices and edges in the last checkpoint; 0 where there is none, or no journal."""
+    try:
+        database = open_storage(settings)
+        try:
+            mark = read_mark(SqlJournal(database).get_meta(MARK_KEY))
+        finally:
+            database.dispose()
+    except HeadwaterError:
+        return 0
+    return mark.vertices + mark.edges if mark else 0
 
 
 def _jars(environment: Mapping[str, str]) -> Finding:

@@ -2,11 +2,12 @@
 
     lines -> JSON values, with their first line -> plans and events
 
-Known are: lines of ``headwater journal export``; what the console and logging dispatchers of the
-Spline agent print, inside any log (``ExecutionPlan (apiVersion: 1.2):`` and JSON after it); the
-``_LINEAGE`` files of its hdfs dispatcher; plain plans, events and lists of them, on one line or
-over many. Everything here is pure: lines go in, pieces and refusals come out, in order, and a bad
-piece does not spoil the next.
+Known are: lines of ``headwater journal export``; OpenLineage's events, one to a line as its file
+transport writes them, or behind whatever its console transport's logger puts before them; what the
+console and logging dispatchers of the Spline agent print, inside any log
+(``ExecutionPlan (apiVersion: 1.2):`` and JSON after it); the ``_LINEAGE`` files of its hdfs
+dispatcher; plain plans, events and lists of them, on one line or over many. Everything here is
+pure: lines go in, pieces and refusals come out, in order, and a bad piece does not spoil the next.
 """
 
 from __future__ import annotations
@@ -25,8 +26,13 @@ PLAIN_VERSION: Final = "1"
 
 KINDS: Final = {"ExecutionPlan": DocumentKind.PLAN, "ExecutionEvent": DocumentKind.EVENT}
 VERSIONS: Final = ("1", "1.1", "1.2")
+OPENLINEAGE: Final = "2"
+"""The version of the specification's core under which its events are journaled."""
 _INTERNAL_VERSION: Final = "1.2"
-_MARKER: Final = re.compile(r"\b(ExecutionPlan|ExecutionEvent) \(apiVersion: ([0-9.]{1,8})\):")
+_MARKER: Final = re.compile(
+    r"\b(ExecutionPlan|ExecutionEvent) \(apiVersion: ([0-9.]{1,8})\):"
+    r'|(?=\{"event(?:Time|Type)")'  # an event of OpenLineage is its own marker
+)
 _JSON_START: Final = re.compile(r"\s*(\{|\[\s*([\[{\]]|$))")
 _NEW_DOCUMENT: Final = re.compile(r'\{\s*"')
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
@@ -35,6 +41,8 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One plan or one event. ``where`` is ``file:line``.
+
+    Which of OpenLineage's kinds an event is, its shape tells when it is read.
 
     ``scope``, ``plan_id`` and ``received_at`` (epoch ms) are what an export says about it; None
     for documents from elsewhere.
@@ -64,8 +72,9 @@ def recognise(lines: Iterable[str], name: str, limit: int) -> Iterator[Found]:
     """Everything in a file; ``limit`` bounds one document, in characters.
 
     A file that begins with JSON is JSON throughout; any other is a log, of which only what
-    follows a dispatcher's marker is looked at. Bytes that are no UTF-8 come as lone surrogates
-    (``errors="surrogateescape"``); a document that holds one is refused.
+    follows a dispatcher's marker, or begins as an event of OpenLineage does, is looked at. Bytes
+    that are no UTF-8 come as lone surrogates (``errors="surrogateescape"``); a document that holds
+    one is refused.
     """
     for value in _values(lines, limit):
         where = f"{name}:{value.line}"
@@ -190,7 +199,7 @@ class _Scanner:
             self._capture = _Capture(number, None)
             return text
         if marker := _MARKER.search(text):
-            self._capture = _Capture(number, (marker[1], marker[2]))
+            self._capture = _Capture(number, (marker[1] or "", marker[2] or ""))
             return text[marker.end() :]
         return text.strip(",; \t\r\n") if self._is_json else ""
 
@@ -212,7 +221,9 @@ class _Scanner:
 def _pieces(document: Any, marker: tuple[str, str] | None, where: str) -> Iterator[Found]:
     """The pieces of a value; nesting that cannot be followed is a refusal."""
     try:
-        yield from list(_marked(document, marker, where) if marker else classify(document, where))
+        yield from list(
+            _marked(document, marker, where) if marker and marker[0] else classify(document, where)
+        )
     except RecursionError:
         yield Refusal(where, "expected JSON that is nested less deeply")
 
@@ -246,6 +257,8 @@ def classify(document: Any, where: str) -> Iterator[Found]:
         yield from _lineage_file(document, where)
     elif "operations" in document:
         yield Piece(DocumentKind.PLAN, PLAIN_VERSION, document, where)
+    elif "eventTime" in document and _EVENT_PARTS & document.keys():
+        yield Piece(DocumentKind.RUN_EVENT, OPENLINEAGE, document, where)
     elif "planId" in document and "timestamp" in document:
         yield Piece(DocumentKind.EVENT, PLAIN_VERSION, document, where)
     else:
@@ -253,9 +266,14 @@ def classify(document: Any, where: str) -> Iterator[Found]:
         yield Refusal(where, f"expected a plan or an event, not an object with {known}")
 
 
+_EVENT_PARTS: Final = frozenset({"run", "job", "dataset"})
+
+
 def _exported(line: Mapping[str, Any], where: str) -> Found:
     kind, version = line["kind"], line["apiVersion"]
-    if kind not in [each.value for each in DocumentKind] or version not in VERSIONS:
+    known = kind in [each.value for each in DocumentKind]
+    openlineage = known and DocumentKind(kind).is_openlineage
+    if not known or version not in ((OPENLINEAGE,) if openlineage else VERSIONS):
         return Refusal(where, f"expected a line of an export, not {kind!r:.40} {version!r:.40}")
     scope, plan_id, received = (line.get(key) for key in ("scope", "planId", "receivedAt"))
     if not isinstance(scope, str | None) or not isinstance(plan_id, str | None):

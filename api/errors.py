@@ -13,7 +13,6 @@ those may quote a document.
 from __future__ import annotations
 
 import logging
-import secrets
 import traceback
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -23,6 +22,7 @@ import marshmallow
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from api.logs import current_request_id
 from graph_model.errors import (
     AmbiguousReference,
     EngineError,
@@ -30,7 +30,11 @@ from graph_model.errors import (
     InvalidDocument,
     InvalidInput,
     InvalidReference,
+    NotAllowed,
+    NotAuthenticated,
     NotFound,
+    Refused,
+    TooManyRequests,
     Unavailable,
 )
 
@@ -38,6 +42,8 @@ log = logging.getLogger(__name__)
 
 Errors = Mapping[str, Sequence[str]]
 RETRY_AFTER_SECONDS: Final = 5
+CHALLENGE: Final = 'Bearer realm="headwater"'
+"""No browser asks a person for this one: the page has a field of its own."""
 _WHOLE: Final = "document"
 _MOST_ERRORS: Final = 50
 
@@ -145,12 +151,34 @@ def answer_headwater(error: HeadwaterError) -> Response:
             return error_response(HTTPStatus.BAD_REQUEST, str(error))
         case NotFound():
             return error_response(HTTPStatus.NOT_FOUND, str(error))
+        case Refused():
+            return _answer_refused(error)
         case Unavailable() | EngineError():
-            response = error_response(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
-            response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-            return response
+            return _later(HTTPStatus.SERVICE_UNAVAILABLE, error, RETRY_AFTER_SECONDS)
         case _:
             return answer_bug(error)
+
+
+def _answer_refused(error: Refused) -> Response:
+    """No key, the wrong role, too often: 401, 403, 429."""
+    match error:
+        case NotAuthenticated():
+            response = error_response(HTTPStatus.UNAUTHORIZED, str(error))
+            response.headers["WWW-Authenticate"] = CHALLENGE
+            return response
+        case TooManyRequests():
+            return _later(HTTPStatus.TOO_MANY_REQUESTS, error, error.retry_after)
+        case NotAllowed():
+            needed = {"role": list(error.needed)}
+            return error_response(HTTPStatus.FORBIDDEN, str(error), needed)
+        case _:
+            return error_response(HTTPStatus.FORBIDDEN, str(error))
+
+
+def _later(status: HTTPStatus, error: HeadwaterError, seconds: int) -> Response:
+    response = error_response(status, str(error))
+    response.headers["Retry-After"] = str(seconds)
+    return response
 
 
 def _parameter_of(reference: str) -> str:
@@ -164,15 +192,13 @@ def _named(error: HeadwaterError, reference: str) -> str:
 
 def answer_bug(error: Exception) -> Response:
     """A bug of ours: the caller gets an id, the log the place."""
-    request_id = secrets.token_hex(8)
+    request_id = current_request_id.get()
     log.error(
         "request %s: %s %s failed\n%s", request_id, request.method, request.path, trace(error)
     )
-    response = error_response(
+    return error_response(
         HTTPStatus.INTERNAL_SERVER_ERROR, f"a bug of ours; the log knows it as request {request_id}"
     )
-    response.headers["X-Request-Id"] = request_id
-    return response
 
 
 def trace(error: BaseException) -> str:

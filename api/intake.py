@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from marshmallow import ValidationError
 
-from api.bodies import compact_json, parse_json, wire_hash
+from api.bodies import Room, compact_json, parse_json, wire_hash
 from api.errors import InvalidRequest, flatten
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
@@ -32,10 +32,12 @@ MOST_EVENTS: Final = 10_000
 """Events in one request: agents send one, importers a few hundred."""
 
 SCOPE_LABEL: Final = "captureScope"
+_SMALL: Final = 4_096  # bytes on the wire
 _MOST_SCOPE: Final = 200
 _NAMELESS_PLANS: Final = uuid.UUID("0b5f6f4e-6c53-5b0a-9f0e-2f6c9d1b7a41")
 """The namespace of ids for plans that bring none: the same body gets the same id."""
 
+_ROOM: Final = Room(64 * 1024 * 1024)
 _PLAN: Final = PlanSchema()
 _EVENT: Final = EventSchema()
 
@@ -45,6 +47,7 @@ class Delivery:
     """What a request brought: ``raw`` are the bytes on the wire, ``inflate`` unpacks them.
 
     ``version`` is the API version of its Content-Type, ``encoding`` ``gzip`` or ``identity``.
+    ``principal`` is who sent it, ``scope`` the capture scope of the key it came with.
     """
 
     raw: bytes
@@ -52,48 +55,65 @@ class Delivery:
     version: str
     route: str
     inflate: Callable[[bytes], bytes]
+    principal: str = ""
+    scope: str = ""
 
 
 def take_plan(delivery: Delivery, service: Service, wait_seconds: float) -> str:
     """Take one execution plan; its id. Raises InvalidInput or JournalUnavailable."""
-    taken = _take(DocumentKind.PLAN, delivery, service, wait_seconds, _one_plan)
+    taken = take(DocumentKind.PLAN, delivery, service, wait_seconds, _one_plan)
     return taken[0].plan_id
 
 
-def take_events(delivery: Delivery, service: Service, wait_seconds: float) -> None:
-    """Take a list of events, all or none. Raises InvalidInput or JournalUnavailable."""
-    _take(DocumentKind.EVENT, delivery, service, wait_seconds, prepare_events)
+def take_events(delivery: Delivery, service: Service, wait_seconds: float) -> int:
+    """Take a list of events, all or none; how many. Raises InvalidInput or JournalUnavailable."""
+    return len(take(DocumentKind.EVENT, delivery, service, wait_seconds, prepare_events))
 
 
 Taken = Sequence[Submission] | Sequence[StoredDocument]
 
 
-def _take(
+def take(
     kind: DocumentKind,
     delivery: Delivery,
     service: Service,
     wait_seconds: float,
-    prepare: Callable[[Any, str], Sequence[Submission]],
+    prepare: Callable[[Any, str, str], Sequence[Submission]],
+    *,
+    remember: bool = True,
 ) -> Taken:
+    """Make durable what ``prepare`` makes of the document, its version and the key's scope.
+
+    ``remember``: bytes that come again may be recognised, and are then not prepared again.
+    """
     raw_hash = wire_hash(kind.value, delivery.version, delivery.encoding, delivery.raw)
-    receipt = Receipt(service.clock(), "", delivery.route, raw_hash)
-    known = _recognise(service, receipt)
+    receipt = Receipt(service.clock(), delivery.principal, delivery.route, raw_hash)
+    # An event says something new nearly every time, and is parsed sooner than looked up.
+    remembered = remember and (kind == DocumentKind.PLAN or len(delivery.raw) > _SMALL)
+    known = _recognise(service, receipt, delivery.scope) if remembered else ()
     if known:
         return _follow_repeat(known, service, wait_seconds)
-    document = parse_json(delivery.inflate(delivery.raw))
-    try:
-        submissions = prepare(document, delivery.version)
-    except RecursionError:
-        raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
-    positions = service.journal.accept(submissions, receipt)
+    submissions = _read(delivery, prepare)
+    positions = service.journal.accept(submissions, receipt, remember=remembered)
     _follow(dict.fromkeys(positions), submissions, service, wait_seconds)
     return submissions
 
 
-def _recognise(service: Service, receipt: Receipt) -> Sequence[StoredDocument]:
+def _read(
+    delivery: Delivery, prepare: Callable[[Any, str, str], Sequence[Submission]]
+) -> Sequence[Submission]:
+    body = delivery.inflate(delivery.raw)
+    with _ROOM.hold(len(body)):
+        try:
+            return prepare(parse_json(body), delivery.version, delivery.scope)
+        except RecursionError:
+            raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
+
+
+def _recognise(service: Service, receipt: Receipt, scope: str) -> Sequence[StoredDocument]:
     """The documents of bytes that came before, once the new receipt is durable; else nothing."""
-    known = service.journal.recall(receipt.raw_hash, "")
-    return known if known and service.journal.acknowledge(receipt.raw_hash, "", receipt) else ()
+    known = service.journal.recall(receipt.raw_hash, scope)
+    return known if known and service.journal.acknowledge(receipt.raw_hash, scope, receipt) else ()
 
 
 def _follow_repeat(
@@ -123,14 +143,15 @@ def _follow(
 # --- documents -> submissions (pure) --------------------------------------------------------------
 
 
-def _one_plan(document: Any, version: str) -> tuple[Submission]:
-    return (prepare_plan(document, version),)
+def _one_plan(document: Any, version: str, scope: str) -> tuple[Submission]:
+    return (prepare_plan(document, version, scope),)
 
 
-def prepare_plan(document: Any, version: str) -> Submission:
+def prepare_plan(document: Any, version: str, key_scope: str = "") -> Submission:
     """A checked and masked plan; raises InvalidRequest naming every place that is wrong.
 
     A plan without an id gets one from its content, so sending it again is sending the same plan.
+    ``key_scope`` is the scope of one that names none.
     """
     spoken = spoken_version(document, version)
     _check_plan(_lifted(document, spoken, lifting.lift))
@@ -138,7 +159,7 @@ def prepare_plan(document: Any, version: str) -> Submission:
     content = content_hash(DocumentKind.PLAN.value, spoken, body)
     given = document.get("id")
     plan_id = str(uuid.uuid5(_NAMELESS_PLANS, content)) if given is None else read_uuid(given, "id")
-    scope = scope_of(document, "")
+    scope = scope_of(document, "") or key_scope
     return Submission(
         DocumentKind.PLAN,
         spoken,
@@ -150,12 +171,12 @@ def prepare_plan(document: Any, version: str) -> Submission:
     )
 
 
-def prepare_events(document: Any, version: str) -> tuple[Submission, ...]:
+def prepare_events(document: Any, version: str, key_scope: str = "") -> tuple[Submission, ...]:
     """Checked and masked events, in order, equal ones once; raises InvalidRequest.
 
-    The scope of an event is its own label's or none: which plan an event without a scope belongs
-    to is decided from the whole set of documents when it is projected (``projector.gather``), so
-    that the order of arrival does not matter.
+    The scope of an event is its own label's, else that of the key it came with: which plan an
+    event that names no scope belongs to is decided from the whole set of documents when it is
+    projected (``projection.gather``), so that the order of arrival does not matter.
     """
     if not isinstance(document, list):
         raise InvalidRequest({"document": ["a list of events"]})
@@ -167,16 +188,16 @@ def prepare_events(document: Any, version: str) -> tuple[Submission, ...]:
     ]
     _check_events(lifted)
     prepared = (
-        _prepare_event(event, spoken_version(event, version), f"[{index}]")
+        _prepare_event(event, spoken_version(event, version), key_scope, f"[{index}]")
         for index, event in enumerate(document)
     )
     return tuple({(item.content_hash, item.scope): item for item in prepared}.values())
 
 
-def _prepare_event(event: dict[str, Any], version: str, path: str) -> Submission:
+def _prepare_event(event: dict[str, Any], version: str, key_scope: str, path: str) -> Submission:
     body = compact_json(naming.mask_secrets(event))
     plan_id = read_uuid(event.get("planId"), f"{path}.planId")
-    scope = scope_of(event, path)
+    scope = scope_of(event, path) or key_scope
     return Submission(
         DocumentKind.EVENT,
         version,

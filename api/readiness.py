@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from api.logs import masked
+from api.metrics import lag_seconds
 from api.service import Service
 from graph_model.errors import HeadwaterError
 
@@ -11,15 +13,25 @@ _PROBE = "probe"
 
 
 @dataclass(frozen=True, slots=True)
+class Lag:
+    """How far the graph is behind; ``seconds`` is the age of the oldest pending document."""
+
+    documents: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Readiness:
     """``status`` is ready, rebuilding or unavailable; ``checks`` says what each part answered.
 
-    ``pending`` counts documents not yet projected; None when the journal cannot say.
+    ``pending`` counts documents not yet projected, ``lag`` says it with their age; both are None
+    when the journal cannot say.
     """
 
     status: str
     checks: dict[str, str]
     pending: int | None
+    lag: Lag | None = None
 
 
 def probe_journal(service: Service) -> None:
@@ -33,19 +45,29 @@ def probe_journal(service: Service) -> None:
 def ask(service: Service) -> Readiness:
     """Ask every part. The journal decides whether documents are taken, the graph what is seen."""
     checks: dict[str, str] = {}
-    pending: int | None = None
+    lag: Lag | None = None
     try:
         probe_journal(service)
-        pending = service.projector.lag()
+        lag = _lag(service)
         checks["journal"] = "ok"
     except HeadwaterError as error:
-        checks["journal"] = str(error)
+        checks["journal"] = masked(str(error))
     try:
         service.graph.ping()
         checks["graph"] = "ok" if service.projector.state == "ready" else service.projector.state
     except HeadwaterError as error:
-        checks["graph"] = str(error)
-    return Readiness(_status(checks, service.projector.state), checks, pending)
+        checks["graph"] = masked(str(error))
+    if service.engine is not None and (memory := service.engine.memory) is not None:
+        checks["memory"] = str(memory)
+    status = _status(checks, service.projector.state)
+    return Readiness(status, checks, None if lag is None else lag.documents, lag)
+
+
+def _lag(service: Service) -> Lag:
+    documents = service.projector.lag()
+    if documents == 0:
+        return Lag(0, 0.0)
+    return Lag(documents, lag_seconds(service.journal.statistics(), service.clock()))
 
 
 def _status(checks: dict[str, str], projector_state: str) -> str:

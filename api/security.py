@@ -25,14 +25,16 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 _METHODS: Final = "GET, HEAD, POST"
-_REQUEST_HEADERS: Final = "Content-Type, Content-Encoding"
+_REQUEST_HEADERS: Final = "Content-Type, Content-Encoding, Authorization, X-API-Key, X-Request-Id"
+_ANSWER_HEADERS: Final = "Retry-After, WWW-Authenticate, X-Request-Id"
 _PREFLIGHT_SECONDS: Final = "600"
 
 
 def secure(app: Flask, origins: Collection[str]) -> None:
     """Set the headers on every answer of this app; ``origins`` may call it from their pages.
 
-    There are no cookies and no passwords, so credentials are never allowed.
+    Keys travel in headers that a page must know to send; there are no cookies, so the browser's
+    own credentials are never allowed.
     """
 
     def add_headers(response: Response) -> Response:
@@ -51,6 +53,7 @@ def _allow_origin(response: Response, origins: Collection[str]) -> None:
     if origin is None or not (origin in origins or "*" in origins):
         return
     response.headers["Access-Control-Allow-Origin"] = origin
+    response.headers["Access-Control-Expose-Headers"] = _ANSWER_HEADERS
     if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
         response.headers["Access-Control-Allow-Methods"] = _METHODS
         response.headers["Access-Control-Allow-Headers"] = _REQUEST_HEADERS

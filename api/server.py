@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import logging
+import ipaddress
 import os
 import signal
 import socket
@@ -23,33 +23,46 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from flask import Flask
 from waitress import create_server  # type: ignore[import-untyped]
 
+from api.access import Keys
 from api.application import create_app, version
 from api.channel import Channel
+from api.logs import set_up_logging
+from api.metrics import Metrics
 from api.routes.pages import missing_parts
 from api.service import Service
 from api.settings import Settings
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
+from api.storage import hold_for_service, open_storage
+from graph_model.catalogue import SqlGenerations
+from graph_model.database import shown
 from graph_model.errors import ConfigurationError
+from graph_model.gremlin.checkpoints import Checkpoints
 from graph_model.gremlin.graph import GremlinGraph, open_graph
 from graph_model.gremlin.server import EmbeddedServer
+from graph_model.gremlin.signing import signed_headers
+from graph_model.gremlin.supervisor import Supervisor
 from graph_model.journal import SqlJournal
+from graph_model.keys import SqlKeys
 from graph_model.projector import Projector
 
 Say = Callable[[str], None]
 
-DATABASE_FILE: Final = "headwater.db"
 LOCK_FILE: Final = "headwater.lock"
 ENGINE_FOLDER: Final = "engine"
+_DIALECTS: Final = {"tinkerpop": "embedded", "neptune": "neptune"}
+_NEPTUNE: Final = (".neptune.amazonaws.com", ".neptune.amazonaws.com.cn")
 _LOOPBACK: Final = "127.0.0.1"
 _ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _STOP_SECONDS: Final = 10.0
 _PROGRESS_SECONDS: Final = 2.0
 _SAME_WISH_SECONDS: Final = 1.0
+_MOST_CONNECTIONS: Final = 2_000
+"""Idle ones included. At waitress' own limit of 100, a hundred silent clients shut everybody out
+until they time out (two minutes)."""
 _UNREADABLE: Final = 4
 """waitress cuts a connection off at this multiple of the largest body; below it the answer is a
 readable 413."""
@@ -57,7 +70,7 @@ readable 413."""
 
 def serve(settings: Settings, environment: Mapping[str, str], say: Say) -> int:
     """Run until interrupted; 0. Raises HeadwaterError when something cannot be started."""
-    set_up_logging(settings.log_level)
+    set_up_logging(settings.log_level, settings.log_format)
     with interruptible(), ExitStack() as stack:
         with suppress(KeyboardInterrupt):
             _serve(stack, settings, environment, say)
@@ -74,14 +87,28 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     say(f"Headwater {version()}")
     say(f"  data       {settings.data.resolve()}")
     _say_missing_page(settings, say)
-    database = open_database(settings.data / DATABASE_FILE)
+    database = open_storage(settings, make=True)
     stack.callback(database.dispose)
-    journal, catalogue = SqlJournal(database), SqlCatalogue(database)
-    graph, revive = _open_graph(stack, settings, environment, say)
-    projector = Projector(journal, graph, catalogue, revive=revive)
+    if settings.database:
+        say(f"  database   {shown(database.url)}")
+    stack.enter_context(hold_for_service(database, own_graph=not settings.gremlin_url))
+    keys, metrics = SqlKeys(database), Metrics()
+    check_keys(settings, listener.getsockname()[0], keys)
+    journal = SqlJournal(database)
+    generations = SqlGenerations(database, journal)
+    stack.callback(generations.close)
+    graph, engine = _open_graph(stack, settings, environment, say)
+    projector = Projector(
+        journal,
+        graph,
+        generations,
+        revive=engine.revive if engine else lambda: False,
+        checkpoints=_checkpoints(settings, graph, journal) if engine else None,
+        observe=metrics.projected,
+    )
     projector.start()
     stack.callback(projector.stop, _STOP_SECONDS)
-    service = Service(journal, projector, graph, catalogue, lambda: time.time_ns() // 1_000_000)
+    service = Service(journal, projector, graph, generations, _now, keys, metrics, engine)
     web = listen(create_app(settings, service), settings, listener)
     stack.callback(_close, web)
     _say_ready(settings, say)
@@ -94,13 +121,18 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
 
 def _open_graph(
     stack: ExitStack, settings: Settings, environment: Mapping[str, str], say: Say
-) -> tuple[GremlinGraph, Callable[[], bool]]:
-    """The graph, and how to bring it back: True when it is empty now."""
+) -> tuple[GremlinGraph, Supervisor | None]:
+    """The graph, and who keeps the embedded engine running; None for a server of one's own."""
     if settings.gremlin_url:
-        say(f"  graph      {settings.gremlin_url}")
-        graph = open_graph(settings.gremlin_url)
+        dialect = dialect_of(settings)
+        say(f"  graph      {settings.gremlin_url} ({dialect})")
+        graph = open_graph(
+            settings.gremlin_url,
+            dialect=_DIALECTS[dialect],
+            headers=signed_headers(settings.gremlin_url) if settings.gremlin_signed else dict,
+        )
         stack.callback(graph.close)
-        return graph, lambda: False
+        return graph, None
     say(f"  graph      starting the embedded Gremlin Server on port {settings.gremlin_port} …")
     engine = EmbeddedServer(
         settings.data / ENGINE_FOLDER,
@@ -112,18 +144,23 @@ def _open_graph(
     stack.callback(engine.stop)
     engine.start()
     say(f"  graph      {engine.url}")
-    graph = open_graph(engine.url)
+    supervisor = Supervisor(engine)
+    graph = open_graph(engine.url, explain=lambda: supervisor.trouble)
     stack.callback(graph.close)
-    return graph, lambda: _revived(engine)
+    supervisor.watch(graph)
+    stack.callback(supervisor.stop)
+    return graph, supervisor
 
 
-def _revived(engine: EmbeddedServer) -> bool:
-    """Start the engine again when it has died; True when that was so."""
-    if engine.alive():
-        return False
-    logging.getLogger(__name__).warning("the embedded Gremlin Server has died; starting it again")
-    engine.start()
-    return True
+def dialect_of(settings: Settings) -> str:
+    """``tinkerpop`` or ``neptune``: as set, else by the address."""
+    host = urlsplit(settings.gremlin_url).hostname or ""
+    return settings.gremlin_dialect or ("neptune" if host.endswith(_NEPTUNE) else "tinkerpop")
+
+
+def _checkpoints(settings: Settings, graph: GremlinGraph, journal: SqlJournal) -> Checkpoints:
+    folder = settings.data / ENGINE_FOLDER
+    return Checkpoints(folder, graph, journal, every=settings.checkpoint_every)
 
 
 def listen(app: Flask, settings: Settings, listener: socket.socket) -> Any:
@@ -132,6 +169,7 @@ def listen(app: Flask, settings: Settings, listener: socket.socket) -> Any:
         app,
         sockets=[listener],
         threads=settings.threads,
+        connection_limit=_MOST_CONNECTIONS,
         ident=None,
         max_request_body_size=_UNREADABLE * settings.max_body_bytes,
         clear_untrusted_proxy_headers=True,
@@ -195,6 +233,36 @@ def _watch_rebuild(projector: Projector, say: Say) -> None:
             say("  graph      complete")
 
     threading.Thread(target=watch, name="rebuild-progress", daemon=True).start()
+
+
+def _now() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+# --- who may come in -----------------------------------------------------------------------------
+
+
+def check_keys(settings: Settings, bound: str, keys: Keys) -> None:
+    """Raises ConfigurationError where others could come in and no key was ever made.
+
+    ``bound`` is the address that is listened on. A setting can allow it in so many words.
+    """
+    if is_loopback(bound) or settings.insecure or keys.exist():
+        return
+    place = "" if settings.database else f" --data {settings.data}"
+    raise ConfigurationError(
+        f"on {settings.host} everybody on the network could come in, for no API key was made: "
+        f"headwater keys create NAME --role admin{place}, or, where that is meant, "
+        "HEADWATER_INSECURE=true"
+    )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this computer reaches an address such as ``127.0.0.1`` or ``::1``."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return (mapped or parsed).is_loopback
 
 
 # --- ports and the data folder -------------------------------------------------------------------
@@ -273,7 +341,7 @@ def claim(data: Path) -> Iterator[None]:
         yield
 
 
-# --- signals and the log -------------------------------------------------------------------------
+# --- signals -------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -300,13 +368,3 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def set_up_logging(level: str) -> None:
-    """Lines with a time on standard error."""
-    logging.basicConfig(
-        level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
-    )
-    # "Task queue depth is 3": a busy moment is no warning; "Creating GraphTraversalSource": no news
-    for name, least in (("waitress.queue", logging.ERROR), ("gremlinpython", logging.WARNING)):
-        logging.getLogger(name).setLevel(least)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol, cast
 
 from flask import Flask, current_app
 
-from graph_model.store import Catalogue, DocumentState, Graph, Journal
+from api.access import Keys, NoKeys
+from api.metrics import Metrics
+from api.standing import Standing
+from graph_model.governance.standing import Governance
+from graph_model.naming import Rules
+from graph_model.rebuilding import Progress
+from graph_model.store import Catalogue, DocumentState, Generations, Graph, Journal
 
 _EXTENSION: Final = "headwater"
 
@@ -19,6 +25,10 @@ class Projector(Protocol):
     @property
     def state(self) -> str:
         """``ready``, ``rebuilding`` or ``unavailable``."""
+
+    @property
+    def rules(self) -> Rules:
+        """The naming rules that what stands was projected under."""
 
     def notify(self, subject: str = "") -> None:
         """A subject has new documents."""
@@ -32,16 +42,53 @@ class Projector(Protocol):
     def replay(self, states: Collection[DocumentState]) -> int:
         """Set documents in these states back to pending; how many."""
 
+    @property
+    def progress(self) -> Progress | None:
+        """How far the rebuild is that runs, or ran last; None before the first."""
+
+    def request_rebuild(self) -> Progress:
+        """Project everything anew, beside what stands; one that is under way goes on."""
+
+
+class Engine(Protocol):
+    """Keeps the embedded engine running (``graph_model.gremlin.supervisor``)."""
+
+    @property
+    def trouble(self) -> str | None:
+        """Why there is no engine, and what to do; None while it runs."""
+
+    @property
+    def memory(self) -> object | None:
+        """How full it is, as text; None when that is not known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """``clock`` gives epoch milliseconds. Every part is safe from several threads."""
+    """``clock`` gives epoch milliseconds. Every part is safe from several threads.
+
+    ``metrics`` are of this service alone, with a registry of their own. ``engine`` is None where
+    the graph is somebody else's server.
+    """
 
     journal: Journal
     projector: Projector
     graph: Graph
-    catalogue: Catalogue
+    generations: Generations
     clock: Callable[[], int]
+    keys: Keys = field(default_factory=NoKeys)
+    metrics: Metrics = field(default_factory=Metrics)
+    engine: Engine | None = None
+    standing: Standing = field(default_factory=Standing)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The catalogue in force; an answer asks once and keeps it."""
+        return self.generations.current
+
+    @property
+    def governance(self) -> Governance:
+        """What people state of the graph now; an answer asks once and keeps it."""
+        return self.standing.read(self.journal, self.generations.current, self.projector.rules)
 
 
 def attach(app: Flask, service: Service) -> None:

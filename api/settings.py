@@ -26,6 +26,13 @@ OF_OTHERS: Final = (
 )
 _OF_TESTS: Final = "HEADWATER_TEST_"
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+LOG_FORMATS: Final = ("text", "json")
+ANONYMOUS_ROLES: Final = ("reader", "producer")
+"""What callers without a key may be at most; nobody is an admin by default."""
+GREMLIN_DIALECTS: Final = ("tinkerpop", "neptune")
+_NOBODY: Final = "none"
+_POSTGRESQL: Final = ("postgresql://", "postgresql+psycopg://", "postgres://")
+_SWITCH: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +42,21 @@ class Settings:
     host: str
     port: int
     data: Path
+    database: str
     gremlin_port: int
     gremlin_url: str
+    gremlin_dialect: str
+    gremlin_signed: bool
     gremlin_heap_mb: int
+    checkpoint_every: int
     max_body_bytes: int
     max_compressed_bytes: int
     projection_wait_ms: int
     threads: int
     log_level: str
+    log_format: str
+    anonymous: frozenset[str]
+    insecure: bool
     cors_origins: tuple[str, ...]
     frontend: Path
     cache: str
@@ -83,9 +97,25 @@ def _folder(text: str) -> Path:
     return Path(_text(text)).expanduser()
 
 
+def _database(text: str) -> str:
+    """What is wrong is said without the text: it may hold a password."""
+    if text and not text.startswith(_POSTGRESQL):
+        raise ConfigurationError(
+            "HEADWATER_DATABASE=***: expected postgresql://user:password@host/database, or nothing "
+            "for SQLite in the data folder"
+        )
+    return text
+
+
 def _gremlin_url(text: str) -> str:
     if text and not text.startswith(("ws://", "wss://")):
         raise ValueError("a ws:// or wss:// address, or nothing for the embedded engine")
+    return text
+
+
+def _dialect(text: str) -> str:
+    if text and text not in GREMLIN_DIALECTS:
+        raise ValueError(f"{' or '.join(GREMLIN_DIALECTS)}, or nothing to tell by the address")
     return text
 
 
@@ -93,6 +123,28 @@ def _log_level(text: str) -> str:
     if text.lower() not in LOG_LEVELS:
         raise ValueError(f"one of {', '.join(LOG_LEVELS)}")
     return text.lower()
+
+
+def _log_format(text: str) -> str:
+    if text.lower() not in LOG_FORMATS:
+        raise ValueError(f"one of {', '.join(LOG_FORMATS)}")
+    return text.lower()
+
+
+def _anonymous(text: str) -> frozenset[str]:
+    """``reader,producer``; ``none`` is nothing at all."""
+    roles = frozenset(part.strip().lower() for part in text.split(","))
+    if roles == {_NOBODY}:
+        return frozenset()
+    if not roles <= set(ANONYMOUS_ROLES):
+        raise ValueError(f"{_NOBODY}, or {' and '.join(ANONYMOUS_ROLES)} with a comma")
+    return roles
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in _SWITCH:
+        raise ValueError("true or false")
+    return _SWITCH[text.lower()]
 
 
 def _origins(text: str) -> tuple[str, ...]:
@@ -118,8 +170,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "host",
         "HEADWATER_HOST",
         "127.0.0.1",
-        "Address to listen on. The default is this computer only; there are no passwords yet, "
-        "so open it to a network only behind something that has them.",
+        "Address to listen on. The default is this computer only; any other needs an API key "
+        "first: headwater keys create.",
         _text,
     ),
     Row(
@@ -138,6 +190,14 @@ ROWS: Final[tuple[Row, ...]] = (
         _folder,
     ),
     Row(
+        "database",
+        "HEADWATER_DATABASE",
+        "",
+        "A PostgreSQL database for journal and catalogue (postgresql://user:password@host/name), "
+        "which several Headwaters may share. Empty: SQLite in the data folder.",
+        _database,
+    ),
+    Row(
         "gremlin_port",
         "HEADWATER_GREMLIN_PORT",
         "8182",
@@ -153,12 +213,38 @@ ROWS: Final[tuple[Row, ...]] = (
         _gremlin_url,
     ),
     Row(
+        "gremlin_dialect",
+        "HEADWATER_GREMLIN_DIALECT",
+        "",
+        "How the server at HEADWATER_GREMLIN_URL wants its statements: tinkerpop or neptune. "
+        "Empty: neptune where the host name ends in .neptune.amazonaws.com (or .com.cn), else "
+        "tinkerpop.",
+        _dialect,
+    ),
+    Row(
+        "gremlin_signed",
+        "HEADWATER_GREMLIN_SIGNED",
+        "false",
+        "true: sign every handshake with the AWS credentials of the process, as a Neptune cluster "
+        "with IAM authentication wants it. The region comes from AWS_REGION.",
+        _switch,
+    ),
+    Row(
         "gremlin_heap_mb",
         "HEADWATER_GREMLIN_HEAP",
         "2048",
-        "Memory of the embedded Gremlin Server in MB; about 1.5 KB an element, so 2048 holds "
-        "about a million.",
+        "Memory of the embedded Gremlin Server in MB; 2048 holds about 800,000 vertices and edges "
+        "(docs/graph.md).",
         _whole(128, 1_048_576),
+    ),
+    Row(
+        "checkpoint_every",
+        "HEADWATER_CHECKPOINT_EVERY",
+        "100000",
+        "How many vertices and edges are written before the embedded Gremlin Server saves the "
+        "graph (of a large graph: half of it at least), so that a start need not begin from "
+        "nothing. It also does so when Headwater is stopped. 0: never.",
+        _whole(0, 1_000_000_000),
     ),
     Row(
         "max_body_bytes",
@@ -195,6 +281,29 @@ ROWS: Final[tuple[Row, ...]] = (
         "info",
         "debug, info, warning or error. Bodies of documents are never logged.",
         _log_level,
+    ),
+    Row(
+        "log_format",
+        "HEADWATER_LOG_FORMAT",
+        "text",
+        "text: lines for people; json: one JSON object a line.",
+        _log_format,
+    ),
+    Row(
+        "anonymous",
+        "HEADWATER_ANONYMOUS",
+        "none",
+        "What callers without an API key may do once a key was made: none, reader, producer, or "
+        "reader,producer.",
+        _anonymous,
+    ),
+    Row(
+        "insecure",
+        "HEADWATER_INSECURE",
+        "false",
+        "true: start beyond this computer although no API key was made. Everybody who reaches it "
+        "may do everything.",
+        _switch,
     ),
     Row(
         "cors_origins",

@@ -23,11 +23,12 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
 )
-from graph_model.history import fold_double_writes, visible_writers
+from graph_model.history import repeated_executions
+from graph_model.history.past import Past, moment_of
 from graph_model.inspection import PlanInspection, inspect
 from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial, Question
 from graph_model.naming import Rules
-from graph_model.projector import read_plan_document
+from graph_model.projection.plans import read_plan_document
 from graph_model.references import References
 from graph_model.store import (
     Catalogue,
@@ -75,7 +76,7 @@ class ExecutionView:
     plan: str
     run: str
     job: JobReference
-    target: DatasetReference
+    target: DatasetReference | None  # None: it writes nothing
     partitions: tuple[str, ...]
     metrics: Any
     error: str | None
@@ -113,7 +114,7 @@ class PlanItem:
     id: str
     fingerprint: str
     mode: str
-    target: DatasetReference
+    target: DatasetReference | None  # None: it only reads
     sources: tuple[DatasetReference, ...]
     partition_keys: Any
     gaps: Any
@@ -266,18 +267,35 @@ class Answers:
         limit: int,
         at: int | None,
         layout: bool,
+        keep: Callable[[DatasetRow], bool] | None = None,
     ) -> GraphView:
-        """All jobs and tables; with a namespace its jobs and the tables beside them."""
-        jobs = self._catalogue.list_jobs(query="", namespace=namespace, limit=min(limit, 1000))
-        datasets = self._catalogue.list_datasets(query="", limit=min(limit, 1000))
-        job_ids = {item.job.id for item in jobs.items}
+        """All jobs and tables; with a namespace its jobs and the tables beside them.
+
+        With ``keep`` the tables that it wants, and the jobs that read or write one of them.
+        """
+        jobs = self._catalogue.list_jobs(
+            query="", namespace=namespace, limit=min(limit, 1000), at=at
+        )
+        datasets = self._catalogue.list_datasets(query="", limit=min(limit, 1000), at=at)
+        job_ids = {i.job.id for i in jobs.items if at is None or i.last_at is not None}
         dataset_ids = {i.dataset.id for i in datasets.items if i.dataset.kind != "name"}
+        if at is not None:  # what did not exist yet is not drawn
+            dataset_ids = set(self._catalogue.seen(dataset_ids, at))
         answer = self._lineage().overview(dataset_ids, job_ids, at)
         answer = self._narrow(answer, namespace, query)
+        if keep is not None:
+            answer = self._keep(answer, keep)
         total = len(answer.datasets) + len(answer.jobs)
         cut = total > limit or jobs.next is not None or datasets.next is not None
         answer = limit_nodes(answer, limit, cut=cut)
         return self._draw(answer, at, jobs=True, columns=False, layout=layout)
+
+    def _keep(self, answer: Answer, keep: Callable[[DatasetRow], bool]) -> Answer:
+        datasets = {row.id for row in self._catalogue.datasets(answer.datasets) if keep(row)}
+        jobs = {
+            use.job for use in answer.plans if not datasets.isdisjoint({*use.sources, *use.targets})
+        }
+        return keep_nodes(answer, datasets, jobs)
 
     def _narrow(self, answer: Answer, namespace: str | None, query: str) -> Answer:
         """Keep what matches the words asked for, and what stands beside it."""
@@ -314,6 +332,8 @@ class Answers:
     ) -> GraphView:
         """The neighbourhood of ``question.node`` (an id that ``references`` resolved)."""
         answer = self._lineage(expired, time_limit_ms).ask(question)
+        if identity.kind_of(question.node) == labels.DATASET:
+            question = replace(question, node=self._location(question.node, question.at))
         columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
         view = self._draw(answer, question.at, jobs=jobs, columns=columns, layout=layout)
         return replace(view, focus=question.node)
@@ -363,7 +383,7 @@ class Answers:
             datasets={row.id: row for row in self._catalogue.datasets(datasets)},
             jobs={row.id: row for row in self._catalogue.jobs(answer.jobs)},
             catalog_names=self._catalog_names(datasets, at),
-            last_writes=self._catalogue.last_writes(datasets, at),
+            last_writes=Past(self._catalogue).last_writes(datasets, at),
             last_executions=self._catalogue.last_executions(answer.jobs, at),
             columns=self._spellings(datasets, at) if columns else {},
             plan_jobs={row.id: row.job for row in self._catalogue.logical_plans(plans)},
@@ -385,6 +405,10 @@ class Answers:
                 key = identity.column_id(dataset, column["path"])
                 spellings[key] = ColumnSpelling(column["name"], column.get("type"), position)
         return spellings
+
+    def _location(self, dataset: str, at: int | None) -> str:
+        """Where a catalog name stood at the time; any other dataset itself."""
+        return self._catalogue.location_of(dataset, at) or dataset
 
     # --- jobs and runs
 
@@ -414,8 +438,10 @@ class Answers:
         """One job (an id) with its logical plans, newest run first."""
         row = self._job_row(job)
         plans = self._plans_of(job)
-        rows = self._catalogue.logical_plans(plans)
         last = self._last_runs_of_plans(job, plans, at)
+        if at is not None:
+            plans = [plan for plan in plans if plan in last]
+        rows = self._catalogue.logical_plans(plans)
         sources = self._sources_of(plans)
         references = self._dataset_references(
             {row.target for row in rows} | {d for found in sources.values() for d in found}
@@ -445,7 +471,7 @@ class Answers:
             id=row.id,
             fingerprint=row.fingerprint,
             mode=row.mode,
-            target=references[row.target],
+            target=references.get(row.target),
             sources=tuple(references[d] for d in sources.get(row.id, ()) if d in references),
             partition_keys=json.loads(row.partition_keys),
             gaps=json.loads(row.gaps),
@@ -507,15 +533,21 @@ class Answers:
         self, *, query: str, limit: int, cursor: str | None, at: int | None
     ) -> Page[DatasetItem]:
         page = self._catalogue.list_datasets(query=query, limit=limit, cursor=cursor, at=at)
-        items = tuple(_dataset_item(i.dataset, i.last_write_at) for i in page.items)
+        last = Past(self._catalogue).last_writes([i.dataset.id for i in page.items], at)
+        items = tuple(_dataset_item(i.dataset, last.get(i.dataset.id)) for i in page.items)
         return Page(items, page.total, page.next)
+
+    def dataset_items(self, rows: Sequence[DatasetRow], at: int | None) -> tuple[DatasetItem, ...]:
+        """These datasets as a list shows them, in this order."""
+        writes = self._catalogue.last_writes([row.id for row in rows], at)
+        return tuple(_dataset_item(row, writes.get(row.id)) for row in rows)
 
     def dataset(self, dataset: str, at: int | None) -> DatasetPage:
         """One dataset (an id): schema, who writes and reads it now, what it is called."""
         row = self._dataset_row(dataset)
-        writers = visible_writers(self._catalogue.writers((dataset,), at))
-        item = _dataset_item(row, self._catalogue.last_writes((dataset,), at).get(dataset))
-        times = {writer.logical_plan: writer.latest for writer in writers}
+        past = Past(self._catalogue)
+        item = _dataset_item(row, past.last_writes((dataset,), at).get(dataset))
+        times = self._visible_plans(past, (dataset,), at)
         written_by = self._catalogue.logical_plans(times.keys())
         keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
         return DatasetPage(
@@ -528,17 +560,32 @@ class Answers:
             names=tuple(self._catalog_names((dataset,), at).get(dataset, ())),
             schema=self._schema(dataset, at),
             writers=self._neighbours(written_by, times),
-            readers=self._readers(dataset, at),
+            readers=self._readers(past, dataset, at),
             partition_keys=tuple(sorted(keys)),
         )
 
-    def _readers(self, dataset: str, at: int | None) -> tuple[Neighbour, ...]:
-        page = self._graph.edges((dataset,), Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
+    def _readers(self, past: Past, dataset: str, at: int | None) -> tuple[Neighbour, ...]:
+        """Plans that read it, under any of its names, whose writes are still to be seen."""
+        called = {dataset, *past.names_of((dataset,))[dataset]}
+        page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
         plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
         rows = self._catalogue.logical_plans(plans)
-        visible = visible_writers(self._catalogue.writers({row.target for row in rows}, at))
-        times = {w.logical_plan: w.latest for w in visible if w.logical_plan in plans}
+        places = past.locations_of({row.target for row in rows})
+        targets = {place for found in places.values() for place in found}
+        times = self._visible_plans(past, targets, at)
         return self._neighbours([row for row in rows if row.id in times], times)
+
+    def _visible_plans(
+        self, past: Past, datasets: Collection[str], at: int | None
+    ) -> dict[str, int]:
+        """Logical plans whose writes are to be seen in these datasets, each with its newest."""
+        times: dict[str, int] = {}
+        for sight in past.sights({moment_of(dataset, at) for dataset in datasets}).values():
+            newest = [(write.logical_plan, write.at) for write in sight.writes]
+            newest += [(older.logical_plan, older.last) for older in sight.older]
+            for plan, time in newest:
+                times[plan] = max(time, times.get(plan, time))
+        return times
 
     def _neighbours(
         self, rows: Iterable[LogicalPlanRow], times: dict[str, int]
@@ -568,10 +615,27 @@ class Answers:
     def history(
         self, dataset: str, *, limit: int, cursor: str | None, at: int | None
     ) -> Page[ExecutionView]:
-        """The executions that wrote a dataset, failed ones too; a CTAS's two are shown as one."""
+        """The executions that wrote a dataset, failed ones too; a write told twice is shown once.
+
+        It stands where its earliest telling does, whatever page one looks at.
+        """
         self._dataset_row(dataset)
-        page = self._catalogue.executions(target=dataset, at=at, limit=limit, cursor=cursor)
-        return Page(self._execution_views(fold_double_writes(page.items)), page.total, page.next)
+        repeated = self._repeated(dataset, at)
+        rows: list[ExecutionRow] = []
+        while True:
+            page = self._catalogue.executions(
+                target=dataset, at=at, limit=limit - len(rows), cursor=cursor
+            )
+            rows += [row for row in page.items if row.id not in repeated]
+            cursor = page.next
+            if cursor is None or len(rows) == limit:
+                return Page(self._execution_views(rows), page.total - len(repeated), cursor)
+
+    def _repeated(self, dataset: str, at: int | None) -> frozenset[str]:
+        """Ids of executions at or before ``at`` that tell a write of the dataset once more."""
+        rows = self._catalogue.told_twice(dataset)
+        repeated = repeated_executions(rows)
+        return frozenset(row.id for row in rows if row.id in repeated and not _is_after(row.at, at))
 
     def last_writer(self, dataset: str, *, partition: str | None, at: int | None) -> LastWriter:
         """The newest completed write (that touched the partition), and what failed since.
@@ -582,13 +646,14 @@ class Answers:
         self._dataset_row(dataset)
         if partition is not None:
             partition = self._known_partition(dataset, partition)
+        repeated = self._repeated(dataset, at)
         failed: list[ExecutionRow] = []
         cursor: str | None = None
         while True:
             page = self._catalogue.executions(
                 target=dataset, at=at, limit=_EXECUTIONS_SHOWN * 5, cursor=cursor
             )
-            rows = [row for row in page.items if row.kind == "write"]
+            rows = [r for r in page.items if r.kind == "write" and r.id not in repeated]
             for row in self._touching(rows, dataset, partition):
                 if row.state == labels.COMPLETED:
                     views = self._execution_views([row, *failed])
@@ -756,7 +821,7 @@ class Answers:
                 plan=row.logical_plan,
                 run=row.run,
                 job=jobs[row.job],
-                target=targets[row.target],
+                target=targets.get(row.target),
                 partitions=tuple(sorted(partitions.get(row.id, ()))),
                 metrics=json.loads(row.metrics),
                 error=row.error,
@@ -818,6 +883,10 @@ def limit_nodes(answer: Answer, limit: int, *, cut: bool) -> Answer:
         datasets.add(dataset)
     kept = keep_nodes(answer, datasets, jobs)
     return replace(kept, partial=answer.partial or Partial("nodes", limit))
+
+
+def _is_after(time: int, at: int | None) -> bool:
+    return at is not None and time > at
 
 
 def _run_view(run: RunSummary) -> RunView:

@@ -2,12 +2,15 @@
 
 SQLite in one file (WAL, every commit an fsync) on a laptop or a single node; PostgreSQL is another
 URL. What differs between the two lives in this module and nowhere else: how a connection is set
-up, how a write transaction begins, how an insert skips what is known, which errors pass.
+up, how a transaction begins, how an insert skips what is known, how processes wait for each
+other, which errors pass.
 
     engine = open_database("data/headwater.db")
     prepare(engine, "journal", 1, metadata)
     with read(engine, JournalUnavailable) as connection: ...
     write(engine, work, JournalUnavailable)         # work(connection) may run more than once
+    together = GroupCommit(engine, works, JournalUnavailable)
+    together.run(request)                           # one fsync for all that ask at one time
 
 Errors of the drivers stop here; only a broken constraint or a refused statement, which would be a
 bug of ours, passes through.
@@ -19,9 +22,11 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -38,12 +43,34 @@ _BUSY_MILLISECONDS: Final = 3_000
 _ATTEMPTS: Final = 3
 _TURN_SECONDS: Final = 10.0
 _POOL_SECONDS: Final = 10.0
-_SCHEMA_LOCK: Final = 7_238_145_001  # an arbitrary number, the same in every Headwater process
+_GROUP_SECONDS: Final = 30.0
+_MOST_TOGETHER: Final = 64
 _WRITE: Final = "headwater_write"
 _TURN: Final = "headwater_turn"
+_POSTGRESQL: Final = "postgresql"
+_DRIVER: Final = "postgresql+psycopg"
+_DRIVER_NEEDED: Final = "PostgreSQL needs its driver: pip install 'psycopg[binary]>=3.2,<4'"
+_SECRETS: Final = frozenset({"password", "sslpassword"})
+
+Database = Engine
+"""What ``open_database`` gives, for those who hand it on without knowing SQLAlchemy."""
 
 _Result = TypeVar("_Result")
+_Request = TypeVar("_Request")
 _Value = TypeVar("_Value")
+
+
+class Lock(IntEnum):
+    """What the processes on one PostgreSQL database take turns at: numbers of advisory locks.
+
+    Arbitrary, and the same in every Headwater. On SQLite its own write lock, and the lock on the
+    data folder, do the same.
+    """
+
+    SCHEMA = 7_238_145_001
+    ORDER = 7_238_145_002  # positions are given, and become visible, in one order
+    PROJECTION = 7_238_145_003  # one projector at a time
+    SERVICE = 7_238_145_004  # shared by services, held alone by what suffers no other
 
 
 # --- types of columns ----------------------------------------------------------------------------
@@ -94,21 +121,48 @@ def open_database(path_or_url: str | Path) -> Engine:
     try:
         if url.get_backend_name() == "sqlite":
             return _open_sqlite(url)
-        return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
-    except (exc.ArgumentError, ImportError) as error:
-        raise ConfigurationError(f"database {url!r}: {error}") from error
+        return _open_server(url)
+    except ImportError as error:
+        said = _DRIVER_NEEDED if url.get_backend_name() == _POSTGRESQL else str(error)
+        raise ConfigurationError(f"database {shown(url)}: {said}") from error
+    except exc.ArgumentError as error:
+        raise ConfigurationError(f"database {shown(url)}: {error}") from error
     except OSError as error:
-        raise ConfigurationError(f"database {url!r}: cannot make its folder: {error}") from error
+        raise ConfigurationError(
+            f"database {shown(url)}: cannot make its folder: {error}"
+        ) from error
+
+
+def shown(url: URL) -> str:
+    """The URL for a person or a log: ``postgresql+psycopg://me:***@host/db``."""
+    hidden = {name: "***" for name in url.query if name.lower() in _SECRETS}
+    return url.set(query={**url.query, **hidden}).render_as_string(hide_password=True)
 
 
 def _url(path_or_url: str | Path) -> URL:
     if isinstance(path_or_url, Path) or "://" not in path_or_url:
         return URL.create("sqlite", database=str(path_or_url))
     try:
-        return sa.make_url(path_or_url)
-    except (exc.ArgumentError, ValueError) as error:
-        # The text may hold a password, so it is not repeated here.
-        raise ConfigurationError("the database URL cannot be read") from error
+        url = sa.make_url(path_or_url)
+    except (exc.ArgumentError, ValueError):
+        # The text may hold a password, so it is not repeated here, nor is an error that quotes it.
+        raise ConfigurationError("the database URL cannot be read") from None
+    # What other programs call it, without a driver: postgres://… and postgresql://…
+    return url.set(drivername=_DRIVER) if url.drivername in {"postgres", _POSTGRESQL} else url
+
+
+def _open_server(url: URL) -> Engine:
+    given = {"connect_timeout": 10, "application_name": "headwater"}
+    known = url.get_backend_name() == _POSTGRESQL
+    return sa.create_engine(
+        url,
+        connect_args={k: v for k, v in given.items() if known and k not in url.query},
+        pool_pre_ping=True,
+        pool_size=10,
+        max_overflow=20,
+        pool_timeout=_POOL_SECONDS,
+        hide_parameters=True,
+    )
 
 
 def _open_sqlite(url: URL) -> Engine:
@@ -155,10 +209,15 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def read(engine: Engine, unavailable: type[Unavailable]) -> Iterator[Connection]:
-    """One transaction that reads: every statement in it sees the same state (on SQLite)."""
+    """One transaction that reads: every statement in it sees the same state."""
     try:
-        with engine.connect() as connection, connection.begin():
-            yield connection
+        with engine.connect() as connection:
+            if engine.dialect.name == _POSTGRESQL:
+                connection.execution_options(
+                    isolation_level="REPEATABLE READ", postgresql_readonly=True
+                )
+            with connection.begin():
+                yield connection
     except exc.SQLAlchemyError as error:
         raise _translated(error, unavailable) from error
 
@@ -199,11 +258,235 @@ def _turn(engine: Engine, unavailable: type[Unavailable]) -> Iterator[None]:
         raise unavailable("the database is busy: another writer holds it for too long")
 
 
+# --- several requests, one commit ----------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Ticket(Generic[_Request, _Result]):
+    """A request in the queue. ``woken``: its result is there, or it is its turn to lead."""
+
+    request: _Request
+    woken: threading.Event = field(default_factory=threading.Event)
+    results: list[_Result] = field(default_factory=list)  # none or one
+    error: BaseException | None = None
+    leads: bool = False
+
+
+class GroupCommit(Generic[_Request, _Result]):
+    """Requests of concurrent threads in one transaction: one fsync makes all of them durable.
+
+    The first thread that comes leads: it commits what waits, and hands the lead to the first that
+    came meanwhile. Nobody waits for company: a request alone is a transaction alone. ``work`` gets
+    the requests of one transaction in the order in which they came, and gives a result for each;
+    where it fails, each of them runs alone, so that none suffers for its neighbour.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        work: Callable[[Connection, Sequence[_Request]], Sequence[_Result]],
+        unavailable: type[Unavailable],
+        *,
+        most: int = _MOST_TOGETHER,
+    ) -> None:
+        self._engine = engine
+        self._work = work
+        self._unavailable = unavailable
+        self._most = most
+        self._mutex = threading.Lock()
+        self._waiting: list[_Ticket[_Request, _Result]] = []
+        self._led = False
+
+    def run(self, request: _Request) -> _Result:
+        """The result of ``work`` for this request, once it is durable; or its own error."""
+        ticket: _Ticket[_Request, _Result] = _Ticket(request)
+        with self._mutex:
+            self._waiting.append(ticket)
+            ticket.leads, self._led = not self._led, True
+        if not ticket.leads:
+            self._await(ticket)
+        if ticket.leads:
+            self._lead()
+        if ticket.error is not None:
+            raise ticket.error
+        return ticket.results[0]
+
+    def _await(self, ticket: _Ticket[_Request, _Result]) -> None:
+        if ticket.woken.wait(_GROUP_SECONDS):
+            return
+        with self._mutex:
+            queued = ticket in self._waiting and not ticket.leads
+            if queued:
+                self._waiting.remove(ticket)
+        if queued:
+            raise self._unavailable("the database is busy: too many requests wait to be written")
+        ticket.woken.wait()  # it is being written now: only the end tells what became of it
+
+    def _lead(self) -> None:
+        """Commit the first that wait, this thread's own among them, and pass the lead on."""
+        with self._mutex:
+            batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+        try:
+            self._commit(batch)
+        except BaseException as error:  # an interrupt: whoever waits must learn of it as well
+            for ticket in batch:
+                if not ticket.results:
+                    ticket.error = ticket.error or self._unavailable("interrupted")
+            raise error
+        finally:
+            self._hand_over()
+            for ticket in batch:
+                ticket.woken.set()
+
+    def _hand_over(self) -> None:
+        with self._mutex:
+            self._led = bool(self._waiting)
+            if self._led:
+                self._waiting[0].leads = True
+                self._waiting[0].woken.set()
+
+    def _commit(self, batch: Sequence[_Ticket[_Request, _Result]]) -> None:
+        try:
+            results = self._write(batch)
+        except Exception as error:
+            if len(batch) == 1:
+                batch[0].error = error
+            else:
+                self._commit_each(batch, error)
+            return
+        for ticket, result in zip(batch, results, strict=True):
+            ticket.results.append(result)
+
+    def _commit_each(self, batch: Sequence[_Ticket[_Request, _Result]], error: Exception) -> None:
+        """One after the other; a database that does not let us write fails the rest at once."""
+        for place, ticket in enumerate(batch):
+            if _is_busy(error):
+                for left in batch[place:]:
+                    left.error = error
+                return
+            self._commit([ticket])
+            error = ticket.error if isinstance(ticket.error, Exception) else error
+
+    def _write(self, batch: Sequence[_Ticket[_Request, _Result]]) -> Sequence[_Result]:
+        requests = [ticket.request for ticket in batch]
+        return write(
+            self._engine, lambda connection: self._work(connection, requests), self._unavailable
+        )
+
+
+# --- taking turns --------------------------------------------------------------------------------
+
+
+def keep_order(connection: Connection, lock: Lock) -> None:
+    """Until this transaction ends, no other one that asks for the same lock goes on.
+
+    PostgreSQL gives numbers of a sequence at once and shows rows at the commit, in another order:
+    a reader that remembers the last position it saw would miss the smaller one that comes later.
+    On SQLite there is one writer at a time anyway.
+    """
+    if connection.dialect.name == _POSTGRESQL:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(int(lock))))
+
+
+@contextmanager
+def alone(engine: Engine, lock: Lock, unavailable: type[Unavailable]) -> Iterator[None]:
+    """Hold a lock between processes while something longer than a transaction runs.
+
+    A process that dies gives it back. On SQLite nothing is held: one process serves one folder.
+    Raises ``unavailable`` when another holds it for longer than half a minute.
+    """
+    if engine.dialect.name != _POSTGRESQL:
+        yield
+        return
+    connection = _autocommitting(engine, unavailable)
+    try:
+        _wait_for(connection, lock, unavailable)
+        yield
+    finally:
+        _let_go(connection, lock)
+
+
+def _wait_for(connection: Connection, lock: Lock, unavailable: type[Unavailable]) -> None:
+    try:
+        connection.exec_driver_sql(f"SET lock_timeout = {int(_GROUP_SECONDS * 1000)}")
+        connection.execute(sa.select(sa.func.pg_advisory_lock(int(lock))))
+    except exc.SQLAlchemyError as error:
+        raise _translated(error, unavailable) from error
+
+
+def _let_go(connection: Connection, lock: Lock) -> None:
+    """Back to the pool without the lock; what cannot be unlocked is closed, which unlocks it."""
+    try:
+        connection.execute(sa.select(sa.func.pg_advisory_unlock(int(lock))))
+        connection.exec_driver_sql("RESET lock_timeout")
+    except exc.SQLAlchemyError:
+        connection.invalidate()
+    finally:
+        connection.close()
+
+
+@contextmanager
+def claim_database(engine: Engine, *, shared: bool) -> Iterator[bool]:
+    """Hold the database for this service: beside others that share it, or alone.
+
+    False where that is not possible now. On SQLite always True: the data folder is what is held.
+    """
+    if engine.dialect.name != _POSTGRESQL:
+        yield True
+        return
+    attempt = sa.func.pg_try_advisory_lock_shared if shared else sa.func.pg_try_advisory_lock
+    with _session(engine, Unavailable) as connection:
+        try:
+            held = bool(connection.execute(sa.select(attempt(int(Lock.SERVICE)))).scalar())
+        except exc.SQLAlchemyError as error:
+            raise _translated(error, Unavailable) from error
+        yield held
+
+
+@contextmanager
+def _session(engine: Engine, unavailable: type[Unavailable]) -> Iterator[Connection]:
+    """A connection of its own, closed at the end: what its session holds ends with it."""
+    connection = _autocommitting(engine, unavailable)
+    try:
+        connection.detach()
+        yield connection
+    finally:
+        connection.close()
+
+
+def _autocommitting(engine: Engine, unavailable: type[Unavailable]) -> Connection:
+    try:
+        return engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    except exc.SQLAlchemyError as error:
+        raise _translated(error, unavailable) from error
+
+
+# --- statements ----------------------------------------------------------------------------------
+
+
 def insert_new(connection: Connection, table: sa.Table) -> sa.Insert:
     """An insert that leaves rows alone whose key is known."""
-    if connection.dialect.name == "postgresql":
+    if connection.dialect.name == _POSTGRESQL:
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
+
+
+def damage(connection: Connection) -> tuple[str, ...]:
+    """What the database itself finds wrong with its file; PostgreSQL is not asked."""
+    if connection.dialect.name != "sqlite":
+        return ()
+    found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    return tuple(f"the database file: {line}" for line in found if line != "ok")
+
+
+def count_from(connection: Connection, table: sa.Table, column: str) -> None:
+    """Go on numbering after the greatest number there is; SQLite does by itself."""
+    if connection.dialect.name != _POSTGRESQL:
+        return
+    greatest = connection.execute(sa.select(sa.func.max(table.c[column]))).scalar()
+    if greatest is not None:
+        sequence = sa.func.pg_get_serial_sequence(table.name, column)
+        connection.execute(sa.select(sa.func.setval(sequence, greatest)))
 
 
 def chunks(values: Iterable[_Value], size: int = CHUNK) -> Iterator[Sequence[_Value]]:
@@ -211,6 +494,15 @@ def chunks(values: Iterable[_Value], size: int = CHUNK) -> Iterator[Sequence[_Va
     iterator = iter(values)
     while chunk := list(islice(iterator, size)):
         yield chunk
+
+
+def database_bytes(connection: Connection) -> int:
+    """What the database takes on its disk, without a log beside it."""
+    if connection.dialect.name == _POSTGRESQL:
+        named = sa.func.pg_database_size(sa.func.current_database())
+        return int(connection.execute(sa.select(named)).scalar_one())
+    pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
 
 
 # --- the version of the tables -------------------------------------------------------------------
@@ -223,34 +515,58 @@ _versions = sa.Table(
 )
 
 
-def prepare(engine: Engine, component: str, version: int, metadata: sa.MetaData) -> None:
+def prepare(
+    engine: Engine,
+    component: str,
+    version: int,
+    metadata: sa.MetaData,
+    *,
+    empty_older: bool = False,
+) -> None:
     """Make the tables of one component where they are missing, and record their version.
+
+    With ``empty_older`` tables of an older version are made anew, empty: for what can be made
+    from something else.
 
     Raises ConfigurationError where a newer Headwater made them or the database cannot be used,
     Unavailable where another process holds it.
     """
     try:
-        found = write(engine, lambda c: _prepare(c, component, version, metadata), Unavailable)
+        found = write(
+            engine,
+            lambda c: _prepare(c, component, version, metadata, empty_older=empty_older),
+            Unavailable,
+        )
     except Unavailable as error:
         cause = error.__cause__
         if isinstance(cause, exc.SQLAlchemyError) and not _passes(cause):
-            raise ConfigurationError(f"database {engine.url!r}: {error}") from error
+            raise ConfigurationError(f"database {shown(engine.url)}: {error}") from error
         raise
     if found > version:
         raise ConfigurationError(
-            f"the {component} tables in {engine.url!r} have version {found}, and this Headwater"
-            f" knows them up to version {version}: start the newer Headwater that wrote them, or"
-            " restore a backup that was taken before the upgrade"
+            f"the {component} tables in {shown(engine.url)} have version {found}, and this"
+            f" Headwater knows them up to version {version}: start the newer Headwater that wrote"
+            " them, or restore a backup that was taken before the upgrade"
         )
 
 
-def _prepare(connection: Connection, component: str, version: int, metadata: sa.MetaData) -> int:
-    if connection.dialect.name == "postgresql":
-        # CREATE TABLE IF NOT EXISTS of two processes at once may still collide there.
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+def _prepare(
+    connection: Connection,
+    component: str,
+    version: int,
+    metadata: sa.MetaData,
+    *,
+    empty_older: bool,
+) -> int:
+    # CREATE TABLE IF NOT EXISTS of two processes at once may still collide on PostgreSQL.
+    keep_order(connection, Lock.SCHEMA)
     _versions.metadata.create_all(connection)
     asked = sa.select(_versions.c.version).where(_versions.c.component == component)
     found = connection.execute(asked).scalar_one_or_none()
+    if found is not None and found < version and empty_older:
+        metadata.drop_all(connection)
+        connection.execute(_versions.delete().where(_versions.c.component == component))
+        found = None
     if found is None:
         metadata.create_all(connection)
         connection.execute(_versions.insert(), {"component": component, "version": version})
@@ -266,9 +582,19 @@ _SQLITE_REASONS: Final = {
     sqlite3.SQLITE_LOCKED: "the database is locked: another connection writes to it",
     sqlite3.SQLITE_READONLY: "the database cannot be written: it is read-only",
     sqlite3.SQLITE_IOERR: "the disk of the database reports an error",
+    sqlite3.SQLITE_IOERR_WRITE: "the database cannot be written: no space is left on its disk, or a"
+    " limit on the size of files is reached",
     sqlite3.SQLITE_CANTOPEN: "the database file cannot be opened",
     sqlite3.SQLITE_CORRUPT: "the database file is damaged: restore a backup",
     sqlite3.SQLITE_NOTADB: "the file is no SQLite database",
+}
+_POSTGRESQL_REASONS: Final = {
+    "53100": "no space left for the database: the disk of the PostgreSQL server is full",
+    "53200": "the PostgreSQL server is out of memory",
+    "53300": "the PostgreSQL server takes no further connections",
+    "55P03": "the database is locked: another process works on it",
+    "57P03": "the PostgreSQL server is starting or stopping",
+    "25006": "the database cannot be written: it is read-only",
 }
 _PASSING_SQLITE: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _PASSING_POSTGRESQL: Final = frozenset({"40001", "40P01", "55P03"})  # serialisation, deadlock, lock
@@ -285,18 +611,40 @@ def _translated(error: exc.SQLAlchemyError, unavailable: type[Unavailable]) -> E
 
 
 def _reason(error: exc.DBAPIError) -> str:
-    known = _SQLITE_REASONS.get(_sqlite_code(error))
+    code = _sqlite_code(error)
+    known = (
+        _SQLITE_REASONS.get(code)
+        or _SQLITE_REASONS.get(_kind(code))
+        or _POSTGRESQL_REASONS.get(_state(error))
+    )
     first_line = (str(error.orig).strip().splitlines() or ["no reason given"])[0]
     return known or f"the database does not answer: {first_line}"
 
 
-def _passes(error: exc.SQLAlchemyError) -> bool:
+def _passes(error: BaseException) -> bool:
     """Whether a transaction may succeed when it is simply run again."""
-    state = getattr(getattr(error, "orig", None), "sqlstate", None)
-    return _sqlite_code(error) in _PASSING_SQLITE or state in _PASSING_POSTGRESQL
+    return _kind(_sqlite_code(error)) in _PASSING_SQLITE or _state(error) in _PASSING_POSTGRESQL
 
 
-def _sqlite_code(error: exc.SQLAlchemyError) -> int:
-    # The low byte is the kind, the rest tells variants apart (SQLITE_IOERR_FSYNC ...).
+def _is_busy(error: Exception) -> bool:
+    """Whether the next transaction would wait as long as this one and fail, too."""
+    if not isinstance(error, Unavailable):
+        return False
+    cause = error.__cause__
+    if cause is None or isinstance(cause, exc.TimeoutError) or _passes(cause):
+        return True
+    return isinstance(cause, exc.DBAPIError) and cause.connection_invalidated
+
+
+def _state(error: BaseException) -> str:
+    return getattr(getattr(error, "orig", None), "sqlstate", None) or ""
+
+
+def _sqlite_code(error: BaseException) -> int:
     code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
-    return code & 0xFF if isinstance(code, int) else -1
+    return code if isinstance(code, int) else -1
+
+
+def _kind(sqlite_code: int) -> int:
+    """The low byte is the kind, the rest tells variants apart (SQLITE_IOERR_FSYNC ...)."""
+    return sqlite_code & 0xFF if sqlite_code >= 0 else -1

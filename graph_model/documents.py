@@ -19,7 +19,7 @@ import math
 import uuid
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from graph_model.errors import InvalidDocument
 
@@ -29,13 +29,18 @@ OperationKind = Literal["read", "transform", "write"]
 
 API_VERSIONS: Final = ("1", "1.1", "1.2")
 _MAX_TIMESTAMP: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+_MOST_QUOTED: Final = 100
 _MAX_TYPE_PARTS: Final = 10_000  # two fields of one type, 40 levels deep, would be 2**40 parts
-_MAX_ALL_TYPE_PARTS: Final = 4_000_000  # shared by the types of a plan: 400 may be that large
+_MAX_TYPE_DEPTH: Final = 64
+_SHORTEST_UUID: Final = 32  # characters: hex digits alone
+_MAX_ALL_TYPE_PARTS: Final = 1_000_000  # shared by the types of a plan: 100 may be that large
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A pointer to an attribute or an expression of the same plan."""
+class Reference(NamedTuple):
+    """A pointer to an attribute or an expression of the same plan.
+
+    A tuple, for a plan has tens of thousands and all of them are keys: hashing is what they cost.
+    """
 
     kind: ReferenceKind
     id: str
@@ -233,7 +238,9 @@ def read_labels(value: object, path: str) -> dict[str, tuple[str, ...]]:
     for name, values in ({} if value is None else _object(value, path)).items():
         listed = values if isinstance(values, list) else [values]
         labels[name] = tuple(
-            _scalar_text(item, f"{path}.{name}") for item in listed if item is not None
+            _scalar_text(item, f"{path}.{name[:_MOST_QUOTED]}")
+            for item in listed
+            if item is not None
         )
     return labels
 
@@ -301,14 +308,17 @@ def as_reference(value: object) -> Reference | None:
     """The reference that a JSON value is, or None when it is plain data."""
     if not isinstance(value, dict) or len(value) != 1:
         return None
-    key, target = next(iter(value.items()))
-    if isinstance(target, bool) or not isinstance(target, str | int):
+    ((key, target),) = value.items()
+    kind = _REFERENCE_KINDS.get(key)
+    if kind is None or isinstance(target, bool) or not isinstance(target, str | int):
         return None
-    if key == "__attrId":
-        return Reference("attribute", str(target))
-    if key == "__exprId":
-        return Reference("expression", str(target))
-    return None
+    return Reference(kind, str(target))
+
+
+_REFERENCE_KINDS: Final[Mapping[str, ReferenceKind]] = {
+    "__attrId": "attribute",
+    "__exprId": "expression",
+}
 
 
 def references_in(value: object) -> Iterator[Reference]:
@@ -335,13 +345,13 @@ def _read_operations(operations: JsonObject) -> dict[str, Operation]:
     for operation, path in read:
         if known.setdefault(operation.id, operation) is not operation:
             raise InvalidDocument(
-                f"{path}.id", f"operation ids used once, not {operation.id!r} twice"
+                f"{path}.id", f"operation ids used once, not {_quoted(operation.id)} twice"
             )
     for operation, path in read:
         for index, child in enumerate(operation.children):
             if child not in known:
                 raise InvalidDocument(
-                    f"{path}.childIds[{index}]", f"an operation's id, not {child!r}"
+                    f"{path}.childIds[{index}]", f"an operation's id, not {_quoted(child)}"
                 )
     return known
 
@@ -422,7 +432,9 @@ def _topological(operations: Mapping[str, Operation]) -> tuple[Operation, ...]:
             entered.add(child.id)
             stack.append((child, 0))
         elif child.id not in left:
-            raise InvalidDocument("operations", f"no cycle of childIds, as through {child.id!r}")
+            raise InvalidDocument(
+                "operations", f"no cycle of childIds, as through {_quoted(child.id)}"
+            )
     loose = [o for o in operations.values() if o.kind == "read" and o.id not in left]
     return (*sorted(loose, key=lambda operation: (operation.sources, operation.name)), *ordered)
 
@@ -463,43 +475,63 @@ def type_text(types: Mapping[str, DataType], identifier: str | None) -> str | No
     if identifier is None:
         return None
     if not isinstance(types, DataTypes):
-        return _type_text(types, identifier, (), iter(range(_MAX_TYPE_PARTS)))
-    if identifier not in types:
-        return _type_text(types, identifier, (), iter(()))
+        return _type_text(types, identifier, _MAX_TYPE_PARTS)
     known = types.texts.get(identifier)
     if known is None:
-        known = _type_text(types, identifier, (), iter(range(types.most_parts)))
+        known = _type_text(types, identifier, types.most_parts)
         types.texts[identifier] = known
     return known
 
 
-def _type_text(
-    types: Mapping[str, DataType], identifier: str, above: tuple[str, ...], budget: Iterator[int]
-) -> str:
-    known = types.get(identifier)
-    if known is None:
-        return "" if _is_uuid(identifier) else identifier
-    if identifier in above or len(above) > 64:
-        return "..."
-    within = (*above, identifier)
-    if known.fields:
-        return f"struct<{','.join(_field_texts(types, known, within, budget))}>"
-    if known.element is not None:
-        return f"array<{_type_text(types, known.element, within, budget)}>"
-    return known.text
+def _type_text(types: Mapping[str, DataType], identifier: str, most_parts: int) -> str:
+    pieces: list[str] = []
+    _TypeWriter(types, pieces, most_parts).write(identifier, 0)
+    return "".join(pieces)
 
 
-def _field_texts(
-    types: Mapping[str, DataType], struct: DataType, within: tuple[str, ...], budget: Iterator[int]
-) -> Iterator[str]:
-    for name, field in struct.fields:
-        if next(budget, None) is None:
-            yield "..."
-            return
-        yield f"{name}:{_type_text(types, field, within, budget)}"
+class _TypeWriter:
+    """Writes one type piece by piece; ``left`` is how many fields it may still have."""
+
+    def __init__(self, types: Mapping[str, DataType], pieces: list[str], left: int) -> None:
+        self.types = types
+        self.pieces = pieces
+        self.left = left
+        self.above: set[str] = set()
+
+    def write(self, identifier: str, depth: int) -> None:
+        known = self.types.get(identifier)
+        if known is None:
+            self.pieces.append("" if _is_uuid(identifier) else identifier)
+        elif not known.fields and known.element is None:
+            self.pieces.append("..." if depth > _MAX_TYPE_DEPTH else known.text)
+        elif identifier in self.above or depth > _MAX_TYPE_DEPTH:
+            self.pieces.append("...")
+        else:
+            self.above.add(identifier)
+            if known.fields:
+                self._struct(known, depth + 1)
+            elif known.element is not None:
+                self.pieces.append("array<")
+                self.write(known.element, depth + 1)
+                self.pieces.append(">")
+            self.above.discard(identifier)
+
+    def _struct(self, known: DataType, depth: int) -> None:
+        mark = "struct<"
+        for name, field in known.fields:
+            self.left -= 1
+            if self.left < 0:
+                self.pieces.append(f"{mark}...")
+                break
+            self.pieces.append(f"{mark}{name}:")
+            self.write(field, depth)
+            mark = ","
+        self.pieces.append(">")
 
 
 def _is_uuid(text: str) -> bool:
+    if len(text) < _SHORTEST_UUID:
+        return False
     try:
         uuid.UUID(text)
     except ValueError:
@@ -601,9 +633,16 @@ def _read_unique(
     for item, path in items:
         part = read(item, path)
         if part.id in known or part.id in taken:
-            raise InvalidDocument(f"{path}.id", f"{noun} ids used once, not {part.id!r} twice")
+            raise InvalidDocument(
+                f"{path}.id", f"{noun} ids used once, not {_quoted(part.id)} twice"
+            )
         known[part.id] = part
     return known
+
+
+def _quoted(text: str) -> str:
+    """A client's own word in a message; what it begins with, for ids may have megabytes."""
+    return repr(text[:_MOST_QUOTED])
 
 
 def _scalar_text(value: object, path: str) -> str:
@@ -657,11 +696,12 @@ def outputs(plan: ExecutionPlan) -> dict[str, Sequence[str] | None]:
     they differ, or none has one, it is schema-less (None). The write has that of its inputs.
     """
     known: dict[str, Sequence[str] | None] = {}
+    one: dict[tuple[str, ...], tuple[str, ...]] = {}  # equal outputs are compared once, by hash
     for operation in plan.operations:
         if operation.output is not None:
-            known[operation.id] = operation.output
+            known[operation.id] = one.setdefault(operation.output, operation.output)
             continue
-        inherited = [known[child] for child in operation.children if known[child] is not None]
-        same = bool(inherited) and all(schema == inherited[0] for schema in inherited)
-        known[operation.id] = inherited[0] if same else None
+        inherited = {id(known[child]): known[child] for child in operation.children}
+        inherited.pop(id(None), None)
+        known[operation.id] = next(iter(inherited.values())) if len(inherited) == 1 else None
     return known

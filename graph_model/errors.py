@@ -6,6 +6,10 @@
     │   ├── InvalidReference    a node reference or id that cannot be read
     │   └── AmbiguousReference  a reference that fits several things; lists their ids
     ├── NotFound                nothing with this id or name is known
+    ├── Refused                 the caller may not do this, or not now
+    │   ├── NotAuthenticated    no key, or one that is not known: 401
+    │   ├── NotAllowed          a key without the role that is needed: 403
+    │   └── TooManyRequests     more requests than the key's rate: 429
     ├── Unavailable             come back later: 503
     │   ├── JournalUnavailable  a document cannot be made durable now
     │   ├── GraphUnavailable    the graph database does not answer
@@ -69,6 +73,34 @@ class NotFound(HeadwaterError):
         super().__init__(f"no {kind} {asked!r} is known")
         self.kind = kind
         self.asked = asked
+
+
+class Refused(HeadwaterError):
+    """The caller may not do this, or not now."""
+
+
+class NotAuthenticated(Refused):
+    """There is no key, or one that is not known or was revoked; which of them is not told."""
+
+
+class NotAllowed(Refused):
+    """The caller is known and lacks the role; ``needed`` names the roles of which one would do."""
+
+    def __init__(self, principal: str, needed: tuple[str, ...]) -> None:
+        super().__init__(f"{principal} may not do this: it needs the role {' or '.join(needed)}")
+        self.principal = principal
+        self.needed = needed
+
+
+class TooManyRequests(Refused):
+    """A key has used up its rate; ``retry_after`` are whole seconds until it has one request."""
+
+    def __init__(self, principal: str, rate_per_minute: int, retry_after: int) -> None:
+        super().__init__(
+            f"{principal} may make {rate_per_minute} requests a minute; "
+            f"try again in {retry_after} s"
+        )
+        self.retry_after = retry_after
 
 
 class Unavailable(HeadwaterError):

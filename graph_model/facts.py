@@ -20,8 +20,17 @@ Properties = tuple[tuple[str, Scalar], ...]
 
 
 def properties(values: Mapping[str, Scalar | None]) -> Properties:
-    """Sorted by key, absent values left out: one spelling for equal content."""
-    return tuple(sorted((key, value) for key, value in values.items() if value is not None))
+    """Sorted by key, absent values left out: one spelling for equal content.
+
+    A null character, which Neptune refuses, becomes U+FFFD: every engine holds the same.
+    """
+    return tuple(
+        sorted((key, _storable(value)) for key, value in values.items() if value is not None)
+    )
+
+
+def _storable(value: Scalar) -> Scalar:
+    return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -146,7 +155,8 @@ class ExecutionRow:
     """One execution: the row that history selects by. Times are epoch milliseconds (event time).
 
     ``mode`` is overwrite, append or lifecycle; ``dynamic`` is True when an overwrite replaces only
-    the partitions it touches; ``kind`` is ``write`` or ``lifecycle`` (``declaration`` later);
+    the partitions it touches; ``kind`` is ``write``, ``lifecycle``, ``read`` (it writes nothing:
+    ``target`` is empty) or ``declaration``;
     ``metrics`` is JSON ``{"read": {…}, "write": {…}}``; ``reads`` is a digest over the ids of the
     datasets read, so that the double write of a CTAS can be recognised.
     """
@@ -211,11 +221,125 @@ class SchemaUseRow:
 
 
 @dataclass(frozen=True, slots=True, order=True)
+class EventRow:
+    """What lists of events show and search of an execution, beside its own row.
+
+    ``format`` is the kind of what was written (parquet, …), ``append`` what the plan itself says,
+    ``words`` the text that a search looks through (``words.plain``); ``labels`` (JSON
+    ``{name: [values]}``) and ``extra`` are the event's own, "{}" where they are too long.
+    """
+
+    execution: str
+    format: str
+    append: bool
+    words: str
+    labels: str
+    extra: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EventLabelRow:
+    """A label of an execution: its event's, or its plan's. Both texts end at 500 characters."""
+
+    execution: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class SupportRow:
-    """A subject supports a logical plan: while one does, the plan's facts stay."""
+    """A subject supports a logical plan: while one does, the plan's facts stay.
+
+    Of OpenLineage also what no edge tells the support of: the id of a job, dataset, schema or edge
+    between jobs stands in the plan's place, or a schema supports a nested column (``subject``).
+    """
 
     subject: str
     logical_plan: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CommandRow:
+    """What a person did. ``id`` is the content hash of the command's document, ``at`` its own
+    time, ``body`` its JSON without the long list of bodies that a forget command names.
+    """
+
+    id: str
+    kind: str
+    at: int
+    author: str
+    target: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ForgottenRow:
+    """The command names the body with this content hash: it is not to be shown again."""
+
+    content_hash: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RunRow:
+    """A run as OpenLineage's events tell it, ended or not: what a tree of runs is made of.
+
+    ``id`` is a digest of the row, so a run that goes on has another row; one row per subject is in
+    force. ``run`` is the id of the graph's run vertex (Spark: of the application); ``namespace``
+    and ``name`` are the job's as the client spells them. ``state`` is running, completed, failed
+    or aborted; ``folded``: a helper run of a Spark application, shown as a part of its parent;
+    ``endless``: a streaming job or a service. ``parent_run`` and ``root_run`` are run ids, "" for
+    none, beside the ids of their jobs. Times are epoch milliseconds; ``last_at`` is the newest
+    event's.
+    """
+
+    id: str
+    subject: str
+    run_id: str
+    run: str
+    job: str
+    namespace: str
+    name: str
+    scope: str
+    state: str
+    folded: bool
+    endless: bool
+    application_id: str
+    started_at: int
+    ended_at: int | None
+    last_at: int
+    parent_run: str
+    parent_job: str
+    root_run: str
+    root_job: str
+    producer: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FacetRow:
+    """At ``at`` a subject gave an entity a facet, which replaces the entity's earlier one whole.
+
+    ``entity`` is the id of a dataset, job or logical plan, or the subject of a run. ``kind`` is
+    dataset, input, output, job, logical_plan or run; ``digest`` is the id of the FacetBodyRow, ""
+    where the facet was ``deleted``.
+    """
+
+    entity: str
+    kind: str
+    name: str
+    at: int
+    subject: str
+    digest: str
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FacetBodyRow:
+    """A facet's content as JSON, without ``_producer`` and ``_schemaURL``: once, by its hash."""
+
+    id: str
+    body: str
 
 
 Row = (
@@ -229,17 +353,31 @@ Row = (
     | PartitionRow
     | NameRow
     | SchemaUseRow
+    | EventRow
+    | EventLabelRow
     | SupportRow
+    | CommandRow
+    | ForgottenRow
+    | RunRow
+    | FacetRow
+    | FacetBodyRow
 )
 
 
-def row_key(row: Row) -> tuple[object, ...]:
+def row_key(row: Row) -> tuple[str, ...]:
     """What identifies a row within the catalogue; two rows with one key must be equal."""
     match row:
-        case PartitionRow() | SchemaUseRow() | SupportRow():
+        case PartitionRow() | SchemaUseRow() | SupportRow() | ForgottenRow():
             return (type(row).__name__, *(getattr(row, name) for name in row.__slots__))
+        case EventRow():
+            return (type(row).__name__, row.execution)
+        case EventLabelRow():
+            return (type(row).__name__, row.execution, row.name, row.value)
         case NameRow():
             return (type(row).__name__, row.name, row.location, row.execution)
+        case FacetRow():
+            key = (row.entity, row.kind, row.name, str(row.at), row.subject, row.digest)
+            return (type(row).__name__, *key)
         case _:
             return (type(row).__name__, row.id)
 
@@ -266,7 +404,7 @@ class FactCollector:
 
     _vertices: dict[str, Vertex] = field(default_factory=dict)
     _edges: dict[str, Edge] = field(default_factory=dict)
-    _rows: dict[tuple[object, ...], Row] = field(default_factory=dict)
+    _rows: dict[tuple[str, ...], Row] = field(default_factory=dict)
 
     def add(self, *elements: Vertex | Edge | Row) -> None:
         for element in elements:
@@ -279,15 +417,15 @@ class FactCollector:
 
     def facts(self) -> Facts:
         return Facts(
-            tuple(sorted(self._vertices.values())),
-            tuple(sorted(self._edges.values())),
-            tuple(row for _, row in sorted(self._rows.items(), key=lambda item: repr(item[0]))),
+            tuple(self._vertices[identifier] for identifier in sorted(self._vertices)),
+            tuple(self._edges[identifier] for identifier in sorted(self._edges)),
+            tuple(self._rows[key] for key in sorted(self._rows)),
         )
 
 
 def _put(known: dict[_Key, _Element], key: _Key, value: _Element) -> None:
     first = known.setdefault(key, value)
-    if first != value:
+    if first is not value and first != value:
         raise FactConflict(f"{first!r} and {value!r} share an id")
 
 

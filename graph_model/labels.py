@@ -59,12 +59,15 @@ GROUP_BY: Final = "GROUP_BY"
 SORT: Final = "SORT"
 COLUMN_INDIRECT_HOWS: Final = (WINDOW, CONDITIONAL)
 PLAN_INDIRECT_HOWS: Final = (FILTER, JOIN, GROUP_BY, SORT)
+# What a document leaves open: some influence. Other words are a client's own, kept as they are.
+UNSPECIFIED: Final = "UNSPECIFIED"
 
 # What a write does to what was there before.
 OVERWRITE: Final = "overwrite"
 APPEND: Final = "append"
 LIFECYCLE: Final = "lifecycle"  # DROP, TRUNCATE, CREATE without a query: never a write
 MODES: Final = (OVERWRITE, APPEND, LIFECYCLE)
+NO_WRITE: Final = "none"  # a plan that only reads
 # Of an execution alone: an overwrite of some partitions, which closes nothing of the others.
 OVERWRITE_PARTITIONS: Final = "overwrite-partitions"
 EXECUTION_MODES: Final = (*MODES, OVERWRITE_PARTITIONS)
@@ -73,6 +76,22 @@ EXECUTION_MODES: Final = (*MODES, OVERWRITE_PARTITIONS)
 COMPLETED: Final = "completed"
 FAILED: Final = "failed"
 STATES: Final = (COMPLETED, FAILED)
+# Of a run alone.
+RUNNING: Final = "running"
+ABORTED: Final = "aborted"
+
+# Kinds of an execution: what its row does to history.
+LIFECYCLE_KIND: Final = "lifecycle"
+WRITE_KIND: Final = "write"
+READ_KIND: Final = "read"
+DECLARATION_KIND: Final = "declaration"
+
+# Where an edge comes from; without one it comes from a plan.
+EXPLICIT: Final = "explicit"  # a lineage facet says so
+COLUMN_ORIGIN: Final = "column"  # column lineage says so
+IMPLIED: Final = "implied"  # a run has it among its inputs and outputs
+DECLARED: Final = "declared"  # inputs and outputs of a job that was described, not run
+ORIGINS: Final = (EXPLICIT, COLUMN_ORIGIN, IMPLIED, DECLARED)
 
 # Kinds of an operation: by the list of the plan that it stands in.
 READ: Final = "read"

@@ -24,6 +24,10 @@ from typing import Any, Final
 
 from graph_model.errors import InvalidDocument
 
+_MOST_BRANCHES: Final = 1_000_000
+"""Columns times inputs, over the unions of a plan. A union may name one input ten thousand times,
+so a short document could ask for any number; translation sets aside half as many derivations."""
+
 JsonObject = Mapping[str, Any]
 Inner = list[tuple[object, Any, Any]]
 
@@ -145,7 +149,7 @@ def _lift_attributes(listed: object) -> dict[str, dict[str, Any]]:
         if not isinstance(identifier, str):
             raise InvalidDocument(f"{path}[{index}].id", "a string")
         if attributes.setdefault(identifier, attribute) is not attribute:
-            raise InvalidDocument(path, f"attribute ids used once, not {identifier!r} twice")
+            raise InvalidDocument(path, f"attribute ids used once, not {identifier[:100]!r} twice")
     return attributes
 
 
@@ -158,6 +162,7 @@ class _Expressions:
     def __init__(self) -> None:
         self.functions: list[dict[str, Any]] = []
         self.constants: list[dict[str, Any]] = []
+        self._branches = 0
 
     def lift(self, value: object) -> Any:
         """``value`` with a reference in the place of each expression tree, at any depth."""
@@ -171,6 +176,9 @@ class _Expressions:
 
     def union(self, attributes: Sequence[str]) -> dict[str, str]:
         """The synthetic function by which API 1.2 says that rows of several inputs are stacked."""
+        self._branches += len(attributes)
+        if self._branches > _MOST_BRANCHES:
+            raise InvalidDocument("operations", f"unions of at most {_MOST_BRANCHES:,} columns")
         references = [{"__attrId": attribute} for attribute in attributes]
         return self._add(
             self.functions,
@@ -284,14 +292,16 @@ def _trace(
         str(operation["id"]): _attribute_ids(operation.get("output"))
         for operation in (*operations["reads"], *operations["other"])
     }
+    sets = {identifier: frozenset(output) for identifier, output in outputs.items()}
     for operation in operations["other"]:
         origins = _ORIGINS.get(_kind(operation))
         if origins is None:
             continue
         output = outputs[str(operation["id"])]
-        inputs = tuple(outputs.get(str(child), ()) for child in operation.get("childIds") or ())
-        known = set[str]().union(*inputs)
-        new = tuple(item for item in output if item in attributes and item not in known)
+        children = [str(child) for child in operation.get("childIds") or ()]
+        inputs = tuple(outputs.get(child, ()) for child in children)
+        known = [sets[child] for child in dict.fromkeys(children) if child in sets]
+        new = tuple(item for item in _not_in(known, output) if item in attributes)
         params = operation.get("params")
         making = _Making(
             output, inputs, new, params if isinstance(params, dict) else {}, expressions
@@ -299,6 +309,13 @@ def _trace(
         for attribute, references in origins(making):
             if attribute in new:
                 attributes[attribute]["childRefs"] = references
+
+
+def _not_in(known: Sequence[frozenset[str]], output: Sequence[str]) -> list[str]:
+    """What none of the sets has; wide inputs are not copied for an operation with few columns."""
+    if len(known) * len(output) > sum(map(len, known)):
+        known = [frozenset[str]().union(*known)]
+    return [item for item in output if not any(item in columns for columns in known)]
 
 
 def _kind(operation: JsonObject) -> str:

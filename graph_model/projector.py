@@ -18,32 +18,45 @@ import json
 import logging
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from graph_model import identity, lifting, naming
-from graph_model.documents import ExecutionEvent, read_event, read_plan
+from graph_model import identity, naming
+from graph_model.commands import (
+    KEY_PREFIX,
+    NO_ORDERS,
+    CommandKind,
+    Orders,
+    Statement,
+    collect_orders,
+    read_command,
+    translate_command,
+)
 from graph_model.errors import HeadwaterError, Unavailable
-from graph_model.facts import Facts, merge
+from graph_model.facts import merge
 from graph_model.naming import Rules
+from graph_model.projection.plans import carries_discriminator
+from graph_model.projection.ruling import standing_rules, wanted_rules
+from graph_model.projection.translation import (
+    Projection,
+    Translation,
+    projection_epoch,
+    settlements,
+)
+from graph_model.rebuilding import Phase, Progress, Rebuild
+from graph_model.retention import affected_plan_ids
 from graph_model.store import (
     Catalogue,
+    Checkpoints,
     DocumentKind,
     DocumentState,
+    Generations,
     Graph,
     Journal,
+    NoCheckpoints,
     StoredDocument,
-)
-from graph_model.translate import (
-    TRANSLATOR_VERSION,
-    PlanDocument,
-    PlanHead,
-    Subject,
-    translate_execution,
-    translate_plan,
 )
 from graph_model.withdrawal import withdraw
 
@@ -51,189 +64,124 @@ log = logging.getLogger(__name__)
 
 #: Where the journal keeps the epoch that graph and catalogue were projected under.
 EPOCH_KEY: Final = "projection_epoch"
-_HEADS_KEPT: Final = 2_000
-_PLANS_A_BATCH: Final = 20
+#: The epoch of a journal whose graph and catalogue are to be emptied before anything else.
+FROM_NOTHING: Final = "from nothing"
+#: Where it keeps that a rebuild is wanted, or which process is at it and when it last said so.
+REBUILD_KEY: Final = "rebuild"
+#: Changes with every command, so that every process learns of it.
+ORDERS_KEY: Final = "orders"
+_NONE: Final = "none"
+_WANTED: Final = "wanted"
+_SILENT_SECONDS: Final = 60
+_PLANS_A_BATCH: Final = 100
+_BYTES_A_BATCH: Final = 16 << 20
 _FIRST_PAUSE_SECONDS: Final = 0.2
 _LONGEST_PAUSE_SECONDS: Final = 5.0
-_WAITING_REASON: Final = "its execution plan has not been received yet"
-_SHADOWED_REASON: Final = "another document of the same plan id has precedence"
-_CONTRADICTS: Final = "another discriminator than its plan: "
-_GATHERING_VERSION: Final = "2"
-"""Counted up when :func:`gather` decides otherwise for equal documents."""
-
-
-# --- documents -> subjects ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """The documents of one plan id, sorted out.
-
-    ``chosen`` maps a scope to its plan document and the events that belong to it; ``shadowed``
-    are plan documents that another one of their scope outranks; ``waiting`` are events without
-    a plan to go with; ``contradicting`` are events whose discriminator is not that of the plan
-    they would go with, each with the reason to show.
-    """
-
-    chosen: dict[str, tuple[StoredDocument, tuple[StoredDocument, ...]]]
-    shadowed: tuple[StoredDocument, ...]
-    waiting: tuple[StoredDocument, ...]
-    contradicting: tuple[tuple[StoredDocument, str], ...] = ()
-
-
-def gather(documents: Sequence[StoredDocument]) -> Gathered:
-    """Which plan speaks for each scope, and which events go with it.
-
-    Of several plan documents of one scope the highest API version wins, then the least hash. An
-    event goes with the plan of its own scope; an event without a scope, when no plan is without
-    one, with the only scope that has a plan.
-
-    Spline answers "UUID collision" when a plan id comes again with another ``discriminator``, so
-    there the order of arrival decides. Here a plan document with another discriminator is a
-    second body of its id, ranked like any other, and an event is held against the plan that
-    speaks in the end. One that carries no discriminator contradicts nothing.
-    """
-    plans: dict[str, list[StoredDocument]] = {}
-    events: list[StoredDocument] = []
-    for document in documents:
-        if document.kind == DocumentKind.PLAN:
-            plans.setdefault(document.scope, []).append(document)
-        else:
-            events.append(document)
-    ranked = {scope: sorted(found, key=_rank) for scope, found in plans.items()}
-    going: dict[str, list[StoredDocument]] = {scope: [] for scope in ranked}
-    waiting: list[StoredDocument] = []
-    contradicting: list[tuple[StoredDocument, str]] = []
-    for event in sorted(events, key=lambda document: document.content_hash):
-        scope = _scope_for(event.scope, ranked.keys())
-        if scope is None:
-            waiting.append(event)
-        elif reason := _contradiction(event, ranked[scope][0]):
-            contradicting.append((event, reason))
-        else:
-            going[scope].append(event)
-    return Gathered(
-        {scope: (found[0], tuple(going[scope])) for scope, found in sorted(ranked.items())},
-        tuple(other for found in ranked.values() for other in found[1:]),
-        tuple(waiting),
-        tuple(contradicting),
-    )
-
-
-def _contradiction(event: StoredDocument, plan: StoredDocument) -> str:
-    """Why this event is no run of this plan; empty when nothing speaks against it."""
-    said = _discriminator(event)
-    if said is None:
-        return ""  # before the plan is looked at: a plan is large
-    known = _discriminator(plan)
-    if known is None or said == known:
-        return ""
-    return (
-        f"{_CONTRADICTS}{said[:100]!r} is not {known[:100]!r}. Two different plans share this "
-        "plan id: give one of them an id of its own, or send the event with its plan's "
-        "discriminator"
-    )
-
-
-def _discriminator(document: StoredDocument) -> str | None:
-    """Agents send none, so nearly every document is answered without parsing it."""
-    if b'"discriminator"' not in document.body:
-        return None
-    value = json.loads(document.body).get("discriminator")
-    return None if value is None else str(value)
-
-
-def _rank(document: StoredDocument) -> tuple[tuple[int, ...], str]:
-    version = tuple(-int(part) for part in document.api_version.split("."))
-    return (*version, 0)[:2], document.content_hash
-
-
-def _scope_for(scope: str, known: Collection[str]) -> str | None:
-    if scope in known:
-        return scope
-    return next(iter(known)) if scope == "" and len(known) == 1 else None
-
-
-def read_plan_document(document: StoredDocument) -> PlanDocument:
-    """The normal form of a stored plan; raises InvalidDocument."""
-    body = json.loads(document.body)
-    if document.api_version == "1":
-        body = lifting.lift(body)
-    return PlanDocument(
-        read_plan(body, document.plan_id),
-        document.scope,
-        document.content_hash,
-        document.api_version,
-    )
-
-
-def read_event_document(document: StoredDocument) -> ExecutionEvent:
-    """The normal form of a stored event; raises InvalidDocument."""
-    body = json.loads(document.body)
-    return read_event(lifting.lift_event(body) if document.api_version == "1" else body)
-
-
-def read_subjects(gathered: Gathered) -> tuple[Subject, ...]:
-    """The subjects as values."""
-    return tuple(
-        Subject(read_plan_document(plan), tuple(read_event_document(event) for event in events))
-        for plan, events in gathered.chosen.values()
-    )
 
 
 # --- the projector -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """What one plan id asks of the stores, and the states its documents get when it is done."""
-
-    facts: Facts
-    former: Facts | None  # what stood before, when some of it may have to go
-    states: tuple[tuple[int, DocumentState, str | None], ...]
-
-
-def projection_epoch(rules: Rules) -> str:
-    """Changes when equal documents must be projected anew: translator version and rules."""
-    parser = version("sqlglot")  # another parser may find the tables of another JDBC query
-    return identity.digest(
-        "projection", TRANSLATOR_VERSION, _GATHERING_VERSION, naming.rules_digest(rules), parser
-    )
 
 
 class Projector:
     """Keeps graph and catalogue up with the journal, on a thread of its own.
 
     ``revive`` is called when the graph does not answer; it may restart an embedded engine and
-    returns True when the graph is empty now and must be refilled.
+    returns True when the graph is empty now and must be refilled. ``observe`` is told after every
+    round how many plan ids it took up and how many seconds it took. ``checkpoints`` are those of a
+    graph that forgets: one is taken between two rounds, when the graph is exactly what the journal
+    says is projected.
     """
 
     def __init__(
         self,
         journal: Journal,
         graph: Graph,
-        catalogue: Catalogue,
+        generations: Generations,
         *,
         rules: Rules = naming.DEFAULT_RULES,
         revive: Callable[[], bool] = lambda: False,
+        checkpoints: Checkpoints | None = None,
         sleep: Callable[[float], None] | None = None,
+        observe: Callable[[int, float], None] | None = None,
     ) -> None:
         self._journal = journal
         self._graph = graph
-        self._catalogue = catalogue
-        self._rules = rules
+        self._generations = generations
+        self._defaults = rules
+        self._want(wanted_rules(journal, rules))
+        self._stand_by(self._wanted)
         self._revive = revive
+        self._checkpoints = checkpoints or NoCheckpoints()
+        self._prepared = False
+        self._filling = False  # a prepare() that was interrupted left the graph in between
+        self._observe = observe
         self._changed = threading.Condition()
         self._notified = False
         self._stopping = threading.Event()
         self._sleep = sleep or (lambda seconds: _pause(self._stopping, seconds))
         self._thread: threading.Thread | None = None
         self._state = "rebuilding"
-        self._heads: OrderedDict[str, PlanHead] = OrderedDict()
         self._round = 0
         self._witness: str | None = None
+        self._name = uuid.uuid4().hex
+        self._rebuild: Rebuild | None = None
+        self._progress: Progress | None = None
+        self._orders: Orders | None = None
+        self._orders_epoch: str | None = None
+        self._any_forgotten = False
+
+    # which rules are in force (``projection.ruling``)
+
+    @property
+    def rules(self) -> Rules:
+        """The naming rules that what stands was projected under; any thread may ask."""
+        return self._rules
+
+    def _epoch_of(self, rules: Rules) -> str:
+        return identity.digest(projection_epoch(rules), self._generations.version)
+
+    def _want(self, rules: Rules) -> None:
+        self._wanted, self._epoch = rules, self._epoch_of(rules)
+
+    def _stand_by(self, rules: Rules) -> None:
+        self._rules, self._standing_epoch = rules, self._epoch_of(rules)
+        self._translation = Translation(rules)
+
+    def _follow_rules(self) -> None:
+        """Take up the newest rules; what stands keeps its own until a rebuild has replaced it."""
+        known = self._journal.get_meta(EPOCH_KEY)
+        wanted = wanted_rules(self._journal, self._defaults)
+        if wanted != self._wanted:
+            self._want(wanted)
+            if known != self._epoch or self._rebuild is not None:
+                self._drop_rebuild()
+                self.request_rebuild()
+        if known == self._epoch and self._rules != wanted:
+            self._stand_by(wanted)  # another process has replaced it, or they are what they were
 
     # what others ask
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The catalogue in force; one answer asks once and keeps it."""
+        return self._generations.current
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the rebuild is that runs here, or ran last; None before the first."""
+        return self._progress if self._rebuild is None else self._rebuild.progress
+
+    def request_rebuild(self) -> Progress:
+        """Project everything anew, beside what stands; one that is under way goes on.
+
+        Remembered until it is done. The progress is that of a rebuild that has not begun.
+        """
+        if self._rebuild is not None:
+            return self._rebuild.progress
+        self._progress = Progress(Phase.WANTED, 0, self._journal.count_plan_ids(), 0, None, None)
+        self._journal.set_meta(REBUILD_KEY, _WANTED)
+        self.notify()
+        return self._progress
 
     @property
     def state(self) -> str:
@@ -268,8 +216,9 @@ class Projector:
 
     def replay(self, states: Collection[DocumentState]) -> int:
         """Set documents in these states back to pending; how many."""
-        reopened = self._journal.reopen(states=states)
-        self._heads.clear()
+        with self._checkpoints.voided():
+            reopened = self._journal.reopen(states=states)
+        self._translation.forget()
         self.notify()
         return reopened
 
@@ -284,30 +233,50 @@ class Projector:
         self.notify()
         if self._thread is not None:
             self._thread.join(timeout)
+            if self._thread.is_alive():
+                return  # it may still write: no moment for a checkpoint
+        if self._checkpoints.worth_taking:
+            self._take_checkpoint()
 
     def _run(self) -> None:
         pause = _FIRST_PAUSE_SECONDS
-        prepared = False
         while not self._stopping.is_set():
             try:
-                if not prepared:
+                if not self._prepared:
                     self.prepare()
-                    prepared = True
-                if self.project_pending() == 0:
-                    prepared = self._graph_is_whole()
-                    if prepared:
-                        self._state = "ready"
-                        self._await_notification()
+                    self._prepared = True
+                self._prepared = self._work()
+                if self._checkpoints.due:
+                    self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
             except Unavailable as error:
                 self._state = "unavailable"
                 log.warning("projection pauses %.1f s: %s", pause, error)
                 self._sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
-                prepared = prepared and not self._try_to_revive()
+                if self._try_to_revive():
+                    self._prepared = False
             except Exception:
                 log.exception("projection failed in an unforeseen way; it goes on")
                 self._sleep(_LONGEST_PAUSE_SECONDS)
+
+    def _work(self) -> bool:
+        """A round of new documents, then a step of a rebuild; idle when there is neither.
+
+        False when the graph turned out to be empty.
+        """
+        self._generations.refresh()
+        if self._journal.get_meta(EPOCH_KEY) != self._standing_epoch:
+            self._follow_rules()
+        projected = self.project_pending()
+        rebuilt = self.rebuild_step()
+        if projected or rebuilt:
+            return True
+        whole = self._graph_is_whole()
+        if whole:
+            self._state = "ready"
+            self._await_notification()
+        return whole
 
     def _graph_is_whole(self) -> bool:
         """Whether the graph still holds what was written last.
@@ -327,6 +296,11 @@ class Projector:
             log.warning("the graph could not be brought back: %s", error)
             return False
 
+    def _take_checkpoint(self) -> None:
+        """Between two rounds; not while a rebuild has left more in the graph than belongs there."""
+        if self._prepared and self._rebuild is None:
+            self._checkpoints.take(self._standing_epoch, self._journal.first_unprojected)
+
     def _await_notification(self) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._notified or self._stopping.is_set(), timeout=5.0)
@@ -335,31 +309,187 @@ class Projector:
     def prepare(self) -> None:
         """Bring an empty or outdated graph to a state from which pending documents complete it.
 
-        An empty graph (a restarted embedded engine) gets every document again; another epoch
-        (new translator or rules) starts graph and catalogue from nothing.
+        An empty graph (a restarted embedded engine) gets its checkpoint and the documents that
+        follow it, or every document again. Another epoch (new translator, rules or tables) is
+        projected anew beside what stands.
         """
         self._witness = None  # one that vanished from a graph with content is not asked again
-        epoch = projection_epoch(self._rules)
+        self._drop_rebuild()
         known = self._journal.get_meta(EPOCH_KEY)
-        if known != epoch:
+        self._want(wanted_rules(self._journal, self._defaults))
+        self._stand_by(standing_rules(self._journal, self._defaults, known, self._epoch_of))
+        outdated = known != self._epoch
+        if known == FROM_NOTHING:
             self._graph.clear()
-            self._catalogue.clear()
-        elif self._graph.count()[0] > 0:
+        if self._graph.count()[0] > 0 and not self._filling:
+            if outdated:
+                self.request_rebuild()
+                if self._generations.current.newest_event(None) is not None:
+                    self._state = "ready"  # with the old answers, until the new ones are complete
             return
         self._state = "rebuilding"
-        self._journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING))
-        self._journal.set_meta(EPOCH_KEY, epoch)
+        self._filling = True
+        self._stand_by(self._wanted)
+        if outdated:
+            with self._checkpoints.voided():
+                self._generations.current.clear()
+        first = self._checkpoints.restore(self._epoch) or 1
+        self._journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING), first=first)
+        self._journal.set_meta(EPOCH_KEY, self._epoch)
+        self._filling = False
 
     def project_pending(self) -> int:
-        """One round: project up to a batch of plan ids; how many were taken up."""
-        plan_ids = self._journal.pending(_PLANS_A_BATCH)
-        if not plan_ids:
+        """One round: project up to a batch of plan ids; how many were taken up.
+
+        One projector at a time, whatever the processes; while another process rebuilds, it also
+        projects what is new.
+        """
+        if not self._journal.pending(1):
+            self._tell_round()  # another process may have projected what somebody waits for here
             return 0
-        if len(plan_ids) == 1 or not self._project_together(plan_ids):
-            for plan_id in plan_ids:
-                self._project_alone(plan_id)
+        began = time.monotonic()
+        with self._journal.projecting():
+            if self._rebuild is None and self._rebuilds_elsewhere():
+                return 0
+            plan_ids = self._within_bounds(self._journal.pending(_PLANS_A_BATCH))
+            self._load_orders()
+            self._project_batch(plan_ids)
+        if self._observe is not None and plan_ids:
+            self._observe(len(plan_ids), time.monotonic() - began)
         self._tell_round()
         return len(plan_ids)
+
+    def _within_bounds(self, plan_ids: Sequence[str]) -> Sequence[str]:
+        """As many of the first as fit into memory together; at least one."""
+        outline = self._journal.outline(plan_ids)
+        total = 0
+        for place, plan_id in enumerate(plan_ids):
+            total += sum(one.size for one in outline.get(plan_id, ()) if _is_new(one))
+            if total > _BYTES_A_BATCH and place:
+                return plan_ids[:place]
+        return plan_ids
+
+    def _project_batch(self, plan_ids: Sequence[str]) -> None:
+        """Commands first and each alone, then the rest together, or each alone where that fails."""
+        commands = [key for key in plan_ids if key.startswith(KEY_PREFIX)]
+        for key in commands:
+            self._obey(key)
+        others = plan_ids[len(commands) :]
+        if not others or (len(others) > 1 and self._project_together(others)):
+            return
+        for plan_id in others:
+            self._project_alone(plan_id)
+
+    # what people ordered
+
+    def _load_orders(self) -> None:
+        """Read the commands in force, when another one has come since; drop what it touches."""
+        epoch = self._journal.get_meta(ORDERS_KEY)
+        if epoch == self._orders_epoch and self._orders is not None:
+            return
+        self._follow_rules()
+        catalogue = self._generations.current
+        rows = catalogue.commands(CommandKind.PRUNE.value)
+        self._orders = collect_orders(read_command(json.loads(row.body)) for row in rows)
+        self._any_forgotten = bool(catalogue.commands(CommandKind.FORGET.value))
+        self._translation.forget()
+        self._orders_epoch = epoch
+
+    def _orders_for(self, documents: Sequence[StoredDocument]) -> Orders:
+        orders = self._orders or NO_ORDERS
+        if not self._any_forgotten:
+            return orders
+        hashes = {document.content_hash for document in documents}
+        return replace(orders, forgotten=self._generations.current.forgotten(hashes))
+
+    def _obey(self, key: str) -> None:
+        """Carry out a command: a crash on the way carries it out again from the start."""
+        for document in self._journal.plan(key):
+            try:
+                command = read_command(json.loads(document.body))
+                facts = translate_command(command, document.content_hash)
+            except (HeadwaterError, ValueError) as error:
+                self._set_aside([document], f"{type(error).__name__}: {error}")
+                continue
+            if not isinstance(command.order, Statement):  # which changes nothing in the graph
+                self._void_checkpoint()
+            self._generations.current.record(facts.rows)
+            if self._rebuild is not None:
+                self._rebuild.add(facts)
+            self._journal.set_meta(ORDERS_KEY, uuid.uuid4().hex)
+            self._load_orders()
+            for plan_id in sorted(affected_plan_ids(command, self._generations.current)):
+                self._project_again(plan_id)
+            self._journal.settle([document.position], DocumentState.PROJECTED)
+
+    def _project_again(self, plan_id: str) -> None:
+        """A command changed what the documents of a plan id stand for."""
+        documents = self._journal.plan(plan_id)
+        if not documents:
+            return
+        former = self._translation.project_all(documents).facts
+        current = self._project_all(documents)
+        gone = (*current.dropped, *current.silenced())
+        self._commit([replace(current, former=former, dropped=gone)])
+
+    def _project_all(self, documents: Sequence[StoredDocument]) -> Projection:
+        return self._translation.project_all(documents, self._orders_for(documents))
+
+    # projecting everything anew
+
+    def rebuild_step(self) -> bool:
+        """One step of a rebuild that is wanted or under way; False when there is none."""
+        if self._rebuild is None and self._journal.get_meta(REBUILD_KEY) in {None, _NONE}:
+            return False
+        with self._journal.projecting():
+            if self._rebuild is None:
+                if self._rebuilds_elsewhere():
+                    return False
+                log.info("projecting everything anew, beside what stands")
+                self._void_checkpoint()
+                self._rebuild = Rebuild(
+                    self._journal,
+                    self._graph,
+                    self._generations,
+                    self._project_anew(Translation(self._wanted)),
+                    compare=self._journal.get_meta(EPOCH_KEY) == self._epoch,
+                )
+            self._journal.set_meta(REBUILD_KEY, f"{self._name} {int(time.time())}")
+            self._load_orders()
+            if self._rebuild is None:  # other rules have come: the next step begins with them
+                return True
+            going_on = self._rebuild.step()
+            if self._rebuild.switched and self._rules != self._wanted:
+                self._journal.set_meta(EPOCH_KEY, self._epoch)
+                self._stand_by(self._wanted)
+            if not going_on:
+                self._end_rebuild()
+        return True
+
+    def _project_anew(
+        self, translation: Translation
+    ) -> Callable[[Sequence[StoredDocument]], Projection]:
+        """As ``_project_all``, under the rules that are wanted."""
+        return lambda documents: translation.project_all(documents, self._orders_for(documents))
+
+    def _end_rebuild(self) -> None:
+        self._journal.set_meta(EPOCH_KEY, self._epoch)
+        self._journal.set_meta(REBUILD_KEY, _NONE)
+        self._drop_rebuild()
+        log.info("everything is projected anew")
+
+    def _drop_rebuild(self) -> None:
+        if self._rebuild is not None:
+            self._progress = self._rebuild.progress
+            self._rebuild.close()
+            self._rebuild = None
+
+    def _rebuilds_elsewhere(self) -> bool:
+        """Whether another process is at it: it says so with every step it takes."""
+        owner, _, seen = (self._journal.get_meta(REBUILD_KEY) or _NONE).partition(" ")
+        if owner in {_NONE, _WANTED, self._name}:
+            return False
+        return time.time() - int(seen or 0) < _SILENT_SECONDS
 
     def _project_together(self, plan_ids: Sequence[str]) -> bool:
         """A batch in one write; False when something in it cannot be projected."""
@@ -380,7 +510,7 @@ class Projector:
             raise
         except Exception as error:
             log.exception("plan %s cannot be projected", plan_id)
-            self._set_aside(self._documents(plan_id), f"{type(error).__name__}: {error}")
+            self._set_aside(self._journal.plan(plan_id), f"{type(error).__name__}: {error}")
 
     def _tell_round(self) -> None:
         with self._changed:
@@ -388,125 +518,78 @@ class Projector:
             self._changed.notify_all()
 
     def _project(self, plan_ids: Sequence[str]) -> None:
-        projections = [self._prepare_projection(plan_id) for plan_id in plan_ids]
+        if self._rebuild is not None and self._rules != self._wanted:
+            self._rebuild.revisit(plan_ids)
+        gathered = self._documents(plan_ids)
+        orders = self._orders_for([document for one in gathered for document in one])
+        self._commit([self._translation.project(one, orders) for one in gathered])
+
+    def _commit(self, projections: Sequence[Projection]) -> None:
+        """Graph, catalogue, withdrawals, states; then bodies go that nothing shows any more."""
         facts = merge(projection.facts for projection in projections)
+        catalogue = self._generations.current
         self._graph.write(facts)
+        self._checkpoints.wrote(len(facts.vertices) + len(facts.edges))
         if facts.vertices:
             self._witness = facts.vertices[0].id
-        self._catalogue.record(facts.rows)
+        catalogue.record(facts.rows)
+        if self._rebuild is not None and self._rules == self._wanted:
+            self._rebuild.add(facts)
         for projection in projections:
             if projection.former is not None:
-                withdraw(projection.former, projection.facts, self._graph, self._catalogue)
-        for projection in projections:
-            self._settle(projection)
+                gone = withdraw(projection.former, projection.facts, self._graph, catalogue)
+                if self._rebuild is not None:
+                    self._rebuild.note_withdrawal(gone)
+        dropped = [position for one in projections for position in one.dropped]
+        if dropped:
+            self._void_checkpoint()  # what goes from the journal must not come back from there
+        self._journal.conclude(settlements(projections), dropped)
 
-    def _settle(self, projection: Projection) -> None:
-        by_state: dict[tuple[DocumentState, str | None], list[int]] = {}
-        for position, state, reason in projection.states:
-            by_state.setdefault((state, reason), []).append(position)
-        for (state, reason), positions in by_state.items():
-            self._journal.settle(positions, state, reason)
+    def _void_checkpoint(self) -> None:
+        with self._checkpoints.voided():
+            pass
 
-    def _documents(self, plan_id: str) -> tuple[StoredDocument, ...]:
-        """Everything of a plan id when a plan is new; else its plans and its new events."""
-        documents = self._journal.plan(plan_id, all_events=False)
-        new_plan = any(
-            d.kind == DocumentKind.PLAN and d.state == DocumentState.PENDING for d in documents
-        )
-        return self._journal.plan(plan_id) if new_plan else documents
+    def _documents(self, plan_ids: Sequence[str]) -> list[tuple[StoredDocument, ...]]:
+        """Per plan id everything when a plan is new; else its plans and its new events.
 
-    def _prepare_projection(self, plan_id: str) -> Projection:
-        documents = self._documents(plan_id)
-        try:
-            return self._read(documents)
-        except Unavailable:
-            raise
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"[:500]
-            log.warning("plan %s cannot be translated: %s", plan_id, reason)
-            return Projection(
-                Facts(),
-                None,
-                tuple(
-                    (document.position, DocumentState.FAILED, reason)
-                    for document in documents
-                    if document.state == DocumentState.PENDING
-                ),
-            )
+        A plan that is known needs no body: what is left to read of a run is its event.
+        """
+        outline = self._journal.outline(plan_ids)
+        needed = [one.position for found in outline.values() for one in self._to_read(found)]
+        bodies = self._journal.bodies(needed)
+        gathered = []
+        for plan_id in plan_ids:
+            found = tuple(_with_body(one, bodies) for one in outline.get(plan_id, ()))
+            gathered.append(found if self._suffice(found) else self._journal.plan(plan_id))
+        return gathered
+
+    def _to_read(self, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
+        """Those whose bodies a round needs; none of a plan id that is read as a whole."""
+        if any(_is_new(d) and _needs_all(d) for d in documents):
+            return []
+        return [d for d in documents if _is_new(d) or not self._translation.knows(d)]
+
+    def _suffice(self, documents: Sequence[StoredDocument]) -> bool:
+        new = [d for d in documents if _is_new(d)]
+        return not any(_needs_all(d) or carries_discriminator(d) for d in new)
 
     def _set_aside(self, documents: Sequence[StoredDocument], reason: str) -> None:
         pending = [d.position for d in documents if d.state == DocumentState.PENDING]
         self._journal.settle(pending, DocumentState.FAILED, reason[:500])
 
-    def _read(self, documents: Sequence[StoredDocument]) -> Projection:
-        live = [d for d in documents if d.state != DocumentState.FAILED or _may_recover(d)]
-        gathered = gather(live)
-        new = {d.position for d in live if d.state == DocumentState.PENDING}
-        plans_changed = any(d.position in new and d.kind == DocumentKind.PLAN for d in live)
-        parts: list[Facts] = []
-        for plan, events in gathered.chosen.values():
-            head = None if plans_changed else self._known_head(plan)
-            if head is None:
-                facts, head = translate_plan(read_plan_document(plan), self._rules)
-                parts.append(facts)
-                self._keep_head(plan, head)
-            for event in events:
-                if plans_changed or event.position in new:
-                    parts.append(translate_execution(head, read_event_document(event)))
-        former = self._former(live, new) if plans_changed else None
-        return Projection(merge(parts), former, _states(gathered))
 
-    def _former(self, documents: Sequence[StoredDocument], new: set[int]) -> Facts | None:
-        """What the documents projected before stood for; None when there were no plans."""
-        before = gather([d for d in documents if d.position not in new])
-        if not before.chosen:
-            return None
-        return merge(
-            part for subject in read_subjects(before) for part in _parts_of(subject, self._rules)
-        )
-
-    def _known_head(self, plan: StoredDocument) -> PlanHead | None:
-        key = f"{plan.scope}\n{plan.content_hash}"
-        head = self._heads.get(key)
-        if head is not None:
-            self._heads.move_to_end(key)
-        return head
-
-    def _keep_head(self, plan: StoredDocument, head: PlanHead) -> None:
-        self._heads[f"{plan.scope}\n{plan.content_hash}"] = head
-        while len(self._heads) > _HEADS_KEPT:
-            self._heads.popitem(last=False)
+def _is_new(document: StoredDocument) -> bool:
+    return document.state == DocumentState.PENDING
 
 
-def _parts_of(subject: Subject, rules: Rules) -> list[Facts]:
-    facts, head = translate_plan(subject.document, rules)
-    return [facts, *(translate_execution(head, event) for event in subject.events)]
+def _needs_all(document: StoredDocument) -> bool:
+    """Whether everything of its plan id is read: a run is a function of all its events."""
+    return document.kind == DocumentKind.PLAN or document.kind.is_openlineage
 
 
-def _may_recover(document: StoredDocument) -> bool:
-    """Whether a failed event was only held against a plan that may not have the last word."""
-    return (document.reason or "").startswith(_CONTRADICTS)
-
-
-def _states(gathered: Gathered) -> tuple[tuple[int, DocumentState, str | None], ...]:
-    states: list[tuple[int, DocumentState, str | None]] = []
-    for plan, events in gathered.chosen.values():
-        states += [(d.position, DocumentState.PROJECTED, None) for d in (plan, *events)]
-    for plan in gathered.shadowed:
-        states.append((plan.position, DocumentState.PROJECTED, _SHADOWED_REASON))
-    for event in gathered.waiting:
-        states.append((event.position, DocumentState.WAITING, _waiting_reason(gathered)))
-    for event, reason in gathered.contradicting:
-        states.append((event.position, DocumentState.FAILED, reason))
-    return tuple(states)
-
-
-def _waiting_reason(gathered: Gathered) -> str:
-    """Why an event goes with no plan: there is none, or none of its scope."""
-    if not gathered.chosen:
-        return _WAITING_REASON
-    scopes = ", ".join(repr(scope) for scope in list(gathered.chosen)[:10])
-    return f"its plan is known in the scopes {scopes} only: the label captureScope would say which"
+def _with_body(document: StoredDocument, bodies: Mapping[int, bytes]) -> StoredDocument:
+    body = bodies.get(document.position)
+    return document if body is None else replace(document, body=body)
 
 
 def _pause(stopping: threading.Event, seconds: float) -> None:

@@ -6,12 +6,16 @@ them (tests/contract). Everything is bounded by its arguments; nothing here is a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
+from graph_model.consumer.events import Events
 from graph_model.facts import (
+    ColumnRow,
+    CommandRow,
     DatasetRow,
     Edge,
     ExecutionPlanRow,
@@ -96,6 +100,55 @@ class Graph(GraphReader, GraphWriter, Protocol):
         """Give back connections; safe to call twice."""
 
 
+class Checkpoints(Protocol):
+    """What spares a graph that forgets (the embedded engine) a start from nothing.
+
+    The one writer calls all of it on its own thread, but ``voided``, which any thread may use. A
+    checkpoint holds what every document before a position of the journal stands for.
+    """
+
+    def wrote(self, elements: int) -> None:
+        """So many elements were written since."""
+
+    @property
+    def due(self) -> bool:
+        """Whether enough has changed for a new one."""
+
+    @property
+    def worth_taking(self) -> bool:
+        """Whether anything has changed, so that one should be taken before the end."""
+
+    def take(self, epoch: str, position: Callable[[], int]) -> bool:
+        """Save the graph; ``position`` gives the journal's first position that may be missing in
+        it. What fails is logged; the former checkpoint stays.
+        """
+
+    def voided(self) -> AbstractContextManager[None]:
+        """Set the checkpoint aside: what documents before its position stand for is changed."""
+
+    def restore(self, epoch: str) -> int | None:
+        """Fill the empty graph; the first position not in it, or None when there is none."""
+
+
+class NoCheckpoints:
+    """For graphs that forget nothing."""
+
+    due = False
+    worth_taking = False
+
+    def wrote(self, elements: int) -> None:
+        """Nothing is counted."""
+
+    def take(self, epoch: str, position: Callable[[], int]) -> bool:  # noqa: ARG002
+        return False
+
+    def voided(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def restore(self, epoch: str) -> int | None:  # noqa: ARG002
+        return None
+
+
 # --- the catalogue -------------------------------------------------------------------------------
 
 
@@ -119,6 +172,57 @@ class Writer:
     logical_plan: str
     mode: str
     latest: int
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessfulWrite:
+    """What history needs of a completed ``write`` execution; the fields are those of its row."""
+
+    id: str
+    target: str
+    at: int
+    logical_plan: str
+    job: str
+    mode: str
+    dynamic: bool
+    command: str
+    producer: str
+    application_id: str
+    reads: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The writes of ``target`` with ``since <= at < before`` (epoch ms).
+
+    ``place``: where ``target`` is a catalog name, those alone that were made while the name stood
+    for this dataset; "" for all. ``partition``: writes of another value of this canonical text's
+    first key may be left out; "" for none.
+    """
+
+    target: str
+    since: int
+    before: int
+    place: str = ""
+    partition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OlderWrites:
+    """The writes of a span by one logical plan that were left out: their first and last time."""
+
+    logical_plan: str
+    job: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpanWrites:
+    """The writes of one span; ``older`` is empty where they are all of them."""
+
+    writes: tuple[SuccessfulWrite, ...] = ()
+    older: tuple[OlderWrites, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +277,10 @@ class Catalogue(Protocol):
     is what ``Page.next`` gave; a cursor that it did not give raises InvalidReference.
     """
 
+    @property
+    def events(self) -> Events:
+        """Lists of executions and data sources with filters, in any order."""
+
     # writing: idempotent, one transaction a call
     def record(self, rows: Sequence[Row]) -> None:
         """Insert rows whose key is new; a known key with other content raises FactConflict."""
@@ -185,8 +293,12 @@ class Catalogue(Protocol):
     def scan(self) -> Iterator[Row]:
         """Every row, in any order, in bounded pages: for digests and exports."""
 
+    def digest(self) -> str:
+        """SHA-256 in hex over all rows: equal for equal content."""
+
     # by id
     def datasets(self, ids: Collection[str]) -> tuple[DatasetRow, ...]: ...
+    def columns(self, ids: Collection[str]) -> tuple[ColumnRow, ...]: ...
     def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]: ...
     def logical_plans(self, ids: Collection[str]) -> tuple[LogicalPlanRow, ...]: ...
     def execution_plans(
@@ -199,8 +311,21 @@ class Catalogue(Protocol):
     ) -> tuple[ExecutionPlanRow, ...]:
         """Exactly one criterion; newest content first (by their latest execution, then id)."""
 
+    def plan_ids(self, logical_plans: Collection[str]) -> frozenset[str]:
+        """Every plan id that says one of these logical plans: as many as there are."""
+
     def supporters(self, logical_plan: str, limit: int = 2) -> tuple[str, ...]:
-        """Subjects that support a logical plan."""
+        """Subjects that support a logical plan, or another vertex or edge of this id."""
+
+    def facets_in_use(self, digests: Collection[str]) -> frozenset[str]:
+        """Those of these digests of facets that some FacetRow has."""
+
+    # what people did
+    def commands(self, kind: str) -> tuple[CommandRow, ...]:
+        """All commands of this kind, by (at, id)."""
+
+    def forgotten(self, hashes: Collection[str]) -> frozenset[str]:
+        """Those of these content hashes that a forget command names."""
 
     # by name
     def datasets_by_uri(self, uri: str) -> tuple[DatasetRow, ...]:
@@ -229,6 +354,28 @@ class Catalogue(Protocol):
 
     def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]: ...
 
+    def last_overwrites(self, spans: Collection[Span]) -> dict[Span, int]:
+        """Per span the time of its newest full overwrite (mode ``overwrite``), if it has one."""
+
+    def writes(
+        self, spans: Collection[Span], *, most: int, per_plan: int
+    ) -> dict[Span, SpanWrites]:
+        """Per span its completed writes, in any order.
+
+        Of a span with more than ``most`` of them the newest ``per_plan`` of each logical plan,
+        and where the others of the plan lie. At such a cut equal times are left out together.
+        """
+
+    def companions(self, pairs: Collection[tuple[str, str]]) -> tuple[SuccessfulWrite, ...]:
+        """Per (target, application id) all its completed writes, where several may be one.
+
+        That is where several producers tell of them, or one is of a command that tells its writes
+        twice (``history.CTAS_COMMANDS``); elsewhere none.
+        """
+
+    def told_twice(self, target: str) -> tuple[SuccessfulWrite, ...]:
+        """``companions`` of a target in all applications that wrote it."""
+
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per job its newest execution by (at, id), whatever its state."""
 
@@ -243,6 +390,15 @@ class Catalogue(Protocol):
 
     def location_of(self, name: str, at: int | None) -> str | None:
         """The location a name stood for: last observed at or before ``at``, else the first."""
+
+    def locations_of(self, moments: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """``location_of`` for many (name, at) at once; what is no name is left out."""
+
+    def locations_ever(self, names: Collection[str]) -> frozenset[tuple[str, str]]:
+        """(name, location) for every location ever observed of these names."""
+
+    def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
+        """Those of these datasets that a plan had read or written which had run by then."""
 
     # schemas
     def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
@@ -263,6 +419,11 @@ class Catalogue(Protocol):
         at: int | None = None,
     ) -> Page[DatasetSummary]:
         """By name, then URI; ``query`` is a case-insensitive substring of the URI."""
+
+    def walk_datasets(
+        self, *, query: str = "", after: DatasetRow | None = None, limit: int = 1000
+    ) -> tuple[DatasetRow, ...]:
+        """By name, then URI, the rows behind ``after``: for what looks at every dataset."""
 
     def list_jobs(
         self,
@@ -295,12 +456,53 @@ class Catalogue(Protocol):
     def close(self) -> None: ...
 
 
+class Generations(Protocol):
+    """The catalogue in force, and the next one while everything is projected anew.
+
+    ``version`` counts changes of what a catalogue holds: another one is another epoch.
+    """
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def current(self) -> Catalogue:
+        """The catalogue in force. One answer asks once and keeps it."""
+
+    def refresh(self) -> None:
+        """Follow a switch that another process has made."""
+
+    def begin(self) -> Catalogue:
+        """The next catalogue, empty."""
+
+    def switch(self) -> None:
+        """Put the next catalogue in force, durably; the former stays until ``drop_former``."""
+
+    def drop_former(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 # --- the journal ---------------------------------------------------------------------------------
 
 
 class DocumentKind(StrEnum):
     PLAN = "plan"
     EVENT = "event"
+    COMMAND = "command"
+    RUN_EVENT = "run-event"
+    JOB_EVENT = "job-event"
+    DATASET_EVENT = "dataset-event"
+
+    @property
+    def is_openlineage(self) -> bool:
+        """Whether it is one of OpenLineage's events; ``plan_id`` is then its subject key."""
+        return self in _OPENLINEAGE
+
+
+_OPENLINEAGE: Final = frozenset(
+    {DocumentKind.RUN_EVENT, DocumentKind.JOB_EVENT, DocumentKind.DATASET_EVENT}
+)
 
 
 class DocumentState(StrEnum):
@@ -368,11 +570,39 @@ class JournalSummary:
     failed: int
 
 
+@dataclass(frozen=True, slots=True)
+class JournalStatistics:
+    """For operators. ``oldest_pending_at``: epoch ms at which the pending document with the
+    lowest position was first received; ``database_bytes``: of the whole database.
+    """
+
+    documents: dict[tuple[DocumentKind, DocumentState], int]
+    oldest_pending_at: int | None
+    database_bytes: int
+
+    @property
+    def pending(self) -> int:
+        return sum(n for (_, state), n in self.documents.items() if state == DocumentState.PENDING)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSize:
+    """``stored_bytes`` on disk; ``oldest`` and ``newest`` receipt of a document, epoch ms."""
+
+    stored_bytes: int
+    oldest: int | None
+    newest: int | None
+
+
 class Journal(Protocol):
     """What was said. Every method is safe from several threads; raises JournalUnavailable."""
 
-    def accept(self, submissions: Sequence[Submission], receipt: Receipt) -> tuple[int, ...]:
+    def accept(
+        self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+    ) -> tuple[int, ...]:
         """Make documents durable (fsync) in one transaction; their positions, in order.
+
+        With ``remember`` the bytes are recognised by ``recall`` when they come again.
 
         A document is its (content hash, scope): a repeat adds a receipt, stores no body again and
         keeps its state. A new plan or event starts as PENDING (the projector decides on WAITING).
@@ -391,16 +621,53 @@ class Journal(Protocol):
         has run ten thousand times must not cost ten thousand.
         """
 
+    def outline(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
+        """Per plan id its plan documents and its PENDING ones, by position, without bodies.
+
+        Two requests, whatever the number of plan ids; an unknown one is left out.
+        """
+
+    def bodies(self, positions: Collection[int]) -> dict[int, bytes]:
+        """The bodies of these documents."""
+
     def pending(self, limit: int) -> tuple[str, ...]:
-        """Plan ids that have a PENDING document, oldest first."""
+        """Plan ids that have a PENDING document: commands, then the others, oldest first."""
+
+    def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
+        """All plan ids, in order, from the first one behind ``after`` ("" for the beginning)."""
+
+    def count_plan_ids(self) -> int: ...
 
     def settle(
         self, positions: Collection[int], state: DocumentState, reason: str | None = None
     ) -> None:
         """Set the state of documents."""
 
-    def reopen(self, *, states: Collection[DocumentState], subject: str | None = None) -> int:
-        """Set documents in these states back to PENDING (replay, rebuild); how many."""
+    def reopen(
+        self,
+        *,
+        states: Collection[DocumentState],
+        subject: str | None = None,
+        first: int = 1,
+    ) -> int:
+        """Set documents in these states back to PENDING (replay, rebuild); how many.
+
+        With ``first`` only those at this position or after it.
+        """
+
+    def first_unprojected(self) -> int:
+        """The position before which nothing is PENDING: that of the oldest such document, else
+        the one that the next new document may get.
+        """
+
+    def conclude(
+        self,
+        settlements: Collection[tuple[Collection[int], DocumentState, str | None]],
+        dropped: Collection[int] = (),
+    ) -> None:
+        """Set the states of documents, and remove the dropped ones for good, with their receipts
+        and bodies that nothing else has: all of it in one transaction, none for nothing.
+        """
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]: ...
 
@@ -420,6 +687,18 @@ class Journal(Protocol):
         """Newest first, without bodies."""
 
     def summary(self) -> JournalSummary: ...
+
+    def size(self) -> JournalSize:
+        """A few seeks, whatever the size: cheap enough for every scrape of the metrics."""
+
+    def projecting(self) -> AbstractContextManager[None]:
+        """Held while documents are projected: one projector at a time, whatever the processes.
+
+        What one withdraws, another may be about to support. Blocks while another holds it, for a
+        bounded time (JournalUnavailable); a process that dies gives it back.
+        """
+
+    def statistics(self) -> JournalStatistics: ...
 
     def get_meta(self, key: str) -> str | None:
         """A small durable setting (projection epoch, graph epoch)."""

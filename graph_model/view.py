@@ -59,6 +59,7 @@ class DatasetNode:
     names: tuple[str, ...]
     last_write: str | None
     columns: tuple[str, ...] | None = None
+    via: bool = False  # on the way, but not itself an answer
     place: Place | None = None
 
 
@@ -84,6 +85,7 @@ class ColumnNodeView:
     dataset_id: str
     name: str
     type: str | None
+    via: bool = False  # on the way, but not itself an answer
     place: Place | None = None
 
 
@@ -152,7 +154,10 @@ class Names:
 
 def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: bool) -> GraphView:
     """The nodes and edges of an answer, with places when ``layout``."""
-    column_nodes = _column_nodes(answer.columns, names)
+    via = frozenset(answer.via)
+    column_nodes = [
+        replace(column, via=column.id in via) for column in _column_nodes(answer.columns, names)
+    ]
     nodes: list[Node] = []
     inside: dict[str, list[str]] = {}
     for column in column_nodes:
@@ -160,7 +165,8 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
     for dataset in answer.datasets:
         if dataset in names.datasets:
             listed = tuple(inside.get(dataset, ())) if columns else None
-            nodes.append(_dataset_node(names.datasets[dataset], names, listed))
+            node = _dataset_node(names.datasets[dataset], names, listed)
+            nodes.append(replace(node, via=dataset in via))
     if jobs:
         nodes += [_job_node(names.jobs[job], answer, names) for job in answer.jobs]
     nodes.sort(key=lambda node: (type(node).__name__, node.label, node.id))
@@ -177,6 +183,7 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
         depth_asked=answer.depth_asked,
         depth_reached=answer.depth_reached,
         partial=answer.partial,
+        folded=answer.folded,
     )
     return place(view) if layout else view
 

@@ -17,10 +17,15 @@ from graph_model.facts import (
     DatasetRow,
     Edge,
     ExecutionRow,
+    FacetBodyRow,
+    FacetRow,
     Facts,
     JobRow,
+    NameRow,
     Row,
+    RunRow,
     SchemaRow,
+    SupportRow,
     Vertex,
     row_key,
 )
@@ -37,7 +42,7 @@ _SHARED: tuple[tuple[str, tuple[tuple[Direction, tuple[str, ...]], ...]], ...] =
     (
         labels.COLUMN,
         (
-            (Direction.UPSTREAM, (labels.DERIVES,)),
+            (Direction.UPSTREAM, (labels.DERIVES, labels.FEEDS)),
             (Direction.DOWNSTREAM, (labels.DERIVES, labels.INFLUENCES)),
         ),
     ),
@@ -48,24 +53,62 @@ _SHARED: tuple[tuple[str, tuple[tuple[Direction, tuple[str, ...]], ...]], ...] =
             (Direction.DOWNSTREAM, (labels.FEEDS, labels.NAMES)),
         ),
     ),
-    (labels.JOB, ((Direction.DOWNSTREAM, (labels.HAS,)),)),
+    (labels.JOB, ((Direction.DOWNSTREAM, (labels.HAS, labels.FEEDS)),)),
 )
+#: Of these a SupportRow may tell the support that no edge shows.
+_SUPPORTED = frozenset({labels.SCHEMA, labels.COLUMN, labels.DATASET, labels.JOB})
 _SHARED_ROWS = (DatasetRow, ColumnRow, SchemaRow, JobRow)
 
 
-def withdraw(former: Facts, current: Facts, graph: Graph, catalogue: Catalogue) -> None:
-    """Remove what ``former`` said, ``current`` does not, and no other subject supports."""
+def difference(former: Facts, current: Facts) -> Facts:
+    """What ``former`` says and ``current`` does not."""
     kept = {vertex.id for vertex in current.vertices} | {edge.id for edge in current.edges}
-    vertices = [vertex for vertex in former.vertices if vertex.id not in kept]
-    edges = [edge for edge in former.edges if edge.id not in kept]
     current_rows = {row_key(row) for row in current.rows}
-    rows = [row for row in former.rows if row_key(row) not in current_rows]
+    return Facts(
+        tuple(vertex for vertex in former.vertices if vertex.id not in kept),
+        tuple(edge for edge in former.edges if edge.id not in kept),
+        tuple(row for row in former.rows if row_key(row) not in current_rows),
+    )
+
+
+def withdraw(former: Facts, current: Facts, graph: Graph, catalogue: Catalogue) -> Facts:
+    """Remove what ``former`` said, ``current`` does not, and no other subject supports.
+
+    Returns the difference of the two, of which others may support some.
+    """
+    gone = difference(former, current)
+    vertices, edges, rows = gone.vertices, gone.edges, gone.rows
     if not (vertices or edges or rows):
-        return
+        return gone
+    _withdraw_told(rows, catalogue)
     _withdraw_executions(vertices, edges, rows, graph, catalogue)
     gone_plans = _withdraw_plans(vertices, edges, rows, graph, catalogue)
-    removed = _withdraw_shared(vertices, graph, gone_plans)
+    _withdraw_trees(edges, graph, catalogue)
+    removed = _withdraw_shared(gone, graph, catalogue, gone_plans)
     catalogue.withdraw([row for row in rows if isinstance(row, _SHARED_ROWS) and row.id in removed])
+    return gone
+
+
+def _withdraw_told(rows: Iterable[Row], catalogue: Catalogue) -> None:
+    """What OpenLineage's events of this subject alone tell; then bodies that no facet has."""
+    own = [row for row in rows if isinstance(row, RunRow | FacetRow)]
+    bodies = [row for row in rows if isinstance(row, FacetBodyRow)]
+    catalogue.withdraw(own)
+    if bodies:
+        used = catalogue.facets_in_use([row.id for row in bodies])
+        catalogue.withdraw([row for row in bodies if row.id not in used])
+
+
+def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: Catalogue) -> None:
+    """``job -has-> job`` that no other run supports."""
+    trees = [
+        edge.id
+        for edge in edges
+        if edge.label == labels.HAS
+        and identity.kind_of(edge.out_id) == identity.kind_of(edge.in_id) == labels.JOB
+        and not catalogue.supporters(edge.id, 1)
+    ]
+    graph.remove((), trees)
 
 
 def _withdraw_executions(
@@ -77,7 +120,12 @@ def _withdraw_executions(
 ) -> None:
     """Executions with their rows; then days' edges that no remaining execution supports."""
     executions = {vertex.id for vertex in vertices if vertex.label == labels.EXECUTION}
-    own = [row for row in rows if getattr(row, "execution", getattr(row, "id", None)) in executions]
+    own = [
+        row
+        for row in rows
+        if isinstance(row, NameRow)  # of a dataset's declaration too, which is no execution
+        or getattr(row, "execution", getattr(row, "id", None)) in executions
+    ]
     catalogue.withdraw(own)
     graph.remove(executions, ())
     gone = [row for row in own if isinstance(row, ExecutionRow)]
@@ -139,7 +187,8 @@ def _withdraw_plans(
     by_type: dict[str, list[Row]] = {}
     for row in rows:
         by_type.setdefault(type(row).__name__, []).append(row)
-    catalogue.withdraw(by_type.get("SupportRow", []) + by_type.get("ExecutionPlanRow", []))
+    support = [row for row in by_type.get("SupportRow", []) if not _is_of_schema(row)]
+    catalogue.withdraw(support + by_type.get("ExecutionPlanRow", []))
     graph.remove({v.id for v in vertices if v.label == labels.EXECUTION_PLAN}, ())
     gone = frozenset(
         vertex.id
@@ -174,21 +223,40 @@ def _plan_of(edge: Edge) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def _is_of_schema(row: Row) -> bool:
+    """A schema supports its nested columns, whoever says it: until it is gone itself."""
+    return isinstance(row, SupportRow) and identity.kind_of(row.subject) == labels.SCHEMA
+
+
 def _withdraw_shared(
-    vertices: Iterable[Vertex], graph: Graph, gone_plans: frozenset[str]
+    gone: Facts, graph: Graph, catalogue: Catalogue, gone_plans: frozenset[str]
 ) -> frozenset[str]:
     """Shared vertices that nothing touches any more; the ids removed."""
     removed: set[str] = set(gone_plans)
     for kind, supports in _SHARED:
-        candidates = {vertex.id for vertex in vertices if vertex.label == kind}
+        candidates = {vertex.id for vertex in gone.vertices if vertex.label == kind}
         if kind == labels.COLUMN:
+            _withdraw_nested(gone.rows, removed, catalogue)
             candidates -= _in_schemas(graph, candidates)
         for direction, edge_labels in supports:
             if candidates:
                 candidates -= _touched(graph, candidates, direction, edge_labels)
+        if kind in _SUPPORTED:
+            candidates = {one for one in candidates if not catalogue.supporters(one, 1)}
         graph.remove(candidates, ())
         removed |= candidates
     return frozenset(removed)
+
+
+def _withdraw_nested(rows: Iterable[Row], removed: Collection[str], catalogue: Catalogue) -> None:
+    """The support that schemas which are gone gave to nested columns."""
+    catalogue.withdraw(
+        [
+            row
+            for row in rows
+            if isinstance(row, SupportRow) and _is_of_schema(row) and row.subject in removed
+        ]
+    )
 
 
 def _touched(

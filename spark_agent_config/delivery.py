@@ -1,16 +1,23 @@
-"""Posts one document over HTTP, and says in two words what went wrong: Away or Refused."""
+"""Posts one document over HTTP, and says in a word what went wrong.
+
+Away: later, perhaps. Refused: never this document. Misconfigured: nothing, until a person mends it.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from typing import Any, Final
+
+from spark_agent_config.redaction import mask_text
 
 API_VERSION: Final = "1.2"
 CONTENT_TYPE: Final = f"application/vnd.absa.spline.producer.v{API_VERSION}+json"
@@ -19,6 +26,18 @@ GZIP_ABOVE_BYTES: Final = 2048
 _MOST_REPLY_BYTES: Final = 65_536
 _TOLD_BYTES: Final = 500
 _RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
+#: What only a person can mend, and what to look at: status => advice.
+_ADVICE: Final = {
+    401: "the server wants an API key: set spark.headwater.apiKey or HEADWATER_API_KEY",
+    403: "this API key may not report: check spark.headwater.apiKey or HEADWATER_API_KEY",
+    404: "no producer is there: check the path of spark.headwater.url or HEADWATER_URL",
+    405: "no producer is there: check the path of spark.headwater.url or HEADWATER_URL",
+    407: "the proxy wants a login: check https_proxy and no_proxy",
+    410: "no producer is there any more: check spark.headwater.url or HEADWATER_URL",
+}
+_CERTIFICATE_ADVICE: Final = "name the authority that signed it in SSL_CERT_FILE"
+_ADDRESS_ADVICE: Final = "check spark.headwater.url and spark.headwater.apiKey"
+_SIZE_ADVICE: Final = "the server's HEADWATER_MAX_BODY, or a proxy before it, sets the limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +63,15 @@ class Refused(Exception):
     """The server will not take this document; asking again would not help."""
 
 
+class Misconfigured(Exception):
+    """No document will be taken until a person has mended what the message says."""
+
+
 class HttpSender:
-    """Posts one document. Raises Away or Refused, nothing else.
+    """Posts one document. Raises Away, Refused or Misconfigured, nothing else.
 
     ``url`` is the producer's base; ``timeout`` is in seconds, for connecting and for each read.
-    Redirects are refusals: following one would turn the POST into a GET and lose the document.
+    Redirects are not followed: that would turn the POST into a GET and lose the document.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str], timeout: float = 10.0) -> None:
@@ -70,12 +93,13 @@ class HttpSender:
                 reply.read(_MOST_REPLY_BYTES)
         except urllib.error.HTTPError as error:
             with error:
-                raise _failure(request.full_url, error) from None
+                raise _failure(request, error) from None
         except (OSError, HTTPException, RuntimeError) as error:
             # RuntimeError: what an interpreter that shuts down says to a socket or a name look-up.
-            raise Away(f"{request.full_url}: {error}") from None
-        except ValueError as error:  # no address, or a key that no header can carry
-            raise Refused(f"{self._url} cannot be asked: {error}") from None
+            raise _no_answer(mask_text(request.full_url), error) from None
+        except ValueError:  # no address, or a key that no header can carry; the text would show it
+            said = f"{mask_text(self._url)} cannot be asked: {_ADDRESS_ADVICE}"
+            raise Misconfigured(said) from None
 
     def _request(self, post: Post) -> urllib.request.Request:
         body = json.dumps(post.document, separators=(",", ":"), ensure_ascii=False).encode()
@@ -93,19 +117,52 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """None makes urllib report the redirect as the error that it is here."""
 
 
-def _failure(url: str, error: urllib.error.HTTPError) -> Away | Refused:
+def _failure(
+    request: urllib.request.Request, error: urllib.error.HTTPError
+) -> Away | Refused | Misconfigured:
     """What a status other than 2xx means; its body may be cut off, garbage or missing."""
-    try:
-        detail = error.read(_TOLD_BYTES).decode("utf-8", "replace").strip()
-    except (OSError, HTTPException, ValueError):
-        detail = ""
-    said = f"{url} answered {error.code}: {detail}".rstrip(": ")
+    said = f"{mask_text(request.full_url)} answered {error.code}: {_detail(error)}".rstrip(": ")
     if error.code >= 500 or error.code in _RETRIED_CLIENT_ERRORS:
-        return Away(said, _seconds(error.headers.get("Retry-After")))
+        return Away(said, seconds_asked(error.headers["Retry-After"], error.headers["Date"]))
+    if 300 <= error.code < 400:
+        place = mask_text(error.headers.get("Location") or "elsewhere")[:_TOLD_BYTES]
+        return Misconfigured(f"{said}; name where it leads in spark.headwater.url: {place}")
+    if error.code in _ADVICE:
+        return Misconfigured(f"{said}; {_ADVICE[error.code]}")
+    if error.code == 413:
+        size = len(request.data) if isinstance(request.data, bytes) else 0
+        return Refused(f"{said}; {size:,} bytes were sent, and {_SIZE_ADVICE}")
     return Refused(said)
 
 
-def _seconds(retry_after: str | None) -> float:
-    """Retry-After in seconds; its other form, a date, counts as nothing said."""
+def _detail(error: urllib.error.HTTPError) -> str:
+    """The beginning of the answer's body on one line, for a log."""
+    try:
+        text = error.read(_TOLD_BYTES).decode("utf-8", "replace")
+    except (OSError, HTTPException, ValueError):
+        return ""
+    return mask_text(" ".join(text.split()))
+
+
+def _no_answer(url: str, error: Exception) -> Away | Misconfigured:
+    """A certificate that is not trusted stays so; every other trouble may pass."""
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        said = f"{url}: the certificate is not trusted ({reason.verify_message})"
+        return Misconfigured(f"{said}; {_CERTIFICATE_ADVICE}")
+    return Away(f"{url}: {error}")
+
+
+def seconds_asked(retry_after: str | None, date: str | None) -> float:
+    """Retry-After in seconds: a number, or a date less the answer's own; else 0 (RFC 9110, 10.2.3).
+
+    ``Date`` is the server's clock, so that a wrong one here does not matter.
+    """
     text = (retry_after or "").strip()
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0.0
+    if text.isascii() and text.isdigit():
+        return float(text) if len(text) < 7 else 0.0
+    try:
+        asked = parsedate_to_datetime(text) - parsedate_to_datetime(date or "")
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+    return max(0.0, asked.total_seconds())

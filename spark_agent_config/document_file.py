@@ -69,6 +69,15 @@ class LineWriter:
         return json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n"
 
 
+def with_reason(line: bytes, reason: str) -> bytes:
+    """The line with why no server will take it in a field ``refused``; a torn one as it is."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    return json.dumps({**entry, "refused": reason}, separators=(",", ":")).encode("ascii") + b"\n"
+
+
 def _scope_of(body: Any) -> str:
     values = (body.get("labels") or {}).get("captureScope") or ("",)
     return str(values[0]).strip()

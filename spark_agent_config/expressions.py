@@ -84,6 +84,8 @@ _HIDDEN_FIELDS: Final = frozenset(
 # Whole numbers are indexes of children, but for these.
 _NUMBER_FIELDS: Final = frozenset({"evalType", "numCols", "seed"})
 
+_PICKS: Final = frozenset({"GetStructField", "GetArrayStructFields"})
+
 _BOOLEAN: Final = frozenset(
     {
         "EqualTo", "EqualNullSafe", "GreaterThan", "GreaterThanOrEqual", "LessThan",
@@ -304,7 +306,7 @@ def _hint(node: Expression) -> str:
 
 
 def _parameters(node: Expression) -> dict[str, Any]:
-    numbers = _NUMBER_FIELDS | ({"ordinal"} if node.kind == "GetStructField" else set())
+    numbers = _NUMBER_FIELDS | ({"ordinal"} if node.kind in _PICKS else set())
     shown: dict[str, Any] = {}
     for name, value in node.fields.items():
         if name in _HIDDEN_FIELDS:
@@ -313,6 +315,8 @@ def _parameters(node: Expression) -> dict[str, Any]:
             shown[name] = value
         elif (label := object_name(value)) is not None:
             shown[name] = label
+    if node.kind == "GetArrayStructFields" and isinstance(node.fields.get("field"), Mapping):
+        shown["name"] = str(node.fields["field"].get("name"))
     return shown
 
 

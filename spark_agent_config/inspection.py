@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from spark_agent_config.captured import CapturedQuery
+from spark_agent_config.captured import CapturedQuery, Relation
+from spark_agent_config.projections import with_projections
 from spark_agent_config.questions import MOST, Questions, class_name, items, read_metrics
 from spark_agent_config.relations import Relations
 from spark_agent_config.tables import Tables
@@ -22,8 +23,19 @@ _LOG: Final = logging.getLogger(__name__)
 _MAX_ERROR_CHARACTERS: Final = 16_000
 _READ_METRICS: Final = frozenset({"numOutputRows", "numFiles", "filesSize"})
 _INSERTS: Final = frozenset({"InsertIntoHadoopFsRelationCommand", "InsertIntoHiveTable"})
+_CHECKPOINTS: Final = frozenset({"checkpoint", "localCheckpoint"})
+#: These hold their parts by other names.
+_COMMANDS_WITHOUT_QUERY: Final = {
+    "MergeIntoCommand": ("source", "target"),
+    "UpdateCommand": ("target",),
+    "DeleteCommand": ("target",),
+    "DeleteFromTable": ("table",),
+}
 _MOST_WRAPPINGS: Final = 5
 _SCANS_OF_NOTHING: Final = ("Local", "InMemory", "RDD")
+
+#: What a streaming write is told as, whichever API its sink has.
+STREAMING_COMMAND: Final = "WriteToMicroBatchDataSource"
 
 Metrics = dict[str, int]
 
@@ -43,13 +55,24 @@ class Inspector:
         self._warned: set[str] = set()
 
     def capture(
-        self, execution: Any, *, timestamp: int, duration_ns: int | None, failure: Any = None
+        self,
+        execution: Any,
+        *,
+        timestamp: int,
+        duration_ns: int | None,
+        failure: Any = None,
+        function: str = "command",
     ) -> list[CapturedQuery]:
         """The writes of a ``QueryExecution``, none for a query that only reads.
+
+        ``function`` is what the job called, as Spark names it.
 
         ``FROM x INSERT … INSERT …`` is one execution with several writes. ``timestamp`` is epoch
         ms. Raises what py4j raises when not even the plan's JSON can be had.
         """
+        if function in _CHECKPOINTS:
+            self._relations.remember_checkpoint(execution.analyzed())
+            return []
         told = WRITE_COMMANDS | LIFECYCLE_COMMANDS
         commands = [pair for pair in _commands(execution.analyzed()) if pair[0] in told]
         if not commands:
@@ -75,26 +98,58 @@ class Inspector:
         )
         return [query for query in completed if not _wrote_nothing(query)]
 
-    def _capture_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
-        target = self._targets.of_command(name, command, execution)
+    def capture_stream(self, running: Any) -> CapturedQuery | None:
+        """The write of a running ``StreamExecution``, without a time; None: nothing is kept."""
+        write = running.logicalPlan()
+        target = self._targets.of_stream(write)
         if target is None:
-            self._untold(name, command)
             return None
-        query = None if name in LIFECYCLE_COMMANDS else self._ask("query", command.query, None)
-        if query is None:
-            return CapturedQuery(name, str(command.toJSON()), target)
+        query = write.query()
         return CapturedQuery(
-            command=name,
-            plan=str(command.toJSON()),
+            command=STREAMING_COMMAND,
+            plan=str(write.toJSON()),
             target=target,
             relations=self._relations.of_query(query),
             schema=self._ask("schema", lambda: str(query.schema().json()), None),
         )
 
+    def _capture_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
+        target = self._targets.of_command(name, command, execution)
+        if target is None:
+            self._untold(name, command)
+            return None
+        plan = str(command.toJSON())
+        if name in LIFECYCLE_COMMANDS:
+            return CapturedQuery(name, plan, target)
+        plan = self._ask("projections", lambda: with_projections(plan, command), plan)
+        if name in _COMMANDS_WITHOUT_QUERY:
+            return CapturedQuery(name, plan, target, self._relations_of_parts(name, command))
+        name = self._targets.told_name(name, command)
+        query = self._ask("query", command.query, None)
+        if query is None:
+            return CapturedQuery(name, plan, target)
+        return CapturedQuery(
+            command=name,
+            plan=plan,
+            target=target,
+            relations=self._relations.of_query(query),
+            schema=self._ask("schema", lambda: str(query.schema().json()), None),
+        )
+
+    def _relations_of_parts(self, name: str, command: Any) -> dict[int, Relation]:
+        relations: dict[int, Relation] = {}
+        for part in _COMMANDS_WITHOUT_QUERY[name]:
+            held = self._ask("part of a command", getattr(command, part), None)
+            relations |= {} if held is None else self._relations.of_query(held)
+        return relations
+
     def _untold(self, name: str, command: Any) -> None:
         """A write that cannot be told is worth a line; one to nowhere, or of a view, is not."""
-        nowhere = self._ask_quietly(lambda: str(command.table().table().name())) == "noop-table"
-        if name in WRITE_COMMANDS and not nowhere and name not in self._warned:
+        table: Any = self._ask_quietly(lambda: command.table().table())
+        nowhere = self._ask_quietly(lambda: str(table.name())) == "noop-table"
+        # A table that is being made: the command around this one is told.
+        staged = "Staged" in (self._ask_quietly(lambda: class_name(table)) or "")
+        if name in WRITE_COMMANDS and not (nowhere or staged or name in self._warned):
             self._warned.add(name)
             _LOG.warning("A write is not reported: Spark does not say where %s writes", name)
 

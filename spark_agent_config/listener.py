@@ -50,17 +50,20 @@ from spark_agent_config.captured import Application, CapturedQuery
 from spark_agent_config.delivery import HttpSender, Post
 from spark_agent_config.document_file import FileSender, file_of
 from spark_agent_config.inspection import Inspector
+from spark_agent_config.nested import NestedWrites
 from spark_agent_config.outbox import Counts, Outbox
 from spark_agent_config.plan_document import execution_event, execution_plan
 from spark_agent_config.properties import API_KEY_HEADER
 from spark_agent_config.questions import first_line
 from spark_agent_config.spill import Spill, default_folder, server_digest
+from spark_agent_config.streams import Streams, streaming_listener
 
 DEFAULT_URL: Final = "http://127.0.0.1:8080"
 _PREFIX: Final = "spark.headwater."
 _LABEL_PREFIX: Final = "spark.headwater.label."
 _LOG: Final = logging.getLogger(__name__)
 _EXIT_SECONDS: Final = 5.0
+_HELD_SECONDS: Final = 1.0
 _observed: dict[str, Observation] = {}
 
 
@@ -146,10 +149,12 @@ class QueryListener:
         self._capture = capture
         self._outbox = outbox
         self._failed: set[str] = set()
+        self._nested = NestedWrites()
+        self._lock = threading.Lock()
         self.observation: Observation | None = None
 
-    def onSuccess(self, _function: str, execution: Any, duration_ns: int) -> None:
-        self._report(execution, duration_ns=duration_ns)
+    def onSuccess(self, function: str, execution: Any, duration_ns: int) -> None:
+        self._report(execution, duration_ns=duration_ns, function=function)
 
     def onFailure(self, _function: str, execution: Any, exception: Any) -> None:
         self._report(execution, duration_ns=None, failure=exception)
@@ -163,13 +168,24 @@ class QueryListener:
     def toString(self) -> str:
         return "HeadwaterListener"
 
+    def release(self) -> None:
+        """Queue what is held back because it might have been part of another write."""
+        with self._lock:
+            for query in self._nested.release():
+                self._outbox.offer(query)
+
     def _report(self, execution: Any, **how: Any) -> None:
         """Copy the query out of the JVM and queue it; trouble is logged once per kind."""
         if self.observation is not None and not self.observation.active:
             return
         try:
-            for query in self._capture(execution, timestamp=time.time_ns() // 1_000_000, **how):
-                self._outbox.offer(query)
+            captured = self._capture(execution, timestamp=_now(), **how)
+            with self._lock:
+                for query in self._nested.admit(captured):
+                    self._outbox.offer(query)
+                holding = self._nested.holding
+            if holding:
+                _later(self.release)
         except Exception as error:  # whatever a JVM may raise: the job must not notice
             kind = type(error).__name__
             if kind not in self._failed:
@@ -239,7 +255,7 @@ def outbox_of(
     process = f"{time.time_ns() // 1_000_000}-{os.getpid()}"
     if url.startswith("file:"):
         place = Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path))
-        return Outbox(prepare, FileSender(file_of(place, process)))
+        return Outbox(prepare, FileSender(file_of(place, process)), weigh=_weight)
     api_key = settings.get("apiKey") or environment.get("HEADWATER_API_KEY")
     sender = HttpSender(url, {API_KEY_HEADER: api_key} if api_key else {})
     try:
@@ -248,9 +264,14 @@ def outbox_of(
         _LOG.debug("What a server does not take is not kept: %s", error)
         folder = None
     if folder is None:
-        return Outbox(prepare, sender)
+        return Outbox(prepare, sender, weigh=_weight)
     spill = Spill(folder, server_digest(url, api_key), process)
-    return Outbox(prepare, sender, keeper=spill)
+    return Outbox(prepare, sender, keeper=spill, weigh=_weight)
+
+
+def _weight(query: CapturedQuery) -> int:
+    """About how many bytes a waiting query holds on to."""
+    return len(query.plan)
 
 
 def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
@@ -273,8 +294,16 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
     inspector = Inspector(context._jvm, context._jsc.hadoopConfiguration())
     listener = QueryListener(inspector.capture, outbox)
     _register(spark, listener)
+    _follow_streams(spark, inspector, outbox)
     bus = context._jsc.sc().listenerBus()
-    observation = Observation(outbox, lambda milliseconds: bus.waitUntilEmpty(milliseconds))
+
+    def drain(milliseconds: int) -> None:
+        try:
+            bus.waitUntilEmpty(milliseconds)
+        finally:
+            listener.release()
+
+    observation = Observation(outbox, drain)
     listener.observation = observation
     _observed[key] = observation
     atexit.register(observation.close)
@@ -288,6 +317,34 @@ def _register(spark: Any, listener: QueryListener) -> None:
     logging.getLogger("py4j.clientserver").addFilter(_is_no_callback)
     ensure_callback_server_started(spark.sparkContext._gateway)
     spark._jsparkSession.listenerManager().register(listener)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _later(act: Callable[[], None]) -> None:
+    """After a moment, in a thread of its own; at once where the interpreter starts none."""
+    timer = threading.Timer(_HELD_SECONDS, act)
+    timer.daemon = True
+    try:
+        timer.start()
+    except RuntimeError:
+        act()
+
+
+def _follow_streams(spark: Any, inspector: Inspector, outbox: Outbox[CapturedQuery]) -> None:
+    """Streaming queries too. Where this Spark has no such listener, all else is still told."""
+    try:
+        manager = spark._jsparkSession.streams()
+        streams = Streams(
+            find=lambda query: manager.get(query).streamingQuery(),
+            capture=inspector.capture_stream,
+            tell=outbox.offer,
+        )
+        spark.streams.addListener(streaming_listener(streams, _now))
+    except Exception as error:
+        _LOG.debug("Streaming queries are not followed: %s", first_line(error))
 
 
 def _is_no_callback(record: logging.LogRecord) -> bool:

@@ -41,7 +41,8 @@ from spark_agent_config.plan_tree import (
     read_plan,
     walk,
 )
-from spark_agent_config.redaction import mask_options, mask_text
+from spark_agent_config.redaction import mask_document, mask_text
+from spark_agent_config.row_level import ASSIGNMENTS, changed_rows, merged_rows
 
 AGENT_NAME: Final = "headwater-listener"
 AGENT_VERSION: Final = "0.1.0"
@@ -69,7 +70,7 @@ _HIDDEN_FIELDS: Final = frozenset(
         "originConstraints", "data", "desc", "cteId", "id", "_resolved", "statsOpt",
         "originalPlanWithPredicates", "underSubquery", "maxDepth", "outputPartitioning",
         "isStreaming", "outputColumnNames", "dataCols", "partitionCols", "tableStats",
-        "prunedPartitions",
+        "prunedPartitions", ASSIGNMENTS,
     }
 )  # fmt: skip
 
@@ -108,7 +109,7 @@ def execution_plan(query: CapturedQuery, application: Application) -> dict[str, 
     Its id is a uuid5 over its content: the same logic by the same application gives the same id.
     Raises ValueError when the plan's JSON cannot be read.
     """
-    document = _Document(query).as_json(application)
+    document = mask_document(_Document(query).as_json(application))
     content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {"id": str(uuid.uuid5(_NAMESPACE, content)), **document}
 
@@ -138,7 +139,9 @@ class _Document:
     def __init__(self, query: CapturedQuery) -> None:
         self._query = query
         self._operation_count = 0
-        self._root = self._build_nodes(_query_of(read_plan(json.loads(query.plan))))
+        command = read_plan(json.loads(query.plan))
+        whole = changed_rows(query.command, command) or _query_of(command)
+        self._root = self._build_nodes(whole)
         self._data_types = DataTypes()
         self._expressions = ExpressionTable(self._data_types, self._known_types())
         self._attributes: list[dict[str, Any]] = []
@@ -188,7 +191,7 @@ class _Document:
                 *((child, node.holder) for child in node.plan.children),
                 *((subplan, node) for subplan in node.plan.subplans()),
             ):
-                made.append(_Node(child, self._next_operation_id(), holder))
+                made.append(_Node(merged_rows(child), self._next_operation_id(), holder))
             split = len(node.plan.children)
             node.children, node.subqueries = tuple(made[:split]), tuple(made[split:])
             stack.extend(reversed(made))
@@ -294,6 +297,8 @@ class _Document:
             return (*_outputs(node.children), *made)
         if plan.kind in _NAMED_FIELDS:
             return self._named(node, _NAMED_FIELDS[plan.kind], converted)
+        if ASSIGNMENTS in plan.expressions:
+            return self._assigned_output(node, converted)
         if _lists_output(plan):
             return self._listed_output(node, converted)
         if plan.kind in {"Join", "LateralJoin"}:
@@ -381,6 +386,19 @@ class _Document:
             columns.append(Column(_id_of(tree), _name_of(tree), attribute))
         return tuple(columns)
 
+    def _assigned_output(self, node: _Node, converted: Mapping[str, Any]) -> tuple[Column, ...]:
+        """A column of a row-level command: itself, and all that it may be set to."""
+        columns = []
+        for tree, values in zip(_listed(node.plan), converted[ASSIGNMENTS], strict=True):
+            kept = _column_below(node, _id_of(tree))
+            made_of = _distinct(value.reference for value in (*([kept] if kept else []), *values))
+            if kept is None or made_of != (kept.reference,):
+                attribute = self._new_attribute(_name_of(tree), *_type_of(tree), made_of)
+            else:
+                attribute = kept
+            columns.append(Column(_id_of(tree), _name_of(tree), attribute))
+        return tuple(columns)
+
     def _origin(
         self, node: _Node, position: int, converted: Mapping[str, Any]
     ) -> tuple[Reference, ...]:
@@ -433,8 +451,8 @@ class _Document:
         if relation is None:
             self._others.append(_with(operation, params=params))
             return
-        params |= mask_options(_path_options(relation.options)) | _table_parameter(relation.table)
-        operation["inputSources"] = [mask_text(source) for source in relation.sources]
+        params |= _path_options(relation.options) | _table_parameter(relation.table)
+        operation["inputSources"] = list(relation.sources)
         extra = {"sourceType": relation.format}
         self._reads.append({**_with(operation, params=params), "extra": extra})
 
@@ -452,7 +470,7 @@ class _Document:
         operation = {
             "id": operation_id,
             "name": relation.node,
-            "inputSources": [mask_text(source) for source in relation.sources],
+            "inputSources": list(relation.sources),
             "extra": {"sourceType": relation.format},
         }
         self._reads.append(operation)
@@ -479,11 +497,11 @@ class _Document:
 
     def _write_operation(self, child_ids: Sequence[str]) -> dict[str, Any]:
         target = self._query.target
-        params = mask_options(_path_options(target.options)) | _table_parameter(target.table)
+        params = _path_options(target.options) | _table_parameter(target.table)
         operation = {
             "id": "op-0",
             "name": self._query.command,
-            "outputSource": mask_text(target.uri),
+            "outputSource": target.uri,
             "append": target.append,
             "childIds": list(child_ids),
         }
@@ -540,6 +558,18 @@ def _inputs(node: _Node) -> Mapping[int, Converted]:
             inputs.setdefault(column.expression_id, column.attribute)
         node.inputs = inputs
     return node.inputs
+
+
+def _column_below(node: _Node, expression_id: int) -> Converted | None:
+    """The attribute of a column that some operator below puts out."""
+    pending = list(node.children)
+    while pending:
+        below = pending.pop()
+        for column in below.output:
+            if column.expression_id == expression_id:
+                return column.attribute
+        pending += below.children
+    return None
 
 
 def _named_expressions(plan: Plan) -> tuple[Expression, ...]:

@@ -9,12 +9,18 @@ expression holds such a list again, and a subquery expression holds the list of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 _Node = TypeVar("_Node")
-_EXPRESSIONS: Final = ".expressions."
+#: Where operators live; what else stands in a plan's JSON is an expression.
+_OPERATORS: Final = re.compile(r"\.plans\.logical\.|\.execution\.|\.commands\.|\.streaming\.")
+# Expressions that live among the operators: MERGE's clauses and actions, aggregators.
+_NO_OPERATORS: Final = re.compile(
+    r"\.expressions\.|\.execution\.aggregate\.|(?:Clause|Action|Assignment)$|MergeRows\$"
+)
 _EXPRESSION_PACKAGE: Final = "org.apache.spark.sql.catalyst.expressions."
 
 
@@ -138,7 +144,9 @@ def _is_tree(value: object) -> bool:
 
 
 def _is_expression(node: Mapping[str, Any]) -> bool:
-    return _EXPRESSIONS in str(node["class"])
+    """Expressions may live anywhere, as Delta's ``CheckOverflowInTableWrite`` does."""
+    name = str(node["class"])
+    return _NO_OPERATORS.search(name) is not None or _OPERATORS.search(name) is None
 
 
 def _simple_name(class_name: str) -> str:

@@ -28,6 +28,9 @@ AGENT_GROUP: Final = "za.co.absa.spline.agent.spark"
 AGENT_VERSION: Final = "2.2.0"
 #: Header that carries an API key, for the agent and for the listener alike.
 API_KEY_HEADER: Final = "X-API-Key"
+#: Spark shows settings on its pages and in event logs, except those whose names match this. Its
+#: own pattern is the first part; it does not hide a name that ends in API-Key.
+REDACTION: Final = "(?i)secret|password|token|access[.]?key|api-?key"
 
 #: What the agent needs on Java 17.
 ADD_OPENS: Final = "--add-opens=java.base/sun.net.www.protocol.jar=ALL-UNNAMED"
@@ -80,6 +83,7 @@ def spline_properties(
         properties["spark.driver.extraJavaOptions"] = java_options
     if api_key is not None:
         properties[f"{_DISPATCHER}.http.header.{API_KEY_HEADER}"] = api_key
+        properties["spark.redaction.regex"] = REDACTION
     if labels:
         properties["spark.spline.postProcessingFilter"] = "userExtraMeta"
         properties["spark.spline.postProcessingFilter.userExtraMeta.rules"] = _label_rules(labels)

@@ -34,6 +34,7 @@ class Relations:
         self._ask_quietly = questions.ask_quietly
         self._tables = tables
         self._jvm = jvm
+        self._checkpoints: dict[int, tuple[str, ...]] = {}
 
     def of_query(self, query: Any) -> dict[int, Relation]:
         """Answers for the leaves of a query and of the subqueries in it, by expression id."""
@@ -45,6 +46,16 @@ class Relations:
             for leaf in self._leaves(plan):
                 relations |= self._answer(leaf)
         return relations
+
+    def remember_checkpoint(self, plan: Any) -> None:
+        """Keep what a checkpointed plan read: its RDD forgets, and keeps the ids of its columns."""
+        found = [source for r in self.of_query(plan).values() for source in r.sources]
+        key = self._ask_quietly(lambda: expression_id(plan))
+        if found and key is not None:
+            self._checkpoints.pop(key, None)
+            self._checkpoints[key] = tuple(dict.fromkeys(found))
+        while len(self._checkpoints) > MOST:
+            del self._checkpoints[next(iter(self._checkpoints))]
 
     def logical(self, leaf: Any) -> Relation:
         """A relation of the first data source API: files, JDBC, and what vendors add."""
@@ -63,6 +74,7 @@ class Relations:
 
     def v2(self, table: Any, name: Table | None, options: Mapping[str, str]) -> Relation:
         """A table of the second data source API: its files, its location, its JDBC table."""
+        table = self._ask_quietly(lambda: _wrapped_table(table)) or table
         properties = self._ask(
             "table properties",
             lambda: {str(k): str(v) for k, v in table.properties().items()},
@@ -89,6 +101,10 @@ class Relations:
             lambda: {str(k): str(v) for k, v in leaf.options().asCaseSensitiveMap().items()}
         )
         return self.v2(leaf.table(), name, options or NO_OPTIONS)
+
+    def only_leaf(self, plan: Any) -> Relation | None:
+        """What a plan reads that is one table under some names."""
+        return self._leaf(plan.collectLeaves().head())
 
     def format_of(self, holder: Any) -> str | None:
         """``parquet``: the short name of a relation's or command's file format."""
@@ -119,6 +135,10 @@ class Relations:
             return self._hive(leaf)
         if name == "LogicalRDD":
             return self._rdd(leaf)
+        if name == "StreamingExecutionRelation":
+            return self._stream_source(leaf)
+        if name.startswith("StreamingDataSourceV2"):
+            return self._stream_table(leaf)
         return self.v2_relation(leaf)
 
     def _jdbc(self, jdbc: Any, table: Table | None) -> Relation:
@@ -130,6 +150,28 @@ class Relations:
     def _hive(self, leaf: Any) -> Relation:
         table = self._tables.described(leaf.tableMeta())
         return Relation(_optional(table.location), "hive", {}, table)
+
+    # --- streams ---------------------------------------------------------------------------
+
+    def _stream_source(self, leaf: Any) -> Relation:
+        """A source of the first API calls itself by its place: ``FileStreamSource[file:/lake/in]``.
+
+        The batch's own plan would name the files of that batch.
+        """
+        table = self._tables.of_node(leaf)
+        kind, place = bracketed(str(leaf.source().toString()))
+        if table is not None and table.location is not None:
+            return Relation((table.location,), None, NO_OPTIONS, table)
+        form = "delta" if kind == "DeltaSource" else None
+        return Relation((with_scheme(place),) if "/" in place else (), form)
+
+    def _stream_table(self, leaf: Any) -> Relation:
+        holder = self._ask_quietly(leaf.relation) or leaf
+        options = self._ask_quietly(
+            lambda: {str(k): str(v) for k, v in holder.extraOptions().asCaseSensitiveMap().items()}
+        )
+        name = self._ask_quietly(lambda: v2_name(holder.identifier().get()))
+        return self.v2(holder.table(), name, options or NO_OPTIONS)
 
     # --- RDDs --------------------------------------------------------------------------------
 
@@ -152,6 +194,9 @@ class Relations:
                 sources |= dict.fromkeys(found)
             else:
                 pending.extend(dependency.rdd() for dependency in items(rdd.dependencies()))
+        if node is None:
+            sources = dict.fromkeys(self._checkpoints.get(expression_id(leaf), ()))
+            node = "CheckpointRDD" if sources else None
         return Relation(tuple(sources), None, {}, None, node) if node else None
 
     def _rdd_files(self, rdd: Any, name: str) -> tuple[str, ...]:
@@ -180,6 +225,12 @@ def source_uri(provider: str, options: Mapping[str, str]) -> str | None:
     return None
 
 
+def bracketed(text: str) -> tuple[str, str]:
+    """``FileSink[file:/lake/t]`` => (``FileSink``, ``file:/lake/t``)."""
+    kind, _, place = text.partition("[")
+    return kind, place.removesuffix("]")
+
+
 def lower_names(options: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in options.items()}
 
@@ -202,6 +253,11 @@ def expression_id(leaf: Any) -> int:
 def directory(path: str) -> str:
     """``file:///lake/t/part-0.parquet`` => ``file:///lake/t``."""
     return path.rpartition("/")[0] or path
+
+
+def _wrapped_table(table: Any) -> Any | None:
+    """The table of a row-level operation, which wraps it and says little itself."""
+    return table.table() if class_name(table) == "RowLevelOperationTable" else None
 
 
 def _scanned_directories(rdd: Any) -> tuple[str, ...]:

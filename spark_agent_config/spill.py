@@ -3,7 +3,8 @@
 File names say whose they are: ``<server>-<process>-<n>.ndjson``, where ``<server>`` is a digest of
 address and API key, because documents must not reach another server or count as another key's.
 ``<name>.ndjson.claimed`` is being delivered (by whoever holds its lock); ``<name>.ndjson.refused``
-holds what the server refused for good and is not tried again.
+holds what the server refused for good and is not tried again, each line with the reason in a field
+``refused``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -25,6 +27,7 @@ from spark_agent_config.document_file import (
     joined,
     lock,
     read_line,
+    with_reason,
 )
 
 MOST_BYTES: Final = 64 * 1024 * 1024
@@ -56,27 +59,39 @@ class Spill:
         self._most_bytes = most_bytes
         self._writer = LineWriter()
         self._number = 1
+        self._refused_plans: set[str] = set()
         self._told_dropped = self._told_refused = False
+        self._one_at_a_time = threading.Lock()  # the outbox keeps from two threads
 
     def __str__(self) -> str:
         return str(self.folder)
 
     def keep(self, post: Post) -> None:
         """Append a document. Raises OSError where the folder cannot be written."""
-        lines = self._writer.lines(post)
-        if len(lines) > self._most_bytes:
-            raise OSError(f"a document of {len(lines)} bytes is larger than the folder may be")
-        self._make_room(len(lines))
-        if _size(self._path()) + len(lines) > self._most_bytes // _PARTS:
-            self._number += 1
-        append(self._path(), lines)
+        with self._one_at_a_time:
+            lines = self._writer.lines(post)
+            self._make_room(len(lines))
+            if _size(self._path()) + len(lines) > self._most_bytes // _PARTS:
+                self._number += 1
+            append(self._path(), lines)
+
+    def set_aside(self, post: Post, reason: str) -> None:
+        """Append a document that no server will take, with the reason. Raises OSError."""
+        with self._one_at_a_time:
+            lines = joined(
+                with_reason(line, reason)
+                for line in self._writer.lines(post).splitlines(keepends=True)
+            )
+            self._make_room(len(lines))
+            self._refused_plans.add(_plan_of(post))
+            append(_named(self._path(), _REFUSED), lines)
 
     def redelivery(self, send: Callable[[Post], None]) -> Generator[None, None, None]:
         """Post what is kept, one document a step, oldest file first.
 
-        Raises Away when the server is; what is not delivered then, or when the generator is
-        closed, stays kept, the document that failed behind the others. A refused document is set
-        aside, with the events of a refused plan.
+        Raises Away when the server is, and Misconfigured; what is not delivered then, or when the
+        generator is closed, stays kept, the document that failed behind the others. A refused
+        document is set aside, with the events of a refused plan.
         """
         for path in self._waiting():
             with _claim(path) as claimed:
@@ -85,12 +100,11 @@ class Spill:
 
     def _deliver(self, path: Path, send: Callable[[Post], None]) -> Generator[None, None, None]:
         lines = path.read_bytes().splitlines(keepends=True)
-        refused: set[str] = set()
         done = 0
         try:
             for line in lines:
                 if (post := read_line(line)) is not None:
-                    self._deliver_line(path, line, post, send, refused)
+                    self._deliver_line(path, line, post, send)
                 done += 1
                 yield
         except Away:
@@ -102,16 +116,11 @@ class Spill:
         path.unlink(missing_ok=True)
 
     def _deliver_line(
-        self,
-        path: Path,
-        line: bytes,
-        post: Post,
-        send: Callable[[Post], None],
-        refused: set[str],
+        self, path: Path, line: bytes, post: Post, send: Callable[[Post], None]
     ) -> None:
         plan = _plan_of(post)
         try:
-            if plan in refused:
+            if plan in self._refused_plans:
                 raise Refused("its plan is refused")
             send(post)
         except Refused as error:
@@ -119,8 +128,8 @@ class Spill:
             if not self._told_refused:
                 self._told_refused = True
                 _LOG.warning("Lineage kept earlier is refused, set aside in %s: %s", aside, error)
-            refused.add(plan)
-            append(aside, joined([line]))
+            self._refused_plans.add(plan)
+            append(aside, with_reason(line, str(error)))
 
     def _waiting(self) -> list[Path]:
         """Files of this server, the oldest first; those of a run that broke off are among them."""
@@ -135,6 +144,9 @@ class Spill:
         return self.folder / f"{self._server}-{self._process}-{self._number:04}{_ENDING}"
 
     def _make_room(self, needed: int) -> None:
+        """Drop the oldest files. Raises OSError where that would not do."""
+        if needed > self._most_bytes:
+            raise OSError(f"a document of {needed} bytes is larger than the folder may be")
         paths = _oldest_first(self.folder)
         total = sum(_size(path) for path in paths) + needed
         for path in paths:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.captured import UNKNOWN_MODE, Relation, Target
 from spark_agent_config.questions import NO_OPTIONS, Questions, items, read_list, read_map
-from spark_agent_config.relations import Relations, lower_names, source_uri, v2_name
+from spark_agent_config.relations import Relations, bracketed, lower_names, source_uri, v2_name
+from spark_agent_config.row_level import COMMAND_NAMES, DELTA_COMMANDS, ROW_LEVEL_WRITES
 from spark_agent_config.tables import Tables
 
 #: Commands of the second data source API, with the save mode that each amounts to.
@@ -19,15 +21,21 @@ _V2_MODES: Final = {
     "ReplaceTableAsSelect": "Overwrite",
 }
 #: Commands that write rows. Others that finish are DDL or queries: not reported.
-WRITE_COMMANDS: Final = frozenset(_V2_MODES) | {
-    "InsertIntoHadoopFsRelationCommand",
-    "CreateDataSourceTableAsSelectCommand",
-    "CreateHiveTableAsSelectCommand",
-    "InsertIntoHiveTable",
-    "InsertIntoHiveDirCommand",
-    "SaveIntoDataSourceCommand",
-    "InsertIntoDataSourceCommand",
-}
+WRITE_COMMANDS: Final = (
+    frozenset(_V2_MODES)
+    | DELTA_COMMANDS
+    | ROW_LEVEL_WRITES
+    | {
+        "DeleteFromTable",
+        "InsertIntoHadoopFsRelationCommand",
+        "CreateDataSourceTableAsSelectCommand",
+        "CreateHiveTableAsSelectCommand",
+        "InsertIntoHiveTable",
+        "InsertIntoHiveDirCommand",
+        "SaveIntoDataSourceCommand",
+        "InsertIntoDataSourceCommand",
+    }
+)
 #: Commands that make, empty or remove a table: reported as they are, without a query.
 LIFECYCLE_COMMANDS: Final = frozenset(
     {
@@ -36,10 +44,15 @@ LIFECYCLE_COMMANDS: Final = frozenset(
         "CreateTable",
         "DropTableCommand",
         "DropTable",
+        "CreateV2Table",
+        "ReplaceTable",
+        "CreateDeltaTableCommand",
         "TruncateTableCommand",
         "TruncateTable",
     }
 )
+#: Streaming sinks that call themselves by their place: ``FileSink[file:/lake/t]``; their format.
+_SINKS_OF_FILES: Final[Mapping[str, str | None]] = {"FileSink": None, "DeltaSink": "delta"}
 #: Options that say where a source writes; the others may hold anything.
 _SHOWN_OPTIONS: Final = frozenset({"path", "dbtable", "topic"})
 
@@ -68,6 +81,8 @@ class Targets:
             return self._lifecycle(command, execution)
         if name in _V2_MODES:
             return self._v2(name, command)
+        if name in DELTA_COMMANDS or name in ROW_LEVEL_WRITES or name == "DeleteFromTable":
+            return self._row_level(name, command)
         if name == "InsertIntoHadoopFsRelationCommand":
             return self._files(command)
         if name == "SaveIntoDataSourceCommand":
@@ -134,7 +149,13 @@ class Targets:
         if uri is None:
             return None
         shown = {name: value for name, value in options.items() if name in _SHOWN_OPTIONS}
-        return Target(uri=uri, mode=self._mode(command), format=provider, options=shown)
+        return Target(
+            uri=uri,
+            mode=self._mode(command),
+            format=provider,
+            options=shown,
+            dynamic_partition_overwrite=_overwrites_some(options) or None,
+        )
 
     def _provider(self, command: Any) -> str:
         short = self._ask_quietly(lambda: str(command.dataSource().shortName()))
@@ -164,14 +185,71 @@ class Targets:
         ) or self._ask("v2 table", lambda: self._made_v2_table(command.name()), None)
         if relation is None:
             return None
-        dynamic = True if name == "OverwritePartitionsDynamic" else None
-        return _target_of(relation, _V2_MODES[name], dynamic)
+        target = _target_of(relation, _V2_MODES[name], self._replaces_some(name, command))
+        keys = self._ask_quietly(lambda: _v2_partition_names(command.table().table()))
+        return target if target is None or not keys else replace(target, partition_columns=keys)
+
+    def _replaces_some(self, name: str, command: Any) -> bool | None:
+        """Whether an overwrite leaves some rows: those of other partitions, or by a condition."""
+        if name == "OverwritePartitionsDynamic":
+            return True
+        if name != "OverwriteByExpression":
+            return None
+        text = self._ask("deleteExpr", lambda: str(command.deleteExpr().toString()), "?")
+        return None if text == "true" else True
+
+    def told_name(self, name: str, command: Any) -> str:
+        """Spark rewrites MERGE, UPDATE and DELETE into one command; its table says which it was."""
+        if name not in ROW_LEVEL_WRITES:
+            return name
+        operation = self._ask(
+            "row-level operation",
+            lambda: str(command.table().table().operation().command().toString()),
+            "MERGE",
+        )
+        return COMMAND_NAMES.get(operation, COMMAND_NAMES["MERGE"])
+
+    def _row_level(self, name: str, command: Any) -> Target | None:
+        """MERGE, UPDATE and DELETE: what they do not touch stays, so they append."""
+        if name in ROW_LEVEL_WRITES:
+            relation = self._ask(
+                "original table", lambda: self._relations.v2_relation(command.originalTable()), None
+            )
+        else:
+            place = command.target if name in DELTA_COMMANDS else command.table
+            relation = self._ask("changed table", lambda: self._relations.only_leaf(place()), None)
+        target = None if relation is None else _target_of(relation, "Append")
+        if target is None or name not in DELTA_COMMANDS:
+            return target
+        return replace(target, format="delta")
 
     def _made_v2_table(self, resolved: Any) -> Relation:
         """The table that CREATE TABLE AS SELECT has made by now."""
         identifier = resolved.identifier()
         table = resolved.catalog().loadTable(identifier)
         return self._relations.v2(table, v2_name(identifier), NO_OPTIONS)
+
+    def of_stream(self, write: Any) -> Target | None:
+        """Where a streaming query writes; None for a sink that keeps nothing, or a function.
+
+        ``write`` is the node at the top of the query's plan. Complete mode writes all anew.
+        """
+        mode = self._ask("output mode", lambda: str(write.outputMode().toString()), UNKNOWN_MODE)
+        mode = {"Complete": "Overwrite", "Update": "Append"}.get(mode, mode)
+        table = self._ask_quietly(lambda: self._tables.described(write.catalogTable().get()))
+        sink = self._ask_quietly(lambda: str(write.sink().toString()))
+        if sink is None:
+            options = self._ask_quietly(lambda: read_map(write.writeOptions())) or NO_OPTIONS
+            relation = self._ask(
+                "stream's table", lambda: self._relations.v2(write.table(), None, options), None
+            )
+            return None if relation is None else _target_of(relation, mode)
+        kind, place = bracketed(sink)
+        if kind not in _SINKS_OF_FILES:
+            return None
+        uri = table.location if table is not None and table.location else self._qualified(place)
+        form = _SINKS_OF_FILES[kind]
+        return None if uri is None else Target(uri=uri, mode=mode, format=form, table=table)
 
     def _lifecycle(self, command: Any, execution: Any) -> Target | None:
         """CREATE, DROP or TRUNCATE of a table. A view has no data, so it is not reported."""
@@ -220,6 +298,18 @@ def _target_of(relation: Relation, mode: str, dynamic: bool | None = None) -> Ta
         table=relation.table,
         dynamic_partition_overwrite=dynamic,
     )
+
+
+def _overwrites_some(options: Mapping[str, str]) -> bool:
+    """Delta's ``replaceWhere``, and an overwrite of the partitions that are written alone."""
+    dynamic = options.get("partitionoverwritemode", "").lower() == "dynamic"
+    return dynamic or "replacewhere" in options
+
+
+def _v2_partition_names(table: Any) -> tuple[str, ...]:
+    """The columns that a table is partitioned by as they are; ``days(ts)`` is no column."""
+    plain = (part for part in table.partitioning() if str(part.name()) == "identity")
+    return tuple(str(part.references()[0].fieldNames()[0]) for part in plain)
 
 
 def _mode_of(overwrite: bool) -> str:

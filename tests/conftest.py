@@ -8,9 +8,17 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
+from gremlin_python.process.traversal import Bytecode
 
+from graph_model.gremlin import server as engine_server
+from graph_model.gremlin.connection import Connections
+from graph_model.gremlin.dialect import NEPTUNE
 from graph_model.gremlin.graph import GremlinGraph, open_graph
 from graph_model.gremlin.server import EmbeddedServer
+from tests import neptune
+from tests.contract.databases import server_url
+
+__all__ = ["server_url"]
 
 
 def needs_java() -> None:
@@ -44,3 +52,61 @@ def gremlin_graph(gremlin_url: str) -> Iterator[GremlinGraph]:
         yield graph
     finally:
         graph.close()
+
+
+# --- Neptune -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def neptune_objections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Nothing leaves through the Neptune dialect, in any test, that Neptune would refuse."""
+    found: list[str] = []
+    encode = Connections._encode
+
+    def checked(self: Connections, request: Bytecode, seconds: float) -> tuple[str, bytes]:
+        request_id, payload = encode(self, request, seconds)
+        if self.dialect.name == NEPTUNE.name:
+            try:
+                neptune.check(request, len(payload), self.dialect)
+            except neptune.RefusedByNeptune as refusal:
+                found.append(str(refusal))  # also where the code under test swallows it
+                raise
+        return request_id, payload
+
+    monkeypatch.setattr(Connections, "_encode", checked)
+    yield found
+    assert found == []
+
+
+@pytest.fixture(scope="session")
+def neptune_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Gremlin Server set up like Neptune: sets unless single is said, string ids, no scripts."""
+    needs_java()
+    folder = tmp_path_factory.mktemp("neptune")
+    script = engine_server._LAUNCHER.read_text("utf-8")
+    no_sessions = "processors.get(null).remove('session')"
+    assert no_sessions in script
+    launcher = folder / "neptune.groovy"
+    launcher.write_text(
+        script.replace(no_sessions, f"{no_sessions}\n    processors.get(null).remove('')"), "utf-8"
+    )
+    settings = engine_server.graph_properties() + (
+        "gremlin.tinkergraph.defaultVertexPropertyCardinality=set\n"
+    )
+    for kind in ("vertex", "edge", "vertexProperty"):
+        settings = settings.replace(f"{kind}IdManager=ANY", f"{kind}IdManager=STRING")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine_server, "graph_properties", lambda: settings)
+        patch.setattr(engine_server, "_LAUNCHER", launcher)
+        server = EmbeddedServer(
+            folder / "engine",
+            environment=os.environ,
+            port=0,
+            heap_mb=512,
+            java_options=QUICK_START,
+        )
+        server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()

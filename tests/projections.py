@@ -5,15 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from graph_model import identity
-from graph_model.catalogue import SqlCatalogue
+from graph_model.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.database import open_database
 from graph_model.facts import Edge, Row, Vertex
 from graph_model.journal import SqlJournal
 from graph_model.journal.content import content_hash
 from graph_model.memory import MemoryGraph
+from graph_model.openlineage import (
+    DatasetEvent,
+    Event,
+    JobEvent,
+    RunEvent,
+    read_event,
+    subject_key,
+)
 from graph_model.projector import Projector
 from graph_model.store import DocumentKind, Receipt, Submission
 
@@ -35,14 +43,36 @@ def submission(
     )
 
 
+def lineage_event(body: Mapping[str, Any], scope: str = "", **changes: Any) -> Submission:
+    """An OpenLineage event as the edge hands it to the journal; ``changes`` come after its key was
+    made, for what a later translator cannot read any more.
+    """
+    event = read_event(body)
+    key, kind = subject_key(event), _KINDS[type(event)]
+    raw = json.dumps({**body, **changes}, ensure_ascii=False, separators=(",", ":")).encode()
+    digest = content_hash(kind.value, "2", raw)
+    return Submission(kind, "2", key, scope, identity.subject_id(scope, key), digest, raw)
+
+
+_KINDS: Final[Mapping[type[Event], DocumentKind]] = {
+    RunEvent: DocumentKind.RUN_EVENT,
+    JobEvent: DocumentKind.JOB_EVENT,
+    DatasetEvent: DocumentKind.DATASET_EVENT,
+}
+
+
 @dataclass
 class SmallHeadwater:
     """Everything in memory; ``project`` runs the projector until nothing is pending."""
 
     journal: SqlJournal
     graph: MemoryGraph
-    catalogue: SqlCatalogue
+    generations: SqlGenerations
     projector: Projector
+
+    @property
+    def catalogue(self) -> SqlCatalogue:
+        return self.generations.current
 
     def accept(self, *submissions: Submission) -> tuple[int, ...]:
         return self.journal.accept(submissions, Receipt(0, "", "test", "raw"))
@@ -59,16 +89,17 @@ class SmallHeadwater:
         )
 
     def close(self) -> None:
-        self.catalogue.close()
+        self.generations.close()
         self.journal.close()
 
 
 def small_headwater() -> SmallHeadwater:
     engine = open_database("sqlite://")
-    journal, catalogue, graph = SqlJournal(engine), SqlCatalogue(engine), MemoryGraph()
-    projector = Projector(journal, graph, catalogue)
+    journal, graph = SqlJournal(engine), MemoryGraph()
+    generations = SqlGenerations(engine, journal)
+    projector = Projector(journal, graph, generations)
     projector.prepare()
-    return SmallHeadwater(journal, graph, catalogue, projector)
+    return SmallHeadwater(journal, graph, generations, projector)
 
 
 def project(submissions: Iterable[Submission], *, stepwise: bool) -> SmallHeadwater:

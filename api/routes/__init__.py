@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from api.routes import graph, health, journal, pages, producer
+from api.consumer import about
+from api.consumer import routes as consumer
+from api.routes import (
+    commands,
+    governance,
+    graph,
+    health,
+    journal,
+    openlineage,
+    pages,
+    producer,
+    rules,
+)
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -17,7 +29,13 @@ def register(app: Flask, api: Api) -> None:
     for prefix in producer.PREFIXES:
         name = "producer" if prefix else "producer_at_root"
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
+    api.register_blueprint(openlineage.blueprint)
+    api.register_blueprint(consumer.blueprint)
+    api.register_blueprint(about.blueprint)
     api.register_blueprint(graph.blueprint)
     api.register_blueprint(journal.blueprint)
+    api.register_blueprint(commands.blueprint)
+    api.register_blueprint(governance.blueprint)
+    api.register_blueprint(rules.blueprint)
     api.register_blueprint(health.blueprint)
     app.register_blueprint(pages.blueprint)

@@ -10,15 +10,26 @@ from typing import Any, Final
 from flask import Response, jsonify
 
 from api.blueprint import Blueprint
-from api.replies import graph_reply, page_reply, plan_reply, runs_reply, to_json
+from api.marking import (
+    dataset_filter,
+    filter_datasets,
+    marked_dataset,
+    marked_graph,
+    marked_page,
+    refuse_hidden,
+    refuse_named_hidden,
+    without_hidden_columns,
+    without_hidden_references,
+)
+from api.replies import page_reply, plan_reply, runs_reply, to_json
 from api.schemas.graph import (
     AtQuery,
     ColumnLineageQuery,
+    DatasetsQuery,
     HistoryQuery,
     JobsQuery,
     LastWriterQuery,
     LineageQuery,
-    ListQuery,
     NoQuery,
     OverviewQuery,
     PlanQuery,
@@ -27,18 +38,23 @@ from api.schemas.graph import (
 from api.schemas.reply import GraphReply, ItemReply, LastWriterReply, ListReply, PlanReply
 from api.service import current_service
 from graph_model import identity, labels
-from graph_model.answers import Answers
+from graph_model.answers import Answers, DatasetItem
+from graph_model.cursors import read_cursor, write_cursor
 from graph_model.errors import NotFound, Rebuilding
+from graph_model.facts import DatasetRow
 from graph_model.lineage import Question
+from graph_model.store import Page
+from graph_model.view import GraphView
 
 blueprint = Blueprint("graph", __name__, url_prefix="/graph", description="The lineage graph")
+_KEPT: Final = "datasets-kept"
 #: How long a walk may take before it answers with what it has.
 TIME_LIMIT_MS: Final = 20_000
 
 
 def _answers() -> Answers:
     service = current_service()
-    return Answers(service.graph, service.catalogue, service.journal)
+    return Answers(service.graph, service.catalogue, service.journal, rules=service.projector.rules)
 
 
 def _rebuilding() -> bool:
@@ -57,6 +73,11 @@ def _whole_or_later() -> Iterator[None]:
         raise
 
 
+def _graph(view: GraphView, rebuilding: bool, query: Mapping[str, Any]) -> Response:
+    governance = current_service().governance
+    return jsonify(marked_graph(view, governance, rebuilding=rebuilding, layout=query["layout"]))
+
+
 def _deadline() -> Callable[[], bool]:
     end = time.monotonic() + TIME_LIMIT_MS / 1000
     return lambda: time.monotonic() > end
@@ -67,6 +88,11 @@ def _typed(kind: str, identifier: str) -> str:
     if identity.kind_of(identifier) != kind:
         raise NotFound(kind, identifier)
     return identifier
+
+
+def _shown(kind: str, identifier: str) -> str:
+    """As ``_typed``; what is hidden is unknown to whoever is no admin."""
+    return refuse_hidden(_typed(kind, identifier), current_service())
 
 
 def _described(schema: type) -> Callable[[Any], Any]:
@@ -80,14 +106,17 @@ def _described(schema: type) -> Callable[[Any], Any]:
 def overview(query: Mapping[str, Any]) -> Response:
     """All jobs and tables."""
     rebuilding = _rebuilding()
+    service = current_service()
+    governance = service.governance
     view = _answers().overview(
         namespace=query["namespace"],
         query=query["q"],
         limit=query["limit"],
         at=query["at"],
         layout=query["layout"],
+        keep=dataset_filter(query["layer"], query["classification"], governance, service.catalogue),
     )
-    return jsonify(graph_reply(view, rebuilding))
+    return _graph(view, rebuilding, query)
 
 
 @blueprint.route("/lineage")
@@ -98,7 +127,11 @@ def lineage(query: Mapping[str, Any]) -> Response:
     answers = _answers()
     rebuilding = _rebuilding()
     with _whole_or_later():
-        node = answers.references.resolve(query["node"], query["at"])
+        node = refuse_named_hidden(
+            answers.references.resolve(query["node"], query["at"]),
+            query["node"],
+            current_service(),
+        )
     question = Question(
         node=node,
         direction=query["direction"],
@@ -115,7 +148,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
         expired=_deadline(),
         time_limit_ms=TIME_LIMIT_MS,
     )
-    return jsonify(graph_reply(view, rebuilding))
+    return _graph(view, rebuilding, query)
 
 
 @blueprint.route("/column-lineage")
@@ -133,8 +166,13 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
         limit=query["limit"],
     )
     rebuilding = _rebuilding()
+    answers = _answers()
     with _whole_or_later():
-        view = _answers().column_lineage(
+        named = query["dataset"].removeprefix("dataset:")
+        refuse_named_hidden(
+            answers.references.dataset(named, query["at"]), named, current_service()
+        )
+        view = answers.column_lineage(
             query["dataset"],
             query["column"],
             question,
@@ -142,7 +180,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
             expired=_deadline(),
             time_limit_ms=TIME_LIMIT_MS,
         )
-    return jsonify(graph_reply(view, rebuilding))
+    return _graph(view, rebuilding, query)
 
 
 @blueprint.route("/jobs")
@@ -157,7 +195,7 @@ def jobs(query: Mapping[str, Any]) -> Response:
         cursor=query["cursor"],
         at=query["at"],
     )
-    return jsonify(page_reply(page))
+    return jsonify(marked_page(page, current_service().governance))
 
 
 @blueprint.route("/jobs/<job_id>")
@@ -165,7 +203,10 @@ def jobs(query: Mapping[str, Any]) -> Response:
 @_described(ItemReply)
 def job(query: Mapping[str, Any], job_id: str) -> Response:
     """One job with its logical plans."""
-    return jsonify(to_json(_answers().job(_typed(labels.JOB, job_id), query["at"])))
+    governance = current_service().governance
+    key = _shown(labels.JOB, job_id)
+    page = to_json(_answers().job(key, query["at"]))
+    return jsonify(without_hidden_references(page, governance))
 
 
 @blueprint.route("/jobs/<job_id>/runs")
@@ -174,7 +215,7 @@ def job(query: Mapping[str, Any], job_id: str) -> Response:
 def runs(query: Mapping[str, Any], job_id: str) -> Response:
     """The runs of a job, newest first."""
     page = _answers().runs(
-        _typed(labels.JOB, job_id),
+        _shown(labels.JOB, job_id),
         limit=query["limit"],
         cursor=query["cursor"],
         at=query["at"],
@@ -188,18 +229,35 @@ def runs(query: Mapping[str, Any], job_id: str) -> Response:
 def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
     """One run with its executions."""
     del query
-    return jsonify(to_json(_answers().run(_typed(labels.JOB, job_id), _typed(labels.RUN, run_id))))
+    return jsonify(to_json(_answers().run(_shown(labels.JOB, job_id), _typed(labels.RUN, run_id))))
 
 
 @blueprint.route("/datasets")
-@blueprint.arguments(ListQuery)
+@blueprint.arguments(DatasetsQuery)
 @_described(ListReply)
 def datasets(query: Mapping[str, Any]) -> Response:
     """Datasets, by name."""
+    service = current_service()
+    keep = dataset_filter(
+        query["layer"], query["classification"], service.governance, service.catalogue
+    )
+    if keep is not None:
+        return jsonify(marked_page(_kept_datasets(query, keep), service.governance))
     page = _answers().datasets(
         query=query["q"], limit=query["limit"], cursor=query["cursor"], at=query["at"]
     )
-    return jsonify(page_reply(page))
+    return jsonify(marked_page(page, service.governance))
+
+
+def _kept_datasets(
+    query: Mapping[str, Any], keep: Callable[[DatasetRow], bool]
+) -> Page[DatasetItem]:
+    start = int(read_cursor(query["cursor"], _KEPT, int)[0]) if query["cursor"] else 0
+    catalogue = current_service().catalogue
+    rows, total = filter_datasets(keep, query["q"], start, query["limit"], catalogue)
+    end = start + len(rows)
+    following = write_cursor(_KEPT, end) if rows and end < total else None
+    return Page(_answers().dataset_items(rows, query["at"]), total, following)
 
 
 @blueprint.route("/datasets/<dataset_id>")
@@ -207,7 +265,10 @@ def datasets(query: Mapping[str, Any]) -> Response:
 @_described(ItemReply)
 def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
     """One dataset: its schema, who writes and reads it."""
-    return jsonify(to_json(_answers().dataset(_typed(labels.DATASET, dataset_id), query["at"])))
+    governance = current_service().governance
+    key = _shown(labels.DATASET, dataset_id)
+    page = to_json(_answers().dataset(key, query["at"]))
+    return jsonify(marked_dataset(page, governance))
 
 
 @blueprint.route("/datasets/<dataset_id>/history")
@@ -216,7 +277,7 @@ def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
 def history(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The executions that wrote a dataset, newest first."""
     page = _answers().history(
-        _typed(labels.DATASET, dataset_id),
+        _shown(labels.DATASET, dataset_id),
         limit=query["limit"],
         cursor=query["cursor"],
         at=query["at"],
@@ -230,7 +291,7 @@ def history(query: Mapping[str, Any], dataset_id: str) -> Response:
 def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
     """Who wrote a dataset, or one partition of it, last."""
     found = _answers().last_writer(
-        _typed(labels.DATASET, dataset_id), partition=query["partition"], at=query["at"]
+        _shown(labels.DATASET, dataset_id), partition=query["partition"], at=query["at"]
     )
     return jsonify(to_json(found))
 
@@ -253,5 +314,6 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 @_described(ListReply)
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs and columns by name."""
+    service = current_service()
     page = _answers().search(query["q"], kinds=query["kind"], limit=query["limit"])
-    return jsonify(page_reply(page))
+    return jsonify(marked_page(without_hidden_columns(page, service), service.governance))

@@ -1,4 +1,4 @@
-"""Whether the process answers, and whether its answers are whole."""
+"""Whether the process answers, whether its answers are whole, and what is measured."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 
 from flask import Response, jsonify
 
+from api import metrics as measured
 from api.blueprint import Blueprint
 from api.errors import RETRY_AFTER_SECONDS
 from api.readiness import ask
 from api.schemas.health import LiveReply, ReadyReply
+from api.schemas.security import OPEN
 from api.service import current_service
 
 blueprint = Blueprint("health", __name__, description="Whether this Headwater is well")
@@ -18,6 +20,7 @@ blueprint = Blueprint("health", __name__, description="Whether this Headwater is
 
 @blueprint.route("/health/live")
 @blueprint.response(200, LiveReply)
+@blueprint.doc(security=OPEN)
 def live() -> dict[str, Any]:
     """200 while the process answers."""
     return {"status": "live"}
@@ -25,7 +28,10 @@ def live() -> dict[str, Any]:
 
 @blueprint.route("/health/ready")
 @blueprint.response(200, ReadyReply)
-@blueprint.doc(responses={503: {"description": "Rebuilding, or a part is away: the same body"}})
+@blueprint.doc(
+    security=OPEN,
+    responses={503: {"description": "Rebuilding, or a part is away: the same body"}},
+)
 def ready() -> Response:
     """200 when documents are taken and the graph is up to date with the journal."""
     readiness = ask(current_service())
@@ -34,3 +40,13 @@ def ready() -> Response:
         response.status_code = 503
         response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
+
+
+@blueprint.route("/metrics")
+@blueprint.doc(
+    summary="What is measured, for Prometheus",
+    responses={200: {"description": "The text format", "content": {"text/plain": {}}}},
+)
+def metrics() -> Response:
+    """Counters of this process, and what the journal holds now."""
+    return Response(current_service().metrics.text(), content_type=measured.CONTENT_TYPE)

@@ -9,6 +9,7 @@ normalised before routing (``application.normalise_producer_paths``).
 from __future__ import annotations
 
 from functools import partial
+from http import HTTPStatus
 from typing import Any, Final
 
 from flask import Response, current_app, json, request
@@ -16,16 +17,19 @@ from flask import Response, current_app, json, request
 from api.blueprint import Blueprint
 from api.bodies import CONTENT_TYPES, Limits, api_version, gunzip, is_gzip, read_bounded
 from api.intake import Delivery, take_events, take_plan
+from api.principals import current_principal
 from api.readiness import probe_journal
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import current_service
 from api.settings import Settings
+from graph_model.store import DocumentKind
 
 API_VERSIONS: Final = ("1.2", "1.1", "1")
 LONG_TERM_VERSIONS: Final = ("1.2", "1.1")
 PATHS: Final = ("/status", "/execution-plans", "/execution-events")
 PREFIXES: Final = ("", "/producer")
+_KINDS: Final = {"execution-plans": DocumentKind.PLAN, "execution-events": DocumentKind.EVENT}
 
 blueprint = Blueprint(
     "producer",
@@ -71,6 +75,7 @@ def status() -> Response:
 def execution_plans() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
     plan_id = take_plan(_delivery(), current_service(), _wait_seconds())
+    current_service().metrics.received(DocumentKind.PLAN.value, 1)
     return Response(json.dumps(plan_id), status=201, mimetype="application/json")
 
 
@@ -82,7 +87,8 @@ def execution_plans() -> Response:
 )
 def execution_events() -> Response:
     """A list of events, all or none. One whose plan is not known yet waits for it."""
-    take_events(_delivery(), current_service(), _wait_seconds())
+    number = take_events(_delivery(), current_service(), _wait_seconds())
+    current_service().metrics.received(DocumentKind.EVENT.value, number)
     response = Response(status=201)
     del response.headers["Content-Type"]
     return response
@@ -98,10 +104,13 @@ def _wait_seconds() -> float:
 
 
 def _delivery() -> Delivery:
+    return read_delivery(api_version(request.headers.get("Content-Type")))
+
+
+def read_delivery(version: str) -> Delivery:
     """The request's body, still packed, with what its headers say about it."""
-    settings = _settings()
+    settings, principal = _settings(), current_principal()
     limits = Limits(settings.max_body_bytes, settings.max_compressed_bytes)
-    version = api_version(request.headers.get("Content-Type"))
     packed = is_gzip(request.headers.get("Content-Encoding"))
     raw = read_bounded(request.stream, limits.compressed if packed else limits.inflated)
     return Delivery(
@@ -110,4 +119,17 @@ def _delivery() -> Delivery:
         version,
         request.path,
         partial(gunzip, limit=limits.inflated) if packed else bytes,
+        principal.name,
+        principal.scope,
     )
+
+
+def count_refusal(response: Response) -> Response:
+    """A request with documents that is answered with an error, whoever answers it."""
+    kind = _KINDS.get(request.path.rpartition("/")[2])
+    if kind is not None and response.status_code >= HTTPStatus.BAD_REQUEST:
+        current_service().metrics.refused(kind.value, response.status_code)
+    return response
+
+
+blueprint.after_request(count_refusal)

@@ -12,6 +12,8 @@ MAX_DEPTH = 50
 class OverviewQuery(Query):
     namespace = Text(load_default=None)
     q = Words(most=200, load_default="")
+    layer = Text(most=64, load_default=None)
+    classification = Text(most=64, load_default=None)
     limit = Whole(1, 2_000, load_default=500)
     at = Instant()
     layout = Flag(load_default=False)
@@ -49,6 +51,11 @@ class ListQuery(Query):
 
 class JobsQuery(ListQuery):
     namespace = Text(load_default=None)
+
+
+class DatasetsQuery(ListQuery):
+    layer = Text(most=64, load_default=None)
+    classification = Text(most=64, load_default=None)
 
 
 class HistoryQuery(Query):

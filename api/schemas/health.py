@@ -11,9 +11,17 @@ class LiveReply(Schema):
     status = fields.String(required=True)
 
 
+class LagReply(Schema):
+    """How far the graph is behind: documents, and since how many seconds the oldest is there."""
+
+    documents = fields.Integer(required=True)
+    seconds = fields.Float(required=True)
+
+
 class ReadyReply(Schema):
     """What each part says; ``pending`` counts documents that the graph does not show yet."""
 
     status = fields.String(required=True)
     checks = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
     pending = fields.Integer(allow_none=True)
+    lag = fields.Nested(LagReply, allow_none=True)

@@ -52,6 +52,17 @@ class ReplayReply(Schema):
     reopened = fields.Integer(required=True)
 
 
+class RebuildReply(Schema):
+    """How far a rebuild is; the hashes are null until they are known."""
+
+    phase = fields.String(required=True)
+    plansDone = fields.Integer(required=True)
+    plans = fields.Integer(required=True)
+    removed = fields.Integer(required=True)
+    before = fields.String(required=True, allow_none=True)
+    after = fields.String(required=True, allow_none=True)
+
+
 class EntrySchema(Schema):
     """One document of the journal, without its body."""
 

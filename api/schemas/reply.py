@@ -54,6 +54,8 @@ class GraphReply(Reply):
     folded = fields.Boolean(required=True)
     focus = fields.String(required=True, allow_none=True)
     cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+    layers = fields.List(fields.Dict())
+    hidden = fields.Integer()
 
 
 class ItemReply(Reply):

@@ -95,6 +95,16 @@ _CUSTOMERS: Final = 21
 _PART_COUNT: Final = 12
 _ORDER_COUNT: Final = 48
 
+# What chance does not give: parts called forest sold by a supplier of Canada in 1994 (query 20),
+# and orders of which only the supplier of Saudi Arabia is late (query 21).
+# Part, supplier, quantity, day sent, day promised, day received.
+_RARE_DAY: Final = datetime.date(1994, 3, 1)
+_RARE_LINES: Final = (
+    ((3, 10, 7, 9, 30, 20), (5, 6, 9, 10, 15, 25)),
+    ((11, 10, 12, 8, 31, 19), (4, 13, 10, 11, 14, 22)),
+    ((5, 14, 3, 6, 28, 17), (5, 6, 8, 12, 16, 24)),
+)
+
 
 def queries(environment: Mapping[str, str]) -> tuple[Job, ...]:
     """All 22, in order. Raises ConfigurationError when the archive cannot be had."""
@@ -125,6 +135,9 @@ def tables(seed: int = 11) -> tuple[Table, ...]:
     source = random.Random(seed)
     orders = [_order(source, number) for number in range(1, _ORDER_COUNT + 1)]
     lines = [line for order in orders for line in _lines(source, order)]
+    rare = [_rare(number) for number in range(len(_RARE_LINES))]
+    orders += [order for order, _ in rare]
+    lines += [line for _, found in rare for line in found]
     rows: dict[str, Sequence[Sequence[Any]]] = {
         "region": [(key, name, f"r{key}") for key, name in enumerate(_REGIONS)],
         "nation": [(key, name, area, f"n{key}") for key, (name, area) in enumerate(_NATIONS)],
@@ -187,6 +200,20 @@ def _order(source: random.Random, key: int) -> tuple[Any, ...]:
 def _lines(source: random.Random, order: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Every eighth order is large (query 18); a tiny quantity now and then is query 17's."""
     return [_line(source, order, number) for number in range(1, 8 if order[0] % 8 == 0 else 4)]
+
+
+def _rare(number: int) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+    """An order and its line items, without chance: those of the other orders stay the same."""
+    key = _ORDER_COUNT + number + 1
+    order = (key, number + 1, "F", Decimal(500 + number), _RARE_DAY, "2-HIGH", f"clerk{key}", 0,
+             f"oc{key}")  # fmt: skip
+    lines = [
+        (key, part, supplier, place, Decimal(quantity), Decimal(100 + part), Decimal("0.05"),
+         Decimal("0.02"), "N", "F", *(_RARE_DAY.replace(day=day) for day in days), "NONE", "MAIL",
+         f"lc{place}")
+        for place, (part, supplier, quantity, *days) in enumerate(_RARE_LINES[number], 1)
+    ]  # fmt: skip
+    return order, lines
 
 
 def _line(source: random.Random, order: Sequence[Any], number: int) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 /**
  * One wrapper around fetch. Errors are values; a newer question on the same channel aborts the older.
  */
+import { keyHeader } from './key.js';
 
 const WAIT_DEFAULT = 3;
 const WAIT_LONGEST = 30;
@@ -17,10 +18,13 @@ const WAIT_LONGEST = 30;
 
 /**
  * @param {typeof fetch} [send] fetch, or a stand-in
+ * @param {() => string} [key] the reader's API key; empty: none is sent
  * @returns {{get: (path: string, query?: Record<string, unknown>, channel?: string) => Promise<Result>,
- *   post: (path: string, body: unknown) => Promise<Result>, abort: (channel: string) => void}}
+ *   post: (path: string, body: unknown) => Promise<Result>,
+ *   put: (path: string, body: unknown) => Promise<Result>,
+ *   remove: (path: string, query?: Record<string, unknown>) => Promise<Result>, abort: (channel: string) => void}}
  */
-export function createApi(send = (...given) => fetch(...given)) {
+export function createApi(send = (...given) => fetch(...given), key = () => '') {
   /** @type {Map<string, AbortController>} */
   const running = new Map();
 
@@ -33,17 +37,28 @@ export function createApi(send = (...given) => fetch(...given)) {
 
   async function get(path, query = {}, channel = '') {
     const controller = channel ? begin(channel) : new AbortController();
-    return ask(send, address(path, query), { signal: controller.signal });
+    return ask(send, address(path, query), { signal: controller.signal, headers: keyHeader(key()) });
   }
 
   async function post(path, body) {
-    const headers = { 'Content-Type': 'application/json' };
+    const headers = { 'Content-Type': 'application/json', ...keyHeader(key()) };
     return ask(send, path, { method: 'POST', headers, body: JSON.stringify(body) });
+  }
+
+  async function put(path, body) {
+    const headers = { 'Content-Type': 'application/json', ...keyHeader(key()) };
+    return ask(send, path, { method: 'PUT', headers, body: JSON.stringify(body) });
+  }
+
+  async function remove(path, query = {}) {
+    return ask(send, address(path, query), { method: 'DELETE', headers: keyHeader(key()) });
   }
 
   return {
     get,
     post,
+    put,
+    remove,
     abort: (channel) => running.get(channel)?.abort(),
   };
 }

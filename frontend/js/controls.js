@@ -3,6 +3,7 @@
  * stays where it is while the picture changes.
  */
 import { button, element, replace } from './dom.js';
+import { swatch } from './model.js';
 import { DEPTH_LIMIT, depthOf, fromLocalInput, toLocalInput } from './url.js';
 
 const PAUSE = 300;
@@ -19,6 +20,8 @@ const PAUSE = 300;
 const MAKERS = {
   q: filter,
   namespace: namespaces,
+  layer: (change) => choice(change, 'layer', 'Layer', (box) => [box.layer?.name]),
+  classification: (change) => choice(change, 'classification', 'Class', tagsOf),
   direction: directions,
   depth,
   columns: columnsToggle,
@@ -65,6 +68,33 @@ function filter(change) {
 /** A field in which someone is writing is left alone. */
 function follow(input, value) {
   if (document.activeElement !== input || input.value === '') input.value = value;
+}
+
+/** One of the values that were seen in the picture; hidden as long as there is none. */
+function choice(change, name, words, valuesOf) {
+  const known = new Set();
+  const id = `control-${name}`;
+  const select = element('select', {
+    id,
+    'data-testid': id,
+    onchange: () => change({ [name]: select.value, selected: '' }),
+  });
+  const node = labelled(words, select, id);
+  return {
+    node,
+    follow(state, page) {
+      const values = [...(page?.model?.boxes.values() ?? [])].flatMap(valuesOf);
+      for (const value of [...values, state[name]]) if (value) known.add(value);
+      const options = [...known].sort().map((value) => element('option', { value }, value));
+      replace(select, element('option', { value: '' }, 'all'), options);
+      select.value = state[name];
+      node.hidden = known.size === 0;
+    },
+  };
+}
+
+function tagsOf(box) {
+  return [...(box.node.classifications ?? []), ...box.rows.flatMap((row) => row.node.classifications ?? [])];
 }
 
 function namespaces(change) {
@@ -293,6 +323,7 @@ export function legend(model) {
     ['line direct', 'Column value', kinds.has('DIRECT')],
     ['line indirect', 'Filter, join, group, sort', kinds.has('INDIRECT')],
   ];
+  const layers = new Map(boxes.filter((box) => box.layer).map(({ layer }) => [layer.name, layer]));
   return element(
     'ul',
     { class: 'legend', 'aria-label': 'Legend' },
@@ -301,6 +332,14 @@ export function legend(model) {
       .map(([look, words]) =>
         element('li', {}, element('span', { class: look, 'aria-hidden': 'true' }), words),
       ),
+    [...layers.values()].map(({ name, colour }) =>
+      element(
+        'li',
+        { 'data-layer': name },
+        element('span', { class: 'swatch layer', style: swatch(colour), 'aria-hidden': 'true' }),
+        name,
+      ),
+    ),
   );
 }
 

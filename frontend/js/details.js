@@ -2,6 +2,7 @@
  * What the panel says of a table, a job, a column or an edge: first what the picture knows, then
  * what the server adds.
  */
+import { classifications } from './classifications.js';
 import { anchor, data, element, icon, time } from './dom.js';
 import { count, formatDuration, formatNumber, howWord, plain, shorten } from './format.js';
 import { find } from './model.js';
@@ -59,6 +60,7 @@ function describeDataset(context, node) {
       facts([
         ['Type', node.type && data(node.type)],
         ['Scope', node.scope && data(node.scope)],
+        ['Layer', node.layer && data(node.layer)],
         ['Last write', time(node.lastWrite, 'never seen')],
         [
           'Also known as',
@@ -70,6 +72,7 @@ function describeDataset(context, node) {
             ),
         ],
       ]),
+      classifications(context, node),
       later(last, (reply) => lastWriter(state, reply)),
       later(known, (dataset) => datasetParts(state, dataset)),
       later(
@@ -344,6 +347,7 @@ function describeColumn(context, model, row) {
         ['Table', datasetLink(state, home.node)],
         ['Type', row.type && data(row.type, 'mono')],
       ]),
+      classifications(context, row.node),
       hops('Comes from', state, model, model.incoming.get(row.id) ?? [], 'from'),
       hops('Goes to', state, model, model.outgoing.get(row.id) ?? [], 'to'),
     ],

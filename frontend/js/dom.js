@@ -78,6 +78,7 @@ const ICONS = Object.freeze({
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   graph: 'M4 9h6v6H4zM15 4h5v5h-5zM15 15h5v5h-5zM10 12h3M13 12V6.5h2M13 12v5.5h2',
   list: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
+  key: 'M8 11a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11 12.2 20 3.5M16.5 7l3 3M8 15h.01',
   warning: 'M12 4 2.8 20h18.4zM12 10v4.5M12 17.2v.1',
   inbox: 'M4 13h4.5l1.5 3h4l1.5-3H20M4 13v6h16v-6L17 5H7z',
   table: 'M4 5h16v14H4zM4 10h16M10 10v9',

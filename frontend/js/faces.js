@@ -66,28 +66,74 @@ export function emptyFace(heading, words, way) {
   );
 }
 
+/**
+ * The server wants an API key. The field has no name, so no form could ever put it into an address.
+ * @param {import('./api.js').Failure} error
+ * @param {{refused: boolean, submit: (key: string) => void}} ways refused: one was sent and is not known
+ * @returns {HTMLElement}
+ */
+export function keyFace(error, { refused, submit }) {
+  const field = element('input', {
+    id: 'key',
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    required: true,
+    'aria-describedby': 'key-message',
+    'data-testid': 'key',
+  });
+  function send(event) {
+    event.preventDefault();
+    if (field.value.trim()) submit(field.value);
+  }
+  return face(
+    { name: 'key', icon: 'key', heading: refused ? 'This key was refused' : 'An API key is needed' },
+    element('p', { id: 'key-message', role: refused ? 'alert' : null }, data(error.message)),
+    element(
+      'form',
+      { class: 'key-form', method: 'post', onsubmit: send },
+      element('label', { for: 'key' }, 'API key'),
+      field,
+      element('button', { type: 'submit', class: 'button', 'data-testid': 'key-send' }, 'Use this key'),
+    ),
+    element(
+      'p',
+      { class: 'muted' },
+      'It stays in this tab until you close it. headwater keys create makes one.',
+    ),
+  );
+}
+
 const HEADINGS = Object.freeze({
   0: 'No answer',
   400: 'The server did not understand the question',
   404: 'Not found',
-  401: 'Not signed in',
   403: 'Not allowed',
+  429: 'Too many requests',
 });
 
 /**
  * @param {import('./api.js').Failure} error
- * @param {{retry: () => void, hrefOf: (parameter: string, id: string) => string}} ways
+ * @param {{retry: () => void, hrefOf: (parameter: string, id: string) => string, changeKey: () => void}} ways
  * @returns {HTMLElement}
  */
-export function errorFace(error, { retry, hrefOf }) {
+export function errorFace(error, { retry, hrefOf, changeKey }) {
   const heading = HEADINGS[error.status] ?? 'Something went wrong';
   return face(
     { name: 'error', icon: 'warning', heading },
     element('p', { 'data-testid': 'error-message' }, data(error.message)),
     reasons(error.errors, hrefOf),
     error.status > 0 ? element('p', { class: 'muted' }, `Status ${error.status}`) : null,
+    error.status === 429 ? element('p', { class: 'muted' }, againIn(error)) : null,
     button({ icon: 'refresh', label: 'Try again', onclick: retry }, { 'data-testid': 'retry' }),
+    error.status === 403
+      ? button({ icon: 'key', label: 'Use another key', onclick: changeKey }, { 'data-testid': 'change-key' })
+      : null,
   );
+}
+
+function againIn(error) {
+  return `The page asks again by itself in ${count(Math.round(error.retryAfter), 'second')}.`;
 }
 
 /** What the server said of each parameter; ids become links (a name that fits several tables). */

@@ -3,6 +3,7 @@
  * arrow keys that follow edges, Enter for details. It shows nothing that the canvas does not, and
  * hides nothing that the canvas shows.
  */
+import { tagChip } from './classifications.js';
 import { data, element, replace } from './dom.js';
 import { count, formatNumber, howWord, shorten } from './format.js';
 import { find, next, step } from './model.js';
@@ -21,7 +22,13 @@ export function announcement(model, position) {
     (direction) => `${formatNumber(next(model, position.id, direction).length)} ${direction}`,
   );
   const failed = item.failed ? ', last run failed' : '';
-  return `${shorten(item.label, 100)}, ${KINDS[item.kind]}${failed}, ${ways.join(', ')}${among(model, position)}`;
+  return `${shorten(item.label, 100)}, ${KINDS[item.kind]}${failed}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
+}
+
+/** What people state of it: `, layer curated, PII`. */
+function stated(item) {
+  const layer = item.layer ? [`layer ${item.layer.name}`] : [];
+  return [...layer, ...(item.node.classifications ?? [])].map((words) => `, ${words}`).join('');
 }
 
 function among(model, { id, came }) {
@@ -129,6 +136,8 @@ function drawRow(model, id) {
       {},
       element('span', { class: `chip ${item.kind}` }, KINDS[item.kind]),
       item.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null,
+      item.layer ? element('span', { class: 'chip plain' }, data(item.layer.name)) : null,
+      (item.node.classifications ?? []).map(tagChip),
     ),
     element('td', {}, names(ends('upstream'))),
     element('td', {}, names(ends('downstream'))),

@@ -4,10 +4,11 @@
 import { createApi } from './api.js';
 import { canvasTools, createControls, formSwitch, legend } from './controls.js';
 import { data, element, replace } from './dom.js';
-import { errorFace, loadingFace, rebuildingFace } from './faces.js';
+import { errorFace, keyFace, loadingFace, rebuildingFace } from './faces.js';
 import { formatNumber, shorten } from './format.js';
 import { createGraph } from './graph.js';
 import { createThemeSwitch, showDocuments } from './header.js';
+import { createKey, sessionStore } from './key.js';
 import { announcement, createList } from './list.js';
 import { createMinimap } from './minimap.js';
 import { find, step, tally } from './model.js';
@@ -20,6 +21,7 @@ import { change, link, parse, sameQuestion, write } from './url.js';
 import { columns } from './views/columns.js';
 import { job } from './views/job.js';
 import { journal } from './views/journal.js';
+import { layers } from './views/layers.js';
 import { lineage } from './views/lineage.js';
 import { overview } from './views/overview.js';
 import { plan } from './views/plan.js';
@@ -39,7 +41,7 @@ import { plan } from './views/plan.js';
  * @property {(item: object) => string} [hrefOf] where a double click leads; empty: nowhere
  */
 
-const VIEWS = { overview, job, plan, lineage, columns, journal };
+const VIEWS = { overview, job, plan, lineage, columns, journal, layers };
 const DOUBLE_CLICK = 280;
 
 const at = (id) => document.getElementById(id);
@@ -48,7 +50,8 @@ const PLACES =
   'document announcer journal tooltip theme refresh footnote over minimap';
 const places = Object.fromEntries(PLACES.split(' ').map((id) => [id, at(id)]));
 
-const api = createApi();
+const key = createKey(sessionStore());
+const api = createApi(undefined, key.get);
 let state = parse(location.search);
 /** @type {Page|null} */
 let page = null;
@@ -89,6 +92,11 @@ const search = createSearch({ input: at('search'), results: at('results') }, api
 
 function colours() {
   return readPalette(getComputedStyle(document.documentElement));
+}
+
+/** What was classified shows at once. */
+function repaint() {
+  graph.repaint(shades);
 }
 
 function announce(text) {
@@ -134,9 +142,10 @@ async function load() {
   const mine = (question += 1);
   clearTimeout(retryTimer);
   begin();
-  const result = await VIEWS[state.view].load({ state, api, reload: load, announce });
+  const result = await VIEWS[state.view].load({ state, api, reload: load, announce, repaint });
   if (mine !== question || (!result.ok && result.stale)) return;
   if (result.ok) finish(result.data);
+  else if (result.error.status === 401) askForKey(result.error);
   else if (result.error.status === 503) await wait(result.error, mine);
   else fail(result.error);
 }
@@ -184,6 +193,7 @@ function finish(loaded) {
 const KINDS = {
   overview: '',
   journal: '',
+  layers: '',
   job: 'Job',
   plan: 'Plan',
   lineage: 'Lineage',
@@ -262,15 +272,33 @@ function showFace(face) {
 }
 
 function fail(error) {
+  leave();
+  const hrefOf = (parameter, id) => write({ ...state, [parameter]: id });
+  showFace(errorFace(error, { retry: load, hrefOf, changeKey: () => useKey('') }));
+  setState('error');
+  announce(error.message);
+  if (error.status === 429) retryTimer = setTimeout(load, error.retryAfter * 1000);
+}
+
+/** No picture: the view's name stands above a face. */
+function leave() {
   page = null;
   head(state.view === 'overview' ? 'Overview' : nameOf(state), '');
   replace(places.notes);
   panel.clear();
-  showFace(
-    errorFace(error, { retry: load, hrefOf: (parameter, id) => write({ ...state, [parameter]: id }) }),
-  );
-  setState('error');
+}
+
+function askForKey(error) {
+  leave();
+  showFace(keyFace(error, { refused: key.get() !== '', submit: useKey }));
+  setState('locked');
   announce(error.message);
+  places.face.querySelector('input').focus();
+}
+
+function useKey(text) {
+  key.set(text);
+  return load();
 }
 
 function nameOf({ node, plan: planId, dataset }) {
@@ -278,10 +306,7 @@ function nameOf({ node, plan: planId, dataset }) {
 }
 
 async function wait(error, mine) {
-  page = null;
-  head(state.view === 'overview' ? 'Overview' : nameOf(state), '');
-  replace(places.notes);
-  panel.clear();
+  leave();
   const summary = await api.get('/journal', { summary: true }, 'waiting');
   if (mine !== question) return;
   showFace(rebuildingFace(error, { pending: summary.ok ? summary.data.pending : 0, retry: load }));

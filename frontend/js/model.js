@@ -18,6 +18,7 @@ import { SIZES, place } from './layout.js';
  * @property {Row[]} rows      the columns of a table, top to bottom
  * @property {boolean} failed  the last run failed
  * @property {boolean} via     on the way, but not itself an answer
+ * @property {{name: string, colour: string}|null} [layer]  of a table
  * @property {object} node     the node of the reply
  */
 
@@ -64,8 +65,10 @@ const TITLE = SIZES.dataset.height;
  */
 export function toModel(reply, asked = '') {
   const nodes = unique(reply.nodes ?? []);
+  const layers = new Map((reply.layers ?? []).map((layer) => [layer.name, layer]));
   const boxes = new Map();
-  for (const node of nodes) if (node.kind !== 'column') boxes.set(node.id, toBox(node));
+  for (const node of nodes)
+    if (node.kind !== 'column') boxes.set(node.id, { ...toBox(node), layer: layers.get(node.layer) ?? null });
   const rows = seatColumns(
     nodes.filter((node) => node.kind === 'column'),
     boxes,
@@ -85,6 +88,15 @@ export function planModel(plan) {
   );
   const edges = (plan.edges ?? []).map((edge, number) => ({ id: `flow-${number}`, kind: 'feeds', ...edge }));
   return finish(boxes, new Map(), toLinks(edges, boxes, new Map()), '');
+}
+
+/**
+ * The style of a mark in a layer's colour; what is no colour gives none.
+ * @param {string} colour `#rrggbb`
+ * @returns {string|null}
+ */
+export function swatch(colour) {
+  return /^#[0-9a-f]{6}$/.test(colour ?? '') ? `background: ${colour}` : null;
 }
 
 function unique(nodes) {

@@ -3,7 +3,7 @@
  * A table is a frame with a band at its left; a job is a pill; an operation is a plain card.
  */
 import { fit, wrap } from './format.js';
-import { titleHeight } from './model.js';
+import { swatch, titleHeight } from './model.js';
 
 const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
@@ -42,6 +42,7 @@ export function paint(context, box, look) {
   paintTitle(context, box, frame, colours, look);
   if (look.scale >= ROWS) for (const row of box.rows) paintRow(context, row, frame, look);
   if (box.failed) paintBadge(context, frame, look.palette);
+  if (look.scale >= ROWS) paintTags(context, box.node.classifications, frame, look.palette);
   context.globalAlpha = 1;
 }
 
@@ -52,7 +53,10 @@ function coloursOf(box, palette) {
       fill: box.failed ? palette.failedSoft : palette.jobSoft,
       mark: palette.job,
     };
-  if (box.kind === 'dataset') return { edge: palette.dataset, fill: palette.surface, mark: palette.dataset };
+  if (box.kind === 'dataset') {
+    const mark = swatch(box.layer?.colour) ? box.layer.colour : palette.dataset;
+    return { edge: mark, fill: palette.surface, mark };
+  }
   const ends = { read: palette.dataset, write: palette.direct };
   const edge = ends[box.node.kind] ?? palette.operation;
   return { edge, fill: palette.surface, mark: edge };
@@ -244,6 +248,7 @@ function paintRow(context, row, frame, look) {
   const font = `${chosen || focus === row.id ? 600 : 400} ${size}px ${FAMILY}`;
   const room = frame.width - 26;
   write(context, row.label, frame.x + 14, row.y, room, font, palette.ink);
+  if (row.node.classifications?.length > 0) paintTagMark(context, frame.x + 7, row.y, palette);
   paintType(context, row, frame, room - measure(context, row.label, font) - 14, palette, look.scale);
   if (linked.left.has(row.id)) paintPort(context, frame.x, row.y, palette);
   if (linked.right.has(row.id)) paintPort(context, frame.x + frame.width, row.y, palette);
@@ -301,6 +306,26 @@ function paintBadge(context, frame, palette) {
   context.textAlign = 'center';
   context.fillText('!', x, y + 0.5);
   context.textAlign = 'left';
+}
+
+/** The tags of a table on its upper edge, as far as there is room. */
+function paintTags(context, tags, frame, palette) {
+  if (!tags || tags.length === 0) return;
+  const font = `600 10px ${FAMILY}`;
+  const words = tags.join(' · ');
+  const width = Math.min(measure(context, words, font) + 12, frame.width - 20);
+  context.beginPath();
+  context.roundRect(frame.x + 10, frame.y - 8, width, 15, 7);
+  context.fillStyle = palette.accent;
+  context.fill();
+  write(context, words, frame.x + 16, frame.y, width - 12, font, palette.canvas);
+}
+
+function paintTagMark(context, x, y, palette) {
+  context.fillStyle = palette.accent;
+  context.beginPath();
+  context.roundRect(x - 3, y - 3, 6, 6, 1.5);
+  context.fill();
 }
 
 /** Fitted texts by font, width and text: measuring is the dear part of painting. */

@@ -8,6 +8,8 @@
  * @property {string} view        one of VIEWS
  * @property {string} q           filter text of the overview
  * @property {string} namespace   filter of the overview
+ * @property {string} layer       filter of the overview
+ * @property {string} classification  filter of the overview: a tag
  * @property {string} node        a reference (`dataset:…`, `job:…`, `column:…`) or an opaque id
  * @property {string} plan        a plan id
  * @property {string} dataset     URI or id, for the column view
@@ -25,12 +27,13 @@
 
 /** What each view keeps in its links, in the order in which it is written. */
 const FIELDS = Object.freeze({
-  overview: ['q', 'namespace', 'at', 'limit', 'selected', 'as'],
+  overview: ['q', 'namespace', 'layer', 'classification', 'at', 'limit', 'selected', 'as'],
   job: ['node', 'at', 'limit', 'selected', 'as'],
   plan: ['plan', 'selected', 'as'],
   lineage: ['node', 'direction', 'depth', 'columns', 'indirect', 'at', 'limit', 'selected', 'as'],
   columns: ['dataset', 'column', 'node', 'direction', 'depth', 'indirect', 'at', 'limit', 'selected', 'as'],
   journal: ['state'],
+  layers: [],
 });
 
 /** The views that exist. */
@@ -46,6 +49,8 @@ const DEFAULTS = Object.freeze({
   view: 'overview',
   q: '',
   namespace: '',
+  layer: '',
+  classification: '',
   node: '',
   plan: '',
   dataset: '',

@@ -9,12 +9,26 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from graph_model.catalogue import history, lists, search
+from graph_model.catalogue import history, lists, search, writes
+from graph_model.catalogue.bulk import copy
+from graph_model.catalogue.events import SqlEvents
 from graph_model.catalogue.rows import clear, digest, record, scan, withdraw
-from graph_model.catalogue.tables import STORAGE_OF, VERSION, datasets, jobs, metadata
+from graph_model.catalogue.tables import (
+    STORAGE_OF,
+    VERSION,
+    commands,
+    datasets,
+    execution_plans,
+    facets,
+    forgotten,
+    jobs,
+    metadata,
+)
 from graph_model.database import chunks, prepare, read
 from graph_model.errors import Unavailable
 from graph_model.facts import (
+    ColumnRow,
+    CommandRow,
     DatasetRow,
     ExecutionPlanRow,
     ExecutionRow,
@@ -25,9 +39,19 @@ from graph_model.facts import (
     Row,
     SchemaRow,
 )
-from graph_model.store import DatasetSummary, JobSummary, Match, Page, RunSummary, Writer
+from graph_model.store import (
+    DatasetSummary,
+    JobSummary,
+    Match,
+    Page,
+    RunSummary,
+    Span,
+    SpanWrites,
+    SuccessfulWrite,
+    Writer,
+)
 
-_Row = TypeVar("_Row", DatasetRow, JobRow, LogicalPlanRow)
+_Row = TypeVar("_Row", ColumnRow, DatasetRow, JobRow, LogicalPlanRow)
 
 
 class SqlCatalogue:
@@ -39,13 +63,22 @@ class SqlCatalogue:
     """
 
     def __init__(self, engine: Engine) -> None:
-        prepare(engine, "catalogue", VERSION, metadata)
+        prepare(engine, "catalogue", VERSION, metadata, empty_older=True)
         self._engine = engine
+
+    @property
+    def events(self) -> SqlEvents:
+        """See ``store.Catalogue``."""
+        return SqlEvents(self._read)
 
     # --- writing ---------------------------------------------------------------------------------
 
     def record(self, rows: Sequence[Row]) -> None:
         record(self._engine, rows)
+
+    def copy(self, rows: Sequence[Row]) -> None:
+        """Add rows of which none is known and none comes twice, fast; FactConflict otherwise."""
+        copy(self._engine, rows)
 
     def withdraw(self, rows: Sequence[Row]) -> None:
         withdraw(self._engine, rows)
@@ -64,6 +97,9 @@ class SqlCatalogue:
 
     def datasets(self, ids: Collection[str]) -> tuple[DatasetRow, ...]:
         return self._by_id(DatasetRow, ids)
+
+    def columns(self, ids: Collection[str]) -> tuple[ColumnRow, ...]:
+        return self._by_id(ColumnRow, ids)
 
     def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]:
         return self._by_id(JobRow, ids)
@@ -87,9 +123,52 @@ class SqlCatalogue:
         with self._read() as connection:
             return tuple(history.list_execution_plans(connection, column, value, limit))
 
+    def plan_ids(self, logical_plans: Collection[str]) -> frozenset[str]:
+        """See ``store.Catalogue``."""
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(logical_plans))):
+                asked = sa.select(execution_plans.c.plan_id).where(
+                    execution_plans.c.logical_plan.in_(chunk)
+                )
+                found.update(connection.execute(asked.distinct()).scalars())
+        return frozenset(found)
+
     def supporters(self, logical_plan: str, limit: int = 2) -> tuple[str, ...]:
         with self._read() as connection:
             return tuple(history.supporters(connection, logical_plan, limit))
+
+    def facets_in_use(self, digests: Collection[str]) -> frozenset[str]:
+        """See ``store.Catalogue``."""
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(digests))):
+                asked = sa.select(facets.c.digest).where(facets.c.digest.in_(chunk))
+                found.update(connection.execute(asked.distinct()).scalars())
+        return frozenset(found)
+
+    # --- what people did ------------------------------------------------------------------------
+
+    def commands(self, kind: str) -> tuple[CommandRow, ...]:
+        """See ``store.Catalogue``."""
+        asked = (
+            sa.select(*STORAGE_OF[CommandRow].fields)
+            .where(commands.c.kind == kind)
+            .order_by(commands.c.at, commands.c.id)
+        )
+        with self._read() as connection:
+            return tuple(CommandRow(*row) for row in connection.execute(asked))
+
+    def forgotten(self, hashes: Collection[str]) -> frozenset[str]:
+        """See ``store.Catalogue``."""
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(hashes))):
+                asked = sa.select(forgotten.c.content_hash).where(
+                    forgotten.c.content_hash.in_(chunk)
+                )
+                found.update(connection.execute(asked).scalars())
+        return frozenset(found)
 
     # --- by name ---------------------------------------------------------------------------------
 
@@ -147,6 +226,24 @@ class SqlCatalogue:
         with self._read() as connection:
             return tuple(history.partitions_of(connection, executions))
 
+    def last_overwrites(self, spans: Collection[Span]) -> dict[Span, int]:
+        with self._read() as connection:
+            return writes.last_overwrites(connection, spans)
+
+    def writes(
+        self, spans: Collection[Span], *, most: int, per_plan: int
+    ) -> dict[Span, SpanWrites]:
+        with self._read() as connection:
+            return writes.writes(connection, spans, most, per_plan)
+
+    def companions(self, pairs: Collection[tuple[str, str]]) -> tuple[SuccessfulWrite, ...]:
+        with self._read() as connection:
+            return tuple(writes.companions(connection, pairs))
+
+    def told_twice(self, target: str) -> tuple[SuccessfulWrite, ...]:
+        with self._read() as connection:
+            return tuple(writes.told_twice(connection, target))
+
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
             return history.newest_executions(connection, "job", jobs, at, writes_only=False)
@@ -169,6 +266,18 @@ class SqlCatalogue:
         with self._read() as connection:
             return history.location_of(connection, name, at)
 
+    def locations_of(self, moments: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        with self._read() as connection:
+            return writes.locations_of(connection, moments)
+
+    def locations_ever(self, names: Collection[str]) -> frozenset[tuple[str, str]]:
+        with self._read() as connection:
+            return history.locations_ever(connection, names)
+
+    def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
+        with self._read() as connection:
+            return frozenset(writes.seen(connection, datasets, at))
+
     def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
         with self._read() as connection:
             return history.newest_schemas(connection, datasets, at)
@@ -185,6 +294,12 @@ class SqlCatalogue:
     ) -> Page[DatasetSummary]:
         with self._read() as connection:
             return lists.list_datasets(connection, query, limit, cursor, at)
+
+    def walk_datasets(
+        self, *, query: str = "", after: DatasetRow | None = None, limit: int = 1000
+    ) -> tuple[DatasetRow, ...]:
+        with self._read() as connection:
+            return tuple(lists.walk_datasets(connection, query, after, limit))
 
     def list_jobs(
         self,

@@ -65,6 +65,42 @@ def given(values: Sequence[str], name: str = "given") -> sa.CTE:
     return text.bindparams(*binds).columns(sa.column("value", StoredText())).cte(name)
 
 
+Column = tuple[str, Any]
+"""The name and the type of a column of what is asked."""
+
+
+def asked_table(size: int, types: Sequence[Column]) -> sa.CTE:
+    """So many rows of parameters as a table ``asked``, each once; see ``asked_values``."""
+    lines, binds = [], []
+    for number in range(size):
+        keys = [f"asked_{number}_{name}" for name, _ in types]
+        lines.append(f"({', '.join(f':{key}' for key in keys)})")
+        binds += [
+            sa.bindparam(key, type_=kind, required=True)
+            for key, (_, kind) in zip(keys, types, strict=True)
+        ]
+    listed = ", ".join(f"column{n} AS {name}" for n, (name, _) in enumerate(types, 1))
+    # Only the names of parameters and columns are put into the text.
+    text = sa.text(f"SELECT DISTINCT {listed} FROM (VALUES {', '.join(lines)}) AS t")  # noqa: S608
+    columns = [sa.column(name, kind) for name, kind in types]
+    return text.bindparams(*binds).columns(*columns).cte("asked")
+
+
+def asked_size(count: int) -> int:
+    """How many rows a table of ``count`` rows is padded to: few sizes, so few statements."""
+    return next(size for size in _SIZES if size >= count)
+
+
+def asked_values(rows: Sequence[Sequence[Any]], types: Sequence[Column]) -> dict[str, Any]:
+    """The parameters of ``asked_table``; the first row stands for what is missing."""
+    padded = [*rows, *[rows[0]] * (asked_size(len(rows)) - len(rows))]
+    return {
+        f"asked_{number}_{name}": value
+        for number, row in enumerate(padded)
+        for (name, _), value in zip(types, row, strict=True)
+    }
+
+
 def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], ...]:
     """The condition that an execution (``of``: columns of the table or an alias) has worked."""
     completed = of.state == labels.COMPLETED
@@ -295,6 +331,16 @@ def location_of(connection: Connection, name: str, at: int | None) -> str | None
     if found is None and at is not None:
         found = connection.execute(asked.order_by(*order)).scalar()
     return found
+
+
+def locations_ever(connection: Connection, asked: Collection[str]) -> frozenset[tuple[str, str]]:
+    """(name, location) for every location ever observed of these names."""
+    found: set[tuple[str, str]] = set()
+    for chunk in chunks(sorted(set(asked))):
+        pairs = _pairs(names.c.name, names.c.location, chunk)
+        statement = sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
+        found.update((name, location) for name, location in connection.execute(statement))
+    return frozenset(found)
 
 
 # --- schemas -------------------------------------------------------------------------------------

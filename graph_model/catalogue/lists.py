@@ -50,6 +50,21 @@ def list_datasets(
     )
 
 
+def walk_datasets(
+    connection: Connection, query: str, after: DatasetRow | None, limit: int
+) -> list[DatasetRow]:
+    """By name, then URI, then id, those behind ``after``: no totals, no times."""
+    columns = datasets.c
+    asked = sa.select(*STORAGE_OF[DatasetRow].fields)
+    if query:
+        asked = asked.where(holds(columns.search_text, fold(query)))
+    key = (columns.name, columns.uri, columns.id)
+    if after is not None:
+        asked = asked.where(_after(key, (after.name, after.uri, after.id)))
+    found = connection.execute(asked.order_by(*key).limit(checked_limit(limit)))
+    return [DatasetRow(*row) for row in found]
+
+
 def _dataset_summary(row: DatasetRow, write: ExecutionRow | None) -> DatasetSummary:
     if write is None:
         return DatasetSummary(row, None, None)

@@ -40,7 +40,7 @@ def record(engine: Engine, rows: Iterable[Row]) -> None:
 def _insert(connection: Connection, missing: dict[Storage, Batch]) -> None:
     for storage, batch in missing.items():
         statement = insert_new(connection, storage.table)
-        result = connection.execute(statement, _parameters(storage, batch.values()))
+        result = connection.execute(statement, parameters(storage, batch.values()))
         if result.rowcount != len(batch):
             # Another writer was first with some of them: it must have said the same.
             _unknown(connection, storage, batch)
@@ -51,7 +51,7 @@ def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
     batches: dict[Storage, Batch] = {storage: {} for storage in STORAGES}
     for row in rows:
         storage = STORAGE_OF[type(row)]
-        values = _stored_values(storage, row)
+        values = stored_values(storage, row)
         known = batches[storage].setdefault(_key_of(storage, values), values)
         if known != values:
             raise FactConflict(f"{row!r} and {storage.row(*known)!r} share a key")
@@ -79,7 +79,7 @@ def withdraw(engine: Engine, rows: Sequence[Row]) -> None:
     asked: dict[Storage, list[dict[str, Any]]] = {}
     for row in rows:
         storage = STORAGE_OF[type(row)]
-        values = _stored_values(storage, row)
+        values = stored_values(storage, row)
         names = (f"old_{name}" for name in _field_names(storage))
         asked.setdefault(storage, []).append(dict(zip(names, values, strict=True)))
 
@@ -164,14 +164,16 @@ def _key_of(storage: Storage, values: Values) -> Values:
     return tuple(values[fields.index(name)] for name in storage.key)
 
 
-def _stored_values(storage: Storage, row: Row) -> Values:
+def stored_values(storage: Storage, row: Row) -> Values:
+    """The fields of a row as every database keeps them."""
     return tuple(
         storable(value) if isinstance(value, str) else value
         for value in attrgetter(*_field_names(storage))(row)
     )
 
 
-def _parameters(storage: Storage, batch: Iterable[Values]) -> list[dict[str, Any]]:
+def parameters(storage: Storage, batch: Iterable[Values]) -> list[dict[str, Any]]:
+    """What stands in each column of the table, those to search by included."""
     fields = _field_names(storage)
     parameters = [dict(zip(fields, values, strict=True)) for values in batch]
     if storage.search is not None:

@@ -16,20 +16,28 @@ from graph_model.catalogue.search_text import column_text, dataset_text, job_tex
 from graph_model.database import StoredText
 from graph_model.facts import (
     ColumnRow,
+    CommandRow,
     DatasetRow,
+    EventLabelRow,
+    EventRow,
     ExecutionPlanRow,
     ExecutionRow,
+    FacetBodyRow,
+    FacetRow,
+    ForgottenRow,
     JobRow,
     LogicalPlanRow,
     NameRow,
     PartitionRow,
     Row,
+    RunRow,
     SchemaRow,
     SchemaUseRow,
     SupportRow,
 )
 
-VERSION: Final = 1
+VERSION: Final = 5
+"""Tables of an older version are emptied: the catalogue is made from the journal anyway."""
 
 metadata = sa.MetaData()
 
@@ -148,6 +156,18 @@ executions = sa.Table(
     sa.Index(
         "catalogue_executions_by_writer", "target", "kind", "state", "logical_plan", "mode", "at"
     ),
+    # The last full overwrite before a time.
+    sa.Index("catalogue_executions_by_overwrite", "target", "mode", "kind", "state", "at"),
+    # Writes that one application told twice.
+    sa.Index(
+        "catalogue_executions_by_application",
+        "target",
+        "application_id",
+        "kind",
+        "state",
+        "producer",
+        "command",
+    ),
     # Histories, newest first; what stands after the time is there to filter and count within.
     sa.Index("catalogue_executions_by_target", "target", "at", "state", "kind"),
     sa.Index("catalogue_executions_by_logical_plan", "logical_plan", "at", "state", "kind"),
@@ -155,6 +175,17 @@ executions = sa.Table(
     sa.Index("catalogue_executions_by_job_and_run", "job", "run", "at"),
     sa.Index("catalogue_executions_by_run", "run", "at"),
     sa.Index("catalogue_executions_by_plan", "plan_id", "at", "execution_plan"),
+)
+
+events = sa.Table(
+    "catalogue_events",
+    metadata,
+    _key("execution"),
+    _text("format"),
+    sa.Column("append", sa.Boolean, nullable=False),
+    _text("words"),
+    _text("labels"),
+    _text("extra"),
 )
 
 # Of the tables below the key is the row, or nearly: they are kept in the order of their key.
@@ -193,6 +224,16 @@ schema_uses = sa.Table(
     sqlite_with_rowid=False,
 )
 
+event_labels = sa.Table(
+    "catalogue_event_labels",
+    metadata,
+    _key("execution"),
+    _key("name"),
+    _key("value"),
+    sa.Index("catalogue_event_labels_by_name", "name", "value", "execution"),
+    sqlite_with_rowid=False,
+)
+
 supports = sa.Table(
     "catalogue_supports",
     metadata,
@@ -200,6 +241,82 @@ supports = sa.Table(
     _key("logical_plan"),
     sa.Index("catalogue_supports_by_logical_plan", "logical_plan", "subject"),
     sqlite_with_rowid=False,
+)
+
+commands = sa.Table(
+    "catalogue_commands",
+    metadata,
+    _key("id"),
+    _text("kind"),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    _text("author"),
+    _text("target"),
+    _text("body"),
+    sa.Index("catalogue_commands_by_kind", "kind", "at", "id"),
+)
+
+forgotten = sa.Table(
+    "catalogue_forgotten",
+    metadata,
+    _key("content_hash"),
+    _key("command"),
+    sqlite_with_rowid=False,
+)
+
+runs = sa.Table(
+    "catalogue_runs",
+    metadata,
+    _key("id"),
+    _text("subject"),
+    _text("run_id"),
+    _text("run"),
+    _text("job"),
+    _text("namespace"),
+    _text("name"),
+    _text("scope"),
+    _text("state"),
+    sa.Column("folded", sa.Boolean, nullable=False),
+    sa.Column("endless", sa.Boolean, nullable=False),
+    _text("application_id"),
+    sa.Column("started_at", sa.BigInteger, nullable=False),
+    sa.Column("ended_at", sa.BigInteger),
+    sa.Column("last_at", sa.BigInteger, nullable=False),
+    _text("parent_run"),
+    _text("parent_job"),
+    _text("root_run"),
+    _text("root_job"),
+    _text("producer"),
+    sa.Column("error", StoredText()),
+    # One run, the runs below one, those of a root, of a job, and those that have not ended.
+    sa.Index("catalogue_runs_by_subject", "subject"),
+    sa.Index("catalogue_runs_by_run_id", "run_id", "scope"),
+    sa.Index("catalogue_runs_by_run", "run"),
+    sa.Index("catalogue_runs_by_parent", "parent_run", "scope", "started_at"),
+    sa.Index("catalogue_runs_by_root", "root_run", "scope", "started_at"),
+    sa.Index("catalogue_runs_by_job", "job", "started_at"),
+    sa.Index("catalogue_runs_by_state", "state", "last_at"),
+)
+
+facets = sa.Table(
+    "catalogue_facets",
+    metadata,
+    _key("entity"),
+    _key("kind"),
+    _key("name"),
+    sa.Column("at", sa.BigInteger, primary_key=True, autoincrement=False),
+    _key("subject"),
+    _key("digest"),
+    sa.Column("deleted", sa.Boolean, nullable=False),
+    sa.Index("catalogue_facets_by_subject", "subject"),
+    sa.Index("catalogue_facets_by_digest", "digest"),
+    sqlite_with_rowid=False,
+)
+
+facet_bodies = sa.Table(
+    "catalogue_facet_bodies",
+    metadata,
+    _key("id"),
+    _text("body"),
 )
 
 
@@ -239,12 +356,19 @@ STORAGES: Final[tuple[Storage, ...]] = (
     _by_id(LogicalPlanRow, logical_plans),
     _by_id(ExecutionPlanRow, execution_plans),
     _by_id(ExecutionRow, executions),
+    Storage(EventRow, events, ("execution",), "execution"),
+    Storage(EventLabelRow, event_labels, ("execution", "name", "value"), "execution"),
     Storage(PartitionRow, partitions, ("execution", "dataset", "role", "partition"), "execution"),
     Storage(NameRow, names, ("name", "location", "execution"), "execution"),
     Storage(
         SchemaUseRow, schema_uses, ("logical_plan", "dataset", "schema", "role"), "logical_plan"
     ),
     Storage(SupportRow, supports, ("subject", "logical_plan"), "subject"),
+    _by_id(CommandRow, commands),
+    Storage(ForgottenRow, forgotten, ("content_hash", "command"), "content_hash"),
+    _by_id(RunRow, runs),
+    Storage(FacetRow, facets, ("entity", "kind", "name", "at", "subject", "digest"), "subject"),
+    _by_id(FacetBodyRow, facet_bodies),
 )
 
 STORAGE_OF: Final[dict[type[Any], Storage]] = {storage.row: storage for storage in STORAGES}

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 from graph_model import labels
 from graph_model.columns.influences import Statement, statements
-from graph_model.columns.valuation import Valuation
+from graph_model.columns.valuation import TooLarge, Valuation
 from graph_model.columns.values import (
     CONDITIONAL,
     HOWS,
@@ -25,12 +24,12 @@ from graph_model.columns.values import (
     together,
 )
 from graph_model.documents import ExecutionPlan, Operation, Reference
-from graph_model.errors import InvalidDocument
-from graph_model.expressions.commands import Assignment, CommandText, readable
+from graph_model.expressions.commands import Assignment, readable
 from graph_model.expressions.definitions import (
     AMBIGUOUS_OUTPUT,
     MERGE,
     OPAQUE_RDD,
+    TOO_LARGE,
     UNKNOWN_OUTPUT,
     Definitions,
     Gap,
@@ -38,8 +37,10 @@ from graph_model.expressions.definitions import (
 from graph_model.expressions.properties import value_text
 from graph_model.expressions.text import Renderer, shortened
 
-MOST_DERIVATIONS: Final = 500_000
-"""Of a plan, and as many influences: a function of all columns in all columns is their square."""
+MOST_DERIVATIONS: Final = 100_000
+"""Of a plan: a function of all columns in all columns is their square, and each is an edge."""
+MOST_INFLUENCES: Final = 200_000
+"""Pairs of a column and a condition; those of one column are one edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ class PlanColumns:
 def derive(plan: ExecutionPlan, renderer: Renderer | None = None) -> PlanColumns:
     """The column lineage of a plan. Pure; never raises for what a document leaves out.
 
-    Raises InvalidDocument for a plan with more than MOST_DERIVATIONS of them.
+    A plan with more than MOST_DERIVATIONS of them, or MOST_INFLUENCES, has none and says so
+    (gap TOO_LARGE): half of a lineage would be read as the whole.
     """
     return _Deriver(plan, renderer if renderer is not None else Renderer(plan)).derive()
 
@@ -99,13 +101,33 @@ class _Deriver:
         self.definitions: Definitions = renderer.definitions
         self.valuation = Valuation(plan, self.definitions)
         self.gaps: dict[Gap, None] = {}
+        self.influencing: dict[tuple[str, str], int] = {}  # (how, text) => the columns in it
 
     def derive(self) -> PlanColumns:
         outputs = self._outputs()
-        derivations = tuple(_bounded(self._derivations(outputs)))
-        influences = tuple(dict.fromkeys(_bounded(self._influences())))
+        derivations: tuple[Derivation, ...] = ()
+        influences: tuple[Influence, ...] = ()
+        try:
+            self._count(outputs)
+            derivations = tuple(self._derivations(outputs))
+            influences = tuple(self._influences())
+        except TooLarge as error:
+            self.gaps[Gap(TOO_LARGE, str(error))] = None
         gaps = tuple(sorted({**self.gaps, **self.valuation.gaps}))
         return PlanColumns(outputs, derivations, influences, gaps)
+
+    def _count(self, outputs: Sequence[str]) -> None:
+        """Raises TooLarge before anything is written down: sets are small, lists of pairs not."""
+        derivations = sum(
+            sum(map(int.bit_count, self.valuation.flows(Reference("attribute", output))))
+            for output in outputs
+        )
+        check_count(derivations, MOST_DERIVATIONS, "derivations")
+        for item in statements(self.plan, self.definitions, self.renderer):
+            key = (item.how, item.text)
+            self.influencing[key] = self.influencing.get(key, 0) | self._bits(item)
+        influences = sum(map(int.bit_count, self.influencing.values()))
+        check_count(influences, MOST_INFLUENCES, "influences")
 
     def _outputs(self) -> tuple[str, ...]:
         """What the write's input emits; () with a gap where the document does not say."""
@@ -151,7 +173,7 @@ class _Deriver:
         write = self.plan.write
         if "updateExpressions" not in write.params:
             return []
-        found = CommandText(self.plan, write, self.definitions.outputs).updated()
+        found = self.definitions.commands.of(write).updated()
         if len(found) != count:
             self.gaps[Gap(MERGE, f"{write.name}: {len(found)} expressions, {count} columns")] = None
             return []
@@ -180,21 +202,18 @@ class _Deriver:
     # --- influences ------------------------------------------------------------------------------
 
     def _influences(self) -> Iterator[Influence]:
-        for statement in statements(self.plan, self.definitions, self.renderer):
-            yield from self._stated(statement)
+        for (how, text), bits in self.influencing.items():
+            for source, path in self.valuation.sources.of(bits):
+                yield Influence(source, path, how, text)
 
-    def _stated(self, statement: Statement) -> Iterator[Influence]:
+    def _bits(self, statement: Statement) -> int:
         bits = 0
         for reference in statement.references:
             bits |= all_sources(self.valuation.flows(reference))
-        for source, path in self.valuation.sources.of(bits):
-            yield Influence(source, path, statement.how, statement.text)
+        return bits
 
 
-_Flow = TypeVar("_Flow", Derivation, Influence)
-
-
-def _bounded(flows: Iterator[_Flow]) -> Iterator[_Flow]:
-    yield from islice(flows, MOST_DERIVATIONS)
-    if next(flows, None) is not None:
-        raise InvalidDocument("operations", f"at most {MOST_DERIVATIONS:,} column derivations")
+def check_count(count: int, most: int, what: str) -> None:
+    """Raises TooLarge for more than ``most`` derivations, or influences."""
+    if count > most:
+        raise TooLarge(f"{count:,} {what}, at most {most:,}")

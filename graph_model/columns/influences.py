@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from graph_model import labels
 from graph_model.documents import ExecutionPlan, Operation, Reference, as_reference, references_in
-from graph_model.expressions.commands import CommandText, readable
+from graph_model.expressions.commands import readable
 from graph_model.expressions.definitions import Definitions, operation_word
 from graph_model.expressions.properties import value_text
 from graph_model.expressions.roles import canonical
@@ -24,6 +24,14 @@ class Statement:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the operations before have said: conditions, and outputs as a whole."""
+
+    conjuncts: set[tuple[str, Reference]] = field(default_factory=set)
+    columns: dict[tuple[object, ...], Statement] = field(default_factory=dict)
+
+
 #: Parameters that group rows, whatever the operation that has them.
 _GROUPINGS: Final = ("groupingExpressions", "groupingAttributes", "keys")
 _CONDITIONS: Final = ("condition", "asOfCondition")
@@ -32,11 +40,16 @@ _CONDITIONS: Final = ("condition", "asOfCondition")
 def statements(
     plan: ExecutionPlan, definitions: Definitions, renderer: Renderer
 ) -> Iterator[Statement]:
-    """In topological order, of the operations whose rows can reach the write."""
+    """In topological order, of the operations whose rows can reach the write; each once.
+
+    Many operations may say the same, of the same wide output or the same long condition: what has
+    been said is remembered, so that the cost is that of the document and not of its repetitions.
+    """
     reached = _reached(plan, definitions)
+    said = Said()
     for operation in plan.operations:
         if operation.id in reached:
-            yield from _Reader(plan, definitions, renderer, operation).statements()
+            yield from _Reader(plan, definitions, renderer, operation, said).statements()
 
 
 def _reached(plan: ExecutionPlan, definitions: Definitions) -> set[str]:
@@ -68,6 +81,7 @@ class _Reader:
     definitions: Definitions
     renderer: Renderer
     operation: Operation
+    said: Said
 
     def statements(self) -> Iterator[Statement]:
         params = self.operation.params
@@ -79,11 +93,11 @@ class _Reader:
             if params.get(key):
                 yield from self._listed(params[key], labels.GROUP_BY)
         if word == "Distinct":
-            yield self._columns(self.operation.children, labels.GROUP_BY, "DISTINCT ")
+            yield from self._columns(self.operation.children, labels.GROUP_BY, "DISTINCT ")
         if word == "Sort" and params.get("order"):
             yield from self._listed(params["order"], labels.SORT)
         if word in {"Except", "Intersect"}:
-            yield self._columns(self.operation.children, labels.FILTER, f"{word.upper()} ")
+            yield from self._columns(self.operation.children, labels.FILTER, f"{word.upper()} ")
 
     def _condition_kind(self, word: str) -> str:
         joins = "Join" in word or word.startswith("MergeInto")
@@ -93,7 +107,7 @@ class _Reader:
         if isinstance(value, str):
             yield from self._text_condition(value, how)
         elif (reference := as_reference(value)) is not None:
-            for conjunct in self._conjuncts(reference):
+            for conjunct in self._conjuncts(reference, how):
                 text = self.renderer.text(conjunct, inline=True)
                 yield Statement(how, (conjunct,), text)
 
@@ -101,15 +115,18 @@ class _Reader:
         """Delta's commands. An UPDATE's condition chooses values, not rows: see its columns."""
         if "updateExpressions" in self.operation.params:
             return
-        command = CommandText(self.plan, self.operation, self.definitions.outputs)
+        command = self.definitions.commands.of(self.operation)
         shown = shortened(readable(text), self.renderer.limit)
         yield Statement(how, command.references(text)[0], shown)
 
-    def _conjuncts(self, condition: Reference) -> Iterator[Reference]:
-        """``a AND (b AND c)`` => a, b, c."""
+    def _conjuncts(self, condition: Reference, how: str) -> Iterator[Reference]:
+        """``a AND (b AND c)`` => a, b, c, but for those that were said before."""
         stack = [condition]
         while stack:
             reference = stack.pop()
+            if (how, reference) in self.said.conjuncts:
+                continue
+            self.said.conjuncts.add((how, reference))
             function = self.plan.functions.get(reference.id)
             if function is not None and canonical(function) == "and":
                 stack.extend(reversed(function.children))
@@ -132,13 +149,20 @@ class _Reader:
         text = self.renderer.text(expression, inline=True)
         return " ".join((text, *(word for word in words if isinstance(word, str))))
 
-    def _columns(self, children: Sequence[str], how: str, prefix: str) -> Statement:
+    def _columns(self, children: Sequence[str], how: str, prefix: str) -> Iterator[Statement]:
+        """All columns of the inputs. Operations without an output of their own share one."""
+        outputs = [self.definitions.outputs[child] or () for child in children]
+        distinct = {id(output): output for output in outputs}
+        key = (prefix, *map(id, outputs[:1]), frozenset(distinct))
+        if key in self.said.columns:
+            return
         references = tuple(
             Reference("attribute", identifier)
-            for child in children
-            for identifier in self.definitions.outputs[child] or ()
+            for output in distinct.values()
+            for identifier in output
         )
-        first = self.definitions.outputs[children[0]] or () if children else ()
+        first = outputs[0] if outputs else ()
         names = [self.renderer.text(Reference("attribute", i), inline=False) for i in first]
         text = shortened(prefix + ", ".join(names), self.renderer.limit)
-        return Statement(how, references, text)
+        self.said.columns[key] = Statement(how, references, text)
+        yield self.said.columns[key]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from graph_model.columns.lambdas import MERGES, Bound, Call, Lambdas, Place, Result, TooManyBound
 from graph_model.columns.values import (
     AGGREGATION,
     CONDITIONAL,
@@ -15,6 +16,7 @@ from graph_model.columns.values import (
     Flows,
     Sources,
     Value,
+    beside,
     closed,
     column,
     deciding,
@@ -71,10 +73,18 @@ _CHOOSING_FIRST: Final = frozenset(
 _PICKING: Final = frozenset({"getstructfield", "getarraystructfields"})
 _EXPLODING: Final = frozenset({"explode", "explodeouter"})
 _DETAIL: Final = 120
+#: About what the values of one plan may take in memory: a thousand steps that each carry the sums
+#: of ten thousand columns are sets of ten million bits, a struct that is copied at every step more.
+MOST_BYTES: Final = 250_000_000
+_VALUE_BYTES: Final = 250
+
+
+class TooLarge(Exception):
+    """Stops a valuation; says what there is too much of."""
 
 
 class Valuation:
-    """Values of one plan; ``gaps`` are those met on the way."""
+    """Values of one plan; ``gaps`` are those met on the way. Raises TooLarge beyond MOST_BYTES."""
 
     def __init__(self, plan: ExecutionPlan, definitions: Definitions) -> None:
         self.plan = plan
@@ -82,37 +92,67 @@ class Valuation:
         self.sources = Sources()
         self.gaps: dict[Gap, None] = {}
         self.visited = 0  # nodes valued and edges followed: the measure of the work done
-        self._known: dict[Node, Value] = {}
+        self._lambdas = Lambdas(plan)
+        self._known: dict[Place, Value] = {}
+        self._whole: dict[frozenset[int], Value] = {}
+        self._left = MOST_BYTES
 
     def flows(self, reference: Reference) -> Flows:
         return self.value(reference).flows
 
     def value(self, node: Node) -> Value:
+        try:
+            return evaluate(node, self._inputs, self._combine, self._known)
+        except TooManyBound:
+            return self._unbound(node)
+
+    def _unbound(self, node: Node) -> Value:
+        """Without lambdas: higher-order functions take the whole of their arguments."""
+        self._lambdas.let_go()
+        self._known.clear()
+        self._whole.clear()
+        self._left = MOST_BYTES
         return evaluate(node, self._inputs, self._combine, self._known)
 
-    def _inputs(self, node: Node) -> Sequence[Node]:
+    def _inputs(self, node: Place) -> Sequence[Place]:
+        if isinstance(node, Bound):
+            self._lambdas.spend()
         found = self._inputs_of(node)
         self.visited += 1 + len(found)
         return found
 
-    def _inputs_of(self, node: Node) -> Sequence[Node]:
+    def _inputs_of(self, node: Place) -> Sequence[Place]:
         if isinstance(node, Inputs):
+            if self.definitions.outputs_into(node.operation) in self._whole:
+                return ()
             return tuple(self.definitions.inputs_of(node.operation))
+        node, frame = _standing(node)
         if node.kind == "attribute":
             return self.definitions.of(node.id).inputs
         function = self.plan.functions.get(node.id)
-        return function.children if function is not None else ()
+        return self._arguments(function, frame) if function is not None else ()
 
-    def _input(self, node: Node) -> Value:
+    def _arguments(self, function: Function, frame: int) -> Sequence[Place]:
+        """What the value of a function is made of, in a frame."""
+        if (call := self._lambdas.call(function, frame)) is not None:
+            return call.places
+        if not frame:
+            return function.children
+        if (found := self._lambdas.variable(function, frame)) is not None:
+            return found[1].places
+        return self._lambdas.inside(function.children, frame)
+
+    def _input(self, node: Place) -> Value:
         known = self._known.get(node)
         if known is None:
             self._gap(CYCLE, self._name(node))
             return EMPTY
         return known
 
-    def _name(self, node: Node) -> str:
+    def _name(self, node: Place) -> str:
         if isinstance(node, Inputs):
             return self.definitions.place(self.definitions.operations[node.operation])
+        node, _ = _standing(node)
         if node.kind == "attribute":
             return self.definitions.name_of(node.id)
         function = self.plan.functions.get(node.id)
@@ -123,12 +163,29 @@ class Valuation:
 
     # --- combination -----------------------------------------------------------------------------
 
-    def _combine(self, node: Node) -> Value:
+    def _combine(self, node: Place) -> Value:
+        handed_on = self._handed_on(node)
+        if handed_on is not None:
+            return handed_on
+        value = self._combined(node)
+        self._left -= 32 + sum(map(int.bit_length, value.flows)) // 8
+        if value.size > 1 and not any(value is self._known.get(n) for n in self._inputs_of(node)):
+            self._left -= value.size * _VALUE_BYTES
+        if self._left < 0:
+            raise TooLarge(f"more than {MOST_BYTES // 1_000_000:,} MB of sets of columns")
+        return value
+
+    def _handed_on(self, node: Place) -> Value | None:
+        """The value of a column that is another one, as nearly all of a long plan are."""
+        if isinstance(node, Inputs | Bound) or node.kind != "attribute":
+            return None
+        definition = self.definitions.of(node.id)
+        return self._known.get(definition.nodes[0]) if definition.is_copy else None
+
+    def _combined(self, node: Place) -> Value:
         if isinstance(node, Inputs):
-            flows = together(
-                self._input(n).flows for n in self.definitions.inputs_of(node.operation)
-            )
-            return closed(raised(flows, TRANSFORMATION))
+            return self._all_inputs(node)
+        node, frame = _standing(node)
         if node.kind == "attribute":
             return self._attribute(node.id)
         if node.id in self.plan.constants:
@@ -137,7 +194,17 @@ class Valuation:
         if function is None:
             self._gap(DANGLING, "an expression that the document does not hold")
             return EMPTY
-        return self._function(function)
+        return self._function(function, frame)
+
+    def _all_inputs(self, node: Inputs) -> Value:
+        """Worked out once for all operations over the same wide inputs."""
+        outputs = self.definitions.outputs_into(node.operation)
+        known = self._whole.get(outputs)
+        if known is None:
+            inputs = self.definitions.inputs_of(node.operation)
+            flows = together(self._input(item).flows for item in inputs)
+            known = self._whole[outputs] = closed(raised(flows, TRANSFORMATION))
+        return known
 
     def _attribute(self, identifier: str) -> Value:
         definition = self.definitions.of(identifier)
@@ -154,9 +221,14 @@ class Valuation:
         decided = [deciding(self._input(r).flows, CONDITIONAL) for r in definition.conditions]
         return under(value, together(decided))
 
-    def _function(self, function: Function) -> Value:
+    def _function(self, function: Function, frame: int) -> Value:
+        if (call := self._lambdas.call(function, frame)) is not None:
+            return self._called(call)
         word = canonical(function)
-        values = [self._input(child) for child in function.children]
+        values = [self._input(place) for place in self._arguments(function, frame)]
+        if frame and (found := self._lambdas.variable(function, frame)) is not None:
+            found[0].used.update(found[1].arguments)
+            return _any_of(values, is_key=found[1].is_key)
         if is_transparent(self.plan, function, word):
             return values[0]
         if is_union(function):
@@ -203,6 +275,38 @@ class Valuation:
         names = [str(constant.value) for constant in constants if constant is not None]
         return struct(names, values[1::2])
 
+    # --- higher-order functions ------------------------------------------------------------------
+
+    def _called(self, call: Call) -> Value:
+        """An argument that gives no element says at least how many there are: it decides."""
+        first, *others = (self._input(place) for place in call.arguments)
+        body = self._input(call.bodies[-1])
+        unused = together(deciding(self._input(n).flows, CONDITIONAL) for n in call.unused())
+        match call.result:
+            case Result.KEPT:
+                return under(stepped(first, TRANSFORMATION), deciding(body.flows, CONDITIONAL))
+            case Result.DECIDED:
+                return closed(together((deciding(body.flows, CONDITIONAL), unused)))
+            case Result.KEYS:
+                return beside(stepped(first, TRANSFORMATION), raised(body.flows, TRANSFORMATION))
+            case Result.VALUES:
+                keys = together(raised(value.flows, TRANSFORMATION) for value in (first, *others))
+                return beside(stepped(body, TRANSFORMATION), keys)
+            case Result.FOLDED:
+                return under(self._folded(call), unused)
+            case Result.MADE:
+                return under(stepped(body, TRANSFORMATION), unused)
+
+    def _folded(self, call: Call) -> Value:
+        """An accumulator that would take more in a further round gives all that it could take."""
+        values = [self._input(place) for place in call.places]
+        zero = values[1]
+        merges = values[2 : 2 + MERGES]
+        if merges[-1] != merges[-2]:
+            return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+        finished = len(call.bodies) > MERGES
+        return stepped(values[-1] if finished else merged([zero, merges[-1]]), TRANSFORMATION)
+
     # --- generators ------------------------------------------------------------------------------
 
     def _generated(self, definition: Definition) -> Value:
@@ -213,22 +317,35 @@ class Valuation:
         if function is None:
             return whole
         word = canonical(function)
-        arguments = [self._input(child) for child in function.children]
-        if word == "stack" and len(arguments) > 1:
-            return self._stacked(arguments, definition)
-        if word in {"inline", "inlineouter"} and len(arguments) == 1:
+        count = len(function.children)
+        if word == "stack" and count > 1:
+            return self._stacked(function.children, definition)
+        if word in {"inline", "inlineouter"} and count == 1:
             fields = fields_of(self.plan, function.children[0])
             name = fields[definition.position] if definition.position < len(fields) else None
             return stepped(
-                picked(arguments[0], name, definition.position, self.sources), TRANSFORMATION
+                picked(self._input(function.children[0]), name, definition.position, self.sources),
+                TRANSFORMATION,
             )
-        if definition.siblings == 1 and word in _EXPLODING and len(arguments) == 1:
-            return stepped(arguments[0], TRANSFORMATION)
+        if definition.siblings == 1 and word in _EXPLODING and count == 1:
+            return stepped(self._input(function.children[0]), TRANSFORMATION)
         return closed(whole.flows)
 
-    def _stacked(self, arguments: Sequence[Value], definition: Definition) -> Value:
+    def _stacked(self, arguments: Sequence[Reference], definition: Definition) -> Value:
         """``stack(2, 'a', a, 'b', b)`` row by row: column 0 is 'a' or 'b', column 1 is a or b."""
-        column_values = arguments[1:][definition.position :: definition.siblings]
-        if not column_values:
+        column = arguments[1 + definition.position :: definition.siblings]
+        if not column:
             return EMPTY
-        return stepped(merged(column_values), TRANSFORMATION)
+        return stepped(merged([self._input(item) for item in column]), TRANSFORMATION)
+
+
+def _standing(place: Reference | Bound) -> tuple[Reference, int]:
+    """The expression, and the frame that it stands in."""
+    return (place.reference, place.frame) if isinstance(place, Bound) else (place, 0)
+
+
+def _any_of(values: Sequence[Value], *, is_key: bool) -> Value:
+    """An element of these arrays or maps. What a key is made of cannot be told from the map."""
+    if is_key:
+        return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+    return merged(values) if values else EMPTY

@@ -7,7 +7,7 @@ is shared by every column that holds it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from graph_model import labels
@@ -31,6 +31,9 @@ _MAX_SIZE: Final = 2_000
 _MAX_DEPTH: Final = 32
 
 Source = tuple[str, tuple[str, ...]]
+
+_WORD: Final = 1_024  # bits that are taken off a large set at once
+_ONES: Final = (1 << _WORD) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,8 @@ class Value:
     flows: Flows = NO_FLOWS
     parts: tuple[Column | Struct, ...] | None = ()
     around: Flows = NO_FLOWS
-    size: int = 1
-    depth: int = 0
+    size: int = field(default=1, compare=False)
+    depth: int = field(default=0, compare=False)
 
 
 EMPTY: Final = Value()
@@ -86,10 +89,18 @@ class Sources:
 
     def of(self, bits: int) -> Iterator[Source]:
         """The sources in a set, in the order in which they were met."""
+        start = 0
         while bits:
-            lowest = bits & -bits
-            yield self._listed[lowest.bit_length() - 1]
-            bits ^= lowest
+            empty = ((bits & -bits).bit_length() - 1) // _WORD * _WORD
+            bits >>= empty
+            start += empty
+            word = bits & _ONES
+            while word:
+                lowest = word & -word
+                yield self._listed[start + lowest.bit_length() - 1]
+                word ^= lowest
+            bits >>= _WORD
+            start += _WORD
 
 
 # --- flows ---------------------------------------------------------------------------------------
@@ -190,6 +201,12 @@ def under(value: Value, deciding_flows: Flows) -> Value:
     flows = together((value.flows, deciding_flows))
     around = together((value.around, deciding_flows))
     return Value(flows, value.parts, around, value.size, value.depth)
+
+
+def beside(value: Value, flows: Flows) -> Value:
+    """The value, with sources that nothing picked from it takes: the keys of a map."""
+    whole = together((value.flows, flows))
+    return Value(whole, value.parts, value.around, value.size, value.depth)
 
 
 def picked(value: Value, name: str | None, place: int | None, sources: Sources) -> Value:

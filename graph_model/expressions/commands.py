@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from graph_model.documents import ExecutionPlan, Operation, Reference, as_reference
@@ -22,6 +23,7 @@ Outputs = Mapping[str, Sequence[str] | None]
 
 _NUMBERED: Final = re.compile(r"([^\s()\[\],'\"=<>+*/%!&|~^`#-]+)#(\d+)L?")
 _NUMBER: Final = re.compile(r"#\d+L?")
+_PARENTHESIS: Final = re.compile(r"[()]")
 _WORD: Final = re.compile(r"\w+")
 _ACTION: Final = re.compile(r"(?:^|, )((?:`[^`]+`\.?)+) = ")
 
@@ -45,47 +47,105 @@ class Assignment:
 def readable(text: str) -> str:
     """``(sal2#53 + salary#60L)`` => ``sal2 + salary``."""
     cleaned = _NUMBER.sub("", text).strip()
-    while cleaned.startswith("(") and _closed_by_last(cleaned):
-        cleaned = cleaned[1:-1].strip()
-    return cleaned
+    closed_by = _closings(cleaned) if cleaned.startswith("(") else {}
+    start, end = 0, len(cleaned)
+    while closed_by.get(start) == end - 1:
+        start, end = start + 1, end - 1
+        while start < end and cleaned[start].isspace():
+            start += 1
+        while start < end and cleaned[end - 1].isspace():
+            end -= 1
+    return cleaned[start:end]
 
 
-def _closed_by_last(text: str) -> bool:
-    """True where the parenthesis at the start is closed by the last character."""
-    depth = 0
-    for index, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            return index == len(text) - 1
-    return False
+def _closings(text: str) -> dict[int, int]:
+    """Where each parenthesis is closed."""
+    opened: list[int] = []
+    found: dict[int, int] = {}
+    for match in _PARENTHESIS.finditer(text):
+        if match.group() == "(":
+            opened.append(match.start())
+        elif opened:
+            found[opened.pop()] = match.start()
+    return found
+
+
+class Commands:
+    """What the commands of one plan share: names by output, for thousands may have the same."""
+
+    def __init__(self, plan: ExecutionPlan, outputs: Outputs) -> None:
+        self._plan = plan
+        self._outputs = outputs
+        self._named: dict[int, dict[str, str | None]] = {}  # by the identity of an output
+
+    def of(self, operation: Operation) -> CommandText:
+        """The text of a command (a write, or the MERGE below it), with its names resolved."""
+        target = self._target_child(operation)
+        return CommandText(
+            operation.params,
+            self._columns([target]),
+            self._columns([child for child in operation.children if child != target]),
+        )
+
+    def _columns(self, children: Iterable[str]) -> Columns:
+        named = {id(names): names for names in map(self._names, children)}
+        return Columns(tuple(named.values()))
+
+    def _names(self, child: str) -> dict[str, str | None]:
+        """Lower-case name => the attribute; None where it stands for several."""
+        output = self._outputs.get(child) or ()
+        known = self._named.get(id(output))
+        if known is None:
+            known = self._named[id(output)] = {}
+            for identifier in output:
+                attribute = self._plan.attributes.get(identifier)
+                name = attribute.name.lower() if attribute is not None else ""
+                if known.setdefault(name, identifier) != identifier:
+                    known[name] = None
+        return known
+
+    def _target_child(self, operation: Operation) -> str:
+        """The input that reads what the plan writes; else the last (the agent: source, target)."""
+        found = (child for child in operation.children if child in self._targets)
+        return next(found, operation.children[-1] if operation.children else "")
+
+    @cached_property
+    def _targets(self) -> set[str]:
+        """Operations that are the table that the plan writes, perhaps under an alias."""
+        found: set[str] = set()
+        for operation in self._plan.operations:
+            reads = operation.kind == "read" and self._plan.write.target in operation.sources
+            if reads or (len(operation.children) == 1 and operation.children[0] in found):
+                found.add(operation.id)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of one side of a command: per input its attributes by lower-case name."""
+
+    named: tuple[Mapping[str, str | None], ...]
+
+    def get(self, name: str) -> Reference | None:
+        """The only column of that name; a name that stands twice is nobody's."""
+        found = {names[name] for names in self.named if name in names}
+        identifier = found.pop() if len(found) == 1 else None
+        return Reference("attribute", identifier) if identifier is not None else None
 
 
 class CommandText:
-    """Resolves the names in the text of one command (a write, or the MERGE below it)."""
+    """Resolves the names in the text of one command: see :class:`Commands`."""
 
-    def __init__(self, plan: ExecutionPlan, operation: Operation, outputs: Outputs) -> None:
-        self._plan = plan
-        self._params = operation.params
-        target = _target_child(plan, operation)
-        self._target = self._columns(outputs, [target])
-        self._source = self._columns(outputs, [c for c in operation.children if c != target])
+    def __init__(self, params: Mapping[str, Any], target: Columns, source: Columns) -> None:
+        self._params = params
+        self._target = target
+        self._source = source
         self._settled: dict[tuple[str, str], Reference] = {}
         for clause in self._clauses("notMatchedClauses"):
             for name, number in _NUMBERED.findall(clause.partition("actions: [")[2]):
                 if (found := self._source.get(name.lower())) is not None:
                     self._settled[(name.lower(), number)] = found
-
-    def _columns(self, outputs: Outputs, children: Iterable[str]) -> dict[str, Reference]:
-        """Lower-case name => the column; a name that stands twice is left out."""
-        found: dict[str, Reference] = {}
-        twice: set[str] = set()
-        for child in children:
-            for identifier in outputs.get(child) or ():
-                attribute = self._plan.attributes.get(identifier)
-                name = attribute.name.lower() if attribute is not None else ""
-                if found.setdefault(name, Reference("attribute", identifier)).id != identifier:
-                    twice.add(name)
-        return {name: reference for name, reference in found.items() if name not in twice}
+        self._settled_names = {name for name, _ in self._settled}
 
     def _clauses(self, key: str) -> list[str]:
         listed = self._params.get(key)
@@ -98,7 +158,7 @@ class CommandText:
             return ours or theirs
         if (key, number) in self._settled:
             return theirs
-        return ours if any(settled == key for settled, _ in self._settled) else None
+        return ours if key in self._settled_names else None
 
     def references(self, text: str) -> tuple[tuple[Reference, ...], bool]:
         """The columns that a text with numbers names, and whether every name was found."""
@@ -118,10 +178,12 @@ class CommandText:
 
     def condition(self, text: str) -> tuple[Reference, ...]:
         """Columns in a clause's condition, which is plain SQL: only names of one column count."""
-        both = {**self._source, **self._target}
-        shared = self._source.keys() & self._target.keys()
-        words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
-        return tuple(both[word] for word in words if word in both and word not in shared)
+        found: list[Reference] = []
+        for word in dict.fromkeys(word.lower() for word in _WORD.findall(text)):
+            ours, theirs = self._target.get(word), self._source.get(word)
+            if (ours is None) != (theirs is None):
+                found.extend(reference for reference in (ours, theirs) if reference is not None)
+        return tuple(found)
 
     def merged(self) -> dict[str, Assignment]:
         """Per lower-case target column of a MERGE all that its clauses may set it to."""
@@ -167,17 +229,3 @@ def _together(listed: Sequence[Assignment]) -> Assignment:
         conditions=tuple(dict.fromkeys(r for item in listed for r in item.conditions)),
         complete=all(item.complete for item in listed),
     )
-
-
-def _target_child(plan: ExecutionPlan, operation: Operation) -> str:
-    """The input that reads what the plan writes; else the last (the agent: source, target)."""
-    operations = {item.id: item for item in plan.operations}
-    for child in operation.children:
-        stack = [child]
-        while stack:
-            item = operations[stack.pop()]
-            if plan.write.target in item.sources and item.kind == "read":
-                return child
-            if len(item.children) == 1:  # the target is a table, perhaps under an alias
-                stack.extend(item.children)
-    return operation.children[-1] if operation.children else ""

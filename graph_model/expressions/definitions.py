@@ -16,7 +16,7 @@ in the topological order and columns by name, never by id: equal logic has equal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -28,7 +28,7 @@ from graph_model.documents import (
     as_reference,
     outputs,
 )
-from graph_model.expressions.commands import Assignment, CommandText
+from graph_model.expressions.commands import Assignment, Commands
 
 # Codes of gaps.
 DANGLING: Final = "dangling-reference"
@@ -42,6 +42,7 @@ MERGE: Final = "merge-expressions"
 CYCLE: Final = "cyclic-reference"
 AMBIGUOUS_OUTPUT: Final = "ambiguous-output"
 UNKNOWN_OUTPUT: Final = "unknown-output"
+TOO_LARGE: Final = "column-lineage-too-large"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -90,7 +91,18 @@ class Definition:
 
     @property
     def inputs(self) -> tuple[Node, ...]:
+        if not self.changed and not self.conditions:
+            return self.nodes
         return (*self.nodes, *self.changed, *self.conditions)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it is one other value, without anything to say about it."""
+        return (
+            self.kind == "same"
+            and len(self.nodes) == 1
+            and not (self.changed or self.conditions or self.gaps or self.text)
+        )
 
 
 #: Leaves that bring rows of their own: literal rows, ranges, results of commands.
@@ -140,11 +152,12 @@ class Definitions:
         self.operations = {operation.id: operation for operation in plan.operations}
         self.positions = {operation.id: place for place, operation in enumerate(plan.operations)}
         self._made: dict[str, tuple[Operation, int]] = {}  # where an attribute first appears
-        self._fresh: dict[str, list[str]] = {}  # per operation, what first appears there
+        self._fresh: dict[str, dict[str, int]] = {}  # per operation, what first appears there
         self._read: set[str] = set()
         self._renamed: dict[str, str] = {}  # undeclared name of a generated column => the column
         self._definitions: dict[str, Definition] = {}
         self._merges: dict[str, Mapping[str, Assignment]] = {}
+        self.commands = Commands(plan, self.outputs)
         self.cte: Mapping[str, Operation] = _cte_definitions(plan)
         for operation in plan.operations:
             self._register(operation)
@@ -161,10 +174,19 @@ class Definitions:
         return known
 
     def inputs_of(self, operation: str) -> Iterator[Reference]:
-        """The columns that go into an operation."""
-        for child in self.operations[operation].children:
-            for attribute in self.outputs[child] or ():
+        """The columns that go into an operation; inputs with equal columns count once."""
+        for output in self._distinct(self.operations[operation].children):
+            for attribute in output:
                 yield Reference("attribute", attribute)
+
+    def _distinct(self, operations: Sequence[str]) -> Collection[Sequence[str]]:
+        """The outputs of these operations, equal ones (which are one object) once."""
+        listed = (self.outputs[operation] or () for operation in operations)
+        return {id(output): output for output in listed}.values()
+
+    def outputs_into(self, operation: str) -> frozenset[int]:
+        """Tells operations apart by what goes into them: equal outputs are one object."""
+        return frozenset(id(self.outputs[child]) for child in self.operations[operation].children)
 
     def name_of(self, attribute: str) -> str:
         known = self.plan.attributes.get(self._renamed.get(attribute, attribute))
@@ -176,18 +198,17 @@ class Definitions:
         emitted = self.outputs[operation.id] or ()
         if operation.kind == "read":
             self._read.update(emitted)
-        if not emitted or any(emitted == self.outputs[child] for child in operation.children):
+        if not emitted or any(emitted is self.outputs[child] for child in operation.children):
             return
-        fresh = self._fresh.setdefault(operation.id, [])
-        received = {item for child in operation.children for item in self.outputs[child] or ()}
+        fresh = self._fresh.setdefault(operation.id, {})
         for index, attribute in enumerate(emitted):
-            if attribute not in received and attribute not in self._made:
+            if attribute not in self._made:  # what comes in was made before
                 self._made[attribute] = (operation, index)
-                fresh.append(attribute)
+                fresh[attribute] = len(fresh)
         if operation_word(operation) == "Generate":
             self._rename_generated(operation, fresh)
 
-    def _rename_generated(self, operation: Operation, fresh: Sequence[str]) -> None:
+    def _rename_generated(self, operation: Operation, fresh: Collection[str]) -> None:
         """``generatorOutput`` of an aliased generator names attributes that nothing declares."""
         listed = operation.params.get("generatorOutput")
         names = [as_reference(item) for item in listed] if isinstance(listed, list) else []
@@ -240,7 +261,7 @@ class Definitions:
             return self._listed(operation, _PROJECTIONS[word], index, len(whole))
         if word == "Window":
             fresh = self._fresh[operation.id]
-            return self._listed(operation, "windowExpressions", fresh.index(identifier), len(fresh))
+            return self._listed(operation, "windowExpressions", fresh[identifier], len(fresh))
         if word == "Union":
             return self._by_position(operation, operation.children, index)
         if word in _RENAMING:
@@ -274,12 +295,8 @@ class Definitions:
         return self._at(operation, theirs, len(self.outputs[operation.id] or ()), index)
 
     def _by_position(self, operation: Operation, children: Sequence[str], index: int) -> Definition:
-        found = [
-            self._at(
-                operation, self.outputs[child] or (), len(self.outputs[operation.id] or ()), index
-            )
-            for child in children
-        ]
+        count = len(self.outputs[operation.id] or ())
+        found = [self._at(operation, output, count, index) for output in self._distinct(children)]
         broken = next((item for item in found if item.kind == "unknown"), None)
         return broken or _same(*(node for item in found for node in item.nodes))
 
@@ -331,15 +348,12 @@ class Definitions:
         fresh = self._fresh[operation.id]
         if not generator:
             return self._opaque(operation)
-        return Definition(
-            "generated", tuple(generator), fresh.index(identifier), siblings=len(fresh)
-        )
+        return Definition("generated", tuple(generator), fresh[identifier], siblings=len(fresh))
 
     def _merged(self, attribute: Attribute, operation: Operation) -> Definition:
         """MERGE keeps a row's value, or sets it to what its clauses say (see ``commands``)."""
         if operation.id not in self._merges:
-            command = CommandText(self.plan, operation, self.outputs)
-            self._merges[operation.id] = command.merged()
+            self._merges[operation.id] = self.commands.of(operation).merged()
         found = self._merges[operation.id].get(attribute.name.lower())
         kept = tuple(child for child in attribute.children if self._exists(child))
         complete = found.complete if found else len(kept) == len(attribute.children)

@@ -12,7 +12,7 @@ without changing the logic (expression ids, numbers of RDDs, times of creation) 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from graph_model.documents import ExecutionPlan, Operation, Reference, as_reference, references_in
@@ -21,6 +21,7 @@ from graph_model.expressions.roles import subplan_text
 from graph_model.expressions.text import Renderer, shortened
 
 MAX_PROPERTY: Final = 100_000
+_MAX_DEPTH: Final = 64  # of lists and objects in each other
 _RDD_NUMBER: Final = re.compile(r"(?<=RDD)\[\d+\]")
 _SESSION_LINES: Final = re.compile(r"^(?:Created Time|Last Access|Created By):.*\n?", re.MULTILINE)
 
@@ -33,17 +34,20 @@ def operation_properties(
     ``subqueries`` is added where the operation holds subqueries whose plans are only text.
     """
     shown = {name: value_text(value, renderer) for name, value in operation.params.items()}
-    if subplans := _subplans(plan, operation):
+    if subplans := _subplans(plan, operation, renderer):
         shown["subqueries"] = shortened("\n".join(subplans), MAX_PROPERTY)
     return tuple(sorted((name, text) for name, text in shown.items() if text))
 
 
 def value_text(value: Any, renderer: Renderer) -> str:
     """A parameter's JSON value as text; '' where it says nothing."""
-    return shortened(_text(value, renderer, top=True), MAX_PROPERTY)
+    return shortened(_text(value, renderer), MAX_PROPERTY)
 
 
-def _text(value: Any, renderer: Renderer, *, top: bool = False) -> str:
+def _text(value: Any, renderer: Renderer, depth: int = 0) -> str:
+    if depth > _MAX_DEPTH:
+        return "..."
+    top = depth == 0
     if value is None:
         return "" if top else "NULL"
     if (reference := as_reference(value)) is not None:
@@ -53,11 +57,22 @@ def _text(value: Any, renderer: Renderer, *, top: bool = False) -> str:
     if isinstance(value, str):
         return _SESSION_LINES.sub("", _RDD_NUMBER.sub("", stable(value)))
     if isinstance(value, list):
-        inside = ", ".join(_text(item, renderer) for item in value)
+        inside = ", ".join(_listed(value, renderer, depth + 1))
         return inside if top else f"({inside})"
     if isinstance(value, dict):
-        return _order(value, renderer) or _pairs(value, renderer)
+        return _order(value, renderer) or _pairs(value, renderer, depth + 1)
     return str(value)
+
+
+def _listed(value: list[Any], renderer: Renderer, depth: int) -> Iterator[str]:
+    """Items as text, until they are far more than is ever shown."""
+    left = 10 * MAX_PROPERTY
+    for item in value:
+        text = _text(item, renderer, depth)
+        left -= len(text)
+        yield text if left >= 0 else "..."
+        if left < 0:
+            return
 
 
 def _order(value: Mapping[str, Any], renderer: Renderer) -> str | None:
@@ -70,12 +85,16 @@ def _order(value: Mapping[str, Any], renderer: Renderer) -> str | None:
     return " ".join((text, *(word for word in words if isinstance(word, str))))
 
 
-def _pairs(value: Mapping[str, Any], renderer: Renderer) -> str:
-    return ", ".join(f"{key}: {_text(item, renderer)}" for key, item in sorted(value.items()))
+def _pairs(value: Mapping[str, Any], renderer: Renderer, depth: int) -> str:
+    return ", ".join(
+        f"{key}: {_text(item, renderer, depth)}" for key, item in sorted(value.items())
+    )
 
 
-def _subplans(plan: ExecutionPlan, operation: Operation) -> list[str]:
+def _subplans(plan: ExecutionPlan, operation: Operation, renderer: Renderer) -> list[str]:
     """Plans of the subqueries in an operation's expressions, as text without expression ids."""
+    if not renderer.has_subplans:
+        return []
     found: list[str] = []
     seen: set[Reference] = set()
     stack = list(references_in(operation.params))[::-1]

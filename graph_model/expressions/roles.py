@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final
 
 from graph_model.documents import (
@@ -77,11 +78,16 @@ def canonical(function: Function) -> str:
     ``aggregate.Average`` and ``avg`` => ``avg``; ``DenseRank`` and ``dense_rank`` => ``denserank``.
     A user-defined function is never mistaken for a built-in one of its name.
     """
-    if function.hint == "expr.Alias":
+    return _canonical(function.hint, function.class_name, function.name)
+
+
+@lru_cache(maxsize=4_096)  # a plan has few functions, each in many places
+def _canonical(hint: str, class_name: str, name: str) -> str:
+    if hint == "expr.Alias":
         return "alias"
-    if function.hint == "expr.UDF" or function.class_name == "ScalaUDF":
+    if hint == "expr.UDF" or class_name == "ScalaUDF":
         return "scalaudf"
-    word = function.class_name.rsplit(".", 1)[-1] or function.name
+    word = class_name.rsplit(".", 1)[-1] or name
     word = word.lower().replace("_", "").rstrip("$")
     return _OTHER_NAMES.get(word, word)
 

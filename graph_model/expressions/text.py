@@ -13,7 +13,8 @@ differ.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from graph_model.documents import ExecutionPlan, Function, Reference, type_text
@@ -30,11 +31,19 @@ from graph_model.expressions.forms import (
     union_text,
 )
 from graph_model.expressions.literals import literal_text
-from graph_model.expressions.roles import canonical, fields_of
+from graph_model.expressions.roles import canonical, fields_of, subplan_text
 from graph_model.expressions.walk import evaluate
 
 LIMIT: Final = 2_000
+#: Characters that one renderer makes, and that go into one expression; beyond, "..." stands for
+#: what is left out. Only documents that repeat long expressions without end get there.
+MOST_CHARACTERS: Final = 100_000_000
+_MOST_ARGUMENTS: Final = 200_000
+#: How Spark names the variables of lambdas that are functions of Python or Scala: by a number that
+#: counts on for as long as the JVM lives.
+_NUMBERED: Final = re.compile(r"([xyz])_(\d{1,18})")
 _UNKNOWN: Final = Text("?")
+_OMITTED: Final = Text("...")
 
 
 def shortened(text: str, limit: int) -> str:
@@ -45,17 +54,42 @@ def shortened(text: str, limit: int) -> str:
     return f"{text[: limit - 14]}... [{digest}]"
 
 
+def numbered_variables(plan: ExecutionPlan) -> dict[str, str]:
+    """Names of lambda variables that are the same in every run: ``x_17``, ``y_18`` => x_0, y_1."""
+    found: dict[tuple[int, str], str] = {}
+    for function in plan.functions.values():
+        if canonical(function) == "namedlambdavariable":
+            name = str(function.params.get("name"))
+            if (match := _NUMBERED.fullmatch(name)) is not None:
+                found[int(match[2]), name] = match[1]
+    return {key[1]: f"{found[key]}_{place}" for place, key in enumerate(sorted(found))}
+
+
 class Renderer:
-    """Text of one plan's expressions; remembers what it has said. ``limit`` is in characters."""
+    """Text of one plan's expressions; remembers what it has said. ``limit`` is in characters.
+
+    ``leaves`` are texts of read columns that are computed where they are read (a JDBC query's).
+    """
 
     def __init__(
-        self, plan: ExecutionPlan, definitions: Definitions | None = None, limit: int = LIMIT
+        self,
+        plan: ExecutionPlan,
+        definitions: Definitions | None = None,
+        limit: int = LIMIT,
+        *,
+        leaves: Mapping[str, str] | None = None,
     ) -> None:
+        self._leaves = leaves if leaves is not None else {}
         self.plan = plan
         self.definitions = definitions if definitions is not None else Definitions(plan)
         self.limit = limit
+        self._variables = numbered_variables(plan)
         self._named: dict[Node, Text] = {}
         self._inlined: dict[Node, Text | None] = {}  # None: over the limit
+        self._whole: dict[tuple[int, ...], Text] = {}
+        self._left = MOST_CHARACTERS
+        #: Whether some subquery's plan is only text, worth looking for.
+        self.has_subplans = any(subplan_text(f) is not None for f in plan.functions.values())
 
     def text(self, reference: Reference, *, inline: bool) -> str:
         """The reference as SQL, at most ``limit`` characters; an alias is its expression."""
@@ -112,6 +146,8 @@ class Renderer:
 
     def _inline_inputs(self, node: Node) -> Sequence[Node]:
         if isinstance(node, Inputs):
+            if self._whole_key(node) in self._whole:
+                return ()
             return tuple(self.definitions.inputs_of(node.operation))
         if node.kind == "attribute":
             return self.definitions.of(node.id).inputs
@@ -123,13 +159,18 @@ class Renderer:
 
     def _inline_piece(self, node: Node) -> Text | None:
         if isinstance(node, Inputs):
-            return Text(", ".join(self._stand_in(n).text for n in self._inline_inputs(node)), LOOSE)
+            return self._all_inputs(node)
         if node.kind == "expression":
             return self._expression(node, self._stand_in)
         definition = self.definitions.of(node.id)
-        name = name_text(self.definitions.name_of(node.id))
+        name = self.definitions.name_of(node.id)
         if name == "spark_grouping_id":
             return Text("grouping_id()")
+        if definition.is_copy and not isinstance(definition.nodes[0], Inputs):
+            return self._inlined.get(definition.nodes[0])
+        name = name_text(name)
+        if definition.kind == "leaf" and (computed := self._leaves.get(node.id)) is not None:
+            return Text(computed, ATOM if name_text(computed) == computed else LOOSE)
         if definition.kind in {"leaf", "nothing", "unknown"}:
             return Text(name)
         if definition.text:
@@ -140,6 +181,21 @@ class Renderer:
         if len(found) < len(pieces):
             return None
         return self._put_together(definition, name, found)
+
+    def _all_inputs(self, node: Inputs) -> Text:
+        """Worked out once for all operations over the same wide inputs."""
+        key = self._whole_key(node)
+        known = self._whole.get(key)
+        if known is None:
+            inputs = self.definitions.inputs_of(node.operation)
+            listed = within([self._stand_in(item) for item in inputs], _MOST_ARGUMENTS)
+            known = Text(", ".join(piece.text for piece in listed), LOOSE)
+            self._whole[key] = known
+        return known
+
+    def _whole_key(self, node: Inputs) -> tuple[int, ...]:
+        operation = self.definitions.operations[node.operation]
+        return tuple(id(self.definitions.outputs[child]) for child in operation.children)
 
     def _put_together(self, definition: Definition, name: str, found: Sequence[Text]) -> Text:
         first = definition.nodes[0] if definition.nodes else None
@@ -177,7 +233,25 @@ class Renderer:
         function = self.plan.functions.get(reference.id)
         if function is None:
             return _UNKNOWN
-        return function_text(self.plan, function, [piece_of(c) for c in function.children])
+        if self._left < 0:
+            return _OMITTED
+        if self._variables and canonical(function) == "namedlambdavariable":
+            name = str(function.params.get("name"))
+            if name in self._variables:
+                return Text(self._variables[name])
+        pieces = [piece_of(child) for child in function.children]
+        piece = function_text(self.plan, function, within(pieces, _MOST_ARGUMENTS))
+        self._left -= min(len(piece.text), self.limit)
+        return piece
+
+
+def within(pieces: Sequence[Text], limit: int) -> list[Text]:
+    """The pieces, from where they exceed ``limit`` characters together each as ``...``."""
+    kept: list[Text] = []
+    for piece in pieces:
+        limit -= len(piece.text)
+        kept.append(piece if limit >= 0 else _OMITTED)
+    return kept
 
 
 def alias_name(function: Function) -> str:

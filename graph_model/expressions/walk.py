@@ -21,6 +21,8 @@ def evaluate(
     nodes and edges once. On a cycle (a broken document) the edge that closes it is left out:
     ``combine`` then finds that input missing in ``known``.
     """
+    if root in known:
+        return known[root]
     stack = [root]
     entered: set[_Node] = set()  # the path from the root to here
     while stack:

@@ -14,6 +14,8 @@ GraphUnavailable, GraphTimeout, GraphRejected, ConfigurationError or EngineError
     writer      facts -> batches of idempotent upserts, in the order of the stages
     reader      ids -> vertices and edges, in bounded requests
     graph       both halves as one ``store.Graph``; ``open_graph`` is the way in
+    checkpoints a graph that forgets is saved, verified and brought back
+    supervisor  a dead engine is started again, not in a hot loop; how full it is
 
 It never knows HTTP, the journal or the catalogue. Nothing connects at import.
 """

@@ -56,6 +56,22 @@ class Limits:
     batch_items: int = 1000  # items in one part of an answer
 
 
+class Shrinkable(Exception):
+    """Said of a failure that a smaller request may not meet: the server lives, and had too much."""
+
+
+class _AnsweredTimeout(Shrinkable, GraphTimeout):
+    """The server gave up in time and said so; when nobody answers, a smaller request is no help."""
+
+
+class _Strained(Shrinkable, GraphUnavailable):
+    """The server has no memory for the request."""
+
+
+class _TooLarge(Shrinkable, GraphRejected):
+    """The request is larger than the server takes."""
+
+
 class _Failure(Exception):
     """A request failed; ``verdict`` says what to do about it. Never leaves this module."""
 
@@ -68,6 +84,7 @@ _SERIALIZER: Final = GraphBinarySerializersV1(writer=GraphBinaryWriter(SERIALIZE
 _PARTIAL_CONTENT: Final = 206
 _NO_CONTENT: Final = 204
 _SUCCESS: Final = 200
+_FULL: Final = (429, 502, 503, 504)  # statuses of a handshake, those of proxies included
 _MESSAGE_TOO_BIG: Final = 1009  # a WebSocket close code
 _DATA: Final = (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT)
 
@@ -122,7 +139,7 @@ class _Socket:
             return data if isinstance(data, bytes) else str(data).encode()
         code = self._websocket.close_code
         if code == _MESSAGE_TOO_BIG:
-            raise _Failure(Verdict.REJECTED, "a message is larger than the other side accepts")
+            raise _Failure(Verdict.TOO_LARGE, "a message is larger than the other side accepts")
         raise _Failure(Verdict.BROKEN, f"the server ended the connection (close code {code})")
 
     def _run(self, work: Awaitable[_Result], seconds: float) -> _Result:
@@ -137,7 +154,7 @@ class _Socket:
         except TimeoutError as failure:
             raise _Failure(Verdict.TIMEOUT, f"no answer within {seconds:g} s") from failure
         except aiohttp.WSServerHandshakeError as failure:
-            verdict = Verdict.BUSY if failure.status in (429, 503) else Verdict.REFUSED
+            verdict = Verdict.BUSY if failure.status in _FULL else Verdict.REFUSED
             raise _Failure(verdict, f"handshake refused: HTTP {failure.status}") from failure
         except (aiohttp.ClientError, OSError) as failure:
             raise _Failure(Verdict.BROKEN, str(failure) or type(failure).__name__) from failure
@@ -206,7 +223,9 @@ class Connections:
     Not from a thread that runs an event loop: each connection runs one of its own in the caller's
     thread.
 
-    ``clock``, ``sleep`` and ``chance`` (0 <= chance() < 1) are seams for tests.
+    ``explain`` may know why the server is away (an engine that ran out of memory); what it says
+    goes with GraphUnavailable. ``clock``, ``sleep`` and ``chance`` (0 <= chance() < 1) are seams
+    for tests.
     """
 
     def __init__(
@@ -217,6 +236,7 @@ class Connections:
         limits: Limits | None = None,
         headers: Headers = dict,
         source: str = "g",
+        explain: Callable[[], str | None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
@@ -226,6 +246,7 @@ class Connections:
         self.limits = limits or Limits()
         self._headers = headers
         self._source = source
+        self._explain = explain
         self._clock = clock
         self._sleep = sleep
         self._chance = chance
@@ -314,7 +335,7 @@ class Connections:
         except (struct.error, UnicodeError, ValueError, OverflowError) as failure:
             raise GraphRejected(f"a value that no graph can hold: {failure}") from failure
         if len(payload) > self.dialect.request_bytes:
-            raise GraphRejected(
+            raise _TooLarge(
                 f"a request of {len(payload):,} bytes; {self.dialect.name} takes "
                 f"{self.dialect.request_bytes:,}"
             )
@@ -348,11 +369,19 @@ class Connections:
         """The failure as the rest of the program knows it."""
         verdict = self._verdict(failure)
         message = f"{self.url}: {failure}"
-        if verdict is Verdict.TIMEOUT:
-            return GraphTimeout(message)
-        if verdict is Verdict.REJECTED:
-            return GraphRejected(message)
-        return GraphUnavailable(message)
+        match verdict:
+            case Verdict.TIMEOUT if isinstance(failure, _ServerError):
+                return _AnsweredTimeout(message)
+            case Verdict.TIMEOUT:
+                return GraphTimeout(message)
+            case Verdict.REJECTED:
+                return GraphRejected(message)
+            case Verdict.TOO_LARGE:
+                return _TooLarge(message)
+            case Verdict.STRAINED:
+                return _Strained(message)
+        reason = self._explain()
+        return GraphUnavailable(f"{message} ({reason})" if reason else message)
 
     # --- lending ----------------------------------------------------------------------------
 

@@ -30,9 +30,11 @@ class Verdict(StrEnum):
 
     CONFLICT = "conflict"  # another transaction was in the way: again, soon
     BUSY = "busy"  # too many requests, or memory short: again, later
-    MOVED = "moved"  # this server takes no writes any more: reconnect, then again
+    STRAINED = "strained"  # memory short for this request: again, later; then in smaller parts
+    MOVED = "moved"  # this server takes no writes any more: ask again where it is, then again
     BROKEN = "broken"  # the connection ended: reconnect, then again
     TIMEOUT = "timeout"  # it took too long: asking again would only take as long again
+    TOO_LARGE = "too large"  # never as it is; in smaller parts perhaps
     REFUSED = "refused"  # the server does not let us in: nothing to repeat
     REJECTED = "rejected"  # the request is wrong: never again
 
@@ -56,7 +58,8 @@ class Dialect:
     ``batch_elements`` and ``batch_records`` bound a write request; a record is one label or one
     property (Neptune's measure). ``batch_bytes`` bounds its encoded size; ``request_bytes`` is the
     most that the server takes at all, so that one huge element is rejected instead of ending the
-    connection each time. ``parallel_writes`` is how many writes one process sends at a time.
+    connection each time. ``remove_elements`` and ``clear_elements`` bound what one request removes
+    by id and of everything. ``parallel_writes`` is how many writes one process sends at a time.
     ``checkpoints``: ``io().write()`` is allowed. ``hints`` go with every read as side effects.
     """
 
@@ -66,6 +69,8 @@ class Dialect:
     batch_records: int
     batch_bytes: int
     request_bytes: int
+    remove_elements: int
+    clear_elements: int
     parallel_writes: int
     checkpoints: bool
     retries: Mapping[Verdict, Retry]
@@ -88,22 +93,30 @@ _CODES: Final = {
     407: Verdict.REFUSED,
     429: Verdict.BUSY,
     503: Verdict.BUSY,
+    413: Verdict.TOO_LARGE,
     504: Verdict.TIMEOUT,
     596: Verdict.CONFLICT,
     598: Verdict.TIMEOUT,
 }
 
 # Neptune says what happened in the ``code`` of a JSON message; the number is nearly always 500.
+# What stands here may pass the next time, or in smaller parts, or elsewhere; any other code tells
+# that the request is wrong. A ConstraintViolation (an edge without its end) is wrong for this
+# request alone, but the writer writes the whole plan anew: see Writer.write.
 _NEPTUNE: Final = {
     "ConcurrentModificationException": Verdict.CONFLICT,
     "ThrottlingException": Verdict.BUSY,
     "TooManyRequestsException": Verdict.BUSY,
     "QueryLimitExceededException": Verdict.BUSY,
-    "MemoryLimitExceededException": Verdict.BUSY,
+    "InternalFailureException": Verdict.BUSY,
     "CancelledByMaintenanceException": Verdict.BUSY,
+    "CancelledByUserException": Verdict.BUSY,
+    "MemoryLimitExceededException": Verdict.STRAINED,
     "ReadOnlyViolationException": Verdict.MOVED,
     "ServerShutdownException": Verdict.MOVED,
     "TimeLimitExceededException": Verdict.TIMEOUT,
+    "QueryTooLargeException": Verdict.TOO_LARGE,
+    "QueryLimitException": Verdict.TOO_LARGE,
     "AccessDeniedException": Verdict.REFUSED,
 }
 
@@ -150,6 +163,8 @@ EMBEDDED: Final = Dialect(
     batch_records=1_000_000,
     batch_bytes=8 << 20,
     request_bytes=64 << 20,
+    remove_elements=500,
+    clear_elements=10_000,
     # TinkerTransactionGraph is optimistic: writers that share a vertex undo each other's work,
     # and one writer is faster than four.
     parallel_writes=1,
@@ -163,7 +178,8 @@ EMBEDDED: Final = Dialect(
 )
 
 # Neptune locks ranges, so unrelated writers may conflict: 3-4 % of writes fail under load and are
-# simply tried again. About 200 records a request is what its documentation advises.
+# simply tried again. About 200 records a request is what its documentation advises. No hints: they
+# steer repeat() and the planner's order, and our reads go by id, one level a request.
 NEPTUNE: Final = Dialect(
     name="neptune",
     upsert=Upsert.CHAIN,
@@ -171,13 +187,18 @@ NEPTUNE: Final = Dialect(
     batch_records=200,
     batch_bytes=1 << 20,
     request_bytes=55 << 20,  # the largest property or label
+    # a removal locks and logs each property: about as much in one transaction as a write
+    remove_elements=100,
+    clear_elements=1_000,
     parallel_writes=8,
     checkpoints=False,
     retries={
         Verdict.CONFLICT: Retry(10, 0.1, 4.0),
         Verdict.BUSY: Retry(6, 1.0, 10.0),
+        Verdict.STRAINED: Retry(3, 5.0, 10.0),
         Verdict.BROKEN: _RECONNECT,
-        Verdict.MOVED: Retry(6, 0.5, 5.0),
+        # the cluster's name needs some seconds to follow a failover; each try asks it anew
+        Verdict.MOVED: Retry(8, 0.5, 10.0),
     },
 )
 

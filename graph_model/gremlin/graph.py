@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -25,10 +25,12 @@ def open_graph(
     dialect: str | Dialect = "embedded",
     limits: Limits | None = None,
     headers: Headers = dict,
+    explain: Callable[[], str | None] = lambda: None,
 ) -> GremlinGraph:
     """A graph at ``ws://host:port/gremlin`` (or ``wss://``). Connects at the first question.
 
-    ``dialect`` is ``embedded`` or ``neptune``; ``headers`` is asked at every handshake (signing).
+    ``dialect`` is ``embedded`` or ``neptune``; ``headers`` is asked at every handshake (signing);
+    ``explain`` is asked why a server may be away (``Supervisor.trouble``).
     Raises ConfigurationError for an address or a dialect that cannot be.
     """
     parts = urlsplit(url)
@@ -38,7 +40,7 @@ def open_graph(
         if dialect not in DIALECTS:
             raise ConfigurationError(f"{dialect!r} is no dialect: {', '.join(sorted(DIALECTS))}")
         dialect = DIALECTS[dialect]
-    return GremlinGraph(Connections(url, dialect, limits=limits, headers=headers))
+    return GremlinGraph(Connections(url, dialect, limits=limits, headers=headers, explain=explain))
 
 
 class GremlinGraph:

@@ -52,9 +52,9 @@ _log = logging.getLogger(__name__)
 class EmbeddedServer:
     """Starts, watches and stops the JVM. ``port`` 0 takes a free one; see ``url`` after start.
 
-    ``folder`` is created if need be and belongs to the engine alone. ``heap_mb``: about 1.5 KB an
-    element, so 1,024 MB hold some 600,000. ``java_options`` are added to those of the JVM.
-    ``environment`` is asked for JAVA_HOME, PATH and what ``jars.fetch`` reads.
+    ``folder`` is created if need be and belongs to the engine alone. What fits in ``heap_mb``
+    tells supervisor.capacity. ``java_options`` are added to those of the JVM. ``environment`` is
+    asked for JAVA_HOME, PATH and what ``jars.fetch`` reads.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class EmbeddedServer:
         self.folder = folder.resolve()
         self.host = host
         self.port = port
+        self.heap_mb = heap_mb
         self._environment = environment
-        self._heap_mb = heap_mb
         self._java_options = tuple(java_options)
         self._start_seconds = start_seconds
         self._progress = progress
@@ -119,6 +119,11 @@ class EmbeddedServer:
     def alive(self) -> bool:
         """Whether the JVM runs."""
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """How the JVM ended (negative: the signal); None while it runs, and after ``stop``."""
+        return self._process.poll() if self._process else None
 
     def stop(self) -> None:
         """End the JVM; what it held is gone. Safe to call twice, and when it has died."""
@@ -180,7 +185,7 @@ class EmbeddedServer:
         command = java_command(
             java,
             archives,
-            heap_mb=self._heap_mb,
+            heap_mb=self.heap_mb,
             options=self._java_options,
             arguments=(str(self._settings_file), str(self._ready_file), str(os.getpid())),
         )
@@ -267,8 +272,10 @@ def java_command(
         f"-Xmx{heap_mb}m",
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
         # a full heap ends the engine: no half-dead server. This collector, because it alone gives
-        # up when it does nothing but collect
+        # up when it does nothing but collect; by default only after many minutes of that
         "-XX:+UseParallelGC",
+        "-XX:GCTimeLimit=90",
+        "-XX:GCHeapFreeLimit=5",
         "-XX:+ExitOnOutOfMemoryError",
         # checkpoints in Kryo look into AtomicLong, which Java 17 forbids by default
         "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",

@@ -1,8 +1,8 @@
 """Facts -> the graph: batches of idempotent upserts, in the order of ``facts.stages``.
 
 A fact never changes, so an upsert only creates: an element that exists is left as it is. One
-request is one transaction; a stage is written to its end before the next begins, so that a marker
-is never committed before the structure that it promises.
+request is one transaction (in halves, where it is too much for the server); a stage is written to
+its end before the next begins, so that a marker is never committed before what it promises.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from gremlin_python.process.traversal import Bytecode
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Stages, Vertex, stages
 from graph_model.gremlin import encoding, traversals
-from graph_model.gremlin.connection import Connections
+from graph_model.gremlin.connection import Connections, Shrinkable
 from graph_model.gremlin.dialect import Dialect, Upsert
 
-_REMOVE_AT_ONCE: Final = 500
-_CLEAR_AT_ONCE: Final = 10_000
+_HALVINGS: Final = 5
 
 Element = TypeVar("Element", Vertex, Edge)
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,38 +95,61 @@ class Writer:
 
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
         """See ``store.GraphWriter.remove``."""
-        for ids in _chunks(edge_ids):
-            self._submit(traversals.remove_edges(ids))
-        for ids in _chunks(vertex_ids):
-            self._submit(traversals.remove_vertices(ids))
+        for ids in self._chunks(edge_ids):
+            self._in_parts(ids, traversals.remove_edges)
+        for ids in self._chunks(vertex_ids):
+            self._in_parts(ids, traversals.remove_vertices)
 
     def clear(self) -> None:
         """See ``store.GraphWriter.clear``; edges first: a hub is dear to remove with its edges."""
-        while self._submit(traversals.is_there_an_edge()) == [1]:
-            self._submit(traversals.remove_some_edges(_CLEAR_AT_ONCE))
-        while self._submit(traversals.is_there_a_vertex()) == [1]:
-            self._submit(traversals.remove_some_vertices(_CLEAR_AT_ONCE))
+        self._empty(traversals.is_there_an_edge(), traversals.remove_some_edges)
+        self._empty(traversals.is_there_a_vertex(), traversals.remove_some_vertices)
+
+    def _empty(self, question: Bytecode, remove: Callable[[int], Bytecode]) -> None:
+        at_once = self._dialect.clear_elements
+        while self._submit(question) == [1]:
+            try:
+                self._submit(remove(at_once))
+            except Shrinkable:
+                if at_once == 1:
+                    raise
+                at_once = max(1, at_once // 4)
 
     def _vertices(self, vertices: Sequence[Vertex]) -> None:
         for batch in batches(vertices, self._dialect, encoding.vertex_row):
             if self._dialect.upsert is Upsert.ROWS:
-                self._submit(traversals.upsert_vertex_rows(batch.rows))
+                self._in_parts(batch.rows, traversals.upsert_vertex_rows)
             else:
-                self._submit(traversals.upsert_vertex_chain(batch.elements))
+                self._in_parts(batch.elements, traversals.upsert_vertex_chain)
 
     def _edges(self, edges: Sequence[Edge]) -> None:
         for batch in batches(edges, self._dialect, encoding.edge_row):
             if self._dialect.upsert is Upsert.ROWS:
-                self._submit(traversals.upsert_edge_rows(batch.rows))
+                self._in_parts(batch.rows, traversals.upsert_edge_rows)
             else:
-                self._submit(traversals.upsert_edge_chain(batch.elements))
+                self._in_parts(batch.elements, traversals.upsert_edge_chain)
+
+    def _in_parts(
+        self,
+        parts: Sequence[_Part],
+        request: Callable[[Sequence[_Part]], Bytecode],
+        halvings: int = _HALVINGS,
+    ) -> None:
+        """Send them in one request; in halves, one after the other, when that is too much."""
+        try:
+            self._submit(request(parts))
+        except Shrinkable:
+            if halvings == 0 or len(parts) == 1:
+                raise
+            half = len(parts) // 2
+            self._in_parts(parts[:half], request, halvings - 1)
+            self._in_parts(parts[half:], request, halvings - 1)
+
+    def _chunks(self, ids: Collection[str]) -> Iterator[list[str]]:
+        ordered, size = sorted(set(ids)), self._dialect.remove_elements
+        for first in range(0, len(ordered), size):
+            yield ordered[first : first + size]
 
     def _submit(self, request: Bytecode) -> list[object]:
         with self._turn:
             return self._connections.submit(request)
-
-
-def _chunks(ids: Collection[str]) -> Iterator[list[str]]:
-    ordered = sorted(set(ids))
-    for first in range(0, len(ordered), _REMOVE_AT_ONCE):
-        yield ordered[first : first + _REMOVE_AT_ONCE]

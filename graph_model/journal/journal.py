@@ -4,19 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.database import chunks, insert_new, prepare, read, storable, write
+from graph_model.database import (
+    GroupCommit,
+    Lock,
+    alone,
+    chunks,
+    database_bytes,
+    insert_new,
+    prepare,
+    read,
+    write,
+)
 from graph_model.errors import JournalUnavailable
-from graph_model.journal.content import content_hash, pack, unpack
+from graph_model.journal.arrivals import Repeat, Request, arrival, record
+from graph_model.journal.conclusion import drop, set_state
+from graph_model.journal.content import unpack
+from graph_model.journal.integrity import Progress, find_problems
+from graph_model.journal.statistics import read_statistics
 from graph_model.journal.tables import VERSION, bodies, documents, meta, metadata, raw, receipts
 from graph_model.store import (
     DocumentKind,
     DocumentState,
+    JournalSize,
+    JournalStatistics,
     JournalSummary,
     Page,
     Receipt,
@@ -26,7 +43,7 @@ from graph_model.store import (
 
 _CURSOR: Final = "entries"
 _REOPEN_CHUNK: Final = 10_000
-_VERIFY_CHUNK: Final = 50
+_MOST_RECALLED: Final = 20_000
 
 _described = (
     sa.select(
@@ -43,6 +60,9 @@ _described = (
         bodies.c.size,
     )
 ).join_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
+_packed = sa.select(documents.c.position, bodies.c.packed).join_from(
+    documents, bodies, documents.c.content_hash == bodies.c.content_hash
+)
 _complete = _described.add_columns(bodies.c.packed)
 
 
@@ -57,11 +77,19 @@ class SqlJournal:
     def __init__(self, engine: Engine) -> None:
         prepare(engine, "journal", VERSION, metadata)
         self._engine = engine
+        self._taking: GroupCommit[Request, tuple[int, ...]] = GroupCommit(
+            engine, record, JournalUnavailable
+        )
+        self._recalled: dict[tuple[str, str], tuple[StoredDocument, ...]] = {}
 
     # --- taking documents ------------------------------------------------------------------------
 
-    def accept(self, submissions: Sequence[Submission], receipt: Receipt) -> tuple[int, ...]:
+    def accept(
+        self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+    ) -> tuple[int, ...]:
         """See ``store.Journal``. A document given twice in one call has one position.
+
+        Calls of several threads at one time share a transaction and its fsync (GroupCommit).
 
         The bytes (``receipt.raw_hash``) are remembered for ``recall`` only where all documents
         have one scope: bytes whose documents name their own scopes mean something else under
@@ -69,49 +97,34 @@ class SqlJournal:
         """
         if not submissions:
             return ()
-        packed = [_body_row(submission) for submission in submissions]  # before the lock is taken
-
-        def work(connection: Connection) -> tuple[int, ...]:
-            known = _known_positions(connection, submissions)
-            new = [item for item in submissions if _document_key(item) not in known]
-            if new:
-                connection.execute(insert_new(connection, bodies), packed)
-                rows = [_document_row(submission, receipt) for submission in new]
-                connection.execute(insert_new(connection, documents), rows)
-                known = _known_positions(connection, submissions)
-            positions = tuple(known[_document_key(submission)] for submission in submissions)
-            _add_receipts(connection, positions, receipt)
-            if receipt.raw_hash and len({submission.scope for submission in submissions}) == 1:
-                _remember(connection, receipt.raw_hash, submissions[0].scope, positions)
-            return positions
-
-        return write(self._engine, work, JournalUnavailable)
+        return self._taking.run(arrival(submissions, receipt, remember=remember))
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
-        """See ``store.Journal``."""
+        """See ``store.Journal``. What was projected is remembered in memory, a bounded number."""
+        known = self._recalled.get((raw_hash, scope))
+        return known if known is not None else self._look_up(raw_hash, scope)
+
+    def _look_up(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
         asked = (
             _described.join(raw, raw.c.position == documents.c.position)
             .where(raw.c.raw_hash == raw_hash, raw.c.scope == scope)
             .order_by(raw.c.ordinal)
         )
         with self._read() as connection:
-            return tuple(map(_without_body, connection.execute(asked)))
+            found = tuple(map(_without_body, connection.execute(asked)))
+        if found and all(one.state == DocumentState.PROJECTED for one in found):
+            if len(self._recalled) >= _MOST_RECALLED:
+                self._recalled.clear()
+            self._recalled[raw_hash, scope] = found
+        return found
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         """See ``store.Journal``; durable on return."""
-        asked = (
-            sa.select(raw.c.position)
-            .where(raw.c.raw_hash == raw_hash, raw.c.scope == scope)
-            .order_by(raw.c.ordinal)
-        )
-
-        def work(connection: Connection) -> bool:
-            positions = connection.execute(asked).scalars().all()
-            if positions:
-                _add_receipts(connection, positions, receipt)
-            return bool(positions)
-
-        return write(self._engine, work, JournalUnavailable)
+        again = replace(receipt, raw_hash=raw_hash)
+        known = bool(self._taking.run(Repeat(scope, again)))
+        if not known:
+            self._recalled.pop((raw_hash, scope), None)
+        return known
 
     def receipts(self, position: int) -> tuple[Receipt, ...]:
         """How a document came, every time, in order; () for an unknown position."""
@@ -142,6 +155,30 @@ class SqlJournal:
             rows = [row for part in parts for row in connection.execute(part)]
         return tuple(map(_with_body, sorted(rows, key=lambda row: int(row.position))))
 
+    def outline(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
+        """See ``store.Journal``."""
+        asked = _described.where(documents.c.plan_id.in_(sorted(set(plan_ids))))
+        is_plan = documents.c.kind == DocumentKind.PLAN.value
+        is_new = documents.c.state == DocumentState.PENDING.value
+        found: dict[str, list[StoredDocument]] = {}
+        with self._read() as connection:
+            for part in (asked.where(is_plan), asked.where(sa.not_(is_plan), is_new)):
+                for row in connection.execute(part):
+                    found.setdefault(row.plan_id, []).append(_without_body(row))
+        return {
+            plan_id: tuple(sorted(together, key=lambda one: one.position))
+            for plan_id, together in found.items()
+        }
+
+    def bodies(self, positions: Collection[int]) -> dict[int, bytes]:
+        """See ``store.Journal``; raises JournalUnavailable for a body that is damaged."""
+        found: dict[int, bytes] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(positions))):
+                rows = connection.execute(_packed.where(documents.c.position.in_(chunk)))
+                found |= {row.position: _unpacked(row) for row in rows}
+        return found
+
     def pending(self, limit: int) -> tuple[str, ...]:
         """See ``store.Journal``. Costs what is looked at, not what waits behind it."""
         found: dict[str, None] = {}
@@ -152,23 +189,37 @@ class SqlJournal:
                 found.setdefault(plan_id)
         return tuple(found)
 
+    def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
+        """See ``store.Journal``."""
+        asked = (
+            sa.select(documents.c.plan_id)
+            .where(documents.c.plan_id > after)
+            .distinct()
+            .order_by(documents.c.plan_id)
+            .limit(checked_limit(limit))
+        )
+        with self._read() as connection:
+            return tuple(connection.execute(asked).scalars())
+
+    def count_plan_ids(self) -> int:
+        """See ``store.Journal``."""
+        asked = sa.select(sa.func.count(documents.c.plan_id.distinct()))
+        with self._read() as connection:
+            return int(connection.execute(asked).scalar_one())
+
     def settle(
         self, positions: Collection[int], state: DocumentState, reason: str | None = None
     ) -> None:
         """See ``store.Journal``. The reason replaces the one before; None removes it."""
+        self.conclude([(positions, state, reason)])
 
-        def work(connection: Connection) -> None:
-            for chunk in chunks(sorted(set(positions))):
-                connection.execute(
-                    documents.update()
-                    .where(documents.c.position.in_(chunk))
-                    .values(state=state.value, reason=reason)
-                )
-
-        if positions:
-            write(self._engine, work, JournalUnavailable)
-
-    def reopen(self, *, states: Collection[DocumentState], subject: str | None = None) -> int:
+    def reopen(
+        self,
+        *,
+        states: Collection[DocumentState],
+        subject: str | None = None,
+        first: int = 1,
+    ) -> int:
         """See ``store.Journal``. Reasons are removed; documents already PENDING do not count.
 
         Works through the journal in bounded transactions, so that documents are accepted
@@ -179,7 +230,7 @@ class SqlJournal:
             return 0
         statement = (
             documents.update()
-            .where(documents.c.state.in_(closed))
+            .where(documents.c.state.in_(closed), documents.c.position >= first)
             .values(state=DocumentState.PENDING.value, reason=None)
         )
         if subject is not None:
@@ -187,7 +238,44 @@ class SqlJournal:
         return sum(
             self._update(statement.where(documents.c.position.between(low, high)))
             for low, high in self._ranges(_REOPEN_CHUNK)
+            if high >= first
         )
+
+    def first_unprojected(self) -> int:
+        """See ``store.Journal``."""
+        columns = documents.c
+        pending = sa.select(sa.func.min(columns.position)).where(
+            columns.state == DocumentState.PENDING.value
+        )
+        asked = sa.select(
+            sa.func.coalesce(
+                pending.scalar_subquery(),
+                sa.select(sa.func.max(columns.position) + 1).scalar_subquery(),
+                1,
+            )
+        )
+        with self._read() as connection:
+            return int(connection.execute(asked).scalar_one())
+
+    def projecting(self) -> AbstractContextManager[None]:
+        """See ``store.Journal``."""
+        return alone(self._engine, Lock.PROJECTION, JournalUnavailable)
+
+    def conclude(
+        self,
+        settlements: Collection[tuple[Collection[int], DocumentState, str | None]],
+        dropped: Collection[int] = (),
+    ) -> None:
+        """See ``store.Journal``; durable on return."""
+
+        def work(connection: Connection) -> None:
+            for positions, state, reason in settlements:
+                set_state(connection, positions, state, reason)
+            for chunk in chunks(sorted(set(dropped))):
+                drop(connection, chunk)
+
+        if dropped or any(positions for positions, _, _ in settlements):
+            write(self._engine, work, JournalUnavailable)
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]:
         """The states of the documents known among these."""
@@ -260,6 +348,22 @@ class SqlJournal:
             failed=counts.get(DocumentState.FAILED.value, 0),
         )
 
+    def statistics(self) -> JournalStatistics:
+        """See ``store.Journal``."""
+        with self._read() as connection:
+            return read_statistics(connection)
+
+    def size(self) -> JournalSize:
+        """See ``store.Journal``; on SQLite the file holds the catalogue as well."""
+        first, last = (
+            sa.select(documents.c.received_at).order_by(order).limit(1).scalar_subquery()
+            for order in (documents.c.position, documents.c.position.desc())
+        )
+        with self._read() as connection:
+            stored = database_bytes(connection)
+            oldest, newest = connection.execute(sa.select(first, last)).one()
+        return JournalSize(stored, oldest, newest)
+
     # --- settings, checks, the end ---------------------------------------------------------------
 
     def get_meta(self, key: str) -> str | None:
@@ -277,26 +381,12 @@ class SqlJournal:
 
         write(self._engine, work, JournalUnavailable)
 
-    def verify(self) -> tuple[str, ...]:
-        """What is wrong with the journal, a sentence each; () when every body is intact.
+    def verify(self, progress: Progress = lambda _done, _total: None) -> tuple[str, ...]:
+        """What is wrong with the journal, a sentence each; () when it is whole.
 
-        Inflates every body and works out its hash again; looks for documents without a body.
+        Inflates every body and works out its hash again, and holds rows to each other.
         """
-        problems: list[str] = []
-        last = ""
-        while True:
-            asked = (
-                sa.select(bodies)
-                .where(bodies.c.content_hash > last)
-                .order_by(bodies.c.content_hash)
-                .limit(_VERIFY_CHUNK)
-            )
-            with self._read() as connection:
-                rows = connection.execute(asked).all()
-            if not rows:
-                return (*problems, *self._documents_without_body())
-            problems += (problem for row in rows if (problem := _problem(row)) is not None)
-            last = rows[-1].content_hash
+        return tuple(find_problems(self._engine, progress))
 
     def close(self) -> None:
         """Give back the connections of the engine; safe to call twice."""
@@ -326,87 +416,6 @@ class SqlJournal:
             for low in range(first, last + 1, size):
                 yield low, low + size - 1
 
-    def _documents_without_body(self) -> tuple[str, ...]:
-        asked = (
-            sa.select(documents.c.position, documents.c.content_hash)
-            .outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
-            .where(bodies.c.content_hash.is_(None))
-            .order_by(documents.c.position)
-        )
-        with self._read() as connection:
-            return tuple(
-                f"document {position}: its body {content} is missing"
-                for position, content in connection.execute(asked)
-            )
-
-
-# --- rows in -------------------------------------------------------------------------------------
-
-
-def _body_row(submission: Submission) -> dict[str, Any]:
-    return {
-        "content_hash": submission.content_hash,
-        "kind": submission.kind.value,
-        "api_version": submission.api_version,
-        "size": len(submission.body),
-        "packed": pack(submission.body),
-    }
-
-
-def _document_row(submission: Submission, receipt: Receipt) -> dict[str, Any]:
-    return {
-        "content_hash": submission.content_hash,
-        "scope": submission.scope,
-        "kind": submission.kind.value,
-        "plan_id": submission.plan_id,
-        "subject": submission.subject,
-        "state": DocumentState.PENDING.value,
-        "reason": None,
-        "received_at": receipt.received_at,
-    }
-
-
-def _document_key(submission: Submission) -> tuple[str, str]:
-    """What tells documents apart: content hash and scope, as they are stored."""
-    return submission.content_hash, storable(submission.scope)
-
-
-def _known_positions(
-    connection: Connection, submissions: Sequence[Submission]
-) -> dict[tuple[str, str], int]:
-    columns = documents.c
-    asked = sa.select(columns.content_hash, columns.scope, columns.position)
-    found: dict[tuple[str, str], int] = {}
-    for chunk in chunks(sorted({submission.content_hash for submission in submissions})):
-        for content, scope, position in connection.execute(
-            asked.where(columns.content_hash.in_(chunk))
-        ):
-            found[content, scope] = position
-    return found
-
-
-def _add_receipts(connection: Connection, positions: Sequence[int], receipt: Receipt) -> None:
-    arrival = {
-        "received_at": receipt.received_at,
-        "principal": receipt.principal,
-        "route": receipt.route,
-        "raw_hash": receipt.raw_hash,
-    }
-    rows = [{"position": position, **arrival} for position in dict.fromkeys(positions)]
-    connection.execute(receipts.insert(), rows)
-
-
-def _remember(connection: Connection, raw_hash: str, scope: str, positions: Sequence[int]) -> None:
-    # These bytes may have been read otherwise before (a masking rule has changed): the last counts.
-    connection.execute(raw.delete().where(raw.c.raw_hash == raw_hash, raw.c.scope == scope))
-    connection.execute(
-        raw.insert(),
-        [
-            {"raw_hash": raw_hash, "scope": scope, "ordinal": ordinal, "position": position}
-            for ordinal, position in enumerate(positions)
-        ],
-    )
-
 
 # --- rows out ------------------------------------------------------------------------------------
 
@@ -416,8 +425,12 @@ def _without_body(row: Any) -> StoredDocument:
 
 
 def _with_body(row: Any) -> StoredDocument:
+    return _stored(row, _unpacked(row))
+
+
+def _unpacked(row: Any) -> bytes:
     try:
-        return _stored(row, unpack(row.packed))
+        return unpack(row.packed)
     except ValueError as error:
         raise JournalUnavailable(
             f"the body of document {row.position} is damaged: it {error}; restore a backup"
@@ -442,7 +455,16 @@ def _stored(row: Any, body: bytes) -> StoredDocument:
 
 
 def _pending_plans(connection: Connection, page: int) -> Iterator[str]:
-    """The plan ids of the documents PENDING, by position; one comes once per document."""
+    """The plan ids of the documents PENDING, by position; one comes once per document.
+
+    Commands come before all others: what they take away must not be shown even for a moment.
+    """
+    is_command = (
+        documents.c.state == DocumentState.PENDING.value,
+        documents.c.kind == DocumentKind.COMMAND.value,
+    )
+    ordered = sa.select(documents.c.plan_id).where(*is_command).order_by(documents.c.position)
+    yield from connection.execute(ordered.limit(page)).scalars()
     last = 0
     while True:
         asked = (
@@ -470,15 +492,3 @@ def _preferred(candidates: Sequence[StoredDocument]) -> StoredDocument:
 def _version(document: StoredDocument) -> tuple[int, ...]:
     """``1.2 => (1, 2)``."""
     return tuple(int(part) if part.isdecimal() else 0 for part in document.api_version.split("."))
-
-
-def _problem(row: Any) -> str | None:
-    try:
-        body = unpack(row.packed)
-    except ValueError as error:
-        return f"body {row.content_hash}: {error}"
-    if content_hash(row.kind, row.api_version, body) != row.content_hash:
-        return f"body {row.content_hash}: its content has another hash"
-    if len(body) != row.size:
-        return f"body {row.content_hash}: {len(body)} bytes, recorded were {row.size}"
-    return None

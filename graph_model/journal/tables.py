@@ -67,6 +67,7 @@ raw = sa.Table(
     sa.Column("scope", StoredText(), primary_key=True),
     sa.Column("ordinal", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("position", serial(), sa.ForeignKey(documents.c.position), nullable=False),
+    sa.Index("journal_raw_by_position", "position"),
     sqlite_with_rowid=False,
 )
 

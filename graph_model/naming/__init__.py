@@ -16,6 +16,8 @@ from graph_model.naming.columns import (
     schema_columns,
     split_path,
 )
+from graph_model.naming.jdbc import query_lineage, without_query
+from graph_model.naming.jdbc_columns import QueryLineage
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
 from graph_model.naming.masking import JsonValue, mask_secrets, mask_text
@@ -30,6 +32,7 @@ __all__ = [
     "JobName",
     "JsonValue",
     "Kind",
+    "QueryLineage",
     "Rules",
     "SchemaColumn",
     "catalog_table",
@@ -45,9 +48,11 @@ __all__ = [
     "openlineage_uri",
     "partition_pairs",
     "partition_text",
+    "query_lineage",
     "rules_digest",
     "schema_columns",
     "shares_no_authority",
     "split_path",
     "stable_text",
+    "without_query",
 ]

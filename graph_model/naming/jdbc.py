@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -20,6 +20,7 @@ from sqlglot.parser import Parser
 
 from graph_model.naming import masking
 from graph_model.naming.escapes import percent, printable
+from graph_model.naming.jdbc_columns import QueryLineage, read_lineage, unreadable
 from graph_model.naming.jdbc_text import identifier_parts, identifier_text, split_table
 from graph_model.naming.rules import JdbcDriver, Rules
 
@@ -301,7 +302,47 @@ def tables_read(text: str, dialect: str, rules: Rules) -> tuple[tuple[str, ...],
     return _parsed(query, dialect, rules.sourceless_tables)
 
 
+def without_query(uri: str, rules: Rules) -> str:
+    """The URI of the database alone, for a query that is not to be parsed."""
+    return split_table(masking.mask_uri(uri, rules), rules)[0]
+
+
 _FROM: Final = "select * from "
+
+
+def query_lineage(
+    uri: str, names: Sequence[str], rules: Rules
+) -> tuple[QueryLineage, Mapping[tuple[str, ...], str]] | None:
+    """Column lineage of the query that a URI holds, and the URIs of the tables that it names.
+
+    ``names`` are what the database calls the columns of the result. None where the URI names a
+    table, or nothing. Never raises: what cannot be read is a problem of the lineage.
+    """
+    scheme, _, rest = masking.mask_uri(uri, rules).partition(":")
+    if dict(rules.scheme_aliases).get(scheme.lower(), scheme.lower()) != "jdbc":
+        return None
+    url, text = split_table(f"jdbc:{rest}", rules)
+    if text is None or ((parts := identifier_parts(text)) is not None and any(parts)):
+        return None
+    database = locate(printable(url), rules)
+    if len(text) > _MAX_QUERY:
+        return unreadable(names, f"a query of {len(text):,} characters"), {}
+    query = text if re.match(r"(?i)\s*(?:select|with)\s", text) else _FROM + text
+    dialect = database.driver.dialect
+    found = _on_own_stack(lambda: _lineage(query, tuple(names), dialect, rules))
+    lineage = found if found is not None else unreadable(names, "the query cannot be read")
+    used = {leaf[0] for column in lineage.columns if column for leaf, _ in column.flows}
+    used.update(leaf[0] for influence in lineage.influences for leaf in influence.sources)
+    return lineage, {parts: _table_uri(database, parts) for parts in sorted(used)}
+
+
+def _lineage(query: str, names: Sequence[str], dialect: str, rules: Rules) -> QueryLineage | None:
+    try:
+        trees = _parse(query, Dialect.get_or_raise(dialect or None))
+        tree = trees[0] if len(trees) == 1 else None
+        return read_lineage(tree, names, dialect, rules) if isinstance(tree, exp.Query) else None
+    except Exception:  # as for tables: hostile text is not resolved
+        return None
 
 
 @lru_cache(maxsize=256)
@@ -311,11 +352,18 @@ def _parsed(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tupl
     The parser recurses, and what it can nest depends on how deep the caller is already; the same
     query must have the same tables in a web request and in a batch job.
     """
-    found: list[tuple[tuple[str, ...], ...]] = []
-    worker = threading.Thread(target=lambda: found.append(_tables(query, dialect, sourceless)))
+    return _on_own_stack(lambda: _tables(query, dialect, sourceless)) or ()
+
+
+_Result = TypeVar("_Result")
+
+
+def _on_own_stack(work: Callable[[], _Result]) -> _Result | None:
+    found: list[_Result] = []
+    worker = threading.Thread(target=lambda: found.append(work()))
     worker.start()
     worker.join()
-    return found[0] if found else ()
+    return found[0] if found else None
 
 
 def _tables(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

@@ -7,7 +7,7 @@ Everything here is linear in the text: a document of 12 MB passes through on eve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -171,6 +171,8 @@ _WHOLE_QUERY_END: Final = re.compile(r"[&\n]")
 _WHOLE_PAIR_END: Final = re.compile(r"[;\n]")
 # Elsewhere a blank is one of the value when another parameter follows.
 _BLANK_INSIDE: Final = re.compile(r"[ \t][^&;?,\n\"'<>()\[\]{}]{0,128}(?=[&;][\w.\-]{1,128}=)")
+# //u:p@host without a scheme, as drivers print it
+_BARE_LOGIN: Final = re.compile(r"(?<![:\w])//[^/@\s:;?&\"'<>]{1,256}:[^/@\s;?&\"'<>]{0,256}@")
 _ORACLE_LOGIN: Final = re.compile(
     r"(?i)(:(?:thin|oci8?):)[^@/\s]{1,256}/(?:\"[^\"\n]{0,128}\"@|\S{0,256}@)"
 )
@@ -181,11 +183,19 @@ _HEADER: Final = re.compile(
 _BEARER: Final = re.compile(r"\b(Bearer )[\w.~+/=\-]{16,4096}")
 
 
+# What every rule below needs some of: nearly every text of a plan has none, and is done with.
+_SUSPICIOUS: Final = re.compile(r"[=:@']|->|--|\((?:spark|fs|hadoop)\.|Bearer ")
+
+
 def mask_text(text: str, rules: Rules = DEFAULT_RULES) -> str:
     """A text with the passwords of URLs and the values of secret settings as ``*****``."""
+    if _SUSPICIOUS.search(text) is None:
+        return text
     if "://" in text and "@" in text:
         text = _mask_user_info(text, rules)
-    if _may_hold_settings(text):
+    if "//" in text and "@" in text:
+        text = _BARE_LOGIN.sub(f"//{rules.mask}@", text)
+    if _may_hold_settings(text) and _may_name_secret(text, rules):
         text = _mask_settings(text, rules)
     if "@" in text and ":" in text:
         text = _ORACLE_LOGIN.sub(rf"\g<1>{rules.mask}@", text)
@@ -209,6 +219,30 @@ def _may_hold_settings(text: str) -> bool:
     if "=" in text and text.count("=") > text.count(" ="):
         return True
     return any(mark in text for mark in _MARKS)
+
+
+def _may_name_secret(text: str, rules: Rules) -> bool:
+    """Whether some word of the rules stands in the text, as keys are compared; ``%`` may hide it.
+
+    Cheap beside finding the settings: every setting of a text is looked at, one word is looked for.
+    """
+    if "%" in text:
+        return True
+    squashed = text.lower().translate(_NO_PUNCTUATION)
+    return any(word in squashed for word in _telling(rules))
+
+
+_NO_PUNCTUATION: Final = str.maketrans("", "", "._- ")
+
+
+@lru_cache(maxsize=16)
+def _telling(rules: Rules) -> tuple[str, ...]:
+    """The words that make a key secret, without those that contain another: ``key``, ``pass``."""
+    words = {
+        *rules.secret_fragments, *rules.secret_endings, *rules.secret_words,
+        *rules.secret_parameters, *rules.signature_parameters,
+    }  # fmt: skip
+    return tuple(sorted(word for word in words if not any(o in word for o in words if o != word)))
 
 
 _MARKS: Final = ("->", '":', '" :', "--", " '", "' =", "':", "(spark.", "(fs.", "(hadoop.")
@@ -359,6 +393,8 @@ def _secrets(root: JsonValue, rules: Rules) -> Iterator[tuple[object, Any, str]]
         if isinstance(container, dict):
             named = _named_secret(container, rules)
             for key, item in container.items():
+                if key != named and _is_plain(item, key, secret_keys):
+                    continue
                 holder = "password" if key == named else key
                 if isinstance(item, dict | list):
                     stack.append((item, holder))
@@ -366,7 +402,10 @@ def _secrets(root: JsonValue, rules: Rules) -> Iterator[tuple[object, Any, str]]
                 if (masked := _masked_scalar(item, holder, secret_keys, rules)) is not None:
                     yield container, key, masked
         elif isinstance(container, list):
+            options = len(container) == 2 or any(_is_option(item) for item in container)
             for index, item in enumerate(container):
+                if not options and _is_plain(item, above, secret_keys):
+                    continue
                 if isinstance(item, dict | list):
                     stack.append((item, above))
                     continue
@@ -375,11 +414,24 @@ def _secrets(root: JsonValue, rules: Rules) -> Iterator[tuple[object, Any, str]]
                     yield container, index, masked
 
 
+def _is_plain(item: object, key: str, secret_keys: Mapping[str, bool]) -> bool:
+    """Nearly all of a document: a text under a harmless key that no rule can apply to."""
+    return (
+        isinstance(item, str) and secret_keys.get(key) is False and _SUSPICIOUS.search(item) is None
+    )
+
+
+def _is_option(item: object) -> bool:
+    return isinstance(item, str) and item.startswith("-")
+
+
 _PAIRS: Final = (("key", "value"), ("name", "value"), ("option", "value"), ("_1", "_2"))
 
 
 def _named_secret(container: dict[str, Any], rules: Rules) -> str | None:
     """``{"key": "fs.s3a.secret.key", "value": "…"}`` => "value"; None: no secret is named."""
+    if "value" not in container and "_2" not in container:
+        return None
     for naming, holding in _PAIRS:
         name = container.get(naming) if holding in container else None
         if isinstance(name, str):

@@ -28,6 +28,9 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
         return f"bigquery://{project}:{table}"
     if ":" not in namespace and scheme in rules.file_schemes:  # ("file", "/lake/t")
         return f"{scheme}:{name}"
+    if ":" not in namespace:
+        # A word of the client's own: ("a/b", "c") and ("a", "b/c") are two datasets.
+        namespace = namespace.replace("%", "%25").replace("/", "%2F")
     return f"{namespace.rstrip('/')}/{name.lstrip('/')}" if namespace else name
 
 

@@ -276,6 +276,52 @@ class Rules:
         ),
     )
 
+    # --- OpenLineage -----------------------------------------------------------------------------
+    # What tells that Spark's agent speaks: jobType.integration, else one of these run facets.
+    spark_integrations: tuple[str, ...] = ("SPARK",)
+    spark_facets: tuple[str, ...] = (
+        "spark_properties", "spark_applicationDetails", "spark_jobDetails", "spark_version",
+        "spark_unknown", "spark.logicalPlan", "spark.exception",
+    )  # fmt: skip
+    # Namespaces of Spark's OpenLineage agent that its jobs keep. In any other one a job is named
+    # as Spline's agent names it (label, capture scope, "default"), so that both mean one job.
+    spark_own_namespaces: tuple[str, ...] = ()
+    # jobType.jobType of the application itself, and of what runs inside it.
+    spark_application_types: tuple[str, ...] = ("APPLICATION",)
+    spark_command_types: tuple[str, ...] = ("SQL_JOB", "RDD_JOB")
+    # The part of a job's name that tells the physical plan, where it is not the command's class:
+    # execute_insert_into_hive_table => InsertIntoHiveTable needs no entry.
+    spark_commands: tuple[tuple[str, str], ...] = (
+        ("adaptive_spark_plan", "InsertIntoHadoopFsRelationCommand"),
+    )
+    # Parts of the class of a Spark command that writes data, with or without something to read.
+    spark_writing_words: tuple[str, ...] = (
+        "Insert", "AsSelect", "Save", "Append", "Overwrite", "Load", "Replace",
+    )  # fmt: skip
+    # Facets of a failure: where one came with FAIL, a later COMPLETE of the run only says that
+    # Spark is done with the query.
+    spark_error_facets: tuple[str, ...] = ("spark.exception",)
+    # lifecycleStateChange: what ends data, and what only may (CREATE TABLE AS SELECT writes).
+    lifecycle_ends: tuple[str, ...] = ("DROP", "TRUNCATE")
+    lifecycle_changes: tuple[str, ...] = ("CREATE", "ALTER")
+    # jobType.processingType of jobs that need not end.
+    endless_processing: tuple[str, ...] = ("STREAMING", "SERVICE")
+    # Facets that the graph or other rows tell, or that repeat an application's settings with every
+    # query: they stay in the journal's document and make no facet rows.
+    facets_without_rows: tuple[str, ...] = (
+        "columnLineage", "lineage", "symlinks", "schema", "parent", "parentRun",
+        "spark_properties", "spark_applicationDetails", "spark_jobDetails", "spark.logicalPlan",
+        "spark_unknown", "environment-properties", "debug",
+    )  # fmt: skip
+    # (OpenLineage's statistic, Spline's metric of a read, of a write)
+    openlineage_statistics: tuple[tuple[str, str, str], ...] = (
+        ("rowCount", "numOutputRows", "numOutputRows"),
+        ("size", "filesSize", "numOutputBytes"),
+        ("fileCount", "numFiles", "numFiles"),
+    )
+    # Where dataset-to-dataset lineage without a job is kept: a job per dataset in this namespace.
+    declared_namespace: str = "(declared)"
+
     # --- literals and texts ----------------------------------------------------------------------
     # (pattern that the whole text matches, what stands for it)
     literal_patterns: tuple[tuple[str, str], ...] = (

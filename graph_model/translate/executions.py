@@ -9,6 +9,8 @@ from typing import Any, Final
 from graph_model import identity, labels
 from graph_model.documents import ExecutionEvent
 from graph_model.facts import (
+    EventLabelRow,
+    EventRow,
     ExecutionRow,
     FactCollector,
     Facts,
@@ -21,8 +23,12 @@ from graph_model.facts import (
 )
 from graph_model.translate.plans import PlanHead, add_dataset
 from graph_model.translate.spelling import spell
+from graph_model.words import plain
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
+_MAX_EXTRA_CHARACTERS: Final = 20_000
+_MAX_LABEL_CHARACTERS: Final = 500
+_EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
 
 
 def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
@@ -39,6 +45,8 @@ def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
         edge(labels.PERFORMED, row.run, row.id),
         edge(labels.FOLLOWED, day, head.logical_plan),
         row,
+        _event_row(head, event, row.id),
+        *_event_labels(head, event, row.id),
     )
     for dataset_id, role, partition in head.partitions:
         collector.add(PartitionRow(row.id, dataset_id, role, partition))
@@ -49,6 +57,35 @@ def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
                 edge(labels.NAMES, name_id, place_id), NameRow(name_id, place_id, row.id, row.at)
             )
     return collector.facts()
+
+
+def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRow:
+    extra = spell(dict(event.extra))
+    if len(extra) > _MAX_EXTRA_CHARACTERS:
+        extra = spell({key: event.extra[key] for key in _EXTRA_KEPT if key in event.extra})
+    return EventRow(
+        execution=execution,
+        format=head.format,
+        append=head.append,
+        words=f"{head.words}\n{plain(event.application_id)}",
+        labels=_bounded({name: list(values) for name, values in sorted(event.labels.items())}),
+        extra=extra if len(extra) <= _MAX_EXTRA_CHARACTERS else "{}",
+    )
+
+
+def _bounded(value: dict[str, list[str]]) -> str:
+    text = spell(value)
+    return text if len(text) <= _MAX_EXTRA_CHARACTERS else "{}"
+
+
+def _event_labels(head: PlanHead, event: ExecutionEvent, execution: str) -> set[EventLabelRow]:
+    """The event's and the plan's alike: a filter asks for either."""
+    return {
+        EventLabelRow(execution, name[:_MAX_LABEL_CHARACTERS], value[:_MAX_LABEL_CHARACTERS])
+        for labelled in (head.labels, event.labels)
+        for name, values in labelled.items()
+        for value in values
+    }
 
 
 def utc_date(at: int) -> str:

@@ -8,21 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, Final
 
 from graph_model import columns as column_lineage
 from graph_model import identity, labels, naming
+from graph_model.columns.derivation import (
+    MOST_DERIVATIONS,
+    MOST_INFLUENCES,
+    Derivation,
+    Influence,
+)
+from graph_model.columns.values import HOWS
 from graph_model.documents import (
     Constant,
     ExecutionPlan,
     Operation,
-    outputs,
     type_text,
 )
-from graph_model.errors import InvalidDocument
-from graph_model.expressions import Renderer, operation_properties
+from graph_model.expressions import Definitions, Renderer, operation_properties
+from graph_model.expressions.definitions import TOO_LARGE
 from graph_model.expressions.text import shortened
 from graph_model.naming import DatasetName, Rules, SchemaColumn
+from graph_model.translate.queries import (
+    MORE_QUERIES,
+    Origin,
+    TableQuery,
+    composed,
+    first_queries,
+    is_query_text,
+    kind_of,
+    query_gap,
+    read_query,
+)
 from graph_model.translate.spelling import spell
 
 #: Commands that change a table without being a write of data (DESIGN "What is true at a time").
@@ -65,10 +84,19 @@ VOLATILE_PARAMETERS: Final = frozenset(
 )  # fmt: skip
 _MAX_PARAMETER_CHARACTERS: Final = 4_000
 _MAX_ALTERNATIVES_CHARACTERS: Final = 20_000
-#: What one plan may grow to. A short document can say much: a thousand steps that each hand on a
-#: thousand columns, a thousand sources of a thousand columns each.
+#: What the facts of one plan may grow to. A short document can say much: a thousand steps that
+#: each hand on a thousand columns, a thousand sources of a thousand columns each. What exceeds it
+#: is left out and told as a gap; datasets and operations stay.
 MOST_CHARACTERS: Final = 50_000_000
-MOST_READ_COLUMNS: Final = 200_000
+MOST_COLUMNS: Final = 20_000
+"""Of all datasets together, and as many more as the document has attributes: who lists a column
+without declaring it, twice, or in a thousand sources at once says more than was written down."""
+_STABLE_CHARACTERS: Final = 6_000  # what is read of a parameter to show the first 4,000 of it
+_SHORTEST_EXPRESSION: Final = 40
+
+#: Gaps of a plan that grows too large, beside ``column-lineage-too-large``.
+SCHEMAS_TOO_LARGE: Final = "schemas-too-large"
+OPERATIONS_TOO_LARGE: Final = "operations-too-large"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +109,28 @@ class PlanDocument:
     api_version: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DatasetSchema:
-    """A dataset with the columns that the plan saw in it; ``columns`` None: schema-less."""
+    """A dataset with the columns that the plan saw in it; ``columns`` None: schema-less.
+
+    What follows from them is worked out once: every column of a schema asks for its id.
+    """
 
     dataset: DatasetName
     columns: tuple[SchemaColumn, ...] | None
 
-    @property
+    @cached_property
     def dataset_id(self) -> str:
         return identity.dataset_id(self.dataset.scope, self.dataset.uri)
 
-    @property
+    @cached_property
     def content(self) -> str:
         """The schema as JSON, ``""`` where there is none."""
         if self.columns is None:
             return ""
         return spell([{"name": c.name, "type": c.type, "path": c.path} for c in self.columns])
 
-    @property
+    @cached_property
     def schema_id(self) -> str:
         return identity.vertex_id(labels.SCHEMA, self.dataset_id, self.content)
 
@@ -161,19 +192,20 @@ class Logic:
             (self.write.dataset_id, self.write.content),
             self.mode,
             self.partition_keys,
-            [_fields(operation) for operation in self.operations],
-            [_fields(flow) for flow in self.flows],
-            [_fields(influence) for influence in self.influences],
+            list(map(_OPERATION_FIELDS, self.operations)),
+            list(map(_FLOW_FIELDS, self.flows)),
+            list(map(_INFLUENCE_FIELDS, self.influences)),
             self.gaps,
         )
 
 
-def _fields(value: LogicalOperation | ColumnFlow | ColumnInfluence) -> list[Any]:
-    return [getattr(value, name) for name in value.__slots__]
+_OPERATION_FIELDS: Final = attrgetter(*LogicalOperation.__slots__)
+_FLOW_FIELDS: Final = attrgetter(*ColumnFlow.__slots__)
+_INFLUENCE_FIELDS: Final = attrgetter(*ColumnInfluence.__slots__)
 
 
 def read_logic(document: PlanDocument, rules: Rules = naming.DEFAULT_RULES) -> Logic:
-    """Steps 1 to 3 of the module's docstring. Raises InvalidDocument for what grows too large."""
+    """Steps 1 to 3 of the module's docstring. What grows too large is left out, as a gap."""
     return _LogicReader(document, rules).read()
 
 
@@ -184,21 +216,31 @@ class _LogicReader:
         self.plan = _masked(document.plan)
         self.scope = document.scope
         self.rules = rules
-        self.columns = column_lineage.derive(self.plan)
-        self.renderer = Renderer(self.plan)
-        self.outputs = outputs(self.plan)
-        self._characters_left = MOST_CHARACTERS
-        self.gaps: set[tuple[str, str]] = {(gap.code, gap.detail) for gap in self.columns.gaps}
+        definitions = Definitions(self.plan)
+        self.outputs = definitions.outputs
+        self.parsed = first_queries(self.plan)
         self.named = {
             operation.id: self._names_of(operation.sources) for operation in self.plan.reads
         }
+        self.queries = [query for operation in self.plan.reads for query in self._read(operation)]
+        texts = {name: text for query in self.queries for name, text in query.texts.items()}
+        self.renderer = Renderer(self.plan, definitions, leaves=texts)
+        self.columns = column_lineage.derive(self.plan, self.renderer)
+        self._characters_left = MOST_CHARACTERS
+        self._lost = any(gap.code == TOO_LARGE for gap in self.columns.gaps)
+        self._column_texts: dict[str, str] = {}
+        self._output_texts: dict[int, str] = {}
+        self._stable_texts: dict[str, str] = {}  # many operations have the same condition
+        self.gaps: set[tuple[str, str]] = {(gap.code, gap.detail) for gap in self.columns.gaps}
+        self.gaps.update(gap for query in self.queries for gap in query.gaps)
         self.target = self._names_of((self.plan.write.target,))[0]
-        self.write = DatasetSchema(self.target, self._schema(self.columns.outputs or None))
-        self.read_schemas = {
-            operation.id: self._schema(self.outputs[operation.id]) for operation in self.plan.reads
-        }
-        self._check_read_columns()
+        self._columns_left = MOST_COLUMNS + len(self.plan.attributes)
+        written = self._within(self.columns.outputs)
+        self.write = DatasetSchema(self.target, self._schema(written or None))
+        self.read_schemas = self._read_schemas()
+        self.uses = {operation.id: self._uses(operation) for operation in self.plan.reads}
         self._leaves = self._read_leaves()
+        self._check_flows()
 
     def read(self) -> Logic:
         mode = mode_of(self.plan.write)
@@ -214,46 +256,85 @@ class _LogicReader:
             gaps=tuple(sorted(self.gaps)),
         )
 
-    def _check_read_columns(self) -> None:
-        count = sum(
-            len(names) * len(self.read_schemas[key] or ()) for key, names in self.named.items()
-        )
-        if count > MOST_READ_COLUMNS:
-            raise InvalidDocument(
-                "operations.reads", f"at most {MOST_READ_COLUMNS:,} columns of all sources together"
-            )
+    def _read_schemas(self) -> dict[str, tuple[SchemaColumn, ...] | None]:
+        """Per read its columns; none for any where all sources together have too many."""
+        emitted = {operation.id: self.outputs[operation.id] for operation in self.plan.reads}
+        count = sum(len(names) * len(emitted[key] or ()) for key, names in self.named.items())
+        if self._too_many(count):
+            return dict.fromkeys(emitted)
+        return {key: self._schema(emitted[key], len(self.named[key])) for key in emitted}
 
-    def _counted(self, text: str) -> str:
-        """The text, off the allowance of the plan."""
-        self._spend(len(text))
-        return text
+    def _within(self, written: tuple[str, ...]) -> tuple[str, ...]:
+        return () if self._too_many(len(written)) else written
 
-    def _spend(self, characters: int) -> None:
-        self._characters_left -= characters
-        if self._characters_left < 0:
-            raise InvalidDocument(
-                "operations", f"schemas and expressions of at most {MOST_CHARACTERS:,} characters"
-            )
+    def _too_many(self, count: int) -> bool:
+        """Whether so many columns exceed the allowance; what fits is taken off."""
+        left = self._columns_left
+        if count > left:
+            self._lose_columns(f"{count:,} columns, at most {left:,}")
+            return True
+        self._columns_left -= count
+        return False
 
-    def _alternatives(self, texts: Collection[str]) -> str:
-        """``a | b``: every way in which a column gets there, within bounds."""
-        if len(texts) == 1:
-            return next(iter(texts))
-        return self._counted(shortened(" | ".join(sorted(texts)), _MAX_ALTERNATIVES_CHARACTERS))
+    def _lose_columns(self, reason: str) -> None:
+        """Datasets and operations stay: half of a column lineage would be read as the whole."""
+        self.gaps.add((TOO_LARGE, reason))
+        self._lost = True
+        self.columns = replace(self.columns, derivations=(), influences=())
+
+    def _check_flows(self) -> None:
+        """What comes from a read of several datasets comes from each of them."""
+        places = {attribute: len(found) for attribute, found in self._leaves.items()}
+        for what, most in (("derivations", MOST_DERIVATIONS), ("influences", MOST_INFLUENCES)):
+            listed: Iterable[Derivation | Influence] = getattr(self.columns, what)
+            count = sum(places.get(item.source, 0) for item in listed)
+            if count > most:
+                self._lose_columns(f"{count:,} {what}, at most {most:,}")
+                return
+
+    def _has_room(self, characters: int) -> bool:
+        """Whether the plan's allowance covers a text of this length; what fits is taken off."""
+        fits = characters <= self._characters_left
+        self._characters_left -= characters if fits else 0
+        return fits
+
+    def _alternatives(self, texts: Iterable[Collection[str]]) -> list[str]:
+        """``a | b`` per edge: every way in which a column gets there.
+
+        Where all edges together exceed the allowance, each has an equal share of it.
+        """
+        listed = [_alternatives(of, _MAX_ALTERNATIVES_CHARACTERS) for of in texts]
+        if self._has_room(sum(map(len, listed))):
+            return listed
+        share = max(self._characters_left // len(listed), _SHORTEST_EXPRESSION)
+        cut = {text: shortened(text, share) for text in set(listed)}  # few texts, many edges
+        return [cut[text] for text in listed]
 
     def _names_of(self, sources: Iterable[str]) -> tuple[DatasetName, ...]:
         """Names of all sources, each dataset once, in the document's order."""
         found: dict[tuple[str, str], DatasetName] = {}
         for source in sources:
+            if is_query_text(source) and source not in self.parsed:
+                source = naming.without_query(source, self.rules)
             for name in naming.normalise(source, self.scope, self.rules):
                 found.setdefault((name.scope, name.uri), name)
         return tuple(found.values())
 
-    def _schema(self, attributes: Sequence[str] | None) -> tuple[SchemaColumn, ...] | None:
+    def _schema(
+        self, attributes: Sequence[str] | None, copies: int = 1
+    ) -> tuple[SchemaColumn, ...] | None:
+        """The columns, for ``copies`` datasets; without types, or none, where they are too long."""
         if attributes is None:
             return None
         listed = [self._name_and_type(attribute) for attribute in attributes]
-        self._spend(sum(len(name) + len(kind or "") for name, kind in listed))
+        names = sum(len(name) for name, _ in listed)
+        types = sum(len(kind or "") for _, kind in listed)
+        if not self._has_room((names + types) * copies):
+            detail = f"{names + types:,} characters, at most {MOST_CHARACTERS:,} in a plan"
+            self.gaps.add((SCHEMAS_TOO_LARGE, detail))
+            if not self._has_room(names * copies):
+                return None
+            listed = [(name, None) for name, _ in listed]
         schema, collisions = naming.schema_columns(listed)
         self.gaps.update(("column-collision", name) for name in collisions)
         return schema
@@ -268,7 +349,7 @@ class _LogicReader:
         uses = {
             (use.dataset_id, use.content): use
             for operation in self.plan.reads
-            for use in self._uses(operation)
+            for use in self.uses[operation.id]
         }
         target_read = any(dataset == self.write.dataset_id for dataset, _ in uses)
         if self.plan.write.name in ROW_LEVEL_COMMANDS and mode == labels.APPEND and not target_read:
@@ -277,13 +358,30 @@ class _LogicReader:
         return tuple(uses[key] for key in sorted(uses))
 
     def _uses(self, operation: Operation) -> list[DatasetSchema]:
-        """A read's datasets with its columns; a query over several tables has none of its own."""
+        """A read's datasets with its columns; those of a query are not those of its tables."""
+        queried = {
+            name for query in self.queries if query.read == operation.id for name in query.tables
+        }
+        schema = self.read_schemas[operation.id]
+        return [
+            DatasetSchema(name, None if name in queried else schema)
+            for name in self.named[operation.id]
+        ]
+
+    def _read(self, operation: Operation) -> list[TableQuery]:
+        """The JDBC queries among a read's sources."""
+        sources = [source for source in operation.sources if is_query_text(source)]
         names = self.named[operation.id]
-        query = _is_query(operation, names)
-        if query:
-            self.gaps.add(("jdbc-query", ", ".join(name.name for name in names)))
-        schema = None if query else self.read_schemas[operation.id]
-        return [DatasetSchema(name, schema) for name in names]
+        if any(source not in self.parsed for source in sources):
+            return [TableQuery(operation.id, names, gaps=(MORE_QUERIES,))]
+        columns = {key: self._name_and_type(key)[0] for key in self.outputs[operation.id] or ()}
+        found = [
+            read_query(operation.id, source, columns, self.scope, self.rules) for source in sources
+        ]
+        queries = [query for query in found if query is not None]
+        if not queries and _is_query(operation, names):
+            queries = [TableQuery(operation.id, names, gaps=(query_gap(names, "its text alone"),))]
+        return queries
 
     def _partition_keys(self) -> tuple[str, ...]:
         """Keys in the target's path first, then those that the listener reports."""
@@ -302,9 +400,7 @@ class _LogicReader:
                 name=labels.WRITE_NAME if operation.kind == "write" else operation.name,
                 inputs=tuple(positions[child] for child in operation.children),
                 parameters=self._parameters(operation),
-                output=self._counted(
-                    spell([self._name_and_type(a) for a in self.outputs[operation.id] or ()])
-                ),
+                output=self._output(operation),
                 schema=self._schema_reference(operation),
                 datasets=tuple(
                     sorted(identity.dataset_id(n.scope, n.uri) for n in self._datasets(operation))
@@ -313,13 +409,32 @@ class _LogicReader:
             for operation in self.plan.operations
         )
 
+    def _output(self, operation: Operation) -> str:
+        """``[[name, type], …]`` as JSON, "[]" where that is too long."""
+        output = self.outputs[operation.id] or ()
+        known = self._output_texts.get(id(output))  # operations that hand on share one tuple
+        if known is None:
+            known = self._output_texts[id(output)] = ",".join(map(self._column_text, output))
+        if self._has_room(len(known) + 1 if output else 0):
+            return f"[{known}]"
+        reason = f"outputs of operations of more than {MOST_CHARACTERS:,} characters"
+        self.gaps.add((OPERATIONS_TOO_LARGE, reason))
+        return "[]"
+
+    def _column_text(self, attribute: str) -> str:
+        """``["id","int"]``: spelled once, for every operation that hands it on has it."""
+        known = self._column_texts.get(attribute)
+        if known is None:
+            known = self._column_texts[attribute] = spell(self._name_and_type(attribute))
+        return known
+
     def _datasets(self, operation: Operation) -> tuple[DatasetName, ...]:
         return self.named.get(operation.id, ())
 
     def _schema_reference(self, operation: Operation) -> str:
         if operation.kind == "write":
             return self.write.schema_id if self.write.columns is not None else ""
-        uses = self._uses(operation) if operation.kind == "read" else []
+        uses = self.uses.get(operation.id, [])
         return uses[0].schema_id if uses and uses[0].columns is not None else ""
 
     def _parameters(self, operation: Operation) -> str:
@@ -329,49 +444,86 @@ class _LogicReader:
         shown = _format_of(operation, "sourceType") if operation.kind == "read" else {}
         for name, text in operation_properties(self.plan, operation, self.renderer):
             if name.lower() not in VOLATILE_PARAMETERS:
-                shown[name] = naming.stable_text(text)[:_MAX_PARAMETER_CHARACTERS]
+                shown[name] = self._stable_texts.get(text) or self._stable(text)
         return spell(shown)
 
+    def _stable(self, text: str) -> str:
+        """The first characters of a parameter's text; looks no further than it must."""
+        shown = naming.stable_text(text[:_STABLE_CHARACTERS])[:_MAX_PARAMETER_CHARACTERS]
+        if len(shown) < _MAX_PARAMETER_CHARACTERS and len(text) > _STABLE_CHARACTERS:
+            shown = naming.stable_text(text)[:_MAX_PARAMETER_CHARACTERS]
+        self._stable_texts[text] = shown
+        return shown
+
     def _flows(self) -> tuple[ColumnFlow, ...]:
-        target_id = self.write.dataset_id
-        expressions: dict[tuple[tuple[str, str], tuple[str, str], str, str], set[str]] = {}
-        for derivation in self.columns.derivations:
-            if self.write.columns is None:
-                break
-            target = (target_id, self.write.columns[derivation.output].path)
-            for source in self._source_columns(derivation.source, derivation.source_path):
-                key = (source, target, derivation.kind, derivation.how)
-                expressions.setdefault(key, set()).add(derivation.expression)
-        return tuple(
-            ColumnFlow(*key, self._alternatives(texts))
-            for key, texts in sorted(expressions.items())
-        )
+        """Sorted. There may be half a million: keys are numbers that sort as their flows do."""
+        if self.write.columns is None:
+            return ()
+        targets = [(self.write.dataset_id, column.path) for column in self.write.columns]
+        derivations = self.columns.derivations
+        sources = {(item.source, item.source_path) for item in derivations}
+        origins = {source: self._origins(*source) for source in sources}
+        ends = sorted({*targets, *(end for found in origins.values() for end, _ in found)})
+        places = {end: place for place, end in enumerate(ends)}
+        numbered = [places[target] for target in targets]
+        placed = {
+            (item, how): [
+                (places[end] * len(ends) * len(_HOWS), _HOWS.index(composed(how, own)))
+                for end, own in origins[item]
+            ]
+            for item, how in {((d.source, d.source_path), d.how) for d in derivations}
+        }
+        expressions: dict[int, tuple[str, ...]] = {}
+        for derivation in derivations:
+            target = numbered[derivation.output] * len(_HOWS)
+            text = derivation.expression
+            for source, how in placed[(derivation.source, derivation.source_path), derivation.how]:
+                known = expressions.get(source + target + how, ())
+                if text not in known:
+                    expressions[source + target + how] = (*known, text)
+        keys = sorted(expressions)
+        texts = self._alternatives(expressions[key] for key in keys)
+        return tuple(_flow(key, text, ends) for key, text in zip(keys, texts, strict=True))
 
     def _influences(self) -> tuple[ColumnInfluence, ...]:
         expressions: dict[tuple[tuple[str, str], str], set[str]] = {}
+        origins: dict[tuple[str, tuple[str, ...]], list[Origin]] = {}
         for influence in self.columns.influences:
-            for source in self._source_columns(influence.source, influence.source_path):
+            key = (influence.source, influence.source_path)
+            if key not in origins:
+                origins[key] = self._origins(*key)
+            for source, _ in origins[key]:
                 expressions.setdefault((source, influence.how), set()).add(influence.expression)
-        return tuple(
-            ColumnInfluence(*key, self._alternatives(texts))
-            for key, texts in sorted(expressions.items())
-        )
+        for query in self.queries:
+            for source, how, text in query.influences if not self._lost else ():
+                expressions.setdefault((source, how), set()).add(text)
+        keys = sorted(expressions)
+        texts = self._alternatives(expressions[key] for key in keys)
+        return tuple(ColumnInfluence(*key, text) for key, text in zip(keys, texts, strict=True))
 
-    def _source_columns(self, attribute: str, below: Sequence[str]) -> list[tuple[str, str]]:
-        """(dataset id, path) of a leaf attribute, in every dataset that its reads name."""
-        found: dict[tuple[str, str], None] = {}
-        for dataset_id, top in self._leaves.get(attribute, ()):
-            found[(dataset_id, _path_below(top, below))] = None
+    def _origins(self, attribute: str, below: Sequence[str]) -> list[Origin]:
+        """Columns of a leaf attribute, in every dataset that its reads name."""
+        found: dict[Origin, None] = {}
+        for (dataset_id, top), how in self._leaves.get(attribute, ()):
+            path = _path_below(top, below) if how == labels.IDENTITY else top
+            found[((dataset_id, path), how)] = None
         return list(found)
 
-    def _read_leaves(self) -> dict[str, list[tuple[str, str]]]:
-        """Per attribute that a read emits: where it lies, as (dataset id, path)."""
-        leaves: dict[str, list[tuple[str, str]]] = {}
+    def _read_leaves(self) -> dict[str, list[Origin]]:
+        """Per attribute that a read emits: the columns that it is, or is computed from."""
+        leaves: dict[str, list[Origin]] = {}
+        for query in self.queries:
+            for attribute, origins in query.origins.items():
+                leaves.setdefault(attribute, []).extend(origins)
         for operation in self.plan.reads:
-            datasets = [use.dataset_id for use in self._uses(operation) if use.columns is not None]
+            datasets = [
+                use.dataset_id for use in self.uses[operation.id] if use.columns is not None
+            ]
             schema = self.read_schemas[operation.id] or ()
             for attribute, column in zip(self.outputs[operation.id] or (), schema, strict=False):
-                leaves.setdefault(attribute, []).extend((key, column.path) for key in datasets)
+                leaves.setdefault(attribute, []).extend(
+                    ((key, column.path), labels.IDENTITY) for key in datasets
+                )
         return leaves
 
     def _catalog_names(self) -> tuple[tuple[DatasetName, DatasetName], ...]:
@@ -388,6 +540,22 @@ class _LogicReader:
         return tuple(pairs[key] for key in sorted(pairs))
 
 
+#: How a column flows, in the order of (kind, how): the last digit of a flow's number.
+_HOWS: Final = tuple(sorted(HOWS, key=lambda how: (kind_of(how), how)))
+
+
+def _flow(number: int, text: str, ends: Sequence[tuple[str, str]]) -> ColumnFlow:
+    """What :meth:`_LogicReader._flows` numbers by source, target and how."""
+    rest, how = divmod(number, len(_HOWS))
+    source, target = divmod(rest, len(ends))
+    return ColumnFlow(ends[source], ends[target], kind_of(_HOWS[how]), _HOWS[how], text)
+
+
+def _alternatives(texts: Collection[str], limit: int) -> str:
+    """``a | b``, at most ``limit`` characters."""
+    return next(iter(texts)) if len(texts) == 1 else shortened(" | ".join(sorted(texts)), limit)
+
+
 def _path_below(top: str, below: Sequence[str]) -> str:
     """``customer`` and ("Address", "city") => ``customer.address.city``."""
     if not below:
@@ -397,11 +565,13 @@ def _path_below(top: str, below: Sequence[str]) -> str:
 
 def _masked(plan: ExecutionPlan) -> ExecutionPlan:
     """The plan with date-like literals masked: run dates must not make a new logical plan."""
-    constants = {
-        key: replace(constant, value=_masked_value(plan, constant))
+    masked = {key: _masked_value(plan, constant) for key, constant in plan.constants.items()}
+    changed = {
+        key: replace(constant, value=masked[key])
         for key, constant in plan.constants.items()
+        if masked[key] is not constant.value
     }
-    return replace(plan, constants=constants)
+    return replace(plan, constants={**plan.constants, **changed}) if changed else plan
 
 
 def _masked_value(plan: ExecutionPlan, constant: Constant) -> Any:

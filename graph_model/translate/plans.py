@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graph_model import identity, labels, naming
-from graph_model.documents import Operation
+from graph_model.documents import ExecutionPlan, Operation
 from graph_model.facts import (
     ColumnRow,
     DatasetRow,
+    Edge,
     ExecutionPlanRow,
     FactCollector,
     Facts,
     JobRow,
     LogicalPlanRow,
+    Properties,
     SchemaRow,
     SchemaUseRow,
     SupportRow,
@@ -24,7 +27,9 @@ from graph_model.facts import (
 )
 from graph_model.naming import DatasetName, JobName, Rules
 from graph_model.translate.logic import DatasetSchema, Logic, PlanDocument, read_logic
+from graph_model.translate.queries import Column, is_query_text
 from graph_model.translate.spelling import spell
+from graph_model.words import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,10 @@ class PlanHead:
     reads: str
     partitions: tuple[tuple[str, str, str], ...]  # (dataset id, role, partition)
     names: tuple[tuple[DatasetName, str], ...]  # (catalog name, its location's dataset id)
+    format: str
+    append: bool
+    labels: Mapping[str, tuple[str, ...]]
+    words: str  # what a search for executions looks through, without the application's id
 
 
 def translate_plan(
@@ -58,17 +67,19 @@ def translate_plan(
     fingerprint = logic.fingerprint()
     logical_plan = identity.vertex_id(labels.LOGICAL_PLAN, job_id, fingerprint)
     collector = FactCollector()
-    _add_job(collector, job_id, job)
+    add_job(collector, job_id, job)
     _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
-    _add_datasets(collector, logic, logical_plan)
+    ids: dict[Column, str] = {}
+    _add_datasets(collector, logic, logical_plan, ids)
     _add_operations(collector, logic, logical_plan)
-    _add_columns(collector, logic, logical_plan)
+    _add_columns(collector, logic, logical_plan, ids)
     head = _head(document, logic, job_id, logical_plan, rules)
     _add_execution_plan(collector, document, head)
     return collector.facts(), head
 
 
-def _add_job(collector: FactCollector, job_id: str, job: JobName) -> None:
+def add_job(collector: FactCollector, job_id: str, job: JobName) -> None:
+    """Add a job's vertex and row."""
     collector.add(
         Vertex(job_id, labels.JOB, properties({"namespace": job.namespace, "name": job.name})),
         JobRow(job_id, job.namespace, job.name, job.shared),
@@ -92,10 +103,13 @@ def _add_logical_plan(
         collector.add(edge(labels.FEEDS, use.dataset_id, logical_plan))
 
 
-def _add_datasets(collector: FactCollector, logic: Logic, logical_plan: str) -> None:
+def _add_datasets(
+    collector: FactCollector, logic: Logic, logical_plan: str, ids: dict[Column, str]
+) -> None:
+    """Datasets with their schemas; ``ids`` takes the columns of these."""
     for use in logic.reads:
-        _add_schema(collector, use, logical_plan, labels.READS, "read")
-    _add_schema(collector, logic.write, logical_plan, labels.WRITES, "write")
+        ids.update(_add_schema(collector, use, logical_plan, "read"))
+    ids.update(_add_schema(collector, logic.write, logical_plan, "write"))
 
 
 def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
@@ -112,25 +126,30 @@ def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
 
 
 def _add_schema(
-    collector: FactCollector, use: DatasetSchema, logical_plan: str, label: str, role: str
-) -> None:
+    collector: FactCollector, use: DatasetSchema, logical_plan: str, role: str
+) -> dict[Column, str]:
+    """The ids of the schema's columns."""
     dataset_id = add_dataset(collector, use.dataset)
     if use.columns is None:
         collector.add(SchemaUseRow(logical_plan, dataset_id, "", role))
-        return
+        return {}
     values = {"columns": use.content, "dataset": use.dataset.uri}
     collector.add(
         Vertex(use.schema_id, labels.SCHEMA, properties(values)),
-        edge(label, logical_plan, use.schema_id),
+        edge(labels.READS if role == "read" else labels.WRITES, logical_plan, use.schema_id),
         SchemaRow(use.schema_id, dataset_id, use.content),
         SchemaUseRow(logical_plan, dataset_id, use.schema_id, role),
     )
+    ids: dict[Column, str] = {}
     for column in use.columns:
-        column_id = _add_column(collector, dataset_id, use.dataset.uri, column.path)
+        column_id = add_column(collector, dataset_id, use.dataset.uri, column.path)
+        ids[dataset_id, column.path] = column_id
         collector.add(edge(labels.HAS, use.schema_id, column_id))
+    return ids
 
 
-def _add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -> str:
+def add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -> str:
+    """Add a column's vertex, row and the edge from its dataset; its id."""
     column_id = identity.column_id(dataset_id, path)
     values = {"path": path, "dataset": uri, "dataset_id": dataset_id}
     collector.add(
@@ -172,23 +191,35 @@ def _add_operations(collector: FactCollector, logic: Logic, logical_plan: str) -
     collector.add(edge(labels.FEEDS, ids[-1], logic.write.dataset_id))
 
 
-def _add_columns(collector: FactCollector, logic: Logic, logical_plan: str) -> None:
+def _add_columns(
+    collector: FactCollector, logic: Logic, logical_plan: str, ids: dict[Column, str]
+) -> None:
     uris = {use.dataset_id: use.dataset.uri for use in (*logic.reads, logic.write)}
+    ends = {end for flow in logic.flows for end in (flow.source, flow.target)}
+    ends.update(influence.source for influence in logic.influences)
+    for dataset_id, path in sorted(ends.difference(ids)):  # fields, columns behind queries
+        ids[dataset_id, path] = add_column(collector, dataset_id, uris[dataset_id], path)
+    shared: dict[tuple[str, str, str], Properties] = {}  # few texts, many edges
     for flow in logic.flows:
-        source = _add_column(collector, flow.source[0], uris[flow.source[0]], flow.source[1])
-        target = _add_column(collector, flow.target[0], uris[flow.target[0]], flow.target[1])
-        values = {
-            "kind": flow.kind, "how": flow.how, "expression": flow.expression,
-            "logical_plan": logical_plan,
-        }  # fmt: skip
-        discriminator = (logical_plan, flow.kind, flow.how)
-        collector.add(edge(labels.DERIVES, source, target, values, discriminator=discriminator))
+        key = (flow.kind, flow.how, flow.expression)
+        values = shared.get(key)
+        if values is None:
+            values = shared[key] = properties(
+                {
+                    "kind": flow.kind, "how": flow.how, "expression": flow.expression,
+                    "logical_plan": logical_plan,
+                }
+            )  # fmt: skip
+        source, target = ids[flow.source], ids[flow.target]
+        edge_id = identity.edge_id(
+            labels.DERIVES, source, target, logical_plan, flow.kind, flow.how
+        )
+        collector.add(Edge(edge_id, labels.DERIVES, source, target, values))
     for influence in logic.influences:
-        dataset_id, path = influence.source
-        source = _add_column(collector, dataset_id, uris[dataset_id], path)
-        values = {"how": influence.how, "expression": influence.expression}
+        source = ids[influence.source]
+        decides = {"how": influence.how, "expression": influence.expression}
         collector.add(
-            edge(labels.INFLUENCES, source, logical_plan, values, discriminator=(influence.how,))
+            edge(labels.INFLUENCES, source, logical_plan, decides, discriminator=(influence.how,))
         )
 
 
@@ -217,22 +248,45 @@ def _head(
         names=tuple(
             (name, identity.dataset_id(place.scope, place.uri)) for name, place in logic.names
         ),
+        format=_format(plan.write),
+        append=plan.write.append,
+        labels=plan.labels,
+        words=_words(plan, logic.write.dataset.uri),
     )
 
 
+def _format(write: Operation) -> str:
+    value = write.extra.get("destinationType")
+    return value if isinstance(value, str) else ""
+
+
+def _words(plan: ExecutionPlan, target: str) -> str:
+    system = f"{plan.system.name} {plan.system.version}"
+    return plain("\n".join((system, plan.name or "", target, _format(plan.write))))
+
+
 def _partitions(document: PlanDocument, rules: Rules) -> tuple[tuple[str, str, str], ...]:
-    """(dataset id, role, partition) of every partition that the plan names."""
+    """(dataset id, role, partition) of every partition that the plan names.
+
+    None for a dataset that it also reads as a whole.
+    """
     found: set[tuple[str, str, str]] = set()
+    whole: set[tuple[str, str]] = set()
     for operation in document.plan.operations:
         sources = (operation.target,) if operation.kind == "write" else operation.sources
         role = "write" if operation.kind == "write" else "read"
         for source in sources:
+            if is_query_text(source):  # of tables that have no partitions
+                continue
             for name in naming.normalise(source, document.scope, rules):
                 static = _static_partition(operation) if role == "write" else None
                 partition = "/".join(part for part in (name.partition, static) if part)
+                dataset = identity.dataset_id(name.scope, name.uri)
                 if partition:
-                    found.add((identity.dataset_id(name.scope, name.uri), role, partition))
-    return tuple(sorted(found))
+                    found.add((dataset, role, partition))
+                else:
+                    whole.add((dataset, role))
+    return tuple(sorted(one for one in found if one[:2] not in whole))
 
 
 def _static_partition(operation: Operation) -> str | None:

@@ -1,7 +1,8 @@
 """The databases that journal and catalogue are held to: each test gets an empty one.
 
-``HEADWATER_TEST_DATABASE_URL`` adds another engine (PostgreSQL); every test then works in a schema
-of its own, which is dropped after it.
+SQLite in memory, SQLite in a file, and a PostgreSQL server (``postgresql.py``), which is started
+once for all tests; every test works in a schema of its own there, which is dropped after it.
+``HEADWATER_TEST_DATABASE_URL`` names another server instead.
 """
 
 from __future__ import annotations
@@ -11,37 +12,52 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.database import open_database
+from tests.contract.postgresql import postgresql
 
-SERVER_URL = os.environ.get("HEADWATER_TEST_DATABASE_URL", "")
-SHARED = ("file", "server") if SERVER_URL else ("file",)
+SETTING: Final = "HEADWATER_TEST_DATABASE_URL"
+SHARED: Final = ("file", "server")
 """Databases that several processes can open."""
 
-EVERY = ("memory", *SHARED)
+EVERY: Final = ("memory", *SHARED)
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """The address of a PostgreSQL server that all tests of this run share; see database_url."""
+    if named := os.environ.get(SETTING):
+        yield named
+        return
+    # What survives a power cut is asked of servers of their own.
+    with postgresql(fsync="off", full_page_writes="off", max_connections="200") as server:
+        yield server.url
 
 
 @contextmanager
-def empty_database(kind: str, folder: Path) -> Iterator[str]:
+def empty_database(kind: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of an empty database of this kind."""
     if kind == "memory":
         yield "sqlite://"
     elif kind == "file":
+        folder: Path = request.getfixturevalue("tmp_path")
         yield f"sqlite:///{folder / 'headwater.db'}"
     else:
-        with _schema_on_server() as url:
+        with schema_on(request.getfixturevalue("server_url")) as url:
             yield url
 
 
 @contextmanager
-def _schema_on_server() -> Iterator[str]:
+def schema_on(server_url: str) -> Iterator[str]:
+    """The URL of an empty schema on a PostgreSQL server."""
     name = f"headwater_test_{uuid.uuid4().hex}"
-    engine = open_database(SERVER_URL)
+    engine = open_database(server_url)
     try:
         with engine.begin() as connection:
             connection.execute(sa.schema.CreateSchema(name))

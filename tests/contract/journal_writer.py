@@ -13,6 +13,7 @@ from tests.contract.submissions import a_receipt, an_event
 
 
 def main(url: str, name: str, count: int) -> None:
+    """Documents of one ``name`` are the same in every process."""
     journal = SqlJournal(open_database(url))
     for number in range(count):
         (position,) = journal.accept([an_event(f"{name} {number}")], a_receipt())

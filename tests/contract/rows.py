@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from graph_model.facts import (
     ColumnRow,
     DatasetRow,
+    EventLabelRow,
+    EventRow,
     ExecutionPlanRow,
     ExecutionRow,
     JobRow,
@@ -128,5 +130,7 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
         lambda key: NameRow(key[0], key[1], f"ex-{key[2]}", key[2])
     ),
     st.builds(SchemaUseRow, PLANS, TARGETS, _pool("sch", 3), st.sampled_from(["read", "write"])),
+    st.integers(0, 5).map(lambda n: EventRow(f"ex-{n}", "csv", n % 2 == 0, f"wör {n}", "{}", "{}")),
+    st.builds(EventLabelRow, _pool("ex", 2), _pool("name", 2), RUNS),
     st.builds(SupportRow, _pool("sub", 3), PLANS),
 )

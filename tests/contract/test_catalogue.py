@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,12 +14,14 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 from graph_model.catalogue import SqlCatalogue
 from graph_model.database import open_database, write
 from graph_model.errors import FactConflict, InvalidInput, InvalidReference, Unavailable
 from graph_model.facts import (
     ColumnRow,
+    DatasetRow,
     ExecutionRow,
     LogicalPlanRow,
     NameRow,
@@ -51,8 +54,8 @@ property_test = settings(
 
 
 @pytest.fixture(params=EVERY)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]:
-    with empty_database(request.param, tmp_path) as url:
+def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
+    with empty_database(request.param, request) as url:
         engine = open_database(url)
         yield engine
         engine.dispose()
@@ -239,6 +242,9 @@ def test_rows_are_found_by_id(catalogue: SqlCatalogue) -> None:
     assert catalogue.jobs({"job-2"}) == (jobs[1],)
     assert catalogue.logical_plans(["lp-1"]) == (plan,)
     assert catalogue.datasets([]) == ()
+    columns = [ColumnRow("col-1", "ds-1", "a"), ColumnRow("col-2", "ds-1", "b")]
+    catalogue.record(columns)
+    assert catalogue.columns(["col-2", "?"]) == (columns[1],)
 
 
 def test_one_uri_is_found_in_every_scope(catalogue: SqlCatalogue) -> None:
@@ -511,6 +517,17 @@ def test_datasets_are_listed_by_name_then_uri_with_their_newest_write(
     (earlier,) = catalogue.list_datasets(query="B/ORD", at=19).items
     assert (earlier.last_write_at, earlier.last_write_job) == (10, "job-1")
     assert catalogue.list_datasets(query="a/", limit=1).total == 2
+
+
+def test_all_datasets_are_walked_in_the_order_of_their_list(catalogue: SqlCatalogue) -> None:
+    rows = [a_dataset(f"ds-{n}", f"s3://b/{n % 2}", name=f"t{n % 3}") for n in range(7)]
+    catalogue.record(rows)
+    listed = [item.dataset for item in catalogue.list_datasets().items]
+    walked: list[DatasetRow] = []
+    while page := catalogue.walk_datasets(after=walked[-1] if walked else None, limit=2):
+        walked += page
+    assert walked == listed
+    assert catalogue.walk_datasets(query="B/1") == tuple(r for r in listed if r.uri == "s3://b/1")
 
 
 def test_the_query_of_datasets_looks_at_the_uri_alone(catalogue: SqlCatalogue) -> None:
@@ -802,6 +819,27 @@ def test_pages_of_executions_are_not_sorted_anew(
         "USE TEMP B-TREE FOR RIGHT PART OF ORDER BY",
     }
     assert any("AND at<?" in line for line in lines if line.startswith("SEARCH"))
+
+
+def test_a_full_disk_is_unavailable_and_no_fault_of_the_rows(tmp_path: Path) -> None:
+    engine = open_database(tmp_path / "headwater.db")
+    catalogue = SqlCatalogue(engine)
+    rows = [an_execution(f"ex-{n}", at=n) for n in range(500)]
+    room = {"pages": 0}
+
+    def limit_pages(connection: sqlite3.Connection, *_: object) -> None:
+        (used,) = connection.execute("PRAGMA page_count").fetchone()
+        # A number below the size of the file stands for that size.
+        connection.execute(f"PRAGMA max_page_count = {room['pages'] or used}")
+
+    event.listen(engine, "checkout", limit_pages)
+    with pytest.raises(Unavailable, match="no space left"):
+        catalogue.record(rows)
+    assert list(catalogue.scan()) == []
+    room["pages"] = 1_000_000
+    catalogue.record(rows)
+    assert len(list(catalogue.scan())) == 500
+    catalogue.close()
 
 
 def test_a_database_that_cannot_be_read_is_unavailable(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,13 +19,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
+from api.doctor import _database
+from api.settings import read_settings
 from graph_model import database
-from graph_model.database import open_database
+from graph_model.database import claim_database, open_database
 from graph_model.errors import InvalidReference, JournalUnavailable
 from graph_model.journal import SqlJournal, content_hash
+from graph_model.journal.arrivals import Repeat, arrival, record
 from graph_model.journal.tables import bodies, documents
 from graph_model.store import DocumentKind, DocumentState, Journal, JournalSummary, Submission
-from tests.contract.databases import EVERY, SHARED, empty_database, full_scans, recorded_plans
+from tests.contract.databases import (
+    EVERY,
+    SHARED,
+    empty_database,
+    full_scans,
+    recorded_plans,
+    schema_on,
+)
+from tests.contract.postgresql import postgresql
 from tests.contract.submissions import a_receipt, a_submission, an_event
 
 WAITING, PENDING = DocumentState.WAITING, DocumentState.PENDING
@@ -33,8 +45,8 @@ PLAN, EVENT = DocumentKind.PLAN, DocumentKind.EVENT
 
 
 @pytest.fixture(params=EVERY)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]:
-    with empty_database(request.param, tmp_path) as url:
+def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
+    with empty_database(request.param, request) as url:
         engine = open_database(url)
         yield engine
         engine.dispose()
@@ -46,8 +58,8 @@ def journal(engine: sa.Engine) -> SqlJournal:
 
 
 @pytest.fixture(params=SHARED)
-def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    with empty_database(request.param, tmp_path) as url:
+def shared_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    with empty_database(request.param, request) as url:
         yield url
 
 
@@ -289,6 +301,30 @@ def test_reopening_returns_documents_to_pending_and_counts_them(journal: SqlJour
     assert journal.reopen(states=[]) == 0
 
 
+def test_reopening_may_begin_at_a_position(
+    journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph_model.journal.journal._REOPEN_CHUNK", 3)
+    journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
+    journal.settle(range(1, 11), PROJECTED)
+    assert journal.reopen(states=[PROJECTED], first=11) == 0
+    assert journal.reopen(states=[PROJECTED], first=5) == 6
+    states = journal.states(range(1, 11))
+    assert [n for n, state in states.items() if state == PENDING] == [5, 6, 7, 8, 9, 10]
+
+
+def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
+    journal: SqlJournal,
+) -> None:
+    assert journal.first_unprojected() == 1
+    journal.accept([an_event(str(n)) for n in range(4)], a_receipt())
+    assert journal.first_unprojected() == 1
+    journal.settle([1, 2, 4], PROJECTED)
+    assert journal.first_unprojected() == 3
+    journal.settle([3], WAITING)
+    assert journal.first_unprojected() == 5
+
+
 def test_reopening_works_through_a_journal_in_parts(
     journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,6 +466,67 @@ def test_a_body_that_cannot_be_inflated_is_an_error_that_names_its_document(
         journal.document(1)
 
 
+@pytest.mark.parametrize(
+    ("statement", "complaint"),
+    [
+        ("DELETE FROM journal_receipts WHERE position = 2", "nothing tells how it came"),
+        ("UPDATE journal_documents SET state = 'odd' WHERE position = 2", "'odd' is none"),
+        ("UPDATE journal_documents SET state = 'failed' WHERE position = 2", "nothing says why"),
+        ("UPDATE journal_documents SET kind = 'plan' WHERE position = 2", "its body as event"),
+    ],
+)
+def test_rows_that_contradict_each_other_are_reported(
+    journal: SqlJournal, engine: sa.Engine, statement: str, complaint: str
+) -> None:
+    journal.accept([an_event("a"), an_event("b"), an_event("c")], a_receipt("raw"))
+    with engine.begin() as connection:
+        connection.exec_driver_sql(statement)
+    (problem,) = journal.verify()
+    assert problem.startswith("document 2: ")
+    assert complaint in problem
+
+
+def test_rows_without_their_document_are_reported(file_url: str) -> None:
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    journal.accept([an_event("a"), an_event("b")], a_receipt("raw"))
+    journal.close()
+    path = str(engine.url.database)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM journal_documents WHERE position = 2")
+    connection.close()
+    assert journal.verify() == (
+        f"body {an_event('b').content_hash}: no document has it",
+        "document 2: a receipt tells of it, but it is not there",
+        "document 2: a record of bytes tells of it, but it is not there",
+    )
+    journal.close()
+
+
+def test_the_file_itself_is_checked(file_url: str) -> None:
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    journal.accept([an_event(str(n)) for n in range(50)], a_receipt())
+    journal.close()
+    path = str(engine.url.database)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "UPDATE sqlite_master SET sql = replace(sql, 'plan_id, kind', 'kind, plan_id')"
+            " WHERE name = 'journal_documents_by_plan'"
+        )
+    connection.close()
+    assert any(problem.startswith("the database file: ") for problem in journal.verify())
+    journal.close()
+
+
+def test_a_check_tells_how_far_it_is(journal: SqlJournal) -> None:
+    journal.accept([an_event(str(n)) for n in range(120)], a_receipt())
+    told: list[tuple[int, int]] = []
+    journal.verify(lambda done, total: told.append((done, total)))
+    assert told == [(50, 120), (100, 120), (120, 120)]
+
+
 def test_a_missing_body_is_reported(file_url: str) -> None:
     engine = open_database(file_url)
     journal = SqlJournal(engine)
@@ -522,6 +619,200 @@ def test_everything_is_there_after_a_restart(shared_url: str) -> None:
     assert [document.position for document in again.recall("raw", "")] == [1, 2]
     assert again.get_meta("epoch") == "7"
     again.close()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_was_acknowledged_survives_a_killed_server(seed: int) -> None:
+    """PostgreSQL as it is set up by default, its processes ended as by a power cut."""
+    with postgresql() as server:
+        writer = start_writer(server.url, "doomed", 1_000_000)
+        assert writer.stdout is not None
+        enough = random.Random(seed).randrange(1, 300)
+        positions = [int(writer.stdout.readline()) for _ in range(enough)]
+        server.kill()
+        rest = writer.stdout.read().splitlines(keepends=True)
+        positions += [int(line) for line in rest if line.endswith("\n")]
+        writer.stdout.close()
+        assert writer.wait() == 1  # it was told that the journal is away
+
+        server.start()
+        journal = SqlJournal(open_database(server.url))
+        for number, position in enumerate(positions):
+            document = journal.document(position)
+            assert document is not None
+            assert document.body == f"doomed {number}".encode()
+        assert journal.verify() == ()
+        journal.close()
+
+
+def test_the_same_documents_from_two_processes_are_stored_once(shared_url: str) -> None:
+    writers = [start_writer(shared_url, "same", 150) for _ in range(2)]
+    printed = [writer.communicate()[0].split() for writer in writers]
+    assert printed[0] == printed[1]
+    engine = open_database(shared_url)
+    journal = SqlJournal(engine)
+    assert journal.summary().received == stored_bodies(engine) == 150
+    assert {len(journal.receipts(int(position))) for position in printed[0]} == {2}
+    assert journal.verify() == ()
+    journal.close()
+
+
+def test_a_reader_that_remembers_the_last_position_misses_none(shared_url: str) -> None:
+    """Documents of several processes become visible in the order of their positions."""
+    journal = SqlJournal(open_database(shared_url))
+    writers = [start_writer(shared_url, name, 120) for name in ("one", "two", "three")]
+    engine = open_database(shared_url)
+    seen: list[int] = []
+
+    def look() -> None:
+        with engine.connect() as connection:
+            asked = sa.select(documents.c.position).where(
+                documents.c.position > (seen[-1] if seen else 0)
+            )
+            seen.extend(connection.execute(asked.order_by(documents.c.position)).scalars())
+
+    while any(writer.poll() is None for writer in writers):
+        look()
+    look()
+    for writer in writers:
+        writer.communicate()
+    assert len(seen) == journal.summary().received == 360
+    engine.dispose()
+    journal.close()
+
+
+def test_threads_share_transactions(shared_url: str) -> None:
+    engine = open_database(shared_url)
+    journal = SqlJournal(engine)
+    commits: list[object] = []
+    event.listen(engine, "commit", commits.append)
+    with ThreadPoolExecutor(16) as pool:
+        accepted = list(
+            pool.map(lambda n: journal.accept([an_event(str(n))], a_receipt(str(n))), range(320))
+        )
+    assert {position for (position,) in accepted} == set(range(1, 321))
+    assert len(commits) < 320
+    for number, (position,) in enumerate(accepted):
+        (recalled,) = journal.recall(str(number), "")
+        assert (recalled.position, len(journal.receipts(position))) == (position, 1)
+    assert journal.verify() == ()
+    journal.close()
+
+
+def test_repeats_and_first_receipts_in_one_transaction_keep_apart(engine: sa.Engine) -> None:
+    SqlJournal(engine)
+    old, new = an_event("old"), an_event("new")
+    with engine.begin() as connection:
+        assert record(connection, [arrival([old], a_receipt("r1", 1))]) == [(1,)]
+    with engine.begin() as connection:
+        requests = [
+            Repeat("", a_receipt("r1", 2)),
+            arrival([new, old], a_receipt("r2", 3)),
+            arrival([new], a_receipt("r3", 4)),
+            Repeat("", a_receipt("unknown", 5)),
+            arrival([new], a_receipt("r2", 6)),
+        ]
+        assert record(connection, requests) == [(1,), (2, 1), (2,), (), (2,)]
+    journal = SqlJournal(engine)
+    assert [receipt.received_at for receipt in journal.receipts(1)] == [1, 2, 3]
+    assert [receipt.received_at for receipt in journal.receipts(2)] == [3, 4, 6]
+    assert [found.position for found in journal.recall("r2", "")] == [2]
+    document = journal.document(2)
+    assert document is not None
+    assert document.received_at == 3
+
+
+# --- projecting ----------------------------------------------------------------------------------
+
+
+def test_one_projector_works_at_a_time(server_url: str) -> None:
+    with schema_on(server_url) as url:
+        one, other = SqlJournal(open_database(url)), SqlJournal(open_database(url))
+        entered = threading.Event()
+
+        def project() -> None:
+            with other.projecting():
+                entered.set()
+
+        with ThreadPoolExecutor(1) as pool:
+            with one.projecting():
+                waiting = pool.submit(project)
+                await_lock(url)
+                assert not entered.is_set()
+            waiting.result(30)
+        assert entered.is_set()
+        one.close()
+        other.close()
+
+
+def test_a_projector_that_waits_too_long_gives_up(
+    server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_GROUP_SECONDS", 0.05)
+    with schema_on(server_url) as url:
+        one, other = SqlJournal(open_database(url)), SqlJournal(open_database(url))
+        with one.projecting(), pytest.raises(JournalUnavailable, match="another process"):
+            other.projecting().__enter__()
+        with other.projecting():
+            pass
+        one.close()
+        other.close()
+
+
+def await_lock(url: str) -> None:
+    """Until a session waits for an advisory lock."""
+    engine = open_database(url)
+    waiting = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        while not connection.execute(waiting).scalar():
+            pass
+    engine.dispose()
+
+
+def test_services_share_a_database_or_have_it_alone(server_url: str) -> None:
+    engine = open_database(server_url)
+    with claim_database(engine, shared=True) as first, claim_database(engine, shared=True) as both:
+        assert (first, both) == (True, True)
+        with claim_database(engine, shared=False) as alone:
+            assert not alone
+    with claim_database(engine, shared=False) as alone:
+        assert alone
+        with claim_database(engine, shared=True) as beside:
+            assert not beside
+    engine.dispose()
+
+
+def test_what_a_server_says_about_its_disk_is_said_plainly(server_url: str) -> None:
+    engine = open_database(server_url)
+
+    def fail(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE='53100'; END $$")
+
+    with pytest.raises(JournalUnavailable, match="disk of the PostgreSQL server is full"):
+        database.write(engine, fail, JournalUnavailable)
+    engine.dispose()
+
+
+def test_the_doctor_asks_the_database(server_url: str) -> None:
+    right, wrong = server_url, "postgresql://me:hunter2@127.0.0.1:1/db"
+    for url, answers in ((right, True), (wrong, False)):
+        (found,) = _database(read_settings({"HEADWATER_DATABASE": url}))
+        assert found.right is answers
+        assert "hunter2" not in found.said
+
+
+# --- size ----------------------------------------------------------------------------------------
+
+
+def test_size_and_age_are_told(journal: SqlJournal) -> None:
+    empty = journal.size()
+    assert (empty.oldest, empty.newest) == (None, None)
+    journal.accept([an_event(random.Random(1).randbytes(400_000).hex())], a_receipt(received_at=5))
+    journal.accept([an_event("b")], a_receipt(received_at=9))
+    journal.accept([an_event("b")], a_receipt(received_at=12))
+    size = journal.size()
+    assert (size.oldest, size.newest) == (5, 9)
+    assert size.stored_bytes > empty.stored_bytes > 0
 
 
 # --- what may go wrong ---------------------------------------------------------------------------
@@ -641,7 +932,7 @@ def test_no_question_walks_the_whole_journal(file_url: str) -> None:
         (lambda journal: journal.plan_document("p"), "by_plan (plan_id=? AND kind=?)"),
         (
             lambda journal: journal.reopen(states=[FAILED, WAITING], subject="s"),
-            "by_subject (subject=? AND state=?)",
+            "by_subject (subject=? AND state=?",
         ),
         (
             lambda journal: journal.reopen(states=[FAILED, WAITING]),

@@ -12,6 +12,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,9 @@ def fixture(name: str) -> Any:
 
 
 def failure(status: int, message: str, errors: Any = None, **headers: str) -> Reply:
-    names = {400: "Bad Request", 404: "Not Found", 500: "Internal Server Error"}
     body = {
         "code": status,
-        "status": names.get(status, "Service Unavailable"),
+        "status": HTTPStatus(status).phrase,
         "message": message,
         "errors": errors or {},
     }
@@ -63,19 +63,36 @@ def failure(status: int, message: str, errors: Any = None, **headers: str) -> Re
 
 @dataclass
 class Scenario:
-    """``name`` decides what is answered; ``asked`` are the paths with their queries, in order."""
+    """``name`` decides what is answered; ``asked`` are the paths with their queries, in order.
+
+    ``needed`` is the only key that is let in, where one is needed; ``keys`` are those that came.
+    """
 
     name: str = "usual"
     asked: list[tuple[str, Query]] = field(default_factory=list)
     posted: list[tuple[str, Any]] = field(default_factory=list)
     refusals: int = 0
+    needed: str = ""
+    keys: list[str] = field(default_factory=list)
+
+    def turn_away(self, key: str) -> Reply | None:
+        self.keys.append(key)
+        if not self.needed or key == self.needed:
+            return None
+        said = "this API key is not known here, or was revoked" if key else "an API key is needed"
+        return failure(401, said, WWW_Authenticate='Bearer realm="headwater"')
 
     def answer(self, path: str, query: Query) -> Reply:
         self.asked.append((path, query))
+        if self.name == "forbidden":
+            said = "jobs may not do this: it needs the role reader or admin"
+            return failure(403, said, {"role": ["reader", "admin"]})
         if self.name == "broken" and path.startswith("/graph"):
             return failure(500, "a bug of ours; the log has it under request 7f3a")
         if self.refusals > 0 and path.startswith("/graph"):
             self.refusals -= 1
+            if self.name == "busy":
+                return failure(429, "me may make 60 requests a minute", Retry_After="1")
             return failure(503, "the graph is being rebuilt", Retry_After="1")
         shape = _shape(path)
         if shape not in _ROUTES:
@@ -110,7 +127,41 @@ def _overview(scenario: Scenario, query: Query) -> Reply:
         body = without_places(body)
     if scenario.name == "large":
         body = enlarge(body, 60)
+    if scenario.name in ("governed", "only-readers"):
+        govern(body)
     return Reply(200, body)
+
+
+LAYERS = [
+    {"name": "curated", "match": "glob", "pattern": "s3://*/curated/**", "order": 10,
+     "colour": "#8a5a00", "note": ""},
+    {"name": "landing", "match": "prefix", "pattern": "s3://landing/", "order": 20,
+     "colour": "#0b6a84", "note": ""},
+]  # fmt: skip
+
+
+def govern(body: Any) -> None:
+    """The tables below /curated/ are a layer; the first of them carries a tag."""
+    curated = [node for node in body["nodes"] if "/curated/" in node.get("uri", "")]
+    for node in curated:
+        node["layer"] = "curated"
+    curated[0]["classifications"] = ["PII"]
+    body["layers"] = [{"name": "curated", "colour": "#8a5a00"}]
+
+
+def _layers(scenario: Scenario, query: Query) -> Reply:
+    return Reply(200, {"items": LAYERS, "total": len(LAYERS)})
+
+
+def _changed(scenario: Scenario, path: str, body: Any) -> Reply:
+    """What a PUT or DELETE is answered with."""
+    if scenario.name == "only-readers":
+        said = "jobs may not do this: it needs the role admin"
+        return failure(403, said, {"role": ["admin"]})
+    if "preview=true" in path:
+        change = {"id": "ds_1", "uri": "s3://lake/raw/a", "before": None, "after": "raw"}
+        return Reply(200, {"preview": True, "items": [change], "total": 1, "datasets": 9})
+    return Reply(200, body or {})
 
 
 def without_places(body: Any) -> Any:
@@ -215,6 +266,7 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
     "/graph/datasets/*/history": _fixed("dataset-history"),
     "/graph/datasets/*/last-writer": _fixed("dataset-last-writer"),
     "/graph/plans/*": _plan,
+    "/layers": _layers,
     "/journal": _journal,
 }
 
@@ -222,7 +274,7 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
 _WALK = {"direction", "depth", "at", "indirect", "limit", "layout"}
 #: What each route knows; anything else is refused, as the real server does.
 _KNOWN: dict[str, set[str]] = {
-    "/graph/overview": {"namespace", "q", "limit", "at", "layout"},
+    "/graph/overview": {"namespace", "q", "layer", "classification", "limit", "at", "layout"},
     "/graph/lineage": {"node", "columns", "jobs"} | _WALK,
     "/graph/column-lineage": {"dataset", "column"} | _WALK,
     "/graph/search": {"q", "kind", "limit"},
@@ -234,6 +286,7 @@ _KNOWN: dict[str, set[str]] = {
     "/graph/datasets/*/last-writer": {"partition", "at"},
     "/graph/plans/*": {"at", "document", "layout"},
     "/journal": {"state", "kind", "limit", "cursor", "summary"},
+    "/layers": {"counts"},
 }
 
 
@@ -248,12 +301,22 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, TYPES[file.suffix], file.read_bytes())
             return
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        self._send_reply(self.scenario.answer(parts.path, query))
+        refused = self.scenario.turn_away(self.headers.get("X-API-Key", ""))
+        self._send_reply(refused or self.scenario.answer(parts.path, query))
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.scenario.posted.append((self.path, body))
         self._send_reply(Reply(202, {"reopened": 3}))
+
+    def do_PUT(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.scenario.posted.append((f"PUT {self.path}", body))
+        self._send_reply(_changed(self.scenario, self.path, body))
+
+    def do_DELETE(self) -> None:
+        self.scenario.posted.append((f"DELETE {self.path}", None))
+        self._send_reply(_changed(self.scenario, self.path, None))
 
     def _own_file(self, path: str) -> Path | None:
         if not path.startswith(("/js/", "/css/")):
@@ -302,9 +365,11 @@ class FakeApi:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server.server_address[1]}"
 
-    def play(self, name: str, refusals: int = 0) -> None:
+    def play(self, name: str, refusals: int = 0, needed: str = "") -> None:
         self.scenario.name = name
         self.scenario.refusals = refusals
+        self.scenario.needed = needed
+        self.scenario.keys.clear()
         self.scenario.asked.clear()
         self.scenario.posted.clear()
 

@@ -7,6 +7,7 @@ the stock agent was recorded with, so the two documents can be compared.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -269,6 +270,171 @@ def lateral(lake: SparkLake) -> None:
     write(lake.spark.sql(query), lake.path("out/lateral"))
 
 
+def cached(lake: SparkLake) -> None:
+    kept = lake.employees().where("salary > 150").select("emp_id", "dept").cache()
+    kept.count()
+    write(kept.groupBy("dept").agg(f.max("emp_id").alias("top")), lake.path("out/cached"))
+    kept.unpersist()
+
+
+def checkpointed(lake: SparkLake) -> None:
+    write(lake.employees().select("emp_id").localCheckpoint(), lake.path("out/checkpointed"))
+
+
+def temporary_views(lake: SparkLake) -> None:
+    lake.views()
+    lake.spark.sql("CREATE OR REPLACE TEMP VIEW well_paid AS SELECT emp_id, salary s FROM e")
+    write(lake.spark.sql("SELECT emp_id, s * 2 AS d FROM well_paid"), lake.path("out/temporary"))
+
+
+def insert_by_name(lake: SparkLake) -> None:
+    lake.views()
+    lake.spark.sql("DROP TABLE IF EXISTS named")
+    lake.spark.sql("CREATE TABLE named (dept STRING, id INT) USING orc")
+    lake.spark.sql("INSERT INTO named BY NAME SELECT emp_id AS id, dept FROM e")
+    lake.spark.sql("INSERT INTO named (id) SELECT emp_id FROM e")
+
+
+def insert_directory(lake: SparkLake) -> None:
+    lake.views()
+    lake.spark.sql(
+        f"INSERT OVERWRITE DIRECTORY '{lake.path('out/directory')}' USING json "
+        "SELECT emp_id, upper(dept) AS dept FROM e"
+    )
+
+
+def table_over_jdbc(lake: SparkLake) -> None:
+    lake.views()
+    url = f"jdbc:derby:{lake.root}/database2"
+    secret = {"driver": DERBY_DRIVER, "user": "app", "password": "unsaid-word"}
+    rows = lake.employees().select("emp_id", "dept").limit(0)
+    rows.write.mode("overwrite").jdbc(f"{url};create=true", "EMP", properties=secret)
+    options = ", ".join(f"{name} '{value}'" for name, value in secret.items())
+    lake.spark.sql("DROP TABLE IF EXISTS over_jdbc")
+    lake.spark.sql(
+        f"CREATE TABLE over_jdbc USING jdbc OPTIONS (url '{url}', dbtable 'EMP', {options})"
+    )
+    lake.spark.sql("INSERT INTO over_jdbc SELECT emp_id, dept FROM e")
+
+
+def no_rows(lake: SparkLake) -> None:
+    write(lake.employees().where("salary < 0"), lake.path("out/no_rows"))
+
+
+def nested_fields(lake: SparkLake) -> None:
+    picked = lake.orders().select("id", f.col("items.sku").alias("skus"), "customer.address.city")
+    write(picked, lake.path("out/nested_fields"))
+
+
+def grouping_sets(lake: SparkLake) -> None:
+    lake.views()
+    query = """
+        SELECT dept, manager_id, sum(salary) AS s FROM e
+        GROUP BY GROUPING SETS ((dept), (manager_id), ())
+    """
+    write(lake.spark.sql(query), lake.path("out/grouping_sets"))
+
+
+def unpivoted(lake: SparkLake) -> None:
+    long = lake.employees().unpivot("emp_id", ["salary", "bonus"], "what", "amount")
+    write(long, lake.path("out/unpivoted"))
+
+
+# --- streams -----------------------------------------------------------------------------------
+
+
+def _stream(lake: SparkLake) -> Any:
+    reader = lake.spark.readStream.schema("emp_id int, day string, hours int, status string")
+    return reader.option("header", True).csv(lake.path("raw/attendance"))
+
+
+def _run(lake: SparkLake, name: str, writer: Any) -> None:
+    query = writer.option("checkpointLocation", lake.path(f"checkpoints/{name}")).start()
+    try:
+        query.processAllAvailable()
+    finally:
+        query.stop()
+
+
+def stream_to_files(lake: SparkLake) -> None:
+    """Two batches, the second after a restart. Spark reads no file of a name that it has seen."""
+    rows = _stream(lake).selectExpr("emp_id", "hours * 2 AS twice")
+    for _ in range(2):
+        more = lake.root / "data" / "raw" / "attendance" / f"{uuid.uuid4()}.csv"
+        more.write_text("emp_id,day,hours,status\n7,2026-03-03,8,P\n")
+        writer = rows.writeStream.format("parquet").option("path", lake.path("out/stream"))
+        _run(lake, "files", writer)
+        more.unlink()
+
+
+def stream_to_function(lake: SparkLake) -> None:
+    def keep(batch: Any, _: int) -> None:
+        write(batch.selectExpr("emp_id", "hours AS h"), lake.path("out/stream_function"), "append")
+
+    _run(lake, "function", _stream(lake).writeStream.foreachBatch(keep))
+
+
+def stream_to_memory(lake: SparkLake) -> None:
+    query = _stream(lake).writeStream.format("memory").queryName("kept_in_memory").start()
+    query.processAllAvailable()
+    query.stop()
+
+
+def stream_that_fails(lake: SparkLake) -> None:
+    broken = f.udf(lambda _: 1 / 0, "double")
+    rows = _stream(lake).select(broken("emp_id").alias("x"))
+    _run(lake, "fails", rows.writeStream.format("parquet").option("path", lake.path("out/fails")))
+
+
+# --- Delta Lake --------------------------------------------------------------------------------
+
+
+def _delta(lake: SparkLake) -> str:
+    return f"delta.`{lake.path('delta/pay')}`"
+
+
+def delta_write(lake: SparkLake) -> None:
+    lake.views()
+    rows = lake.employees().select("emp_id", "dept", "salary")
+    for mode in ("overwrite", "append"):
+        rows.write.format("delta").mode(mode).save(lake.path("delta/pay"))
+    some = rows.where("dept = 'HR'").write.format("delta").mode("overwrite")
+    some.option("replaceWhere", "dept = 'HR'").save(lake.path("delta/pay"))
+
+
+def delta_merge(lake: SparkLake) -> None:
+    lake.views()
+    lake.spark.sql(f"""
+        MERGE INTO {_delta(lake)} t
+        USING (SELECT emp_id, salary AS pay, dept AS unit FROM e) s ON t.emp_id = s.emp_id
+        WHEN MATCHED AND s.unit = 'HR' THEN UPDATE SET salary = t.salary + s.pay
+        WHEN MATCHED THEN DELETE
+        WHEN NOT MATCHED THEN INSERT (emp_id, dept, salary) VALUES (s.emp_id, s.unit, s.pay)
+    """)
+
+
+def delta_update(lake: SparkLake) -> None:
+    lake.spark.sql(f"UPDATE {_delta(lake)} SET salary = salary + emp_id WHERE dept = 'HR'")
+
+
+def delta_delete(lake: SparkLake) -> None:
+    lake.spark.sql(f"DELETE FROM {_delta(lake)} WHERE salary > 100")
+
+
+def delta_table(lake: SparkLake) -> None:
+    lake.views()
+    lake.spark.sql("DROP TABLE IF EXISTS pay")
+    lake.spark.sql("CREATE TABLE pay USING delta AS SELECT emp_id, salary FROM e")
+    lake.spark.sql("INSERT INTO pay SELECT emp_id, bonus FROM e")
+    lake.spark.sql("INSERT OVERWRITE pay SELECT emp_id, salary FROM e")
+    lake.employees().select("emp_id", "salary").writeTo("pay").append()
+
+
+def delta_stream(lake: SparkLake) -> None:
+    writer = _stream(lake).select("emp_id", "hours").writeStream.format("delta")
+    _run(lake, "delta", writer.option("path", lake.path("delta/stream")))
+
+
 Job = Callable[[SparkLake], None]
 JOBS: Final[dict[str, Job]] = {
     job.__name__: job
@@ -276,6 +442,13 @@ JOBS: Final[dict[str, Job]] = {
         a2_managers, a3_agg, b_attendance_table, c_union, c_window, c_cte_twice, c_append,
         c_rollup, c_explode, c_rdd_todf, c_fail_plan, partitioned, inserts, append_to_table,
         catalog_view, jdbc, subqueries, python_function, failing_function, several_inserts,
-        ignored, only_read, lateral,
+        ignored, only_read, lateral, cached, checkpointed, temporary_views, insert_by_name,
+        insert_directory, table_over_jdbc, no_rows, nested_fields, grouping_sets, unpivoted,
+        stream_to_files, stream_to_function, stream_to_memory, stream_that_fails,
     )
 }  # fmt: skip
+#: These need Delta's catalog.
+DELTA_JOBS: Final[dict[str, Job]] = {
+    job.__name__: job
+    for job in (delta_write, delta_merge, delta_update, delta_delete, delta_table, delta_stream)
+}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from api.server import interruptible, listen, reserve, set_up_logging
+from api.logs import set_up_logging
+from api.server import interruptible, listen, reserve
 from tests.e2e.producer_service import Headwater
 
 LIMIT = 200_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,11 +16,15 @@ from flask.testing import FlaskClient
 from api.application import create_app
 from api.service import Service
 from api.settings import Settings, read_settings
-from graph_model.catalogue import SqlCatalogue
+from graph_model.catalogue import SqlGenerations
 from graph_model.database import open_database
 from graph_model.errors import JournalUnavailable
 from graph_model.journal import SqlJournal
+from graph_model.keys import KeyRequest, Role, SqlKeys, make_key
+from graph_model.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.memory import MemoryGraph
+from graph_model.naming import DEFAULT_RULES
+from graph_model.rebuilding import Phase, Progress
 from graph_model.store import DocumentState, Receipt, Submission
 
 NOW = 1_700_000_000_000
@@ -77,6 +82,8 @@ class RecordingProjector:
         self.replayed: list[tuple[DocumentState, ...]] = []
         self.state = "ready"
         self.pending = 0
+        self.rebuilt: Progress | None = None
+        self.rules = DEFAULT_RULES
 
     def notify(self, subject: str = "") -> None:
         self.notified.append(subject)
@@ -92,15 +99,25 @@ class RecordingProjector:
         self.replayed.append(tuple(states))
         return 3
 
+    @property
+    def progress(self) -> Progress | None:
+        return self.rebuilt
+
+    def request_rebuild(self) -> Progress:
+        self.rebuilt = Progress(Phase.WANTED, 0, 7, 0, None, None)
+        return self.rebuilt
+
 
 class FullDisk(SqlJournal):
     """A journal that can be read and not written, once ``full`` is set."""
 
     full = False
 
-    def accept(self, submissions: Sequence[Submission], receipt: Receipt) -> tuple[int, ...]:
+    def accept(
+        self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+    ) -> tuple[int, ...]:
         self._refuse()
-        return super().accept(submissions, receipt)
+        return super().accept(submissions, receipt, remember=remember)
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         self._refuse()
@@ -123,12 +140,26 @@ class Headwater:
         self.journal = FullDisk(self.database)
         self.projector = RecordingProjector()
         self.graph = MemoryGraph()
+        self.now = NOW
+        self.keys = SqlKeys(self.database)
         self.service = Service(
-            self.journal, self.projector, self.graph, SqlCatalogue(self.database), lambda: NOW
+            self.journal,
+            self.projector,
+            self.graph,
+            SqlGenerations(self.database, self.journal),
+            lambda: self.now,
+            self.keys,
         )
         self.settings: Settings = replace(read_settings({}), **settings)
         self.app: Flask = create_app(self.settings, self.service)
         self.client: FlaskClient = self.app.test_client()
+
+    def make_key(self, name: str, *roles: Role, scope: str = "", rate: int = 0) -> dict[str, str]:
+        """A new key, as the header that carries it."""
+        random = hashlib.sha512(name.encode()).digest()[: ID_BYTES + SECRET_BYTES]
+        made = make_key(KeyRequest(name, frozenset(roles), scope, rate), random, NOW)
+        self.keys.add(made.key)
+        return {"X-API-Key": made.text}
 
     def post_plan(self, plan: Any, content_type: str = SPLINE_1_2, **options: Any) -> Any:
         return self.post("/producer/execution-plans", plan, content_type, **options)

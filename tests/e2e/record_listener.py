@@ -19,7 +19,7 @@ from spark_agent_config.captured import CapturedQuery
 from spark_agent_config.inspection import Inspector
 from spark_agent_config.listener import QueryListener
 from tests.e2e.listener_jobs import JOBS, SparkLake
-from tests.e2e.test_listener import open_session
+from tests.e2e.listener_worker import open_session
 
 FOLDER: Final = Path(__file__).parent.parent / "fixtures" / "listener"
 RECORDED: Final = (

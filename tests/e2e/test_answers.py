@@ -30,7 +30,11 @@ def headwater() -> Iterator[SmallHeadwater]:
 def client(headwater: SmallHeadwater) -> FlaskClient:
     headwater.projector._state = "ready"
     service = Service(
-        headwater.journal, headwater.projector, headwater.graph, headwater.catalogue, lambda: START
+        headwater.journal,
+        headwater.projector,
+        headwater.graph,
+        headwater.generations,
+        lambda: START,
     )
     return create_app(read_settings({}), service).test_client()
 
@@ -189,3 +193,60 @@ def test_an_empty_filter_is_no_filter(headwater: SmallHeadwater, client: FlaskCl
     ran(headwater, job("first", "s3://lake/t", 1), START)
     for path in ("/graph/jobs", "/graph/datasets", "/graph/overview"):
         assert client.get(f"{path}?q=").status_code == 200
+
+
+def test_a_write_told_twice_is_one_in_lists_and_totals(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    insert = job("first", "s3://lake/t", 1)
+    create = job("first", "s3://lake/t", 2)
+    create["operations"]["write"]["name"] = "CreateDataSourceTableAsSelectCommand"
+    for day in range(3):
+        at = START + day * DAY
+        extra = {"appId": f"app-{day}"}
+        ran(headwater, insert, at, extra=extra)
+        ran(headwater, create, at + 200, extra=extra)
+    (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
+    assert table["lastWrite"] == "2023-11-16T22:13:20.000Z"
+    path, times = f"/graph/datasets/{table['id']}/history", []
+    page = client.get(path, query_string={"limit": 2}).get_json()
+    times += [item["at"] for item in page["items"]]
+    assert (page["total"], len(page["items"])) == (3, 2)
+    page = client.get(path, query_string={"limit": 2, "cursor": page["next"]}).get_json()
+    times += [item["at"] for item in page["items"]]
+    assert (page["total"], page["next"], len(times)) == (3, None, 3)
+    assert all(time.endswith("20.000Z") for time in times)
+    last = client.get(f"/graph/datasets/{table['id']}/last-writer").get_json()["execution"]
+    assert last["at"] == "2023-11-16T22:13:20.000Z"
+
+
+def test_an_intermediate_that_was_overwritten_since_is_marked_via(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("load", "s3://lake/staged", 1), START)
+    ran(headwater, job("report", "s3://lake/report", 2, source="s3://lake/staged"), START + 1)
+    ran(headwater, job("other", "s3://lake/staged", 3, source="s3://lake/else"), START + 2)
+    asked = {"node": "dataset:file:/data/in.csv", "depth": 9, "direction": "downstream"}
+    reply = client.get("/graph/lineage", query_string=asked).get_json()
+    via = {node["label"]: node["via"] for node in reply["nodes"] if node["kind"] == "dataset"}
+    assert via == {"in.csv": False, "staged": True, "report": False}
+    assert reply["folded"] is False
+    asked = {"node": "dataset:s3://lake/staged", "direction": "upstream"}
+    assert labels_of(client.get("/graph/lineage", query_string=asked)) == {
+        "staged",
+        "else",
+        "other",
+    }
+
+
+def test_what_did_not_exist_yet_is_not_in_the_overview(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("early", "s3://lake/early", 1), START)
+    ran(headwater, job("late", "s3://lake/late", 2, source="s3://lake/early"), START + DAY)
+    now = client.get("/graph/overview")
+    assert labels_of(now) == {"in.csv", "early", "late"}
+    then = client.get("/graph/overview", query_string={"at": START})
+    assert labels_of(then) == {"in.csv", "early"}
+    assert {n["kind"] for n in then.get_json()["nodes"]} == {"dataset", "job"}
+    assert client.get("/graph/overview", query_string={"at": START - 1}).get_json()["nodes"] == []

@@ -17,7 +17,9 @@ from graph_model.errors import (
     HeadwaterError,
     InvalidDocument,
     InvalidReference,
+    NotAllowed,
     NotFound,
+    TooManyRequests,
 )
 from tests.e2e.producer_service import Headwater, errors_of, headwater
 
@@ -27,6 +29,8 @@ EXAMPLES: dict[type[HeadwaterError], Callable[[], HeadwaterError]] = {
     AmbiguousReference: lambda: AmbiguousReference("dataset:x", ("ds_1", "ds_2")),
     InvalidRequest: lambda: InvalidRequest({"depth": ["an integer"]}),
     NotFound: lambda: NotFound("dataset", "ds_1"),
+    NotAllowed: lambda: NotAllowed("jobs", ("reader", "admin")),
+    TooManyRequests: lambda: TooManyRequests("jobs", 60, 7),
 }
 STATUS = {
     "InvalidInput": 400,
@@ -35,6 +39,10 @@ STATUS = {
     "AmbiguousReference": 400,
     "InvalidRequest": 400,
     "NotFound": 404,
+    "Refused": 403,
+    "NotAuthenticated": 401,
+    "NotAllowed": 403,
+    "TooManyRequests": 429,
     "Unavailable": 503,
     "JournalUnavailable": 503,
     "GraphUnavailable": 503,
@@ -87,9 +95,11 @@ def test_every_class_of_the_tree_has_the_one_body_and_its_status(
 ) -> None:
     error = EXAMPLES[kind]() if kind in EXAMPLES else kind("the reason")
     response = raising(server, error)
-    assert response.status_code == STATUS[kind.__name__]
+    named = next(base.__name__ for base in kind.__mro__ if base.__name__ in STATUS)
+    assert response.status_code == STATUS[named]
     errors_of(response)
-    assert ("Retry-After" in response.headers) == (response.status_code == 503)
+    assert ("Retry-After" in response.headers) == (response.status_code in {429, 503})
+    assert ("WWW-Authenticate" in response.headers) == (response.status_code == 401)
     if response.status_code != 500:
         assert str(error) in response.get_json()["message"]
 

@@ -80,7 +80,7 @@ def test_the_summary_adds_up(server: Headwater) -> None:
     ("query", "errors"),
     [
         ("state=lost", {"state": ["waiting, pending, projected or failed"]}),
-        ("kind=job", {"kind": ["plan or event"]}),
+        ("kind=job", {"kind": ["plan, event or command"]}),
         ("limit=0", {"limit": ["an integer from 1 to 1000"]}),
         ("limit=1e2", {"limit": ["an integer from 1 to 1000"]}),
         ("limit=5&limit=6", {"limit": ["one value, given once"]}),
@@ -134,6 +134,15 @@ def test_a_replay_that_is_not_understood_is_a_400(
     assert server.projector.replayed == []
 
 
+def test_a_rebuild_is_started_and_followed(server: Headwater) -> None:
+    assert server.client.get("/journal/rebuild").status_code == 404
+    started = server.client.post("/journal/rebuild")
+    told = {"phase": "waiting for the projector", "plansDone": 0, "plans": 7, "removed": 0}
+    assert started.status_code == 202
+    assert started.get_json() == told | {"before": None, "after": None}
+    assert server.client.get("/journal/rebuild").get_json() == started.get_json()
+
+
 # --- health --------------------------------------------------------------------------------------
 
 
@@ -150,7 +159,12 @@ def test_the_process_answers(server: Headwater) -> None:
 def test_it_is_ready_when_every_part_is(server: Headwater) -> None:
     assert ready(server) == (
         200,
-        {"status": "ready", "checks": {"journal": "ok", "graph": "ok"}, "pending": 0},
+        {
+            "status": "ready",
+            "checks": {"journal": "ok", "graph": "ok"},
+            "pending": 0,
+            "lag": {"documents": 0, "seconds": 0.0},
+        },
     )
 
 
@@ -159,6 +173,22 @@ def test_it_is_not_ready_while_the_graph_is_rebuilt(server: Headwater) -> None:
     status, body = ready(server)
     assert (status, body["status"], body["pending"]) == (503, "rebuilding", 12)
     assert body["checks"] == {"journal": "ok", "graph": "rebuilding"}
+    assert body["lag"]["documents"] == 12
+
+
+def test_the_lag_is_as_old_as_the_oldest_document_that_waits(server: Headwater) -> None:
+    server.journal.settle([1, 3], DocumentState.PENDING)
+    server.projector.pending = 2
+    server.now += 3_500
+    assert ready(server)[1]["lag"] == {"documents": 2, "seconds": 3.5}
+
+
+def test_health_never_shows_a_password(server: Headwater, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise GraphUnavailable("wss://me:hunter2@graph:8182 does not answer")
+
+    monkeypatch.setattr(server.graph, "ping", away)
+    assert "hunter2" not in str(ready(server))
 
 
 def test_it_is_unavailable_when_the_graph_does_not_answer(

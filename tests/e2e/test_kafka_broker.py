@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from api.server import DATABASE_FILE
+from api.storage import DATABASE_FILE
 from graph_model.database import open_database
 from graph_model.journal import SqlJournal
 from tests.e2e.producer_service import a_plan, an_event

@@ -616,6 +616,80 @@ def test_a_server_that_is_gone_is_an_error_not_a_blank_page(page: Page) -> None:
     expect(page.get_by_test_id("face-error")).to_contain_text("No answer")
 
 
+# --- keys ----------------------------------------------------------------------------------------
+
+KEY = "hw_3f9c21ab77e0_" + "q" * 43
+
+
+def test_a_server_that_wants_a_key_is_given_one_that_never_enters_the_address(
+    page: Page, api: FakeApi
+) -> None:
+    api.play("usual", needed=KEY)
+    page.goto("/?view=overview&q=emp")
+    wait_for(page, "locked")
+    expect(page.get_by_test_id("face-key")).to_contain_text("An API key is needed")
+    field = page.get_by_test_id("key")
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("type", "password")
+    before = page.url
+    field.fill(f" {KEY} ")
+    field.press("Enter")
+    wait_for(page)
+    assert page.url == before
+    assert api.scenario.keys[-1] == KEY
+    assert KEY not in str(api.scenario.asked)
+
+
+def test_a_key_is_kept_for_the_tab_alone(page: Page, api: FakeApi) -> None:
+    api.play("usual", needed=KEY)
+    page.goto("/")
+    wait_for(page, "locked")
+    page.get_by_test_id("key").fill(KEY)
+    page.get_by_test_id("key-send").click()
+    wait_for(page)
+    page.reload()
+    wait_for(page)
+    kept = page.context.storage_state()
+    assert KEY not in str(kept)  # cookies and localStorage of the whole browser
+    other = page.context.new_page()
+    other.goto("/")
+    wait_for(other, "locked")
+
+
+def test_a_key_that_is_refused_is_asked_for_again_and_says_why(page: Page, api: FakeApi) -> None:
+    api.play("usual", needed=KEY)
+    page.goto("/")
+    wait_for(page, "locked")
+    for wrong in ("hw_wrong", "schlüssel"):
+        page.get_by_test_id("key").fill(wrong)
+        page.get_by_test_id("key-send").click()
+        expect(page.get_by_test_id("face-key")).to_contain_text("This key was refused")
+        expect(page.get_by_test_id("key")).to_have_value("")
+    assert set(api.scenario.keys) == {"", "hw_wrong"}
+
+
+def test_a_key_without_the_role_names_the_role_and_can_be_changed(page: Page, api: FakeApi) -> None:
+    api.play("forbidden")
+    page.goto("/")
+    wait_for(page, "error")
+    expect(page.get_by_test_id("face-error")).to_contain_text("Not allowed")
+    expect(page.get_by_test_id("error-message")).to_contain_text("role reader or admin")
+    api.play("usual", needed=KEY)
+    page.get_by_test_id("change-key").click()
+    wait_for(page, "locked")
+    page.get_by_test_id("key").fill(KEY)
+    page.get_by_test_id("key-send").click()
+    wait_for(page)
+
+
+def test_a_page_that_asks_too_often_waits_as_long_as_it_is_told(page: Page, api: FakeApi) -> None:
+    api.play("busy", refusals=1)
+    page.goto("/")
+    wait_for(page, "error")
+    expect(page.get_by_test_id("face-error")).to_contain_text("Too many requests")
+    wait_for(page)
+
+
 # --- hostile names -----------------------------------------------------------------------------
 
 

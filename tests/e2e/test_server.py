@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from api.server import claim
+from api.server import claim, dialect_of
+from api.settings import read_settings
 from tests import captures
 from tests.conftest import needs_java
 
@@ -141,7 +142,9 @@ def test_a_job_is_drawn_and_is_still_there_after_a_restart(tmp_path: Path) -> No
         assert {node["kind"] for node in before["nodes"]} == {"dataset", "job"}
         (engine,) = server.engines()
         assert server.stop(signal.SIGINT) == 0
-        assert server.said().endswith("Stopping …\nStopped.\n")
+        _, stopping, after = server.said().partition("Stopping …\n")
+        assert stopping
+        assert after.endswith("Stopped.\n")  # behind what the engine's checkpoint says
         eventually(lambda: not alive(engine), 10)
     with serving(tmp_path) as server:
         server.ready()
@@ -301,3 +304,26 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     )
     assert "cannot be written" in said
     assert "DATA=" in said
+
+
+@pytest.mark.parametrize(
+    ("environment", "dialect"),
+    [
+        ({"HEADWATER_GREMLIN_URL": "ws://graph.example.org:8182/gremlin"}, "tinkerpop"),
+        (
+            {"HEADWATER_GREMLIN_URL": "wss://c1.cluster-x.eu-west-1.neptune.amazonaws.com:8182/g"},
+            "neptune",
+        ),
+        (
+            {
+                "HEADWATER_GREMLIN_URL": "wss://tunnel.example.org:8182/gremlin",
+                "HEADWATER_GREMLIN_DIALECT": "neptune",
+            },
+            "neptune",
+        ),
+    ],
+)
+def test_the_dialect_is_told_by_the_address_unless_it_is_set(
+    environment: dict[str, str], dialect: str
+) -> None:
+    assert dialect_of(read_settings(environment)) == dialect

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,12 @@ def test_a_body_beyond_the_limit_is_a_413_with_the_one_body(port: int, size: int
         (b"GET / HTTP/1.1\r\nHost : x\r\n\r\n", 400),
         ((b"GET / HTTP/1.1\r\nX: " + b"x" * MOST_HEAD)[:MOST_HEAD], 431),
         (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+        (
+            b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: x\r\n\r\n",
+            400,
+        ),
+        (b"POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
     ],
 )
 def test_what_never_reaches_a_route_has_the_one_body_too(port: int, head: bytes, code: int) -> None:
@@ -162,6 +169,25 @@ def test_a_connection_is_kept_for_the_next_request(port: int) -> None:
                 part = connection.recv(65_536)
                 assert part, received
                 received += part
+
+
+def test_two_hundred_silent_clients_shut_nobody_out(port: int) -> None:
+    """Some say nothing, some never end their body."""
+    unfinished = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)[:-1]
+    with ExitStack() as stack:
+        for number in range(200):
+            silent = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            if number % 2:
+                silent.sendall(unfinished)
+        status, _, _ = exchange(port, request("HEAD", "/status"))
+        assert code_of(status) == 200
+
+
+def test_requests_sent_before_the_answers_are_answered_in_turn(port: int) -> None:
+    plan = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)
+    kept = plan.replace(b"Connection: close", b"Connection: keep-alive")
+    _, _, rest = exchange(port, kept * 9 + plan)
+    assert rest.count(f'"{PLAN_ID}"'.encode()) == 10
 
 
 def test_the_same_plan_from_many_at_once_is_one_document(port: int) -> None:

@@ -98,3 +98,33 @@ test('a command is sent as JSON', async () => {
     ['/journal/replay', 'POST', '{"state":"failed"}', 'application/json'],
   );
 });
+
+test('a key goes along as a header, on questions and commands alike', async () => {
+  const sent = [];
+  const api = createApi(
+    async (target, options) => {
+      sent.push([target, options.headers]);
+      return reply(200, {});
+    },
+    () => 'hw_1',
+  );
+  await api.get('/x', { q: 'a' });
+  await api.post('/y', {});
+  assert.deepEqual(
+    sent.map(([target, headers]) => [target, headers['X-API-Key']]),
+    [
+      ['/x?q=a', 'hw_1'],
+      ['/y', 'hw_1'],
+    ],
+  );
+});
+
+test('without a key there is no header', async () => {
+  let headers;
+  const api = createApi(async (_, options) => {
+    headers = options.headers;
+    return reply(200, {});
+  });
+  await api.get('/x');
+  assert.equal('X-API-Key' in headers, false);
+});

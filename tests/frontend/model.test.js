@@ -13,6 +13,7 @@ import {
   planModel,
   ports,
   step,
+  swatch,
   tally,
   titleHeight,
   toItems,
@@ -380,4 +381,24 @@ test('two thousand tables with columns are modelled in a moment', () => {
   const model = toModel({ nodes, edges });
   assert.equal(model.order.length, 2000);
   assert.equal(model.order[1999], 't1999');
+});
+
+test('a table has the layer that the reply names, with its colour', () => {
+  const reply = {
+    nodes: [
+      { id: 'ds_1', kind: 'dataset', label: 'a', uri: 's3://a', layer: 'raw' },
+      { id: 'ds_2', kind: 'dataset', label: 'b', uri: 's3://b', layer: null },
+    ],
+    edges: [],
+    layers: [{ name: 'raw', colour: '#8a5a00' }],
+  };
+  const { boxes } = toModel(reply);
+  assert.deepEqual(boxes.get('ds_1').layer, { name: 'raw', colour: '#8a5a00' });
+  assert.equal(boxes.get('ds_2').layer, null);
+});
+
+test('what is no colour becomes no style', () => {
+  assert.equal(swatch('#8a5a00'), 'background: #8a5a00');
+  for (const hostile of ['red; background: url(x)', '#fff', '', null, undefined, '#8a5a00;'])
+    assert.equal(swatch(hostile), null);
 });

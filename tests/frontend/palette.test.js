@@ -51,6 +51,7 @@ const TEXT = [
   ['--busy', '--busy-soft'],
   ['--busy', '--surface'],
   ['--canvas', '--failed'],
+  ['--canvas', '--accent'], // the tags of a table
 ];
 const SHAPES = [
   ['--dataset', '--canvas'],

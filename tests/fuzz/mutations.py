@@ -97,6 +97,7 @@ AWKWARD_SHAPES: Final[tuple[Any, ...]] = (
     {"_typeHint": "expr.Alias"}, {"_typeHint": "expr.AttrRef", "refId": 1}, {"_typeHint": 1},
     {"_typeHint": "expr.Binary", "symbol": [], "children": [{"_typeHint": "expr.Literal"}]},
     {"table": {"identifier": {"table": "t", "database": 1}}}, [{"__attrId": "attr-0"}] * 50,
+    [{}] * 1_500, ["op-1"] * 1_500, [1] * 1_500, ["attr-0"] * 1_500,
 )  # fmt: skip
 
 awkward: Final = st.one_of(

@@ -124,7 +124,7 @@ def _application() -> Flask:
 
 
 def _service(small: SmallHeadwater) -> Service:
-    return Service(small.journal, small.projector, small.graph, small.catalogue, lambda: NOW)
+    return Service(small.journal, small.projector, small.graph, small.generations, lambda: NOW)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """A Gremlin server that does as a test tells it: no graph, only the wire.
 
 It speaks GraphBinary over WebSocket, through the driver's own writer, on a thread of its own. Each
-request is answered by the next step of a script; the last step answers all that follow.
+request is answered by the next step of a script; the last step answers all that follow. A step may
+forward its request to a real server: so a test puts errors at any point of a real conversation.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from aiohttp import WSMsgType, web
+from aiohttp import ClientSession, WSMsgType, web
 from gremlin_python.structure.io.graphbinaryV1 import GraphBinaryWriter
 
+STATUS_CODE = slice(18, 22)
+PARTIAL_CONTENT = 206
 REQUEST_ID = slice(34, 50)  # after the length and name of the format, and the version
 
 
@@ -138,6 +141,58 @@ def close_with(code: int) -> Step:
     return step
 
 
+def forward(url: str) -> Step:
+    """Asks a real server and passes its answer on."""
+
+    async def step(exchange: Exchange) -> None:
+        for part in await ask(url, exchange.request):
+            await exchange.socket.send_bytes(part)
+
+    return step
+
+
+def forward_and(url: str, then: Step) -> Step:
+    """A real server does as asked, and ``then`` happens instead of its answer."""
+
+    async def step(exchange: Exchange) -> None:
+        await ask(url, exchange.request)
+        await then(exchange)
+
+    return step
+
+
+def forward_then(url: str, then: Step) -> Step:
+    """Asks a real server, passes its answer on, and does something more."""
+
+    async def step(exchange: Exchange) -> None:
+        await forward(url)(exchange)
+        await then(exchange)
+
+    return step
+
+
+def forward_half(url: str) -> Step:
+    """A real server does as asked, and half of its answer arrives."""
+
+    async def step(exchange: Exchange) -> None:
+        first = (await ask(url, exchange.request))[0]
+        await exchange.socket.send_bytes(first[: len(first) // 2])
+
+    return step
+
+
+async def ask(url: str, request: bytes) -> list[bytes]:
+    """Every part of a real server's answer, as bytes."""
+    parts: list[bytes] = []
+    async with ClientSession() as session, session.ws_connect(url, max_msg_size=0) as socket:
+        await socket.send_bytes(request)
+        while True:
+            parts.append(await socket.receive_bytes())
+            (code,) = struct.unpack(">i", parts[-1][STATUS_CODE])
+            if code != PARTIAL_CONTENT:
+                return parts
+
+
 # --- the server ----------------------------------------------------------------------------------
 
 
@@ -155,8 +210,16 @@ class FakeGremlin:
     headers: list[dict[str, str]] = field(default_factory=list)
     connections: int = 0
 
-    def __init__(self, *script: Step, handshakes: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        *script: Step,
+        handshakes: Sequence[int] = (),
+        host: str = "127.0.0.1",
+        port: int = 0,
+    ) -> None:
         self.script = script
+        self.host = host
+        self.port = port
         self.handshakes = list(handshakes)
         self.requests = []
         self.headers = []
@@ -189,14 +252,14 @@ class FakeGremlin:
 
     async def _main(self) -> None:
         self._stop = asyncio.Event()
-        app = web.Application()
+        app = web.Application(client_max_size=0)
         app.router.add_get("/gremlin", self._handle)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, self.host, self.port)
         await site.start()
-        port = runner.addresses[0][1]
-        self.url = f"ws://127.0.0.1:{port}/gremlin"
+        self.port = runner.addresses[0][1]
+        self.url = f"ws://{self.host}:{self.port}/gremlin"
         self._ready.set()
         await self._stop.wait()
         await runner.cleanup()
@@ -206,7 +269,7 @@ class FakeGremlin:
         if self.handshakes and (status := self.handshakes.pop(0)) != 101:
             return web.Response(status=status)
         self.connections += 1
-        socket = web.WebSocketResponse()
+        socket = web.WebSocketResponse(max_msg_size=0)
         await socket.prepare(request)
         async for message in socket:
             if message.type is not WSMsgType.BINARY:

@@ -64,6 +64,18 @@ def test_an_api_key_is_a_header() -> None:
     assert not any("header" in name for name in spline_properties(URL))
 
 
+def test_spark_hides_an_api_key_on_its_pages() -> None:
+    properties = spline_properties(URL, api_key="k1")
+    hidden = re.compile(properties["spark.redaction.regex"])
+    for name in (
+        f"spark.spline.lineageDispatcher.http.header.{API_KEY_HEADER}",
+        "spark.headwater.apiKey",
+        "spark.hadoop.fs.s3a.secret.key",
+    ):
+        assert hidden.search(name)
+    assert "spark.redaction.regex" not in spline_properties(URL)
+
+
 def test_labels_are_rules_with_escaped_commas() -> None:
     properties = spline_properties(URL, labels={"job": "curate", "namespace": "hr"})
     rules = properties["spark.spline.postProcessingFilter.userExtraMeta.rules"]

@@ -689,7 +689,7 @@ def test_a_lambda_takes_from_the_array_and_from_the_columns_it_uses() -> None:
     plan.write(plan.project(read, mapped=mapped, kept=kept))
     assert lineage(plan.build()) == {
         "mapped": {"items TRANSFORMATION", "rate TRANSFORMATION"},
-        "kept": {"items TRANSFORMATION", "limit CONDITIONAL"},
+        "kept": {"items TRANSFORMATION", "items CONDITIONAL", "limit CONDITIONAL"},
     }
 
 

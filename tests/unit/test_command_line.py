@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import shlex
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,8 +19,10 @@ from typing import Any
 import pytest
 
 from api import command_line
-from api.server import DATABASE_FILE, LOCK_FILE, claim
-from graph_model.catalogue import SqlCatalogue
+from api.rebuilds import follow
+from api.server import LOCK_FILE, claim
+from api.storage import DATABASE_FILE
+from graph_model.catalogue import SqlGenerations
 from graph_model.database import open_database
 from graph_model.errors import HeadwaterError
 from graph_model.journal import SqlJournal
@@ -60,7 +64,8 @@ def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 
 def test_the_commands_that_exist_are_listed_and_no_others() -> None:
     assert set(ALL) == {
-        "serve", "demo", "config", "journal", "consume", "replay", "rebuild", "doctor"
+        "serve", "demo", "config", "journal", "consume", "keys", "backup", "restore", "replay",
+        "rebuild", "forget", "prune", "doctor", "classify", "layers", "rules", "hide", "show",
     }  # fmt: skip
 
 
@@ -73,7 +78,7 @@ def test_every_command_teaches_with_an_example(name: str, parser: argparse.Argum
 
 def test_every_example_in_the_help_is_a_call_that_can_be_read() -> None:
     examples = [
-        line.split("|")[0].split()[1:]
+        shlex.split(line.split("|")[0].split(" > ")[0])[1:]
         for _, parser in every_parser()
         for line in (parser.description or "").splitlines()
         if line.startswith("  headwater ")
@@ -104,7 +109,7 @@ def test_debug_shows_where_an_error_came_from() -> None:
         Told("--debug", "serve", "--port", "no")
 
 
-@pytest.mark.parametrize("arguments", [[], ["nothing"], ["serve", "--por", "1"], ["journal"]])
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["serve", "--por", "1"], ["keys"]])
 def test_a_wrong_call_is_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         command_line.run(arguments, {}, io.StringIO(), io.StringIO())
@@ -152,6 +157,77 @@ def journal_in(folder: Path, plans: int = 1) -> Path:
     journal.settle([1], DocumentState.FAILED, "the reason why")
     database.dispose()
     return folder
+
+
+def test_the_journal_tells_how_much_there_is_and_how_old(tmp_path: Path) -> None:
+    told = Told("journal", "--data", str(journal_in(tmp_path)))
+    lines = [line.split() for line in told.out.splitlines()]
+    assert lines[0] == ["2", "documents", "received"]
+    assert [line[:2] for line in lines[1:5]] == [
+        ["0", "projected"], ["1", "pending"], ["0", "waiting"], ["1", "failed"]
+    ]  # fmt: skip
+    assert lines[5][1:5] == ["MB", "in", "the", "database,"]
+    assert lines[6][-1] == "2023-11-14T22:13:20.000Z"
+    assert lines[7][-1] == "2023-11-14T22:13:21.000Z"
+
+
+def test_an_intact_journal_is_found_well(tmp_path: Path) -> None:
+    told = Told("journal", "check", "--data", str(journal_in(tmp_path)))
+    assert (told.code, told.out) == (0, "2 documents checked, all is well\n")
+
+
+def test_damage_is_told_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    data = journal_in(tmp_path)
+    with sqlite3.connect(data / DATABASE_FILE) as connection:
+        connection.execute("UPDATE journal_bodies SET packed = x'00' WHERE kind = 'event'")
+    connection.close()
+    told = Told("journal", "check", "--data", str(data))
+    assert told.code == 1
+    damage, count = told.out.splitlines()
+    assert "cannot be inflated" in damage
+    assert count == "2 documents checked, 1 to mend: restore a backup"
+
+
+def test_what_is_said_before_an_action_counts_for_it(tmp_path: Path) -> None:
+    data = str(journal_in(tmp_path))
+    assert "2 of 2 documents" in Told("journal", "--data", data, "list").out
+
+
+def test_a_backup_is_restored_into_another_folder(tmp_path: Path) -> None:
+    data = journal_in(tmp_path / "one")
+    file, other = str(tmp_path / "b.gz"), str(tmp_path / "two")
+    told = Told("backup", file, "--data", str(data))
+    assert (told.code, told.out) == (0, f"2 documents, 2 receipts: {file}\n")
+    assert Told("restore", file, "--data", other).code == 0
+    listed = Told("journal", "list", "--data", other).out
+    assert listed == Told("journal", "list", "--data", str(data)).out
+
+
+def test_a_backup_goes_only_into_an_empty_journal_unless_told(tmp_path: Path) -> None:
+    data, file = str(journal_in(tmp_path)), str(tmp_path / "b.gz")
+    assert Told("backup", file, "--data", data).code == 0
+    told = Told("restore", file, "--data", data)
+    assert told.code == 2
+    assert "holds 2 documents" in told.errors
+    assert "--replace" in told.errors
+    assert Told("restore", file, "--data", data, "--replace").code == 0
+    assert Told("journal", "check", "--data", data).code == 0
+
+
+def test_nothing_is_restored_under_a_running_server(tmp_path: Path) -> None:
+    data, file = journal_in(tmp_path), str(tmp_path / "b.gz")
+    assert Told("backup", file, "--data", str(data)).code == 0
+    with claim(data):
+        told = Told("restore", file, "--data", str(data), "--replace")
+    assert told.code == 2
+    assert "in use by another Headwater" in told.errors
+
+
+def test_a_database_password_is_never_repeated() -> None:
+    for url in ("mysql://me:hunter2@host/db", "postgresql://me:hunter2@host:port/db"):
+        told = Told("journal", HEADWATER_DATABASE=url)
+        assert told.code == 2
+        assert "hunter2" not in told.errors
 
 
 def test_the_list_shows_state_and_reason(tmp_path: Path) -> None:
@@ -207,8 +283,8 @@ class Answering(BaseHTTPRequestHandler):
     server: Any
 
     def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"])
-        self.server.asked.append((self.path, json.loads(self.rfile.read(length))))
+        body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+        self.server.asked.append((self.path, json.loads(body) if body else None))
         status, body = self.server.answer
         self.send_response(status)
         self.end_headers()
@@ -246,9 +322,36 @@ def test_the_server_is_looked_for_where_the_settings_say(server: Any) -> None:
     assert Told("replay", HEADWATER_PORT=str(server.server_port)).code == 0
 
 
-def test_rebuild_asks_for_all_that_was_projected(server: Any) -> None:
-    assert Told("rebuild", "--url", url_of(server)).code == 0
-    assert server.asked == [("/journal/replay", {"state": "projected"})]
+def test_rebuild_tells_the_hashes_before_and_after(server: Any) -> None:
+    done = {"phase": "done", "plansDone": 3, "plans": 3, "removed": 0, "before": "a", "after": "a"}
+    server.answer = (202, json.dumps(done).encode())
+    told = Told("rebuild", "--url", url_of(server))
+    assert server.asked == [("/journal/rebuild", None)]
+    assert told.code == 0
+    assert "3 plans projected anew" in told.out
+    assert "hold what the journal says" in told.out
+
+
+def test_a_rebuild_is_followed_to_its_end() -> None:
+    start = {"plansDone": 0, "plans": 4, "removed": 0, "before": None, "after": None}
+    answers = iter([
+        start | {"phase": "translating"},
+        start | {"phase": "translating", "plansDone": 2},
+        start | {"phase": "done", "removed": 5, "before": "a", "after": "b"},
+    ])  # fmt: skip
+    asked: list[str] = []
+    said: list[str] = []
+    pauses: list[float] = []
+
+    def ask(method: str, path: str) -> Any:
+        asked.append(f"{method} {path}")
+        return next(answers)
+
+    assert follow(ask, said.append, pauses.append) == 1
+    assert asked == ["POST /journal/rebuild", *["GET /journal/rebuild"] * 2]
+    assert said[1] == "  [###############...............] 2 of 4 plans"
+    assert said[-1].startswith("they differ")
+    assert len(pauses) == 2
 
 
 def test_what_the_server_refuses_is_told_in_its_words(server: Any) -> None:
@@ -264,15 +367,16 @@ def test_something_else_on_the_port_is_recognised(server: Any) -> None:
 
 def test_the_next_start_after_rebuild_at_next_start_begins_from_nothing(tmp_path: Path) -> None:
     database = open_database(tmp_path / DATABASE_FILE)
-    journal, graph, catalogue = SqlJournal(database), MemoryGraph(), SqlCatalogue(database)
+    journal, graph = SqlJournal(database), MemoryGraph()
+    generations = SqlGenerations(database, journal)
     journal.accept([submission(DocumentKind.PLAN, a_plan())], Receipt(0, "", "test", ""))
-    first = Projector(journal, graph, catalogue)
+    first = Projector(journal, graph, generations)
     first.prepare()
     while first.project_pending():
         pass
     assert graph.count() != (0, 0)
     assert Told("rebuild", "--at-next-start", "--data", str(tmp_path)).code == 0
-    Projector(journal, graph, catalogue).prepare()
+    Projector(journal, graph, generations).prepare()
     assert graph.count() == (0, 0)
     assert journal.summary().pending == 1
     database.dispose()
@@ -357,3 +461,79 @@ def test_the_doctor_sees_a_taken_port_and_a_held_folder(tmp_path: Path) -> None:
     assert any(line.startswith("✗ port") and port in line for line in lines)
     assert any(line.startswith("✗ data folder") and "in use" in line for line in lines)
     assert (tmp_path / LOCK_FILE).exists()
+
+
+# --- keys ----------------------------------------------------------------------------------------
+
+
+def create_key(data: Path, *arguments: str) -> tuple[Told, str]:
+    told = Told("keys", "create", *arguments, "--data", str(data))
+    return told, next((line for line in told.out.splitlines() if line.startswith("hw_")), "")
+
+
+def test_the_first_key_can_be_made_before_the_first_start(tmp_path: Path) -> None:
+    data = tmp_path / "new"
+    told, key = create_key(data, "me", "--role", "admin")
+    assert (told.code, told.errors) == (0, "")
+    assert "It is the first key" in told.out
+    assert len(key) == 59
+    assert "It is the first key" not in create_key(data, "other", "--role", "reader")[0].out
+
+
+def test_a_key_is_printed_once_and_never_again(tmp_path: Path) -> None:
+    _, key = create_key(
+        tmp_path, "jobs", "--role", "producer", "--role", "reader",
+        "--scope", "emr-prod", "--rate", "600",
+    )  # fmt: skip
+    listed = Told("keys", "list", "--data", str(tmp_path))
+    assert key[16:] not in listed.out
+    assert "jobs: producer, reader; scope emr-prod; 600 requests a minute" in listed.out
+    assert f"…{key[-4:]}" in listed.out
+
+
+def test_a_revoked_key_is_listed_as_such(tmp_path: Path) -> None:
+    create_key(tmp_path, "jobs", "--role", "producer")
+    assert Told("keys", "revoke", "jobs", "--data", str(tmp_path)).code == 0
+    assert "  revoked 20" in Told("keys", "list", "--data", str(tmp_path)).out
+    again = create_key(tmp_path, "jobs", "--role", "reader")[0]
+    assert (again.code, "was given before" in again.errors) == (1, True)
+
+
+@pytest.mark.parametrize("action", [["list"], ["revoke", "x"]])
+def test_no_folder_is_made_to_look_for_keys(tmp_path: Path, action: list[str]) -> None:
+    told = Told("keys", *action, "--data", str(tmp_path / "new"))
+    assert (told.code, len(told.errors.splitlines())) == (2, 1)
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_unknown_key_cannot_be_revoked(tmp_path: Path) -> None:
+    create_key(tmp_path, "jobs", "--role", "producer")
+    told = Told("keys", "revoke", "job", "--data", str(tmp_path))
+    assert (told.code, told.errors) == (1, "headwater: no key 'job' is known\n")
+
+
+def test_the_configuration_carries_the_key_of_the_environment_or_a_place_for_one() -> None:
+    name = "spark.spline.lineageDispatcher.http.header.X-API-Key"
+    with_key = Told("config", "spark", "--api-key", HEADWATER_API_KEY="hw_1")
+    assert f"{name}  hw_1" in with_key.out
+    assert f"{name}  YOUR-API-KEY" in Told("config", "spark", "--api-key").out
+    assert name not in Told("config", "spark", HEADWATER_API_KEY="hw_1").out
+
+
+def test_an_open_address_without_a_key_stops_the_start_before_the_engine(tmp_path: Path) -> None:
+    call = [
+        sys.executable, "-m", "api.command_line", "serve", "--host", "0.0.0.0",
+        "--port", free(), "--gremlin-port", free(), "--data", str(tmp_path),
+    ]  # fmt: skip
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(call, cwd=root, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "headwater keys create NAME --role admin" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "Gremlin" not in done.stdout
+
+
+def free() -> str:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return str(found.getsockname()[1])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,12 +21,14 @@ from sqlalchemy.dialects import postgresql
 from graph_model import database
 from graph_model.catalogue import SqlCatalogue
 from graph_model.database import (
+    GroupCommit,
     StoredText,
     chunks,
     insert_new,
     open_database,
     prepare,
     read,
+    shown,
     storable,
     write,
 )
@@ -92,6 +98,31 @@ def test_a_folder_that_cannot_be_made_is_a_configuration_error(tmp_path: Path) -
 def test_a_password_is_never_shown() -> None:
     with pytest.raises(ConfigurationError) as caught:
         open_database("nonsense://me:hunter2@host/db")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgres://me:hunter2@h/db", "postgresql+psycopg://me:***@h/db"),
+        (
+            "postgresql://me@h/db?password=hunter2",
+            "postgresql+psycopg://me@h/db?password=%2A%2A%2A",
+        ),
+    ],
+)
+def test_what_a_person_sees_of_a_url_holds_no_password(url: str, expected: str) -> None:
+    engine = open_database(url)
+    assert shown(engine.url).startswith(expected)
+    assert "hunter2" not in shown(engine.url)
+
+
+def test_a_server_that_does_not_answer_is_a_configuration_error_without_its_password() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        with pytest.raises(ConfigurationError, match="does not answer") as caught:
+            SqlJournal(open_database(f"postgresql://me:hunter2@127.0.0.1:{port}/db"))
     assert "hunter2" not in str(caught.value)
 
 
@@ -232,6 +263,129 @@ def test_reading_sees_one_state_while_others_write(tmp_path: Path) -> None:
         assert connection.execute(asked).scalar() == 0
     assert count(engine) == 1
     engine.dispose()
+
+
+# --- several requests, one commit ----------------------------------------------------------------
+
+
+class Held:
+    """Work on ``things`` that waits in its first transaction until it is let go."""
+
+    def __init__(self, engine: sa.Engine, **options: int) -> None:
+        self.batches: list[list[str]] = []
+        self.entered, self.let_go = threading.Event(), threading.Event()
+        self.group = GroupCommit(engine, self.work, JournalUnavailable, **options)
+
+    def work(self, connection: sa.Connection, names: Sequence[str]) -> list[str]:
+        self.batches.append(list(names))
+        self.entered.set()
+        assert self.let_go.wait(30)
+        if "bad" in names:
+            raise RuntimeError("planted")
+        connection.execute(insert_new(connection, things), [{"name": name} for name in names])
+        return [name.upper() for name in names]
+
+    def queue(self, pool: ThreadPoolExecutor, *names: str) -> list[Future[str]]:
+        """The first leads and is held; the others wait behind it."""
+        asked = [pool.submit(self.group.run, names[0])]
+        assert self.entered.wait(30)
+        asked += [pool.submit(self.group.run, name) for name in names[1:]]
+        while len(self.group._waiting) < len(names) - 1:
+            time.sleep(0.001)
+        self.let_go.set()
+        return asked
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[sa.Engine]:
+    engine = open_database(tmp_path / "headwater.db")
+    prepare(engine, "things", 1, metadata)
+    yield engine
+    engine.dispose()
+
+
+def test_requests_that_wait_share_one_transaction_and_each_gets_its_own_result(
+    engine: sa.Engine,
+) -> None:
+    held = Held(engine)
+    with ThreadPoolExecutor(8) as pool:
+        asked = held.queue(pool, *"abcdefg")
+        assert [future.result() for future in asked] == list("ABCDEFG")
+    assert [len(batch) for batch in held.batches] == [1, 6]
+    assert count(engine) == 7
+
+
+def test_a_transaction_takes_a_bounded_number_of_requests(engine: sa.Engine) -> None:
+    held = Held(engine, most=3)
+    with ThreadPoolExecutor(8) as pool:
+        assert len({future.result() for future in held.queue(pool, *"abcdefgh")}) == 8
+    assert [len(batch) for batch in held.batches] == [1, 3, 3, 1]
+
+
+def test_a_request_that_fails_fails_alone(engine: sa.Engine) -> None:
+    held = Held(engine)
+    with ThreadPoolExecutor(8) as pool:
+        asked = held.queue(pool, "a", "b", "bad", "c")
+        assert [asked[place].result() for place in (0, 1, 3)] == ["A", "B", "C"]
+        with pytest.raises(RuntimeError, match="planted"):
+            asked[2].result()
+    assert count(engine) == 3
+    assert held.group.run("d") == "D"
+
+
+def test_a_database_that_is_busy_fails_all_that_wait_at_once(
+    engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(engine)
+    tries: list[int] = []
+
+    def busy(_engine: object, work: Callable[[sa.Connection], object], error: object) -> object:
+        tries.append(1)
+        if len(tries) == 1:
+            return write(engine, work, JournalUnavailable)
+        raise JournalUnavailable("the database is busy")
+
+    monkeypatch.setattr(database, "write", busy)
+    with ThreadPoolExecutor(8) as pool:
+        asked = held.queue(pool, *"abcde")
+        assert asked[0].result() == "A"
+        for future in asked[1:]:
+            with pytest.raises(JournalUnavailable, match="busy"):
+                future.result()
+    assert len(tries) == 2
+
+
+def test_who_waits_too_long_is_told_so_and_nothing_of_it_is_written(
+    engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_GROUP_SECONDS", 0.01)
+    held = Held(engine)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(held.group.run, "a")
+        assert held.entered.wait(30)
+        with pytest.raises(JournalUnavailable, match="too many requests wait"):
+            held.group.run("b")
+        held.let_go.set()
+        assert first.result() == "A"
+    assert held.batches == [["a"]]
+
+
+def test_an_interrupt_of_the_leader_leaves_nobody_waiting(engine: sa.Engine) -> None:
+    class Interrupted(Held):
+        def work(self, connection: sa.Connection, names: Sequence[str]) -> list[str]:
+            done = super().work(connection, names)
+            if len(self.batches) == 2:
+                raise KeyboardInterrupt
+            return done
+
+    held = Interrupted(engine)
+    with ThreadPoolExecutor(4) as pool:
+        asked = held.queue(pool, *"abc")
+        assert asked[0].result() == "A"
+        errors = {type(future.exception(30)) for future in asked[1:]}
+    assert errors == {KeyboardInterrupt, JournalUnavailable}
+    assert held.group.run("d") == "D"
+    assert count(engine) == 2
 
 
 # --- small parts ---------------------------------------------------------------------------------

@@ -222,3 +222,27 @@ def test_no_text_breaks_the_recognisers() -> None:
         text = "".join(rng.choice(alphabet) for _ in range(rng.randint(1, 12)))
         for item in recognise(text.splitlines(keepends=True), "file", LIMIT):
             assert item.where.startswith("file:")
+
+
+# --- OpenLineage ---------------------------------------------------------------------------------
+
+RUN = {"eventTime": "2026-03-01T10:00:00Z", "run": {"runId": "r"},
+       "job": {"namespace": "etl", "name": "curate"}}  # fmt: skip
+DATASET = {"eventTime": "2026-03-01T10:00:00Z", "dataset": {"namespace": "etl", "name": "t"}}
+
+
+def test_the_files_of_openlineage_clients_are_known_one_event_a_line() -> None:
+    text = f"{json.dumps(RUN)}\n{json.dumps(DATASET)}\n"
+    assert [(kind, document, where) for kind, _, document, where in pieces_in(text)] == [
+        (DocumentKind.RUN_EVENT, RUN, "file:1"),
+        (DocumentKind.RUN_EVENT, DATASET, "file:2"),  # its shape is read when it is prepared
+    ]
+
+
+def test_an_event_that_the_console_transport_logs_is_heard_in_the_log() -> None:
+    text = (
+        "26/03/01 10:00:00 INFO SparkContext: Running {not json}\n"
+        f"26/03/01 10:00:01 INFO ConsoleTransport: {json.dumps(RUN)}\n"
+        f"INFO:openlineage.client.transport.console:{json.dumps(DATASET)}\nbye\n"
+    )
+    assert [document for _, _, document, _ in pieces_in(text)] == [RUN, DATASET]

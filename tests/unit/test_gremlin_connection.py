@@ -371,7 +371,7 @@ def test_a_writer_that_became_a_reader_is_left_for_a_new_connection() -> None:
         (500, "Vertex with id already exists: ds_1", Verdict.CONFLICT),
         (500, '{"code":"ConcurrentModificationException"}', Verdict.CONFLICT),
         (500, '{"code":"ThrottlingException"}', Verdict.BUSY),
-        (500, '{"code":"MemoryLimitExceededException"}', Verdict.BUSY),
+        (500, '{"code":"MemoryLimitExceededException"}', Verdict.STRAINED),
         (500, '{"code":"TimeLimitExceededException"}', Verdict.TIMEOUT),
         (500, '{"code":"MalformedQueryException"}', Verdict.REJECTED),
         (500, '{"code":"ReadOnlyViolationException"}', Verdict.MOVED),

@@ -23,7 +23,8 @@ from api.destinations import (
 )
 from api.dumps import Piece, Refusal
 from api.imports import Tally, import_files
-from api.server import DATABASE_FILE, claim
+from api.server import claim
+from api.storage import DATABASE_FILE
 from graph_model.database import open_database
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 from graph_model.journal import SqlJournal
@@ -296,3 +297,24 @@ def test_the_journal_destination_keeps_the_time_of_an_export(tmp_path: Path) -> 
     JournalDestination(journal, lambda: 99, "import").take([prepare(piece) for piece in pieces])
     assert [item.received_at for item in journal.entries().items] == [99, 7]
     database.dispose()
+
+
+# --- OpenLineage ---------------------------------------------------------------------------------
+
+RUN = {"eventTime": "2026-03-01T10:00:00Z", "run": {"runId": "r"},
+       "job": {"namespace": "etl", "name": "curate"}}  # fmt: skip
+JOB = {"eventTime": "2026-03-01T10:00:00Z", "job": {"namespace": "etl", "name": "curate"}}
+DATASET = {"eventTime": "2026-03-01T10:00:00Z", "dataset": {"namespace": "etl", "name": "t"}}
+
+
+def test_events_of_openlineage_survive_an_import_and_an_export(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    events = lines_file(tmp_path / "events.ndjson", RUN, JOB, DATASET, {**RUN, "run": {}})
+    code, lines, _ = run("import", events, "--data", str(one))
+    assert any("run.runId" in line for line in lines)
+    kept = content(one)
+    assert kept == [("run-event", RUN), ("job-event", JOB), ("dataset-event", DATASET)]
+    again = lines_file(tmp_path / "again.ndjson", *exported(one))
+    code, _, _ = run("import", again, "--data", str(other))
+    assert code == 0
+    assert content(other) == kept

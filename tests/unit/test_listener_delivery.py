@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from spark_agent_config.delivery import Away, HttpSender, Post, Refused
-from spark_agent_config.outbox import Outbox
+from spark_agent_config.delivery import (
+    Away,
+    HttpSender,
+    Misconfigured,
+    Post,
+    Refused,
+    seconds_asked,
+)
+from spark_agent_config.outbox import Outbox, pause_after
 from tests.recording_server import recording_server
 
 
@@ -151,6 +161,21 @@ def test_a_full_queue_drops_and_does_not_wait(caplog: pytest.LogCaptureFixture) 
     assert box.counts().dropped == 2
 
 
+def test_a_queue_is_full_by_weight_and_one_heavy_item_is_no_reason() -> None:
+    sender = HeldSender()
+    box: Outbox[str] = Outbox(posts_of, sender, weigh=len, most_weight=4)
+    box.offer("in hand")
+    assert sender.entered.wait(10)
+
+    assert [box.offer(item) for item in ("much too heavy", "1", "2")] == [True, False, False]
+
+    sender.let_go.set()
+    assert box.flush(5)
+    assert [box.offer(item) for item in ("12", "34")] == [True, True]
+    assert box.close(5)
+    assert sender.sent == ["in hand", "much too heavy", "12", "34"]
+
+
 def test_flush_gives_up_in_time_and_says_so() -> None:
     sender = HeldSender()
     box = outbox(sender)
@@ -183,12 +208,43 @@ def test_a_pause_that_the_server_asks_for_is_kept_within_bounds() -> None:
             return False
 
     sender = ScriptedSender(Away("x", after=2), Away("x", after=3600), Away("x"))
-    box: Outbox[str] = Outbox(posts_of, sender, first_pause=0.5, longest_pause=8)
+    box: Outbox[str] = Outbox(
+        posts_of, sender, first_pause=0.5, longest_pause=8, chance=lambda: 0.0
+    )
     box._closing = Noting()
     box.offer("a")
 
     assert box.flush(5)
-    assert waited == [2, 8, 2]
+    assert waited == [2, 60, 2]
+
+
+def test_pauses_grow_to_their_bound_and_chance_takes_up_to_a_half_off() -> None:
+    def pauses(chance: float) -> list[float]:
+        return [pause_after(n, 0, chance, first=0.5, longest=8) for n in (1, 2, 3, 9, 5000)]
+
+    assert pauses(0.0) == [0.5, 1, 2, 8, 8]
+    assert pauses(1.0) == [0.25, 0.5, 1, 4, 4]
+
+
+def test_the_next_item_leaves_a_server_alone_that_asked_for_it() -> None:
+    now = [100.0]
+    waited: list[float] = []
+
+    class Noting(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waited.append(timeout or 0.0)
+            now[0] += timeout or 0.0
+            return False
+
+    sender = ScriptedSender(Away("429", after=30))
+    box: Outbox[str] = Outbox(posts_of, sender, attempts=1, clock=lambda: now[0])
+    box._closing = Noting()
+    for item in ("lost", "next", "one more"):
+        box.offer(item)
+        assert box.flush(5)
+
+    assert sender.sent == ["next", "one more"]
+    assert waited == [30]
 
 
 # --- what is not delivered ---------------------------------------------------------------------
@@ -199,6 +255,7 @@ class ListKeeper:
 
     def __init__(self, error: OSError | None = None) -> None:
         self.kept: list[str] = []
+        self.aside: list[tuple[str, str]] = []
         self.error = error
 
     def __str__(self) -> str:
@@ -208,6 +265,11 @@ class ListKeeper:
         if self.error is not None:
             raise self.error
         self.kept.append(post.document["id"])
+
+    def set_aside(self, post: Post, reason: str) -> None:
+        if self.error is not None:
+            raise self.error
+        self.aside.append((post.document["id"], reason))
 
     def redelivery(self, send: Callable[[Post], None]) -> Generator[None, None, None]:
         if self.error is not None:
@@ -241,14 +303,154 @@ def test_what_a_server_does_not_take_is_kept_and_told_once(
     ]
 
 
-def test_a_refused_item_is_not_kept() -> None:
+def plan_and_event(item: str) -> Sequence[Post]:
+    return [*posts_of(f"plan {item}"), *posts_of(f"event {item}")]
+
+
+def test_a_refused_plan_is_set_aside_with_its_reason_and_its_event_is_not_sent(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     keeper = ListKeeper()
+    sender = ScriptedSender(Refused("400: no operations"))
+    box: Outbox[str] = Outbox(plan_and_event, sender, keeper=keeper)
+
+    box.offer("bad")
+    box.offer("good")
+    box.close(5)
+
+    assert keeper.aside == [
+        ("plan bad", "400: no operations"),
+        ("event bad", "400: no operations"),
+    ]
+    assert sender.sent == ["plan good", "event good"]
+    assert (box.counts().refused, box.counts().dropped, keeper.kept) == (1, 0, [])
+    assert [record.getMessage() for record in caplog.records] == [
+        "Lineage is refused: 400: no operations (set aside in a list)"
+    ]
+
+
+def test_a_refused_document_that_cannot_be_set_aside_is_counted_as_dropped() -> None:
+    keeper = ListKeeper(OSError(28, "No space left on device"))
     box = keeping_outbox(ScriptedSender(Refused("400")), keeper)
 
     box.offer("bad")
 
     assert box.flush(5)
-    assert (keeper.kept, box.counts().dropped) == ([], 1)
+    assert (box.counts().refused, box.counts().dropped) == (0, 1)
+
+
+TROUBLES = (
+    Away("nobody listens"),
+    Away("429", after=5),
+    Refused("400"),
+    Misconfigured("401"),
+    ZeroDivisionError("a bug"),
+    MemoryError(),
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.none() | st.sampled_from(TROUBLES), max_size=12), st.integers(1, 4))
+def test_whatever_happens_every_document_is_somewhere_and_no_event_goes_without_its_plan(
+    script: list[Exception | None], attempts: int
+) -> None:
+    keeper, sender = ListKeeper(), ScriptedSender(*script)
+    box: Outbox[str] = Outbox(
+        plan_and_event,
+        sender,
+        keeper=keeper,
+        attempts=attempts,
+        first_pause=0,
+        longest_pause=0,
+        clock=iter(range(0, 10**6, 100)).__next__,
+    )
+    box._closing = Impatient()
+    for item in ("1", "2", "3", "4"):
+        assert box.offer(item)
+    assert box.flush(30)
+    box.close(30)
+
+    somewhere = [*sender.sent, *keeper.kept, *(name for name, _ in keeper.aside)]
+    assert sorted(somewhere) == [f"{kind} {n}" for kind in ("event", "plan") for n in range(1, 5)]
+    for number in range(1, 5):
+        if f"event {number}" in sender.sent:
+            assert f"plan {number}" in sender.sent[: sender.sent.index(f"event {number}")]
+    counts = box.counts()
+    assert (counts.dropped, counts.waiting) == (0, 0)
+    assert counts.delivered + counts.kept + counts.refused == 4
+
+
+class Impatient(threading.Event):
+    """Waits no time, so that pauses of any length are over at once."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return self.is_set()
+
+
+def test_a_sender_with_a_bug_costs_no_document() -> None:
+    keeper = ListKeeper()
+    box = keeping_outbox(ScriptedSender(ZeroDivisionError("oops")), keeper)
+
+    box.offer("a")
+    box.offer("b")
+    box.close(5)
+
+    assert keeper.aside == [("a", "a bug: ZeroDivisionError('oops')")]
+    assert box.counts().delivered == 1
+
+
+def test_after_a_mistake_in_the_settings_nothing_is_sent_and_everything_kept(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    keeper = ListKeeper()
+    keeper.kept = ["earlier"]
+    sender = ScriptedSender(None, Misconfigured("401: set the key"), Misconfigured("401"))
+    box: Outbox[str] = Outbox(plan_and_event, sender, keeper=keeper)
+
+    for item in ("a", "b", "c"):
+        box.offer(item)
+        assert box.flush(5)
+    box.close(5)
+
+    assert (sender.sent, sender.calls) == (["plan a"], 2)
+    assert keeper.kept == ["earlier", "event a", "plan b", "event b", "plan c", "event c"]
+    assert (box.counts().kept, box.counts().dropped) == (3, 0)
+    first, last = (record.getMessage() for record in caplog.records)
+    assert first == (
+        "Lineage is not sent any more in this run, the job goes on: 401: set the key "
+        "(kept in a list); once that is mended, `headwater journal import` takes the files"
+    )
+    assert last == "Lineage of queries at the end: 3 kept in a list for the next run"
+
+
+def test_a_mistake_in_the_settings_that_redelivery_meets_stops_sending() -> None:
+    keeper = ListKeeper()
+    keeper.kept = ["earlier"]
+    sender = ScriptedSender(None, Misconfigured("403"))
+    box = keeping_outbox(sender, keeper)
+
+    box.offer("a")
+    assert box.flush(5)
+    box._wait_until(lambda: box._stopped is not None, time.monotonic() + 10)
+    box.offer("b")
+    box.close(5)
+
+    assert (sender.sent, keeper.kept) == (["a"], ["earlier", "b"])
+
+
+def test_a_mistake_in_the_settings_without_a_file_is_told_and_what_it_costs_at_the_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    sender = ScriptedSender(Misconfigured("404"))
+    box = outbox(sender)
+
+    for item in ("a", "b"):
+        box.offer(item)
+    box.close(5)
+
+    assert (sender.calls, box.counts().dropped) == (1, 2)
+    assert "not sent any more" in caplog.records[0].getMessage()
+    assert caplog.records[1].getMessage() == "Lineage of queries at the end: 2 dropped"
 
 
 def test_a_full_disk_costs_the_item_and_no_second_warning(
@@ -264,8 +466,9 @@ def test_a_full_disk_costs_the_item_and_no_second_warning(
     box.close(5)
 
     assert (box.counts().dropped, box.counts().delivered) == (2, 1)
-    assert len(caplog.records) == 1
-    assert "No space left" in caplog.text
+    first, last = (record.getMessage() for record in caplog.records)
+    assert "No space left" in first
+    assert last == "Lineage of queries at the end: 1 delivered, 2 dropped"
 
 
 def test_the_rest_of_an_item_is_kept_from_the_document_that_failed() -> None:
@@ -357,6 +560,41 @@ def test_what_the_exit_bound_cuts_off_is_kept_the_document_on_its_way_too() -> N
     sender.let_go.set()
 
 
+def test_what_ends_while_closing_waits_is_kept() -> None:
+    sender, keeper = HeldSender(), ListKeeper()
+    box = keeping_outbox(sender, keeper)
+    box.offer("in hand")
+    assert sender.entered.wait(10)
+    box._closing.set()
+
+    assert box.offer("late")
+    sender.let_go.set()
+    box.close(5)
+
+    assert sorted([*sender.sent, *keeper.kept]) == ["in hand", "late"]
+    assert box.offer("too late") is False
+    assert box.counts().dropped == 1
+
+
+def test_an_interrupt_while_closing_waits_keeps_what_is_left() -> None:
+    sender, keeper = HeldSender(), ListKeeper()
+    box = keeping_outbox(sender, keeper)
+    box.offer("in hand")
+    assert sender.entered.wait(10)
+
+    class Interrupted(threading.Condition):
+        def wait(self, timeout: float | None = None) -> bool:
+            box._changed = inner
+            raise KeyboardInterrupt
+
+    inner, box._changed = box._changed, Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        box.close(60)
+
+    assert keeper.kept == ["in hand"]
+    sender.let_go.set()
+
+
 def test_a_folder_that_hangs_does_not_hold_the_exit() -> None:
     let_go = threading.Event()
 
@@ -429,22 +667,76 @@ def test_an_answer_that_may_change_is_away(status: int) -> None:
             HttpSender(server.url, {})(Post("execution-plans", {}))
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 415])
-def test_an_answer_that_will_not_change_is_a_refusal(status: int) -> None:
+@pytest.mark.parametrize("status", [400, 409, 413, 415, 422, 431])
+def test_an_answer_to_this_document_alone_is_a_refusal(status: int) -> None:
     with recording_server() as server:
         server.answer = lambda _: (status, {})
         with pytest.raises(Refused, match=str(status)):
             HttpSender(server.url, {})(Post("execution-plans", {}))
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_a_refusal_and_is_not_followed(status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (401, "spark.headwater.apiKey"),
+        (403, "spark.headwater.apiKey"),
+        (404, "spark.headwater.url"),
+        (405, "spark.headwater.url"),
+        (407, "proxy"),
+        (410, "spark.headwater.url"),
+    ],
+)
+def test_an_answer_that_a_person_must_mend_says_where(status: int, advice: str) -> None:
     with recording_server() as server:
-        server.answer = lambda _: (status, {"Location": f"{server.url}/elsewhere"})
-        with pytest.raises(Refused, match=str(status)):
+        server.answer = lambda _: (status, {})
+        with pytest.raises(Misconfigured, match=f"{status}.*{advice}"):
+            HttpSender(server.url, {})(Post("execution-plans", {}))
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed_and_a_person_is_told_where_it_leads(status: int) -> None:
+    with recording_server() as server:
+        server.answer = lambda _: (status, {"Location": "https://u:hunter2@there/elsewhere"})
+        with pytest.raises(Misconfigured, match=f"{status}.*there/elsewhere") as caught:
             HttpSender(server.url, {})(Post("execution-plans", {}))
 
     assert len(server.received) == 1
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_document_that_is_too_large_is_told_with_its_size_and_who_sets_the_limit() -> None:
+    with recording_server() as server:
+        server.answer = lambda _: (413, {})
+        with pytest.raises(Refused, match=r"413; 1,0\d\d bytes were sent.*HEADWATER_MAX_BODY"):
+            HttpSender(server.url, {})(Post("execution-plans", {"a": "x" * 1000}))
+
+
+def test_a_certificate_that_nobody_trusts_is_for_a_person_to_mend(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    untrusted = ssl.SSLCertVerificationError(1, "CERTIFICATE_VERIFY_FAILED")
+    untrusted.verify_message = "self-signed certificate"
+
+    def fail(*_: object, **__: object) -> None:
+        raise untrusted
+
+    monkeypatch.setattr("http.client.HTTPSConnection.connect", fail)
+    with pytest.raises(Misconfigured, match=r"self-signed certificate.*SSL_CERT_FILE"):
+        HttpSender("https://127.0.0.1:9", {})(Post("x", {}))
+
+
+def test_a_server_without_tls_behind_an_https_address_is_away() -> None:
+    with raw_server(b"HTTP/1.1 400 Bad Request\r\n\r\n") as url, pytest.raises(Away):
+        HttpSender(url.replace("http:", "https:"), {})(Post("x", {}))
+
+
+def test_what_a_server_says_stands_on_one_line_of_the_log() -> None:
+    reply, told = (
+        b"HTTP/1.1 400 No\r\n\r\nfirst\nERROR second\n",
+        "answered 400: first ERROR second$",
+    )
+    with raw_server(reply) as url, pytest.raises(Refused, match=told):
+        HttpSender(url, {})(Post("x", {}))
 
 
 def test_nobody_listening_is_away() -> None:
@@ -509,14 +801,36 @@ def test_a_refusal_whose_reason_is_cut_off_is_a_refusal() -> None:
         HttpSender(url, {})(Post("x", {}))
 
 
-@pytest.mark.parametrize(("said", "seconds"), [("7", 7), ("later", 0), ("-1", 0), ("9" * 9, 0)])
-def test_the_pause_that_a_server_asks_for_is_read(said: str, seconds: float) -> None:
+def test_the_pause_that_a_server_asks_for_is_read() -> None:
     with recording_server() as server:
-        server.answer = lambda _: (503, {"Retry-After": said})
+        server.answer = lambda _: (503, {"Retry-After": "7"})
         with pytest.raises(Away) as caught:
             HttpSender(server.url, {})(Post("x", {}))
 
-    assert caught.value.after == seconds
+    assert caught.value.after == 7
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        (None, 0),
+        ("7", 7),
+        ("later", 0),
+        ("-1", 0),
+        ("9" * 9, 0),
+        ("Fri, 01 Jan 2100 00:00:20 GMT", 20),
+        ("Thu, 31 Dec 2099 23:00:00 GMT", 0),
+        ("Fri, 01 Jan 99999 00:00:20 GMT", 0),
+    ],
+)
+def test_a_pause_is_seconds_or_a_time_on_the_servers_clock(
+    said: str | None, seconds: float
+) -> None:
+    assert seconds_asked(said, "Fri, 01 Jan 2100 00:00:00 GMT") == seconds
+
+
+def test_a_pause_until_a_time_says_nothing_without_the_servers_clock() -> None:
+    assert seconds_asked("Fri, 01 Jan 2100 00:00:20 GMT", None) == 0
 
 
 @pytest.mark.parametrize(
@@ -543,8 +857,9 @@ def test_a_name_that_nobody_knows_and_an_interpreter_that_ends_are_away(
 def test_a_document_that_is_no_json_and_a_key_that_is_no_header_are_refused() -> None:
     with pytest.raises(Refused, match="JSON"):
         HttpSender("http://127.0.0.1:9", {})(Post("x", {"a": "\ud800"}))
-    with recording_server() as server, pytest.raises(Refused, match="cannot be asked"):
-        HttpSender(server.url, {"X-API-Key": "a\nb"})(Post("x", {}))
+    with recording_server() as server, pytest.raises(Misconfigured, match="apiKey") as caught:
+        HttpSender(server.url, {"X-API-Key": "hunter2\nb"})(Post("x", {}))
+    assert "hunter2" not in str(caught.value), "the key is no text for a log"
 
 
 def test_a_proxy_of_the_environment_is_not_asked_for_this_computer(

@@ -224,7 +224,7 @@ def test_secrets_stay_on_the_driver() -> None:
     event = execution_event(query, document["id"], APPLICATION)
 
     assert "hush" not in json.dumps([document, event])
-    assert "jdbc:postgresql://reader:*****@db/hr?password=*****" in json.dumps(document)
+    assert "jdbc:postgresql://*****@db/hr?password=*****:emp" in json.dumps(document)
 
 
 # --- plans made for the purpose ----------------------------------------------------------------

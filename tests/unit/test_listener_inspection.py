@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from spark_agent_config.captured import CapturedQuery
 from spark_agent_config.inspection import Inspector
 from spark_agent_config.listener import QueryListener
 from spark_agent_config.plan_document import execution_event, execution_plan
+from spark_agent_config.projections import with_projections
 from spark_agent_config.relations import directory, source_uri, with_scheme
 from tests.captured_queries import APPLICATION, load_query
 from tests.unit.fake_jvm import (
@@ -88,7 +90,149 @@ def capture(running: Node, **how: Any) -> list[CapturedQuery]:
     return Inspector(Node(Fuse()), None).capture(running, **(usual | how))
 
 
+# --- commands that change rows, for failure injection -------------------------------------------
+
+
+def delta_merge(fuse: Fuse) -> Node:
+    def table(number: int, path: str) -> Node:
+        return Node(
+            fuse,
+            collectLeaves=sequence(fuse, leaf(fuse, number, path)),
+            subqueriesAll=sequence(fuse),
+        )
+
+    return Node(
+        fuse,
+        nodeName="MergeIntoCommand",
+        toJSON=json.dumps([{"class": "x.commands.MergeIntoCommand", "num-children": 0}]),
+        source=table(EMPLOYEES, "/lake/e"),
+        target=table(ATTENDANCE, "/lake/out"),
+    )
+
+
+def replace_data(fuse: Fuse) -> Node:
+    original = Node(
+        fuse,
+        properties={"location": "file:/lake/out", "provider": "iceberg"},
+        getClass=Node(fuse, getSimpleName="SparkTable"),
+    )
+    operation = Node(fuse, command=text(fuse, "UPDATE"))
+    wrapped = instance(fuse, "RowLevelOperationTable", table=original, operation=operation)
+    return insert(
+        fuse,
+        nodeName="ReplaceData",
+        toJSON=json.dumps([{"class": "x.plans.logical.ReplaceData", "num-children": 0}]),
+        table=Node(fuse, table=wrapped),
+        originalTable=Node(fuse, table=wrapped),
+    )
+
+
 # --- failure injection -------------------------------------------------------------------------
+
+
+def count_of(command: Callable[[Fuse], Node]) -> int:
+    fuse = Fuse()
+    assert len(capture(execution(fuse, command(fuse)))) == 1
+    return fuse.calls
+
+
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [(c, n) for c in (delta_merge, replace_data) for n in range(1, count_of(c) + 1)],
+)
+def test_whichever_call_fails_a_row_level_command_is_told_or_one_line_is(
+    command: Callable[[Fuse], Node], number: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    fuse, queue = Fuse(at=number), Queue()
+    inspector = Inspector(Node(fuse), None)
+
+    QueryListener(inspector.capture, queue).onSuccess(  # type: ignore[arg-type]
+        "command", execution(fuse, command(fuse)), 5
+    )
+
+    warned = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(queue.items) + len(warned) == 1
+    assert all(item.target.uri == "file:/lake/out" for item in queue.items)
+
+
+def test_a_rewritten_command_is_told_by_the_name_that_its_table_knows() -> None:
+    (captured,) = capture(execution(Fuse(), replace_data(Fuse())))
+
+    assert captured.command == "UpdateTable"
+    assert (captured.target.mode, captured.target.format) == ("Append", "iceberg")
+
+
+@pytest.mark.parametrize(
+    ("condition", "dynamic"), [("true", None), ("(dept#7 = HR)", True), (None, True)]
+)
+def test_an_overwrite_by_a_condition_leaves_rows(
+    condition: str | None, dynamic: bool | None
+) -> None:
+    fuse = Fuse()
+    table = Node(
+        fuse,
+        properties={"location": "/lake/out", "provider": "delta"},
+        partitioning=[
+            Node(fuse, name="identity", references=[Node(fuse, fieldNames=["dept"])]),
+            Node(fuse, name="days", references=[Node(fuse, fieldNames=["ts"])]),
+        ],
+    )
+    answers = {} if condition is None else {"deleteExpr": text(fuse, condition)}
+    command = insert(
+        fuse, nodeName="OverwriteByExpression", table=Node(fuse, table=table), **answers
+    )
+
+    (captured,) = capture(execution(fuse, command))
+
+    assert captured.target.mode == "Overwrite"
+    assert captured.target.dynamic_partition_overwrite is dynamic
+    assert captured.target.partition_columns == ("dept",)
+
+
+def test_what_a_checkpointed_plan_read_is_what_its_rdd_reads() -> None:
+    fuse = Fuse()
+    inspector = Inspector(Node(fuse), None)
+    plan = query(fuse, leaf(fuse, EMPLOYEES, "/lake/e"))
+    plan._answers["output"] = sequence(fuse, Node(fuse, exprId=Node(fuse, id=ATTENDANCE)))
+    rdd = instance(fuse, "MapPartitionsRDD", dependencies=sequence(fuse))
+    first = Node(fuse, exprId=Node(fuse, id=ATTENDANCE))
+    forgetful = Node(fuse, nodeName="LogicalRDD", rdd=rdd, output=sequence(fuse, first))
+    usual: dict[str, Any] = {"timestamp": 1, "duration_ns": 1}
+
+    assert inspector.capture(execution(fuse, plan), function="localCheckpoint", **usual) == []
+    command = insert(fuse, query=query(fuse, forgetful))
+    (captured,) = inspector.capture(execution(fuse, command), **usual)
+
+    assert captured.relations[ATTENDANCE].sources == ("file:/lake/e",)
+    assert captured.relations[ATTENDANCE].node == "CheckpointRDD"
+
+
+def test_projections_that_the_json_leaves_out_are_asked_of_the_operator() -> None:
+    fuse = Fuse()
+
+    def cell(name: str, number: int) -> Node:
+        tree = [{"class": "x.AttributeReference", "name": name, "exprId": {"id": number}}]
+        return Node(fuse, toJSON=json.dumps(tree))
+
+    output = sequence(fuse, cell("amount", 9))
+    rows = sequence(fuse, sequence(fuse, cell("pay", 1)), sequence(fuse, cell("bonus", 2)))
+    none = sequence(fuse)
+    expand = instance(
+        fuse, "Expand", output=output, projections=rows, children=none, innerChildren=none
+    )
+    command = instance(
+        fuse, "Command", children=sequence(fuse, expand), innerChildren=sequence(fuse)
+    )
+    head = json.loads(cell("amount", 9).toJSON())
+    text = json.dumps([{"class": "x.Expand", "projections": None, "output": [head]}])
+
+    (node,) = json.loads(with_projections(text, command))
+
+    assert [[c[0]["name"] for c in row] for row in node["projections"]] == [["pay"], ["bonus"]]
+    assert with_projections("[]", None) == "[]", "nothing is asked where nothing is missing"
+
+
+# --- failure injection of an insert --------------------------------------------------------------
 
 
 def count_of_calls() -> int:

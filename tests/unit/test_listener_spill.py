@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import stat
 import subprocess
 import sys
@@ -13,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from spark_agent_config.delivery import Away, Post, Refused
-from spark_agent_config.document_file import LineWriter, append, read_line
+from api.dumps import Piece, recognise
+from spark_agent_config.delivery import Away, Misconfigured, Post, Refused
+from spark_agent_config.document_file import FileSender, LineWriter, append, read_line
+from spark_agent_config.outbox import Outbox
 from spark_agent_config.spill import Spill, default_folder, server_digest
 
 
@@ -163,6 +167,35 @@ def test_processes_that_share_a_file_do_not_cut_each_others_lines(tmp_path: Path
     assert path.read_bytes() == (b"x" * 5000 + b"\n") * 300
 
 
+@pytest.mark.parametrize(
+    "error",
+    [OSError(28, "No space left on device"), PermissionError(13, "Permission denied")],
+    ids=lambda error: str(error.errno),
+)
+def test_a_file_instead_of_a_server_that_cannot_be_written_is_told_once_and_counted(
+    tmp_path: Path,
+    error: OSError,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("spark_agent_config.document_file.append", fail)
+    send = FileSender(tmp_path / "a.ndjson")
+    box: Outbox[str] = Outbox(lambda name: [plan(name)], send, first_pause=0, longest_pause=0)
+    for name in "abc":
+        assert box.offer(name)
+    assert box.close(30)
+
+    assert box.counts().dropped == 3
+    first, last = (record.getMessage() for record in caplog.records)
+    assert first == (
+        f"Lineage is not delivered, the job goes on: {tmp_path}/a.ndjson: {error.strerror}"
+    )
+    assert last == "Lineage of queries at the end: 3 dropped"
+
+
 # --- the folder --------------------------------------------------------------------------------
 
 
@@ -301,6 +334,151 @@ def test_a_torn_last_line_does_not_stop_the_others(tmp_path: Path) -> None:
 
     assert taker.taken == [plan("a")]
     assert names(tmp_path) == []
+
+
+def test_a_mistake_in_the_settings_leaves_everything_where_it_was(tmp_path: Path) -> None:
+    kept = spill(tmp_path)
+    for post in (plan("a"), event("a"), plan("b")):
+        kept.keep(post)
+    taker = Taker(2, Misconfigured("401"))
+
+    with pytest.raises(Misconfigured):
+        deliver(kept, taker)
+    deliver(kept, taker)
+
+    assert taker.taken == [plan("a"), event("a"), plan("b")]
+    assert names(tmp_path) == []
+
+
+def test_what_is_refused_says_why_and_can_be_imported(tmp_path: Path) -> None:
+    kept = spill(tmp_path)
+    kept.set_aside(plan("a"), "400: ‘operations’ is missing")
+    kept.set_aside(event("a"), "400: ‘operations’ is missing")
+    kept.keep(plan("b"))
+    deliver(kept, Taker(1, Refused("413: too large")))
+
+    (path,) = tmp_path.iterdir()
+    assert path.name == "server-p-0001.ndjson.refused"
+    lines = path.read_bytes().splitlines()
+    assert [json.loads(line)["refused"] for line in lines] == [
+        "400: ‘operations’ is missing",
+        "400: ‘operations’ is missing",
+        "413: too large",
+    ]
+    assert [read_line(line) for line in lines] == [plan("a"), event("a"), plan("b")]
+    assert imported(path) == [("plan", "a"), ("event", "a"), ("plan", "b")]
+
+
+def test_the_event_of_a_plan_refused_in_another_file_is_not_sent(tmp_path: Path) -> None:
+    kept = spill(tmp_path, most_bytes=2000)
+    for post in (plan("bad" + "d" * 200), event("bad" + "d" * 200), plan("good")):
+        kept.keep(post)
+    assert len(names(tmp_path)) == 3
+    taker = Taker(1, Refused("400"))
+
+    deliver(kept, taker)
+
+    assert taker.taken == [plan("good")]
+
+
+def test_what_is_set_aside_counts_against_the_bound_of_the_folder(tmp_path: Path) -> None:
+    kept = spill(tmp_path, most_bytes=4000)
+    kept.keep(plan("a"))
+    for number in range(100):
+        kept.set_aside(plan(f"{number:03}"), "400")
+        assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 4000
+
+
+def imported(path: Path) -> list[tuple[str, Any]]:
+    """What ``headwater journal import`` finds in a file; refusals as ("refused", reason)."""
+    with path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
+        return [
+            (piece.kind, piece.plan_id) if isinstance(piece, Piece) else ("refused", piece.reason)
+            for piece in recognise(lines, path.name, 1_000_000)
+        ]
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from spark_agent_config.delivery import Post
+from spark_agent_config.document_file import FileSender
+from spark_agent_config.spill import Spill
+
+folder = Path(sys.argv[2])
+if sys.argv[1] == "file":
+    send = FileSender(folder / "a.ndjson")
+else:
+    send = Spill(folder, "server", "p", most_bytes=1 << 30).keep
+number = 0
+while True:
+    number += 1
+    send(Post("execution-plans", {"id": str(number), "x": "y" * 400_000}))
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("way", ["file", "spill"])
+def test_a_driver_killed_while_it_writes_leaves_a_file_that_is_read_and_imported(
+    tmp_path: Path, way: str
+) -> None:
+    command = [sys.executable, "-c", _KILLED, way, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        written = [int(process.stdout.readline()) for _ in range(5)][-1]
+        process.send_signal(signal.SIGKILL)
+        written = max([written, *(int(line) for line in process.stdout)])
+
+    (path,) = tmp_path.iterdir()
+    # Wherever the signal met it: the last line may be cut, and it is cut here in any case.
+    whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+    assert written <= len(whole) <= written + 1
+    path.write_bytes(b"".join(whole) + whole[0][:1000])
+    expected = [("plan", str(number + 1)) for number in range(len(whole))]
+
+    found = imported(path)
+    assert found[:-1] == expected
+    assert found[-1][0] == "refused"
+    taker = Taker()
+    if way == "spill":
+        deliver(spill(tmp_path, "later"), taker)
+        assert [post.document["id"] for post in taker.taken] == [name for _, name in expected]
+
+
+_KEEPER = """
+import sys
+from pathlib import Path
+from spark_agent_config.delivery import Post
+from spark_agent_config.spill import Spill
+
+kept = Spill(Path(sys.argv[1]), "server", sys.argv[2])
+for number in range(100):
+    kept.keep(Post("execution-plans", {"id": f"{sys.argv[2]}-{number}"}))
+"""
+
+
+def test_drivers_that_share_a_folder_lose_nothing_while_one_of_them_delivers(
+    tmp_path: Path,
+) -> None:
+    processes = [
+        subprocess.Popen([sys.executable, "-c", _KEEPER, str(tmp_path), name]) for name in "abc"
+    ]
+    taker = Taker()
+    while any(process.poll() is None for process in processes):
+        deliver(spill(tmp_path, "d"), taker)
+    deliver(spill(tmp_path, "d"), taker)
+
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    expected = [f"{name}-{number}" for name in "abc" for number in range(100)]
+    assert sorted(post.document["id"] for post in taker.taken) == sorted(expected)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="everything is permitted to root")
+def test_a_folder_without_permission_is_an_error_that_the_outbox_expects(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(OSError, match="ermission"):
+        spill(tmp_path / "new").keep(plan("a"))
 
 
 def test_files_of_another_server_are_left_alone(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import ExecutionRow, Facts, merge
-from graph_model.projector import gather, read_subjects
+from graph_model.projection.plans import gather, read_subjects
 from graph_model.store import DocumentKind, DocumentState, Submission
 from graph_model.translate import translate
 from tests.captures import load, names
@@ -208,6 +208,30 @@ def test_a_label_scope_takes_the_event_that_came_without_one() -> None:
     headwater.close()
 
 
+def test_an_event_with_the_scope_of_its_key_goes_where_a_label_put_its_plan() -> None:
+    labelled = plan(a_plan(labels={"captureScope": ["team-a"]}), scope="team-a")
+    headwater = project([event(an_event(), scope="emr-prod"), labelled], stepwise=True)
+    (row,) = rows_of(headwater, ExecutionRow)
+    assert row.scope == "team-a"
+    headwater.close()
+
+
+def test_an_event_that_names_a_scope_itself_waits_for_the_plan_of_that_scope() -> None:
+    named = event(an_event(labels={"captureScope": ["team-b"]}), scope="team-b")
+    headwater = project([plan(a_plan(), scope="team-a"), named], stepwise=True)
+    assert rows_of(headwater, ExecutionRow) == []
+    assert headwater.journal.summary().waiting == 1
+    headwater.close()
+
+
+def test_an_event_moves_to_the_plan_of_its_key_when_that_comes() -> None:
+    ours = [plan(a_plan(), scope="ours"), event(an_event(), scope="ours")]
+    theirs = plan(a_plan(), scope="theirs")
+    headwater = project([theirs, *reversed(ours)], stepwise=True)
+    assert [row.scope for row in rows_of(headwater, ExecutionRow)] == ["ours"]
+    headwater.close()
+
+
 def test_an_event_that_two_scopes_could_claim_waits() -> None:
     headwater = project(
         [plan(a_plan(), scope="one"), plan(a_plan(), scope="two"), event(an_event())],
@@ -237,7 +261,7 @@ def test_rerunning_a_plan_adds_only_its_execution() -> None:
     headwater.project()
     vertices, rows = headwater.elements()
     assert len(vertices) - len(vertices_before) == 2  # the execution, and run -performed-> it
-    assert len(rows) - len(rows_before) == 1
+    assert len(rows) - len(rows_before) == 2  # the execution, and what lists show of its event
     headwater.close()
 
 

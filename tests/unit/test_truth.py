@@ -319,6 +319,22 @@ def test_the_two_lakes_share_no_table_and_are_the_same_each_time() -> None:
     assert staff.tables() == staff.tables()
 
 
+def test_the_rare_orders_have_what_queries_20_and_21_look_for() -> None:
+    rows = {table.name: table.rows for table in tpch.tables()}
+    nation = {row["n_nationkey"]: row["n_name"] for row in rows["nation"]}
+    home = {row["s_suppkey"]: nation[row["s_nationkey"]] for row in rows["supplier"]}
+    part = {row["p_partkey"]: row["p_name"] for row in rows["part"]}
+    offers = {(row["ps_partkey"], row["ps_suppkey"]) for row in rows["partsupp"]}
+    rare = [row for row in rows["lineitem"] if row["l_orderkey"] in {49, 50, 51}]
+    assert all((row["l_partkey"], row["l_suppkey"]) in offers for row in rare)
+    late = {home[row["l_suppkey"]] for row in rare if row["l_receiptdate"] > row["l_commitdate"]}
+    assert late == {"SAUDI ARABIA"}
+    assert any(
+        home[row["l_suppkey"]] == "CANADA" and part[row["l_partkey"]].startswith("forest")
+        for row in rare
+    )
+
+
 def test_queries_are_read_from_the_archive_by_number(tmp_path: Path) -> None:
     archive = tmp_path / "tests.jar"
     with zipfile.ZipFile(archive, "w") as made:

@@ -11,7 +11,7 @@ import { jobReference, lineageOf, link, write } from '../url.js';
 const MOST_NAMED = 4;
 
 export const overview = {
-  controls: ['q', 'namespace', 'at'],
+  controls: ['q', 'namespace', 'layer', 'classification', 'at'],
 
   /**
    * @param {import('../details.js').Context} context
@@ -19,8 +19,9 @@ export const overview = {
    */
   async load(context) {
     const { state, api } = context;
-    const { q, namespace, at, limit } = state;
-    const graph = await api.get('/graph/overview', { q, namespace, at, limit, layout: true }, 'page');
+    const { q, namespace, layer, classification, at, limit } = state;
+    const filters = { q, namespace, layer, classification };
+    const graph = await api.get('/graph/overview', { ...filters, at, limit, layout: true }, 'page');
     if (!graph.ok) return graph;
     const model = toModel(graph.data);
     return {
@@ -47,7 +48,7 @@ function words(model) {
 
 /** Why there is nothing: filters, a server that has received nothing, or documents not yet translated. */
 async function emptiness({ state, api }) {
-  if (state.q || state.namespace || state.at) {
+  if (state.q || state.namespace || state.layer || state.classification || state.at) {
     return emptyFace('Nothing matches', 'No job and no table passes these filters.', {
       href: write({ view: 'overview', as: state.as }),
       words: 'Show everything',

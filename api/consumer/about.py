@@ -1,0 +1,57 @@
+"""What Spline answers about itself: its version, and the probes of its deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response, current_app, jsonify
+
+from api.blueprint import Blueprint
+from api.errors import RETRY_AFTER_SECONDS
+from api.readiness import ask
+from api.schemas.graph import NoQuery
+from api.schemas.security import OPEN
+from api.service import current_service
+
+blueprint = Blueprint("about", __name__, url_prefix="/about", description="As Spline's /about")
+
+
+@blueprint.route("/version")
+@blueprint.arguments(NoQuery)
+@blueprint.doc(responses={200: {"description": "Version of the build"}})
+def version(query: Mapping[str, Any]) -> Response:
+    """The version; when and from what it was built is not recorded."""
+    del query
+    number = current_app.config["API_VERSION"]
+    return jsonify({"build": {"version": number, "timestamp": "", "revision": ""}})
+
+
+@blueprint.route("/liveness")
+@blueprint.doc(security=OPEN, responses={200: {"description": "The process answers; no body"}})
+def liveness() -> Response:
+    """200 while the process answers."""
+    return _empty(200)
+
+
+@blueprint.route("/readiness")
+@blueprint.doc(
+    security=OPEN,
+    responses={
+        200: {"description": "Answers are whole; no body"},
+        503: {"description": "Rebuilding, or a part is away; /health/ready says which"},
+    },
+)
+def readiness() -> Response:
+    """As /health/ready, without its body."""
+    ready = ask(current_service()).status == "ready"
+    response = _empty(200 if ready else 503)
+    if not ready:
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
+def _empty(status: int) -> Response:
+    response = Response(status=status)
+    del response.headers["Content-Type"]
+    return response

@@ -1,0 +1,226 @@
+"""The consumer API of Spline, for its UI and for scripts that were written against it.
+
+Paths, parameters and shapes are Spline's (released 0.7.x, and what its later development added);
+what they say is Headwater's: one more view of the same answers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from flask import Response, jsonify, url_for
+
+from api.blueprint import Blueprint
+from api.consumer import replies
+from api.consumer.errors import answer_errors
+from api.consumer.queries import (
+    Access,
+    AttributeQuery,
+    DataSourcesQuery,
+    ExecutionEventsQuery,
+    LabelsQuery,
+    LineageDetailedQuery,
+    OverviewQuery,
+    PlanSourcesQuery,
+    PlansQuery,
+    RepeatingParser,
+)
+from api.consumer.shapes import (
+    AttributeGraphs,
+    DetailedShape,
+    EventsShape,
+    OperationShape,
+    OverviewShape,
+    PlansShape,
+)
+from api.schemas.graph import NoQuery
+from api.service import current_service
+from graph_model.consumer.consumer import Consumer, ListQuestion
+from graph_model.consumer.events import EventFilter, ListPage
+
+TIME_LIMIT_MS: Final = 20_000
+
+blueprint = Blueprint(
+    "consumer", __name__, url_prefix="/consumer", description="The consumer API of Spline"
+)
+blueprint.ARGUMENTS_PARSER = RepeatingParser()
+answer_errors(blueprint)
+
+
+def _consumer() -> Consumer:
+    service = current_service()
+    end = time.monotonic() + TIME_LIMIT_MS / 1000
+    return Consumer(
+        service.graph,
+        service.catalogue,
+        service.journal,
+        rules=service.projector.rules,
+        expired=lambda: time.monotonic() > end,
+        time_limit_ms=TIME_LIMIT_MS,
+    )
+
+
+def _described(schema: type) -> Callable[[Any], Any]:
+    """The reply's shape for the OpenAPI document (``replies`` has built it already)."""
+    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
+
+
+def _asked(query: Mapping[str, Any]) -> ListQuestion:
+    """The same question for both kinds of list."""
+    return ListQuestion(
+        filter=EventFilter(
+            since=query["timestampStart"],
+            until=query["timestampEnd"],
+            application_id=query["applicationId"] or None,
+            append=query["append"] or frozenset(),
+            labels=query["label"],
+            search=query["searchTerm"],
+        ),
+        page=ListPage(
+            query["sortField"],
+            query["sortOrder"],
+            (query["pageNum"] - 1) * query["pageSize"],
+            query["pageSize"],
+        ),
+        uri=query["dataSourceUri"] or None,
+        frozen_at=query["asAtTime"] or None,
+        facet=query["facetTimestamp"],
+    )
+
+
+@blueprint.route("/execution-events")
+@blueprint.arguments(ExecutionEventsQuery)
+@_described(EventsShape)
+def execution_events(query: Mapping[str, Any]) -> Response:
+    """Executions, the newest first."""
+    page = _consumer().execution_events(_asked(query))
+    return jsonify(replies.events_reply(page, query, current_service().clock()))
+
+
+@blueprint.route("/data-sources")
+@blueprint.arguments(DataSourcesQuery)
+@_described(EventsShape)
+def data_sources(query: Mapping[str, Any]) -> Response:
+    """Data sources, each with its last write."""
+    page = _consumer().data_sources(_asked(query))
+    return jsonify(replies.events_reply(page, query, current_service().clock()))
+
+
+@blueprint.route("/lineage-overview")
+@blueprint.arguments(OverviewQuery)
+@_described(OverviewShape)
+def lineage_overview(query: Mapping[str, Any]) -> Response:
+    """Where what an execution wrote comes from."""
+    overview = _consumer().lineage_overview(query["eventId"], query["maxDepth"])
+    return jsonify(replies.overview_reply(overview, rebuilding=_rebuilding()))
+
+
+@blueprint.route("/impact-overview")
+@blueprint.arguments(OverviewQuery)
+@_described(OverviewShape)
+def impact_overview(query: Mapping[str, Any]) -> Response:
+    """Where what an execution wrote went to."""
+    overview = _consumer().impact_overview(query["eventId"], query["maxDepth"])
+    return jsonify(replies.overview_reply(overview, rebuilding=_rebuilding()))
+
+
+def _rebuilding() -> bool:
+    return current_service().projector.state == "rebuilding"
+
+
+@blueprint.route("/lineage-detailed")
+@blueprint.arguments(LineageDetailedQuery)
+@_described(DetailedShape)
+def lineage_detailed(query: Mapping[str, Any]) -> Response:
+    """One plan: its operations, schemas and types."""
+    return jsonify(replies.detailed_reply(_consumer().plan(query["execId"])))
+
+
+@blueprint.route("/execution-plans")
+@blueprint.arguments(PlansQuery)
+@_described(PlansShape)
+def execution_plans(query: Mapping[str, Any]) -> Response:
+    """Plans that have run, the last that ran first."""
+    number, size = query["pageNum"], query["pageSize"]
+    plans, total = _consumer().plans(query["asAtTime"] or None, (number - 1) * size, size)
+    items = [replies.plan_reply(plan) for plan in plans]
+    reply = {"items": items, "totalCount": total, "pageNum": number, "pageSize": size}
+    return jsonify(reply)
+
+
+@blueprint.route("/execution-plans/<plan_id>")
+@blueprint.arguments(NoQuery)
+@_described(DetailedShape)
+def execution_plan(query: Mapping[str, Any], plan_id: str) -> Response:
+    """As /lineage-detailed."""
+    del query
+    return jsonify(replies.detailed_reply(_consumer().plan(plan_id)))
+
+
+@blueprint.route("/execution-plans/<plan_id>/write-op")
+@blueprint.arguments(NoQuery)
+@blueprint.doc(responses={302: {"description": "To the operation that writes"}})
+def write_operation(query: Mapping[str, Any], plan_id: str) -> Response:
+    """A redirect to the operation that writes."""
+    del query
+    location = url_for(".operation", operation_id=_consumer().write_operation(plan_id))
+    return Response(status=302, headers={"Location": location})
+
+
+@blueprint.route("/execution-plans/<plan_id>/data-sources")
+@blueprint.arguments(PlanSourcesQuery)
+@blueprint.doc(responses={200: {"description": "URIs"}})
+def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
+    """The data sources that a plan reads, writes, or both."""
+    access = query["access"]
+    uris = _consumer().plan_sources(
+        plan_id, read=access != Access.WRITE, write=access != Access.READ
+    )
+    return jsonify(list(uris))
+
+
+@blueprint.route("/operations/<path:operation_id>")
+@blueprint.arguments(NoQuery)
+@_described(OperationShape)
+def operation(query: Mapping[str, Any], operation_id: str) -> Response:
+    """One operation: its properties with expressions as trees, and the schemas around it."""
+    del query
+    return jsonify(replies.operation_reply(_consumer().operation(operation_id)))
+
+
+@blueprint.route("/attribute-lineage-and-impact")
+@blueprint.arguments(AttributeQuery)
+@_described(AttributeGraphs)
+def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
+    """What a column of a plan comes from, and what comes from it, inside that plan."""
+    plan_id, lineage, impact = _consumer().attribute(query["attributeId"])
+    return jsonify(
+        {
+            "lineage": replies.attribute_graph(plan_id, lineage),
+            "impact": replies.attribute_graph(plan_id, impact),
+        }
+    )
+
+
+@blueprint.route("/labels/names")
+@blueprint.arguments(LabelsQuery)
+@blueprint.doc(responses={200: {"description": "Names of labels"}})
+def label_names(query: Mapping[str, Any]) -> Response:
+    """The names of labels that executions carry."""
+    found = _consumer().label_names(query["search"], query["offset"], _length(query))
+    return jsonify(list(found))
+
+
+@blueprint.route("/labels/names/<path:name>/values")
+@blueprint.arguments(LabelsQuery)
+@blueprint.doc(responses={200: {"description": "Values of a label"}})
+def label_values(query: Mapping[str, Any], name: str) -> Response:
+    """The values of one label."""
+    found = _consumer().label_values(name, query["search"], query["offset"], _length(query))
+    return jsonify(list(found))
+
+
+def _length(query: Mapping[str, Any]) -> int | None:
+    return query["length"] if query["length"] > 0 else None

@@ -1,0 +1,112 @@
+"""The log: lines for people or JSON objects for machines, on standard error, without secrets.
+
+Every line of a request carries the request's id. One filter, on the handler, masks what could be
+a secret in whatever any library says: keys, Authorization, passwords in URLs and JDBC strings.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from graph_model import keys, naming
+
+FORMATS: Final = ("text", "json")
+current_request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+FIELDS: Final = "fields"
+"""Under which ``extra`` carries the fields of a line: ``extra={FIELDS: {"status": 200}}``."""
+
+_OF_HEADERS: Final = re.compile(
+    r"(?i)((?:proxy-)?authorization|x-api-key)([\"']?\s{0,4}[:=,]\s{0,4}(?:b(?=[\"']))?[\"']?)"
+    r"((?:bearer|basic|digest|negotiate|token|apikey)\s{1,4})?[^\s\"',;)\]}]{1,4096}"
+)
+_SETTINGS: Final = re.compile(
+    r"(?i)\b([a-z0-9_.-]{0,64}(?:password|passwd|secret|api[_.-]?key|token))(\s{0,2}=\s{0,2})"
+    r"(?![\s*])[^\s,;&\"')\]}]{1,4096}"
+)
+
+
+def masked(text: str) -> str:
+    """A line of the log with secrets as ``*****``."""
+    text = _OF_HEADERS.sub(r"\1\2\3*****", keys.masked(text))
+    return _SETTINGS.sub(r"\1\2*****", naming.mask_text(text))
+
+
+class Masking(logging.Filter):
+    """Masks the message, the traceback and the fields of every record; tells it its request."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = current_request_id.get()
+        record.msg, record.args = masked(_message(record)), ()
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = masked(record.exc_text)
+        if record.stack_info:
+            record.stack_info = masked(record.stack_info)
+        fields: dict[str, Any] = getattr(record, FIELDS, {})
+        setattr(record, FIELDS, {name: _masked_value(value) for name, value in fields.items()})
+        return True
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError, KeyError):
+        return str(record.msg)  # a library's own slip must not cost the line
+
+
+def _masked_value(value: Any) -> Any:
+    return masked(value) if isinstance(value, str) else value
+
+
+class TextLines(logging.Formatter):
+    """``2026-03-01T08:15:00.000Z INFO api.server [a1b2…]: message``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        request_id = getattr(record, "request_id", "")
+        request = f" [{request_id}]" if request_id else ""
+        parts = [
+            f"{_time(record)} {record.levelname} {record.name}{request}: {record.getMessage()}"
+        ]
+        parts += [part for part in (record.exc_text, record.stack_info) if part]
+        return "\n".join(parts)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time, level, logger, message, then what else there is to say."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if request_id := getattr(record, "request_id", ""):
+            line["request"] = request_id
+        line |= getattr(record, FIELDS, {})
+        if record.exc_text:
+            line["exception"] = record.exc_text
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _time(record: logging.LogRecord) -> str:
+    at = datetime.fromtimestamp(record.created, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def set_up_logging(level: str, form: str = "text") -> None:
+    """Everything that is logged goes to standard error, masked; ``form`` is one of FORMATS."""
+    handler = logging.StreamHandler()
+    handler.addFilter(Masking())
+    handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    # "Task queue depth is 3": a busy moment is no warning; "Creating GraphTraversalSource": no news
+    for name, least in (("waitress.queue", logging.ERROR), ("gremlinpython", logging.WARNING)):
+        logging.getLogger(name).setLevel(least)

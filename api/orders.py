@@ -1,0 +1,127 @@
+"""A person's wish -> command documents in the journal.
+
+    wish -> what it covers, worked out now -> commands (bounded each) -> accept -> projector
+
+The commands say explicitly what they cover, so carrying them out again, in any order and on any
+machine, comes to the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from api.bodies import compact_json
+from api.service import Service
+from graph_model import identity, labels
+from graph_model.commands import (
+    MOST_CUTOFFS,
+    VERSION,
+    Command,
+    Cutoff,
+    Forget,
+    Order,
+    Prune,
+    write_command,
+)
+from graph_model.errors import InvalidReference, NotFound
+from graph_model.journal import content_hash
+from graph_model.references import References
+from graph_model.retention import (
+    Retention,
+    count_covered,
+    plan_ids_of_dataset,
+    plan_ids_of_job,
+    resolve_forget,
+    resolve_prune,
+)
+from graph_model.store import DocumentKind, Receipt, Submission
+
+DOCUMENT: Final = "document:"
+_EXPECTED: Final = "an id, dataset:<uri>, job:<namespace>/<name> or document:<position>"
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a wish covers; ``executions`` per cutoff in the same order."""
+
+    orders: tuple[Order, ...]
+    target: str
+    executions: tuple[int, ...] = ()
+
+    @property
+    def plan_ids(self) -> int:
+        return len({p for one in self.orders if isinstance(one, Forget) for p in one.plan_ids})
+
+    @property
+    def documents(self) -> int:
+        return len({d for one in self.orders if isinstance(one, Forget) for d in one.documents})
+
+    @property
+    def cutoffs(self) -> tuple[Cutoff, ...]:
+        return tuple(c for one in self.orders if isinstance(one, Prune) for c in one.cutoffs)
+
+
+def cover_forget(reference: str, service: Service) -> Covered:
+    """What forgetting a job, a dataset or one document covers.
+
+    Raises InvalidReference, AmbiguousReference or NotFound.
+    """
+    if reference.startswith(DOCUMENT):
+        return Covered((_forget_document(reference, service),), reference)
+    node = References(service.catalogue, service.graph, service.projector.rules).resolve(reference)
+    kind = identity.kind_of(node)
+    if kind == labels.JOB:
+        plan_ids = plan_ids_of_job(node, service.graph, service.catalogue)
+    elif kind == labels.DATASET:
+        plan_ids = plan_ids_of_dataset(node, service.graph, service.catalogue)
+    else:
+        raise InvalidReference(reference, _EXPECTED)
+    return Covered(resolve_forget(plan_ids, service.journal), reference)
+
+
+def _forget_document(reference: str, service: Service) -> Forget:
+    position = reference.removeprefix(DOCUMENT)
+    if not position.isascii() or not position.isdigit() or len(position) > 18:
+        raise InvalidReference(reference, _EXPECTED)
+    document = service.journal.document(int(position))
+    if document is None or document.kind == DocumentKind.COMMAND:
+        raise NotFound("document", position)
+    return Forget((document.plan_id,), (document.content_hash,))
+
+
+def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) -> Covered:
+    """What pruning to this retention covers."""
+    prune = resolve_prune(retention, service.graph, service.catalogue, drop_bodies=drop_bodies)
+    executions = tuple(
+        count_covered(service.catalogue, *cutoff.key, cutoff.before) for cutoff in prune.cutoffs
+    )
+    pieces = tuple(
+        Prune(prune.cutoffs[start : start + MOST_CUTOFFS], drop_bodies)
+        for start in range(0, len(prune.cutoffs), MOST_CUTOFFS)
+    )
+    return Covered(pieces, "", executions)
+
+
+def give(covered: Covered, author: str, note: str, route: str, service: Service) -> Sequence[int]:
+    """Journal the commands, in one transaction; their positions."""
+    at = service.clock()
+    submissions = [
+        submit(Command(author, at, note, covered.target, order)) for order in covered.orders
+    ]
+    if not submissions:
+        return ()
+    positions = service.journal.accept(submissions, Receipt(at, author, route, ""))
+    service.projector.notify()
+    return positions
+
+
+def submit(command: Command) -> Submission:
+    """The document of a command on its way into the journal."""
+    body = compact_json(write_command(command))
+    content = content_hash(DocumentKind.COMMAND.value, VERSION, body)
+    key = command.key_prefix + content[:32]
+    return Submission(
+        DocumentKind.COMMAND, VERSION, key, "", identity.subject_id("", key), content, body
+    )

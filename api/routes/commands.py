@@ -1,0 +1,132 @@
+"""What people order: forget and prune, with a dry run, and the list of what was ordered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from flask import request
+
+from api.blueprint import Blueprint
+from api.orders import Covered, cover_forget, cover_prune, give
+from api.principals import current_principal
+from api.schemas.commands import (
+    CommandReply,
+    CommandRequest,
+    CommandsQuery,
+    CommandsReply,
+    Ordered,
+)
+from api.service import Service, current_service
+from api.statements import declare, resolve_node, state_hidden
+from api.times import format_instant
+from graph_model import labels
+from graph_model.commands import CommandKind
+from graph_model.errors import Rebuilding
+from graph_model.facts import CommandRow
+from graph_model.governance.nodes import NamedNode, node_ids
+from graph_model.retention import Retention
+
+blueprint = Blueprint("commands", __name__, description="Forget, prune: what people order")
+_HIDDEN_KINDS = (labels.DATASET, labels.JOB)
+WAIT_SECONDS = 10.0
+"""How long an answer waits for the command to be carried out."""
+
+
+@blueprint.route("/commands", methods=["POST"])
+@blueprint.arguments(CommandRequest, location="json")
+@blueprint.response(202, CommandReply)
+def order(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a command; with ``dryRun`` say only what it would cover."""
+    service = current_service()
+    if service.projector.state == "rebuilding":
+        raise Rebuilding("the graph is being rebuilt: what the command covers is not known yet")
+    if body["command"] in {Ordered.HIDE, Ordered.SHOW}:
+        return _hide(body, service)
+    covered = _cover(body, service)
+    positions: tuple[int, ...] = ()
+    if not body["dryRun"]:
+        author = current_principal().name
+        positions = tuple(give(covered, author, body["note"], request.path, service))
+        service.projector.wait(positions, WAIT_SECONDS)
+    return _describe(body, covered, positions)
+
+
+def _hide(body: Mapping[str, Any], service: Service) -> dict[str, Any]:
+    """Hide a dataset or a job, or show it again; what is so already is no command."""
+    hidden = body["command"] == Ordered.HIDE
+    names = _to_hide(body["node"], service) if hidden else _to_show(body["node"], service)
+    positions: tuple[int, ...] = ()
+    if not body["dryRun"]:
+        statements = [state_hidden(name, hidden=hidden) for name in names]
+        target = ", ".join(map(str, names))
+        positions = declare(statements, target, body["note"], service)
+    return _describe(body, Covered((), body["node"]), positions)
+
+
+def _to_hide(reference: str, service: Service) -> list[NamedNode]:
+    node, name = resolve_node(reference, _HIDDEN_KINDS, service)
+    return [] if node in service.governance.hidden else [name]
+
+
+def _to_show(reference: str, service: Service) -> list[NamedNode]:
+    """Whatever hides a node, under each name that it was called by; by its id also what is gone
+    from the graph.
+    """
+    governance, node = service.governance, reference
+    if node not in governance.hidden:
+        node, _ = resolve_node(reference, _HIDDEN_KINDS, service)
+    rules = service.projector.rules
+    return [one.node for one in governance.hidden_nodes if node in node_ids(one.node, rules)]
+
+
+def _cover(body: Mapping[str, Any], service: Service) -> Covered:
+    if body["command"] == Ordered.FORGET:
+        return cover_forget(body["node"], service)
+    retention = Retention(body["before"], body["keep"])
+    return cover_prune(retention, service, drop_bodies=body["dropBodies"])
+
+
+def _describe(
+    body: Mapping[str, Any], covered: Covered, positions: tuple[int, ...]
+) -> dict[str, Any]:
+    return {
+        "command": body["command"].value,
+        "dryRun": body["dryRun"],
+        "positions": list(positions),
+        "planIds": covered.plan_ids,
+        "documents": covered.documents,
+        "executions": sum(covered.executions),
+        "cutoffs": [
+            {
+                "job": f"{cutoff.namespace}/{cutoff.name}",
+                "dataset": cutoff.uri,
+                "before": format_instant(cutoff.before),
+                "executions": count,
+            }
+            for cutoff, count in zip(covered.cutoffs, covered.executions, strict=True)
+        ],
+    }
+
+
+@blueprint.route("/commands")
+@blueprint.arguments(CommandsQuery)
+@blueprint.response(200, CommandsReply)
+def commands(query: Mapping[str, Any]) -> dict[str, Any]:
+    """The commands in force, newest first."""
+    kinds = [query["kind"]] if query["kind"] else list(CommandKind)
+    rows = [row for kind in kinds for row in current_service().catalogue.commands(kind.value)]
+    rows.sort(key=lambda row: (row.at, row.id), reverse=True)
+    return {"items": [_item(row) for row in rows], "total": len(rows), "next": None}
+
+
+def _item(row: CommandRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "at": format_instant(row.at),
+        "author": row.author,
+        "target": row.target,
+        "note": json.loads(row.body)["note"],
+    }

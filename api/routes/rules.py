@@ -1,0 +1,114 @@
+"""The naming rules as data: read, previewed on history, put in force by projecting anew."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from flask import Response, jsonify
+
+from api.blueprint import Blueprint
+from api.replies import to_json
+from api.schemas.governance import (
+    ChangeQuery,
+    NothingAsked,
+    RulesQuery,
+    RulesReply,
+    RulesRequest,
+)
+from api.service import Service, current_service
+from api.statements import declare
+from api.times import format_instant
+from graph_model.commands import CommandKind, Statement, write_value
+from graph_model.errors import NotFound
+from graph_model.governance.previews import preview_rules
+from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
+from graph_model.naming.rule_documents import changed_tables, read_rules, write_rules
+from graph_model.projection.ruling import list_rule_sets, wanted_rules
+
+blueprint = Blueprint("rules", __name__, description="Naming rules as data")
+_KEY: Final = "rules"
+_PREVIEW_SECONDS: Final = 20.0
+_VERSIONS_SHOWN: Final = 100
+
+
+def _described(schema: type) -> Callable[[Any], Any]:
+    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
+
+
+@blueprint.route("/rules")
+@blueprint.arguments(RulesQuery)
+@_described(RulesReply)
+def rules(query: Mapping[str, Any]) -> Response:
+    """The rules that are wanted, whether they are in force yet, and their versions."""
+    service = current_service()
+    if query["version"] is None:
+        return jsonify(_reply(wanted_rules(service.journal, DEFAULT_RULES), service))
+    for one in list_rule_sets(service.journal, DEFAULT_RULES):
+        if one.id == query["version"]:
+            return jsonify(_reply(one.rules, service))
+    raise NotFound("version of the rules", query["version"])
+
+
+@blueprint.route("/rules", methods=["PUT"])
+@blueprint.arguments(ChangeQuery)
+@blueprint.arguments(RulesRequest, location="json")
+@_described(RulesReply)
+def put_rules(query: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
+    """Put a whole set in force: everything is projected anew beside what stands. With
+    ``preview=true`` say what it would make of the names in the journal.
+    """
+    wanted = read_rules(body["rules"])
+    return _change(wanted, write_rules(wanted), body["note"], preview=query["preview"])
+
+
+@blueprint.route("/rules", methods=["DELETE"])
+@blueprint.arguments(ChangeQuery)
+@_described(RulesReply)
+def delete_rules(query: Mapping[str, Any]) -> Response:
+    """Return to the rules of the program."""
+    return _change(DEFAULT_RULES, None, "", preview=query["preview"])
+
+
+@blueprint.route("/rules/defaults")
+@blueprint.arguments(NothingAsked)
+@_described(RulesReply)
+def defaults(query: Mapping[str, Any]) -> Response:
+    """The rules of the program."""
+    del query
+    return jsonify(_reply(DEFAULT_RULES, current_service()))
+
+
+def _change(
+    wanted: Rules, document: Mapping[str, Any] | None, note: str, *, preview: bool
+) -> Response:
+    service = current_service()
+    if preview:
+        end = time.monotonic() + _PREVIEW_SECONDS
+        found = preview_rules(
+            service.projector.rules, wanted, service.journal, lambda: time.monotonic() > end
+        )
+        return jsonify({"preview": True, **to_json(found)})
+    if wanted != wanted_rules(service.journal, DEFAULT_RULES):
+        value = None if document is None else write_value(document)
+        declare([Statement(CommandKind.RULES, _KEY, value)], "naming rules", note, service)
+    return jsonify(_reply(wanted, service))
+
+
+def _reply(shown: Rules, service: Service) -> dict[str, Any]:
+    versions = list_rule_sets(service.journal, DEFAULT_RULES)
+    wanted = versions[-1].rules if versions else DEFAULT_RULES
+    return {
+        "rules": write_rules(shown),
+        "changed": list(changed_tables(shown)),
+        "digest": rules_digest(shown),
+        "state": "in force" if service.projector.rules == wanted else "rebuilding",
+        "versions": [
+            {
+                "id": one.id, "at": format_instant(one.at), "author": one.author,
+                "note": one.note, "default": one.default, "digest": rules_digest(one.rules),
+            }
+            for one in reversed(versions[-_VERSIONS_SHOWN:])
+        ],
+    }  # fmt: skip

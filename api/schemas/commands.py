@@ -1,0 +1,126 @@
+# ruff: noqa: N815 - fields are spelled as on the wire
+"""Bodies and answers of the routes that take commands."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, validates_schema
+
+from api.schemas.fields import expecting
+from api.schemas.query import Choice, Instant, Query, Text, Words
+from graph_model.commands import CommandKind
+
+_NODE_ONLY = ("node",)
+_PRUNE_ONLY = ("before", "keep", "dropBodies")
+
+
+class Switch(fields.Boolean):
+    """A JSON boolean."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(error_messages=expecting("true or false"), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bool:
+        del attr, data
+        if not isinstance(value, bool):
+            raise self.make_error("invalid")
+        return value
+
+
+class Count(fields.Integer):
+    """A JSON integer of 1 or more."""
+
+    def __init__(self, most: int, **options: Any) -> None:
+        self.most = most
+        super().__init__(error_messages=expecting(f"an integer from 1 to {most}"), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:
+        del attr, data
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= self.most:
+            raise self.make_error("invalid")
+        return value
+
+
+class Ordered(StrEnum):
+    """What ``POST /commands`` takes; other commands have routes of their own."""
+
+    FORGET = "forget"
+    PRUNE = "prune"
+    HIDE = "hide"
+    SHOW = "show"
+
+
+class CommandRequest(Schema):
+    """``prune`` takes ``before``, ``keep`` or both; the others take a node."""
+
+    class Meta:
+        unknown = RAISE
+
+    command = Choice(Ordered, required=True)
+    node = Text()
+    before = Instant()
+    keep = Count(1_000_000, load_default=None)
+    dropBodies = Switch(load_default=False)
+    note = Words(load_default="")
+    dryRun = Switch(load_default=False)
+
+    @validates_schema(pass_original=True)
+    def check_command(self, data: Any, original: Any, **_: Any) -> None:
+        """Each command takes its own fields, and needs what says how much."""
+        kind = data.get("command")
+        foreign = _NODE_ONLY if kind == Ordered.PRUNE else _PRUNE_ONLY
+        for name in foreign:
+            if name in original:
+                raise ValidationError(f"no such field with {kind.value}", name)
+        if kind != Ordered.PRUNE and "node" not in data:
+            raise ValidationError("a job or dataset reference, or document:<position>", "node")
+        if kind == Ordered.PRUNE and data["before"] is None and data["keep"] is None:
+            raise ValidationError("a time here, or a number of executions in keep", "before")
+
+
+class CutoffSchema(Schema):
+    """Executions of a job that wrote a dataset before a time."""
+
+    job = fields.String(required=True)
+    dataset = fields.String(required=True)
+    before = fields.String(required=True)
+    executions = fields.Integer(required=True)
+
+
+class CommandReply(Schema):
+    """What a command covers; with ``dryRun`` nothing was done."""
+
+    command = fields.String(required=True)
+    dryRun = fields.Boolean(required=True)
+    positions = fields.List(fields.Integer(), required=True)
+    planIds = fields.Integer(required=True)
+    documents = fields.Integer(required=True)
+    executions = fields.Integer(required=True)
+    cutoffs = fields.List(fields.Nested(CutoffSchema), required=True)
+
+
+class CommandsQuery(Query):
+    """Which kind of command to list."""
+
+    kind = Choice(CommandKind, load_default=None)
+
+
+class CommandItem(Schema):
+    """A command in force."""
+
+    id = fields.String(required=True)
+    kind = fields.String(required=True)
+    at = fields.String(required=True)
+    author = fields.String(required=True)
+    target = fields.String(required=True)
+    note = fields.String(required=True)
+
+
+class CommandsReply(Schema):
+    """All commands in force, newest first."""
+
+    items = fields.List(fields.Nested(CommandItem), required=True)
+    total = fields.Integer(required=True)
+    next = fields.String(required=True, allow_none=True)

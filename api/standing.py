@@ -1,0 +1,40 @@
+"""What people state of the graph, read once and kept until somebody states something else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from graph_model.governance.standing import KINDS, NOTHING, Governance, govern
+from graph_model.naming import Rules, rules_digest
+from graph_model.projector import ORDERS_KEY
+from graph_model.store import Catalogue, Journal
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """``epoch`` changes with every command; a rebuild brings another catalogue."""
+
+    epoch: str | None
+    catalogue: Catalogue
+    rules: str
+    governance: Governance
+
+
+@dataclass(slots=True)
+class Standing:
+    """Safe from several threads: what is kept is replaced as a whole."""
+
+    _kept: _Kept | None = field(default=None)
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> Governance:
+        """What holds now. The epoch is read first: what comes in between is read again."""
+        epoch = journal.get_meta(ORDERS_KEY)
+        kept = self._kept
+        digest = rules_digest(rules)
+        if kept and kept.catalogue is catalogue and (kept.epoch, kept.rules) == (epoch, digest):
+            return kept.governance
+        governance = NOTHING
+        if epoch is not None:
+            governance = govern({kind: catalogue.commands(kind.value) for kind in KINDS}, rules)
+        self._kept = _Kept(epoch, catalogue, digest, governance)
+        return governance

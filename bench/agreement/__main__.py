@@ -1,0 +1,96 @@
+"""The command: see the package's docstring."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.agreement import tpcds
+from bench.agreement.catalyst import direct_sources
+from bench.agreement.comparison import Compared, compare
+from bench.truth.jobs import Job
+from bench.truth.lake import Lake, lake
+from bench.truth.tpch import ARCHIVE
+from graph_model.gremlin.jars import fetch
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """0 when the share of equal columns reaches the floor, else 1."""
+    options = _options(arguments)
+    (archive,) = fetch(environment, jars=[ARCHIVE])
+    tables = tpcds.read_tables(archive)
+    started = time.monotonic()
+    equal = columns = 0
+    with lake(()) as runner:
+        _create(runner.spark, runner.root, tables)
+        for folder in options.folders:
+            queries = [
+                query
+                for query in tpcds.read_queries(archive, folder)
+                if not options.only or query[0] in options.only
+            ]
+            found = [_measure(runner, f"{folder}-{name}", text, tables) for name, text in queries]
+            columns += sum(each.columns for each in found)
+            equal += sum(each.columns - len(each.differences) for each in found)
+            sys.stdout.write(_line(folder, found))
+    sys.stdout.write(f"{equal} of {columns} columns equal, {time.monotonic() - started:.0f} s\n")
+    return 0 if columns and equal / columns >= options.floor else 1
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.agreement",
+        description="Compare the column lineage of TPC-DS queries with a second derivation.",
+    )
+    parser.add_argument("--floor", type=float, default=0.98, help="share of equal columns")
+    parser.add_argument("--folders", nargs="+", default=tpcds.FOLDERS, choices=tpcds.FOLDERS)
+    parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="these queries alone")
+    return parser.parse_args(arguments)
+
+
+def _create(spark: Any, root: Path, tables: Mapping[str, str]) -> None:
+    for name, columns in tables.items():
+        place = root / "in" / name
+        place.mkdir(parents=True)
+        spark.sql(f"CREATE TABLE {name} ({columns}) USING parquet LOCATION '{place}'")
+
+
+def _measure(runner: Lake, name: str, text: str, tables: Mapping[str, str]) -> Compared:
+    sys.stderr.write(f"{name}\n")
+    frame = runner.spark.sql(text)
+    frame = frame.toDF(*unique(frame.columns))
+    analyzed = json.loads(frame._jdf.queryExecution().analyzed().toJSON())
+    plan = runner.plan(Job(name, (), lambda _: frame))
+    return compare(name, plan, direct_sources(analyzed), tpcds.columns_of(tables))
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Files have one column of a name: ``["sales", "Sales"]`` => ``["sales", "Sales_2"]``."""
+    counted: dict[str, int] = {}
+    found = []
+    for name in names:
+        number = counted[name.lower()] = counted.get(name.lower(), 0) + 1
+        found.append(name if number == 1 else f"{name}_{number}")
+    return found
+
+
+def _line(folder: str, found: Iterable[Compared]) -> str:
+    compared = list(found)
+    columns = sum(each.columns for each in compared)
+    differences = [each for item in compared for each in item.differences]
+    silent = sum(1 for each in differences if not each.gaps)
+    lines = [
+        f"{folder}: {len(compared)} queries, {columns} columns, "
+        f"{columns - len(differences)} equal, {silent} differ without a gap"
+    ]
+    return "".join(f"{line}\n" for line in [*lines, *map(str, differences)])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -1,0 +1,201 @@
+"""What an element costs the embedded engine: memory, and the time of its checkpoint.
+
+    python -m bench.engine_memory --elements 200000 1000000 --heap 2048
+
+For each size a fresh engine is filled with plans as Spark jobs report them (a job, its logical
+plan, three datasets of twenty columns, four operations, their edges), then measured: heap in use
+after a full collection (``jcmd``, part of a JDK), resident memory, the time and size of a
+checkpoint, and the time of a start from it. One line of JSON a size; times in seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from graph_model import identity, labels
+from graph_model.errors import GraphTimeout
+from graph_model.facts import Edge, FactCollector, Facts, Vertex, edge, properties
+from graph_model.gremlin.graph import GremlinGraph, open_graph
+from graph_model.gremlin.server import EmbeddedServer
+
+_COLUMNS: Final = 20
+_PLANS_AT_ONCE: Final = 20
+_TRIES: Final = 5
+_Result = TypeVar("_Result")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--elements", type=int, nargs="+", default=[200_000])
+    parser.add_argument("--heap", type=int, default=2048, help="heap of the engine, MB")
+    options = parser.parse_args(arguments)
+    for size in options.elements:
+        with tempfile.TemporaryDirectory() as folder:
+            print(json.dumps(measure(Path(folder), size, options.heap)), flush=True)
+    return 0
+
+
+def measure(folder: Path, size: int, heap_mb: int) -> dict[str, Any]:
+    """Fill, save, start again, load; what each took."""
+    server = EmbeddedServer(folder, environment=os.environ, port=0, heap_mb=heap_mb)
+    found: dict[str, Any] = {"asked": size, "heap_mb": heap_mb}
+    file = folder / "graph.kryo"
+    with server:
+        graph = open_graph(server.url)
+        found["empty_heap_mb"] = heap_in_use(server.pid)
+        found["fill_s"], _ = timed(lambda: fill(graph, size))
+        found["count_s"], (vertices, edges) = timed(graph.count)
+        found |= {"vertices": vertices, "edges": edges, "filled_rss_mb": resident(server.pid)}
+        found["heap_mb_in_use"] = heap_in_use(server.pid)
+        found["save_s"], _ = timed(lambda: graph.save(file))
+        found |= {"file_mb": round(file.stat().st_size / 1e6, 1)}
+        found |= {"saved_rss_mb": resident(server.pid), "after_save_mb": heap_in_use(server.pid)}
+        graph.close()
+    found["start_s"], _ = timed(server.start)
+    with server:
+        graph = open_graph(server.url)
+        found["load_s"], _ = timed(lambda: graph.load(file))
+        found |= {"same": graph.count() == (vertices, edges), "loaded_rss_mb": resident(server.pid)}
+        found["loaded_heap_mb"] = heap_in_use(server.pid)
+        graph.close()
+    if found["heap_mb_in_use"] is not None:
+        used = (found["heap_mb_in_use"] - found["empty_heap_mb"]) * 2**20
+        found["bytes_per_element"] = round(used / (vertices + edges))
+    return found
+
+
+def fill(graph: GremlinGraph, size: int) -> None:
+    """Write plans until there are at least ``size`` elements."""
+    written = number = 0
+    while written < size:
+        facts = plans(range(number, number + _PLANS_AT_ONCE))
+        write(graph, facts)
+        written += len(facts.vertices) + len(facts.edges)
+        number += _PLANS_AT_ONCE
+
+
+def write(graph: GremlinGraph, facts: Facts) -> None:
+    """As the projector does: what was in the way of a long collection is written again."""
+    for _ in range(_TRIES - 1):
+        try:
+            return graph.write(facts)
+        except GraphTimeout as failure:
+            print(f"again: {failure}", file=sys.stderr)
+    return graph.write(facts)
+
+
+def plans(numbers: range) -> Facts:
+    collector = FactCollector()
+    for number in numbers:
+        collector.add(*plan(number))
+    return collector.facts()
+
+
+def plan(number: int) -> Iterator[Vertex | Edge]:
+    """Two datasets are joined into a third, column by column; one execution."""
+    name = f"curated-orders-{number:06d}"
+    job = _vertex(labels.JOB, name, namespace="prod", name=name)
+    logical = _vertex(
+        labels.LOGICAL_PLAN, name, fingerprint="f" * 32, mode="overwrite", partition_keys="[]"
+    )
+    yield from (job, logical, edge(labels.HAS, job.id, logical.id))
+    sides = [list(_dataset(f"s3://lake/{part}/{name}")) for part in ("raw", "reference", "curated")]
+    for side in sides:
+        yield from side
+    heads = [side[0].id for side in sides]
+    yield edge(labels.FEEDS, heads[0], logical.id)
+    yield edge(labels.FEEDS, heads[1], logical.id)
+    yield edge(labels.FEEDS, logical.id, heads[2], {"mode": "overwrite", "partition_keys": "[]"})
+    operations = [_operation(name, logical.id, position) for position in range(4)]
+    for one, following in zip(operations, [*operations[1:], None], strict=True):
+        yield from (one, edge(labels.HAS, logical.id, one.id))
+        if following is not None:
+            yield edge(labels.FEEDS, one.id, following.id)
+    yield from _derivations(sides, logical.id)
+
+
+def _dataset(uri: str) -> Iterator[Vertex | Edge]:
+    dataset = _vertex(labels.DATASET, uri, uri=uri, name=uri[5:], kind="file", scope="")
+    yield dataset
+    described = [{"name": f"column_{n}", "type": "string", "path": f"column_{n}"} for n in range(9)]
+    schema = _vertex(labels.SCHEMA, uri, columns=json.dumps(described), dataset=uri)
+    yield schema
+    for number in range(_COLUMNS):
+        path = f"column_{number}"
+        column = _vertex(labels.COLUMN, uri, path, path=path, dataset=uri, dataset_id=dataset.id)
+        yield from (column, edge(labels.HAS, dataset.id, column.id))
+        yield edge(labels.HAS, schema.id, column.id)
+
+
+def _operation(name: str, logical: str, position: int) -> Vertex:
+    output = json.dumps([{"name": f"column_{n}", "type": "string"} for n in range(_COLUMNS)])
+    return _vertex(
+        labels.OPERATION,
+        name,
+        position,
+        name="Project",
+        kind="transform",
+        position=position,
+        parameters='{"projectList": ["column_1", "upper(column_2) AS column_2"]}',
+        output=output,
+        logical_plan=logical,
+    )
+
+
+def _derivations(sides: list[list[Vertex | Edge]], logical: str) -> Iterator[Edge]:
+    columns = [
+        [each.id for each in side if isinstance(each, Vertex) and each.label == labels.COLUMN]
+        for side in sides
+    ]
+    said = {"kind": "DIRECT", "how": "TRANSFORMATION", "expression": "upper(column_2)"}
+    for source in columns[:2]:
+        for one, other in zip(source, columns[2], strict=True):
+            yield edge(labels.DERIVES, one, other, {**said, "logical_plan": logical})
+
+
+def _vertex(label: str, *key: object, **values: str | int) -> Vertex:
+    return Vertex(identity.vertex_id(label, *key), label, properties(values))
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def timed(work: Callable[[], _Result]) -> tuple[float, _Result]:
+    begun = time.perf_counter()
+    result = work()
+    return round(time.perf_counter() - begun, 2), result
+
+
+def resident(pid: int | None) -> int:
+    """Resident memory of a process, MB (Linux)."""
+    status = Path(f"/proc/{pid}/status").read_text("ascii")
+    (kilobytes,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
+    return round(int(kilobytes) / 1024)
+
+
+def heap_in_use(pid: int | None) -> float | None:
+    """Heap in use after a full collection, MB; None without ``jcmd``."""
+    jcmd = shutil.which("jcmd")
+    if jcmd is None:
+        return None
+    for order in ("GC.run", "GC.heap_info"):
+        told = subprocess.run(
+            [jcmd, str(pid), order], capture_output=True, text=True, timeout=120, check=True
+        )
+    used = re.findall(r"(?:PSYoungGen|ParOldGen)\s+total \d+K, used (\d+)K", told.stdout)
+    return round(sum(map(int, used)) / 1024, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+"""Kills under load: nothing that was acknowledged is lost, nothing is there twice.
+
+    make soak                                        50 kills
+    python -m bench.soak --kills 10 --seed 7
+    python -m bench.soak --kills 0 --minutes 60      load alone: does memory stay flat?
+
+Clients post plans and events without a pause and remember what was answered 201. At random
+moments the service, the engine's JVM, or both are killed with SIGKILL; a killed service is started
+again. In the end the load stops, and when nothing is pending any more
+
+- every acknowledged document is in the journal, each once;
+- nothing failed, and nothing waits but for its plan;
+- a rebuild finds the graph and the catalogue as they are: the hash before it is the hash after it.
+
+The seed decides what is killed; when, the machine does, so two runs are never the same.
+"""

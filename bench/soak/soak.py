@@ -1,0 +1,135 @@
+"""One soak: load, kills, and what is found afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from bench.ingest.service import Service, children
+from bench.ingest.workload import event
+from bench.soak.clients import Acknowledged, Clients
+
+_LEAST_SECONDS: Final = 0.5
+_MOST_SECONDS: Final = 6.0
+_SAMPLE_SECONDS: Final = 5.0
+_VICTIMS: Final = ("service", "engine", "both")
+_FLAT: Final = 1.2
+"""The last quarter of the samples of memory may be this much above the second."""
+
+
+class Soak:
+    """``folder`` is empty and writable; ``chance`` says what is killed and how long it lives."""
+
+    def __init__(
+        self, folder: Path, clients: int, chance: random.Random, say: Callable[[str], None]
+    ) -> None:
+        self._service = Service(folder / "data", {"HEADWATER_GREMLIN_HEAP": "1024"})
+        self._clients = Clients(clients, lambda: self._service.port)
+        self._chance = chance
+        self._say = say
+        self._samples: list[float] = []
+
+    def run(self, kills: int, seconds: float) -> list[str]:
+        """Everything that is wrong in the end; nothing, if all is well."""
+        self._service.start()
+        try:
+            self._clients.start()
+            for number in range(1, kills + 1):
+                time.sleep(self._chance.uniform(_LEAST_SECONDS, _MOST_SECONDS))
+                self._kill(number, self._chance.choice(_VICTIMS))
+            self._sample(seconds)
+            self._clients.stop()
+            self._service.await_ready()
+            self._service.await_projected()
+            problems = self._look(self._clients.acknowledged)
+        finally:
+            self._service.stop()
+        return [*problems, *self._compare_journal(self._clients.acknowledged)]
+
+    def _kill(self, number: int, victim: str) -> None:
+        pid = self._service.pid
+        engines = children(pid)
+        done = len(self._clients.acknowledged.events)
+        self._say(f"kill {number}: {victim}, {done:,} runs acknowledged so far")
+        if victim != "service":
+            for engine in engines:
+                os.kill(engine, signal.SIGKILL)
+        if victim != "engine":
+            os.kill(pid, signal.SIGKILL)
+            self._service.reap()
+            self._service.start()
+
+    def _sample(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(_SAMPLE_SECONDS)
+            self._samples.append(self._service.resident_megabytes()[0])
+
+    def _look(self, acknowledged: Acknowledged) -> list[str]:
+        """What the running service says."""
+        problems: list[str] = []
+        summary = self._service.get("/journal?summary=true")
+        self._say(f"{len(acknowledged.events):,} runs acknowledged, journal {summary}")
+        if summary["failed"] or summary["waiting"]:
+            problems.append(f"failed or waiting documents: {summary}")
+        progress = self._service.rebuild()
+        self._say(f"hash {progress['before']} before a rebuild, {progress['after']} after it")
+        if progress["before"] != progress["after"]:
+            problems.append("a rebuild gives another graph or catalogue")
+        return [*problems, *self._growth()]
+
+    def _growth(self) -> list[str]:
+        if len(self._samples) < 8:
+            return []
+        quarter = len(self._samples) // 4
+        before = statistics.median(self._samples[quarter : 2 * quarter])
+        after = statistics.median(self._samples[-quarter:])
+        self._say(f"memory of the service: {before:.0f} MB, then {after:.0f} MB")
+        if after <= _FLAT * before:
+            return []
+        return [f"memory grew from {before:.0f} to {after:.0f} MB"]
+
+    def _compare_journal(self, acknowledged: Acknowledged) -> list[str]:
+        """What the journal holds, read back with the service stopped."""
+        exported = _export(self._service.data)
+        plans = Counter(line["planId"] for line in exported if line["kind"] == "plan")
+        events = Counter(
+            (line["planId"], int(line["body"]["timestamp"]))
+            for line in exported
+            if line["kind"] == "event"
+        )
+        asked = {(plan, _time(plan, run)) for plan, run in acknowledged.events}
+        problems = []
+        if missing := acknowledged.plans - set(plans):
+            problems.append(f"{len(missing)} plans lost")
+        if lost := asked - set(events):
+            problems.append(f"{len(lost)} events lost, such as {sorted(lost)[0]}")
+        if twice := [key for key, number in plans.items() if number > 1]:
+            problems.append(f"plans that are there twice: {twice[:3]}")
+        if again := [key for key, number in events.items() if number > 1]:
+            problems.append(f"events that are there twice: {again[:3]}")
+        return problems
+
+
+def _time(plan: str, run: int) -> int:
+    job = int(plan.rpartition("-")[2])
+    (body,) = json.loads(event(job, run))
+    return int(body["timestamp"])
+
+
+def _export(data: Path) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "api.command_line", "journal", "export", "-"]
+    done = subprocess.run(
+        [*command, "--data", str(data)], check=True, capture_output=True, text=True
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,0 +1,67 @@
+"""Many rows at once into a catalogue that holds none of them: PostgreSQL's COPY, else inserts.
+
+Nothing is looked up first, so this is for what has been made unique already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.catalogue.rows import parameters, stored_values
+from graph_model.catalogue.tables import STORAGE_OF, Storage
+from graph_model.database import write
+from graph_model.errors import FactConflict, Unavailable
+from graph_model.facts import Row
+
+_POSTGRESQL: Final = "postgresql"
+
+
+def copy(engine: Engine, rows: Iterable[Row]) -> None:
+    """Add the rows, in one transaction; FactConflict for a key that is known or comes twice."""
+    batches: dict[Storage, list[dict[str, Any]]] = {}
+    for row in rows:
+        batches.setdefault(STORAGE_OF[type(row)], []).append(_parameter(row))
+
+    def work(connection: Connection) -> None:
+        add = _copy if connection.dialect.name == _POSTGRESQL else _insert
+        for storage, batch in batches.items():
+            add(connection, storage, batch)
+
+    try:
+        write(engine, work, Unavailable)
+    except exc.IntegrityError as error:
+        raise FactConflict("rows to be added: a key is known already, or comes twice") from error
+
+
+def _parameter(row: Row) -> dict[str, Any]:
+    storage = STORAGE_OF[type(row)]
+    (parameter,) = parameters(storage, [stored_values(storage, row)])
+    return parameter
+
+
+def _insert(connection: Connection, storage: Storage, batch: Sequence[dict[str, Any]]) -> None:
+    connection.execute(storage.table.insert(), batch)
+
+
+def _copy(connection: Connection, storage: Storage, batch: Sequence[dict[str, Any]]) -> None:
+    quote = connection.dialect.identifier_preparer
+    schemas = connection.get_execution_options().get("schema_translate_map") or {}
+    table = sa.table(storage.table.name, schema=schemas.get(None))
+    names = tuple(column.name for column in storage.table.columns)
+    columns = ", ".join(quote.quote(name) for name in names)
+    statement = f"COPY {quote.format_table(table)} ({columns}) FROM STDIN"
+    driver: Any = connection.connection.driver_connection
+    errors: Any = connection.dialect.loaded_dbapi
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copying:
+            for parameter in batch:
+                copying.write_row([parameter[name] for name in names])
+    except errors.Error as error:  # SQLAlchemy does not see what happens here
+        raise exc.DBAPIError.instance(
+            statement, None, error, errors.Error, dialect=connection.dialect
+        ) from error

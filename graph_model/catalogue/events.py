@@ -1,0 +1,460 @@
+"""Lists of executions and data sources with filters and any order: see ``consumer.events``.
+
+A list walks ``executions`` (or ``datasets``) and joins nothing that neither filter nor order
+needs; what the rows of the page show is fetched for that page alone. Sorting by the time, and the
+history of one dataset, follow an index; a search and the other orders look at every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.catalogue.history import newest_executions, successful, until
+from graph_model.catalogue.search import holds
+from graph_model.catalogue.search_text import fold
+from graph_model.catalogue.tables import (
+    STORAGE_OF,
+    datasets,
+    event_labels,
+    events,
+    execution_plans,
+    executions,
+    names,
+    schema_uses,
+)
+from graph_model.consumer.events import (
+    EventFilter,
+    EventRecord,
+    ListPage,
+    SortField,
+    SortOrder,
+    WriteRecord,
+)
+from graph_model.database import chunks
+from graph_model.facts import DatasetRow, ExecutionPlanRow, ExecutionRow
+from graph_model.history import CTAS_COMMANDS
+from graph_model.words import plain
+
+_event: Final[Any] = events.alias("own_event").c
+_Conditions = list[sa.ColumnElement[bool]]
+_MOST_DISTINCT: Final = 10_000
+_ONE_WRITE_MS: Final = 10_000  # between the executions that tell of one CTAS
+_EXECUTIONS_HAVE: Final = (
+    SortField.TIMESTAMP, SortField.EXECUTION_EVENT_ID, SortField.EXECUTION_PLAN_ID,
+)  # fmt: skip
+_DATA_SOURCES_HAVE: Final = (SortField.DATA_SOURCE_NAME, SortField.DATA_SOURCE_URI)
+_SORTED: Final[dict[SortField, tuple[Any, ...]]] = {
+    SortField.EXECUTION_EVENT_ID: (executions.c.plan_id, executions.c.at),
+    SortField.EXECUTION_PLAN_ID: (executions.c.plan_id,),
+    SortField.FRAMEWORK_NAME: (execution_plans.c.system,),
+    SortField.APPLICATION_NAME: (execution_plans.c.name,),
+    SortField.APPLICATION_ID: (executions.c.application_id,),
+    SortField.TIMESTAMP: (executions.c.at,),
+    SortField.DURATION_NS: (executions.c.duration_ns,),
+    SortField.DATA_SOURCE_NAME: (datasets.c.name,),
+    SortField.DATA_SOURCE_URI: (datasets.c.uri,),
+    SortField.DATA_SOURCE_TYPE: (events.c.format,),
+    SortField.APPEND: (events.c.append,),
+    SortField.ERROR: (executions.c.error,),
+}
+_JOINED: Final[tuple[tuple[sa.Table, Any], ...]] = (
+    (execution_plans, execution_plans.c.id == executions.c.execution_plan),
+    (datasets, datasets.c.id == executions.c.target),
+    (events, events.c.execution == executions.c.id),
+)
+
+
+class SqlEvents:
+    """See ``consumer.events.Events``; ``reading`` opens a transaction to read in."""
+
+    def __init__(self, reading: Callable[[], AbstractContextManager[Connection]]) -> None:
+        self._read = reading
+
+    def executions(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
+        """One page of events."""
+        keys = _SORTED[page.sort]
+        source: Any = executions
+        for table, condition in _JOINED:
+            if any(key.table is table for key in keys):
+                source = source.outerjoin(table, condition)
+        listed = sa.select(executions.c.id).select_from(source).where(*_chosen(asked))
+        order = _order(page, _EXECUTIONS_HAVE)
+        listed = listed.order_by(*order, executions.c.at.desc(), executions.c.id.desc())
+        with self._read() as connection:
+            ids = list(connection.execute(_cut(listed, page)).scalars())
+            written = _records(connection, ids)
+        return tuple(written[key] for key in ids if key in written)
+
+    def count_executions(self, asked: EventFilter) -> int:
+        """How many there are, page or not."""
+        counted = sa.select(sa.func.count()).select_from(executions).where(*_chosen(asked))
+        with self._read() as connection:
+            return int(connection.execute(counted).scalar_one())
+
+    def execution_times(self, asked: EventFilter) -> tuple[int, int] | None:
+        """First and last time of all that the other conditions choose."""
+        at = executions.c.at
+        return self._times(
+            sa.select(sa.func.min(at), sa.func.max(at)).where(*_chosen(asked, window=False))
+        )
+
+    def data_sources(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
+        """One page of data sources."""
+        joined, conditions = _written(asked)
+        listed = (
+            sa.select(datasets.c.id, executions.c.id.label("write"))
+            .select_from(joined)
+            .where(*conditions)
+            .order_by(*_order(page, _DATA_SOURCES_HAVE), datasets.c.uri, datasets.c.id)
+        )
+        with self._read() as connection:
+            pairs = [tuple(row) for row in connection.execute(_cut(listed, page))]
+            written = _records(connection, [write for _, write in pairs if write is not None])
+            rows = _datasets(connection, [key for key, _ in pairs])
+        return tuple(
+            EventRecord(rows[key], written[write].write if write in written else None)
+            for key, write in pairs
+            if key in rows
+        )
+
+    def count_data_sources(self, asked: EventFilter) -> int:
+        """How many there are, page or not."""
+        joined, conditions = _written(asked)
+        counted = sa.select(sa.func.count()).select_from(joined).where(*conditions)
+        with self._read() as connection:
+            return int(connection.execute(counted).scalar_one())
+
+    def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None:
+        """First and last of the last writes."""
+        joined, conditions = _written(asked, window=False)
+        at = executions.c.at
+        chosen = sa.select(sa.func.min(at), sa.func.max(at)).select_from(joined)
+        return self._times(chosen.where(*conditions))
+
+    def _times(self, asked: sa.Select[Any]) -> tuple[int, int] | None:
+        with self._read() as connection:
+            first, last = connection.execute(asked).one()
+        return None if first is None else (first, last)
+
+    def executions_at(self, plan_id: str, at: int) -> tuple[ExecutionRow, ...]:
+        """By id."""
+        asked = (
+            sa.select(*STORAGE_OF[ExecutionRow].fields)
+            .where(executions.c.plan_id == plan_id, executions.c.at == at)
+            .order_by(executions.c.id)
+        )
+        with self._read() as connection:
+            return tuple(ExecutionRow(*row) for row in connection.execute(asked))
+
+    def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Completed writes alone."""
+        with self._read() as connection:
+            return newest_executions(connection, "logical_plan", plans, at, writes_only=True)
+
+    def first_of_plans(self, plans: Collection[str], after: int) -> dict[str, int]:
+        """Completed writes alone."""
+        columns = executions.c
+        found: dict[str, int] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(plans))):
+                asked = (
+                    sa.select(columns.logical_plan, sa.func.min(columns.at))
+                    .where(
+                        columns.logical_plan.in_(chunk),
+                        *successful(columns, writes_only=True),
+                        columns.at > after,
+                    )
+                    .group_by(columns.logical_plan)
+                )
+                found.update((plan, at) for plan, at in connection.execute(asked))
+        return found
+
+    def next_overwrite(self, execution: ExecutionRow) -> int | None:
+        """The first completed one that does not tell of the same write once more."""
+        columns = executions.c
+        once_more = sa.and_(
+            columns.application_id == execution.application_id,
+            columns.reads == execution.reads,
+            columns.command != execution.command,
+            sa.or_(
+                columns.command.in_(CTAS_COMMANDS),
+                sa.literal(execution.command in CTAS_COMMANDS),
+            ),
+            columns.at <= execution.at + _ONE_WRITE_MS,
+        )
+        asked = sa.select(sa.func.min(columns.at)).where(
+            columns.target == execution.target,
+            columns.mode == labels.OVERWRITE,
+            *successful(columns, writes_only=True),
+            columns.at > execution.at,
+            sa.not_(once_more),
+        )
+        with self._read() as connection:
+            found: int | None = connection.execute(asked).scalar()
+        return found
+
+    def plan_ids(self, at: int | None, offset: int, limit: int) -> tuple[tuple[str, ...], int]:
+        """Newest first."""
+        columns = executions.c
+        chosen = [*until(columns.at, at), *_shown()]
+        newest = sa.func.max(columns.at)
+        listed = (
+            sa.select(columns.plan_id)
+            .where(*chosen)
+            .group_by(columns.plan_id)
+            .order_by(newest.desc(), columns.plan_id)
+            .offset(offset)
+            .limit(limit)
+        )
+        counted = sa.select(sa.func.count(columns.plan_id.distinct())).where(*chosen)
+        with self._read() as connection:
+            found = tuple(connection.execute(listed).scalars())
+            return found, int(connection.execute(counted).scalar_one())
+
+    def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
+        """By id."""
+        found: list[ExecutionPlanRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(ids))):
+                asked = sa.select(*STORAGE_OF[ExecutionPlanRow].fields).where(
+                    execution_plans.c.id.in_(chunk)
+                )
+                found += [ExecutionPlanRow(*row) for row in connection.execute(asked)]
+        return tuple(sorted(found))
+
+    def datasets_only_of(self, documents: Collection[tuple[str, str]]) -> frozenset[str]:
+        """Touched by these alone."""
+        found: set[str] = set()
+        kept: set[str] = set()
+        hashes = sorted({content_hash for _, content_hash in documents})
+        with self._read() as connection:
+            for chunk in chunks(sorted({plan_id for plan_id, _ in documents})):
+                found.update(connection.execute(_touched_by(chunk, hashes)).scalars())
+            for chunk in chunks(sorted(found)):
+                kept.update(connection.execute(_touched_otherwise(chunk, hashes)).scalars())
+        return frozenset(found - kept)
+
+    def label_names(self) -> tuple[str, ...]:
+        """At most 10,000, sorted."""
+        return self._distinct(event_labels.c.name, ())
+
+    def label_values(self, name: str) -> tuple[str, ...]:
+        """At most 10,000, sorted."""
+        return self._distinct(event_labels.c.value, (event_labels.c.name == name,))
+
+    def _distinct(
+        self, column: sa.ColumnElement[str], chosen: Sequence[sa.ColumnElement[bool]]
+    ) -> tuple[str, ...]:
+        asked = sa.select(column).where(*chosen).distinct().order_by(column).limit(_MOST_DISTINCT)
+        with self._read() as connection:
+            return tuple(connection.execute(asked).scalars())
+
+
+# --- conditions ----------------------------------------------------------------------------------
+
+
+def _chosen(asked: EventFilter, *, window: bool = True) -> _Conditions:
+    """The conditions on executions, whatever else the statement joins."""
+    columns = executions.c
+    chosen = [*_shown(), *_execution_conditions(asked, window=window)]
+    if asked.targets is not None:
+        chosen.append(columns.target.in_(sorted(asked.targets)))
+    if asked.append:
+        wanted = [mode for mode in asked.append if mode is not None]
+        chosen.append(_has_event(_event.append.in_(wanted)))
+    if asked.search:
+        chosen.append(_has_event(holds(_event.words, plain(asked.search))))
+    return chosen
+
+
+def _shown() -> _Conditions:
+    """Plan and dataset are known."""
+    plan, dataset = execution_plans.alias("known_plan").c, datasets.alias("known_dataset").c
+    return [
+        sa.select(plan.id).where(plan.id == executions.c.execution_plan).exists(),
+        sa.select(dataset.id).where(dataset.id == executions.c.target).exists(),
+    ]
+
+
+def _execution_conditions(asked: EventFilter, *, window: bool) -> _Conditions:
+    """What both kinds of list ask of the execution itself."""
+    columns = executions.c
+    chosen: _Conditions = [*_none_of(columns.id, asked.newcomers.executions)]
+    if window and asked.since is not None:
+        chosen.append(columns.at >= asked.since)
+    if window and asked.until is not None:
+        chosen.append(columns.at <= asked.until)
+    if asked.application_id is not None:
+        chosen.append(columns.application_id == asked.application_id)
+    for name, values in asked.labels:
+        own = event_labels.c
+        labelled = sa.select(own.execution).where(
+            own.execution == columns.id, own.name == name, own.value.in_(values)
+        )
+        chosen.append(labelled.exists())
+    return chosen
+
+
+def _has_event(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return (
+        sa.select(_event.execution).where(_event.execution == executions.c.id, condition).exists()
+    )
+
+
+def _none_of(column: sa.ColumnElement[str], values: Collection[str]) -> _Conditions:
+    return [column.not_in(sorted(values))] if values else []
+
+
+def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditions]:
+    """Data sources beside their last executions, and the conditions on both."""
+    own = executions.alias("last").c
+    last = (
+        sa.select(own.id)
+        .where(own.target == datasets.c.id, *_none_of(own.id, asked.newcomers.executions))
+        .order_by(own.at.desc(), own.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    joined = (
+        datasets.outerjoin(executions, executions.c.id == last)
+        .outerjoin(execution_plans, execution_plans.c.id == executions.c.execution_plan)
+        .outerjoin(events, events.c.execution == executions.c.id)
+    )
+    # A catalog name that is known to stand for a location is no source of its own.
+    placed = sa.select(names.c.name).where(names.c.name == datasets.c.id).exists()
+    chosen: _Conditions = [sa.or_(datasets.c.kind != "name", sa.not_(placed))]
+    chosen += _none_of(datasets.c.id, asked.newcomers.datasets)
+    chosen += _execution_conditions(
+        EventFilter(asked.since, asked.until, asked.application_id, labels=asked.labels),
+        window=window,
+    )
+    if asked.targets is not None:
+        chosen.append(datasets.c.id.in_(sorted(asked.targets)))
+    if asked.append:
+        chosen.append(_mode(asked.append))
+    if asked.search:
+        chosen.append(
+            sa.or_(
+                holds(events.c.words, plain(asked.search)),
+                holds(datasets.c.search_text, fold(asked.search)),
+                holds(datasets.c.search_name, fold(asked.search)),
+            )
+        )
+    return joined, chosen
+
+
+def _mode(append: Collection[bool | None]) -> sa.ColumnElement[bool]:
+    wanted = [mode for mode in append if mode is not None]
+    never: _Conditions = [executions.c.id.is_(None)] if None in append else []
+    return sa.or_(events.c.append.in_(wanted), *never)
+
+
+def _touched_by(plan_ids: Sequence[str], hashes: Sequence[str]) -> sa.Select[Any]:
+    plans = sa.select(execution_plans.c.logical_plan).where(
+        execution_plans.c.plan_id.in_(plan_ids), execution_plans.c.content_hash.in_(hashes)
+    )
+    return sa.select(schema_uses.c.dataset).where(schema_uses.c.logical_plan.in_(plans)).distinct()
+
+
+def _touched_otherwise(found: Sequence[str], hashes: Sequence[str]) -> sa.Select[Any]:
+    """Those of these datasets that another plan document touches."""
+    same = execution_plans.c.logical_plan == schema_uses.c.logical_plan
+    return (
+        sa.select(schema_uses.c.dataset)
+        .join_from(schema_uses, execution_plans, same)
+        .where(schema_uses.c.dataset.in_(found), execution_plans.c.content_hash.not_in(hashes))
+        .distinct()
+    )
+
+
+# --- order and rows ------------------------------------------------------------------------------
+
+
+def _order(page: ListPage, never_null: Collection[SortField]) -> list[Any]:
+    """By the field asked for; what is not known counts as least, on every engine alike."""
+    found: list[Any] = []
+    for column in _SORTED[page.sort]:
+        keys = [column]
+        if page.sort not in never_null:
+            keys.insert(0, sa.case((column.is_(None), 0), else_=1))
+        found += [key.asc() if page.order == SortOrder.ASCENDING else key.desc() for key in keys]
+    return found
+
+
+def _cut(asked: sa.Select[Any], page: ListPage) -> sa.Select[Any]:
+    return asked.offset(page.offset).limit(page.limit)
+
+
+def _datasets(connection: Connection, ids: Iterable[str]) -> dict[str, DatasetRow]:
+    fields = STORAGE_OF[DatasetRow].fields
+    found: dict[str, DatasetRow] = {}
+    for chunk in chunks(sorted(set(ids))):
+        for row in connection.execute(sa.select(*fields).where(datasets.c.id.in_(chunk))):
+            found[row.id] = DatasetRow(*row)
+    return found
+
+
+def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecord]:
+    """Executions with what is shown of their plans, datasets and events."""
+    fields = STORAGE_OF[ExecutionRow].fields
+    plans, shown = execution_plans.c, events.c
+    found: dict[str, tuple[ExecutionRow, Any]] = {}
+    for chunk in chunks(sorted(set(ids))):
+        asked = (
+            sa.select(
+                *fields,
+                plans.system, plans.name,
+                shown.format, shown.append, shown.labels, shown.extra,
+            )
+            .join_from(executions, execution_plans, plans.id == executions.c.execution_plan)
+            .outerjoin(events, shown.execution == executions.c.id)
+            .where(executions.c.id.in_(chunk))
+        )  # fmt: skip
+        for row in connection.execute(asked):
+            execution = ExecutionRow(*row[: len(fields)])
+            found[execution.id] = (execution, row[len(fields) :])
+    rows = _datasets(connection, {execution.target for execution, _ in found.values()})
+    twice = _ambiguous(connection, [execution for execution, _ in found.values()])
+    return {
+        key: EventRecord(rows[execution.target], _record(execution, values, twice))
+        for key, (execution, values) in found.items()
+        if execution.target in rows
+    }
+
+
+def _record(execution: ExecutionRow, values: Any, twice: set[tuple[str, int]]) -> WriteRecord:
+    system, application, kind, append, labelled, extra = values
+    return WriteRecord(
+        execution=execution,
+        system=system,
+        application=application,
+        format=kind or "",
+        append=execution.mode == labels.APPEND if append is None else bool(append),
+        labels=labelled or "{}",
+        extra=extra or "{}",
+        ambiguous=(execution.plan_id, execution.at) in twice,
+    )
+
+
+def _ambiguous(connection: Connection, rows: Sequence[ExecutionRow]) -> set[tuple[str, int]]:
+    """The (plan id, time) that several executions share."""
+    columns = executions.c
+    found: set[tuple[str, int]] = set()
+    for chunk in chunks(sorted({(row.plan_id, row.at) for row in rows})):
+        asked = (
+            sa.select(columns.plan_id, columns.at)
+            .where(
+                columns.plan_id.in_(sorted({plan_id for plan_id, _ in chunk})),
+                columns.at.in_(sorted({at for _, at in chunk})),
+            )
+            .group_by(columns.plan_id, columns.at)
+            .having(sa.func.count() > 1)
+        )
+        found.update((plan_id, at) for plan_id, at in connection.execute(asked))
+    return found

@@ -1,0 +1,333 @@
+"""The writes that a read can have seen, for many datasets and times in one statement.
+
+Every answer costs a seek or a bounded walk over an index, however long the history of a table is:
+its last full overwrite is one seek, and of a table with more writes since then than an answer may
+hold, each logical plan's newest are found by a seek for each plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.catalogue.history import asked_size, asked_table, asked_values, successful
+from graph_model.catalogue.tables import executions, names, partitions, schema_uses
+from graph_model.database import StoredText, chunks
+from graph_model.history import CTAS_COMMANDS
+from graph_model.store import OlderWrites, Span, SpanWrites, SuccessfulWrite
+
+_BEFORE_EVERYTHING: Final = -(2**63) + 1
+_FIELDS: Final = tuple(field.name for field in fields(SuccessfulWrite))
+_SPANS_AT_ONCE: Final = 100
+_WORKED_OUT: Final = "MATERIALIZED"  # once, not again for every row that is joined to it
+_SPAN: Final = (
+    ("number", sa.BigInteger()), ("target", StoredText()), ("since", sa.BigInteger()),
+    ("before", sa.BigInteger()), ("place", StoredText()), ("key", StoredText()),
+    ("head", StoredText()),
+)  # fmt: skip
+_PAIR: Final = (("target", StoredText()), ("application", StoredText()))
+_MOMENT: Final = (("name", StoredText()), ("at", sa.BigInteger()))
+
+
+def last_overwrites(connection: Connection, spans: Collection[Span]) -> dict[Span, int]:
+    """See ``store.Catalogue``."""
+    found: dict[Span, int] = {}
+    for chunk, size, values in _asked(spans):
+        for number, at in connection.execute(_last_overwrite(size), values):
+            if at is not None:
+                found[chunk[number]] = at
+    return found
+
+
+@lru_cache
+def _last_overwrite(size: int) -> sa.Select[Any]:
+    asked, seen = asked_table(size, _SPAN), executions.alias("seen").c
+    newest = (
+        sa.select(seen.at)
+        .where(*_in_span(seen, asked), seen.mode == labels.OVERWRITE)
+        .order_by(seen.at.desc())
+        .limit(1)
+    )
+    return sa.select(asked.c.number, newest.scalar_subquery())
+
+
+def writes(
+    connection: Connection, spans: Collection[Span], most: int, per_plan: int
+) -> dict[Span, SpanWrites]:
+    """See ``store.Catalogue``."""
+    found: dict[Span, list[SuccessfulWrite]] = {span: [] for span in spans}
+    full: set[Span] = set()
+    for chunk, size, parameters in _asked(spans):
+        found_rows = connection.execute(_newest(size), parameters | {"most": most})
+        for number, cut, *values in found_rows:
+            if cut is not None:
+                full.add(chunk[number])
+            elif values[0] is not None:
+                found[chunk[number]].append(SuccessfulWrite(*values))
+    answer = {span: SpanWrites(tuple(rows)) for span, rows in found.items()}
+    return answer | _by_plan(connection, full, per_plan)
+
+
+@lru_cache
+def _newest(size: int) -> sa.Select[Any]:
+    """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
+    asked = asked_table(size, _SPAN)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+    cut = (
+        sa.select(seen.at)
+        .where(*_in_span(seen, asked))
+        .order_by(seen.at.desc())
+        .limit(1)
+        .offset(sa.bindparam("most", type_=sa.BigInteger(), required=True))
+        .scalar_subquery()
+    )
+    cuts = sa.select(asked, cut.label("cut")).cte("cuts").prefix_with(_WORKED_OUT)
+    return sa.select(cuts.c.number, cuts.c.cut, *_fields(row)).join_from(
+        cuts, row, sa.and_(cuts.c.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
+    )
+
+
+def _by_plan(
+    connection: Connection, spans: Collection[Span], per_plan: int
+) -> dict[Span, SpanWrites]:
+    rows: dict[Span, list[SuccessfulWrite]] = {span: [] for span in spans}
+    older: dict[Span, set[OlderWrites]] = {span: set() for span in spans}
+    for chunk, size, parameters in _asked(spans):
+        for number, plan, job, cut, first, *values in connection.execute(
+            _newest_of_plans(size), parameters | {"per_plan": per_plan}
+        ):
+            span = chunk[number]
+            if cut is not None:
+                older[span].add(OlderWrites(plan, job, first, cut))
+            if values[0] is not None:
+                rows[span].append(SuccessfulWrite(*values))
+    return {
+        span: SpanWrites(tuple(rows[span]), tuple(sorted(older[span], key=_order)))
+        for span in spans
+    }
+
+
+def _order(older: OlderWrites) -> tuple[str, int]:
+    return older.logical_plan, older.first
+
+
+@lru_cache
+def _newest_of_plans(size: int) -> sa.Select[Any]:
+    """A loose index scan over the plans of a target, then a seek for each of them."""
+    asked = asked_table(size, _SPAN)
+    plans = _plans_of(asked)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+    own = (*_in_span(seen, asked), seen.logical_plan == plans.c.plan)
+    cut = sa.select(seen.at).where(*own).order_by(seen.at.desc()).limit(1).offset(
+        sa.bindparam("per_plan", type_=sa.BigInteger(), required=True)
+    )  # fmt: skip
+    first = sa.select(seen.at).where(*own).order_by(seen.at).limit(1)
+    job = sa.select(seen.job).where(*own).limit(1)
+    groups = (
+        sa.select(
+            asked, plans.c.plan, job.scalar_subquery().label("job"),
+            cut.scalar_subquery().label("cut"), first.scalar_subquery().label("first"),
+        )
+        .join_from(plans, asked, asked.c.number == plans.c.number)
+        .where(plans.c.plan.is_not(None))
+        .cte("groups")
+        .prefix_with(_WORKED_OUT)
+    )  # fmt: skip
+    newest = sa.and_(
+        row.c.logical_plan == groups.c.plan,
+        row.c.at > sa.func.coalesce(groups.c.cut, _BEFORE_EVERYTHING),
+        *_in_span(row.c, groups),
+    )
+    listed = (groups.c.number, groups.c.plan, groups.c.job, groups.c.cut, groups.c.first)
+    return (
+        sa.select(*listed, *_fields(row))
+        .join_from(groups, row, newest, isouter=True)
+        .where(groups.c.first.is_not(None))
+    )
+
+
+def _plans_of(asked: sa.CTE) -> sa.CTE:
+    """Each span's number with every plan that ever wrote its target; the last one is null."""
+    seen = executions.alias("seen").c
+
+    def least(*more: sa.ColumnElement[bool]) -> Any:
+        chosen = (*successful(seen, writes_only=True), *more)
+        return sa.select(sa.func.min(seen.logical_plan)).where(*chosen).scalar_subquery()
+
+    plans = sa.select(
+        asked.c.number, asked.c.target, least(seen.target == asked.c.target).label("plan")
+    ).cte("plans", recursive=True)
+    following = least(seen.target == plans.c.target, seen.logical_plan > plans.c.plan)
+    return plans.union_all(
+        sa.select(plans.c.number, plans.c.target, following).where(plans.c.plan.is_not(None))
+    )
+
+
+def companions(connection: Connection, pairs: Collection[tuple[str, str]]) -> list[SuccessfulWrite]:
+    """See ``store.Catalogue``."""
+    found = []
+    for chunk in chunks(sorted(set(pairs)), _SPANS_AT_ONCE):
+        rows = connection.execute(_companions(asked_size(len(chunk))), asked_values(chunk, _PAIR))
+        found += [SuccessfulWrite(*row) for row in rows]
+    return found
+
+
+@lru_cache
+def _companions(size: int) -> sa.Select[Any]:
+    asked = asked_table(size, _PAIR)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+
+    def told_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
+        return (
+            of.target == asked.c.target,
+            of.application_id == asked.c.application,
+            *successful(of, writes_only=True),
+        )
+
+    def producer(extreme: Any) -> Any:
+        beside = executions.alias("seen_beside").c
+        return sa.select(extreme(beside.producer)).where(*told_by(beside)).scalar_subquery()
+
+    own = told_by(seen)
+    least, greatest = producer(sa.func.min), producer(sa.func.max)
+    twice = (
+        sa.select(seen.id)
+        .where(*own, seen.producer.in_((least, greatest)), seen.command.in_(CTAS_COMMANDS))
+        .exists()
+    )
+    told = (
+        sa.select(asked)
+        .where(sa.or_(least != greatest, twice))
+        .cte("told")
+        .prefix_with(_WORKED_OUT)
+    )
+    return sa.select(*_fields(row)).join_from(
+        told,
+        row,
+        sa.and_(
+            row.c.target == told.c.target,
+            row.c.application_id == told.c.application,
+            *successful(row.c, writes_only=True),
+        ),
+    )
+
+
+def told_twice(connection: Connection, target: str) -> list[SuccessfulWrite]:
+    """See ``store.Catalogue``. One pass over an index of the target's history."""
+    own = executions.c
+    double = sa.func.max(sa.case((own.command.in_(CTAS_COMMANDS), 1), else_=0))
+    several = sa.func.min(own.producer) != sa.func.max(own.producer)
+    applications = (
+        sa.select(own.application_id)
+        .where(own.target == target, own.application_id != "")
+        .group_by(own.application_id)
+        .having(sa.or_(several, double == 1))
+    )
+    asked = [(target, application) for application in connection.execute(applications).scalars()]
+    return companions(connection, asked)
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def locations_of(
+    connection: Connection, moments: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], str]:
+    """See ``store.Catalogue``."""
+    found = {}
+    for chunk in chunks(sorted(set(moments)), _SPANS_AT_ONCE):
+        statement = _locations(asked_size(len(chunk)))
+        for name, at, location in connection.execute(statement, asked_values(chunk, _MOMENT)):
+            if location is not None:
+                found[name, at] = location
+    return found
+
+
+@lru_cache
+def _locations(size: int) -> sa.Select[Any]:
+    asked = asked_table(size, _MOMENT)
+    return sa.select(asked, _location(asked.c.name, asked.c.at).label("location"))
+
+
+def _location(name: Any, at: Any) -> Any:
+    """What a name stood for: last observed at or before, else the first."""
+    seen = names.alias("seen_names").c
+    order = (seen.at, seen.execution, seen.location)
+    own = sa.select(seen.location).where(seen.name == name).limit(1)
+    last = own.where(seen.at <= at).order_by(*(column.desc() for column in order))
+    return sa.func.coalesce(last.scalar_subquery(), own.order_by(*order).scalar_subquery())
+
+
+def seen(connection: Connection, datasets: Collection[str], at: int) -> set[str]:
+    """See ``store.Catalogue``."""
+    found: set[str] = set()
+    uses = schema_uses.c
+    ran = sa.select(executions.c.id).where(
+        executions.c.logical_plan == uses.logical_plan, executions.c.at <= at
+    )
+    for chunk in chunks(sorted(set(datasets))):
+        asked = sa.select(uses.dataset).where(uses.dataset.in_(chunk), ran.exists())
+        found.update(connection.execute(asked.distinct()).scalars())
+    return found
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def _asked(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], int, dict[str, Any]]]:
+    """The spans, some at a time, with size and parameters of their table; ``number`` is the place
+    among these.
+    """
+    for chunk in chunks(sorted(set(spans), key=_span_order), _SPANS_AT_ONCE):
+        rows = [_row(number, span) for number, span in enumerate(chunk)]
+        yield chunk, asked_size(len(rows)), asked_values(rows, _SPAN)
+
+
+def _span_order(span: Span) -> tuple[str, int, int, str, str]:
+    return span.target, span.since, span.before, span.place, span.partition
+
+
+def _row(number: int, span: Span) -> tuple[Any, ...]:
+    """``dt=1/h=2`` => key ``dt=``, head ``dt=1``."""
+    head = span.partition.partition("/")[0]
+    key, separator, _ = head.partition("=")
+    return (number, span.target, span.since, span.before, span.place, key + separator, head)
+
+
+def _in_span(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that an execution (columns of the table or an alias) lies in a span."""
+    of = asked.c
+    return (
+        row.target == of.target,
+        *successful(row, writes_only=True),
+        row.at >= of.since,
+        row.at < of.before,
+        sa.or_(of.place == "", _location(row.target, row.at) == of.place),
+        sa.or_(of.key == "", _may_touch(row, of)),
+    )
+
+
+def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
+    """It names no partition, or one that does not give another value to the key asked for."""
+    part = partitions.alias("seen_partitions").c
+    own = sa.select(part.partition).where(
+        part.execution == row.id, part.dataset == row.target, part.role == labels.WRITE
+    )
+    same = own.where(
+        sa.or_(
+            sa.func.substr(part.partition, 1, sa.func.length(of.key)) != of.key,
+            part.partition == of.head,
+            sa.func.substr(part.partition, 1, sa.func.length(of.head) + 1) == of.head.concat("/"),
+        )
+    )
+    return sa.or_(sa.not_(own.exists()), same.exists())
+
+
+def _fields(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
+    return tuple(row.c[name] for name in _FIELDS)

@@ -1,0 +1,142 @@
+"""Lists of executions, data sources and labels: what is asked, and what the catalogue gives.
+
+An execution is listed when its plan's document is known, whatever became of it: failed runs and
+lifecycle commands are events too. Times are epoch milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from graph_model.facts import DatasetRow, ExecutionPlanRow, ExecutionRow
+
+
+class SortField(StrEnum):
+    """The fields of an item that can be sorted by."""
+
+    EXECUTION_EVENT_ID = "executionEventId"
+    EXECUTION_PLAN_ID = "executionPlanId"
+    FRAMEWORK_NAME = "frameworkName"
+    APPLICATION_NAME = "applicationName"
+    APPLICATION_ID = "applicationId"
+    TIMESTAMP = "timestamp"
+    DURATION_NS = "durationNs"
+    DATA_SOURCE_NAME = "dataSourceName"
+    DATA_SOURCE_URI = "dataSourceUri"
+    DATA_SOURCE_TYPE = "dataSourceType"
+    APPEND = "append"
+    ERROR = "error"
+
+
+class SortOrder(StrEnum):
+    ASCENDING = "asc"
+    DESCENDING = "desc"
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomers:
+    """What was received after the moment that a list is frozen at."""
+
+    executions: frozenset[str] = frozenset()
+    datasets: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events; all conditions together.
+
+    ``since`` and ``until`` are inclusive. ``targets`` are ids of datasets, None for any.
+    ``append`` lists the write modes wanted, None among them for data sources that were never
+    written; empty: any. ``labels`` are (name, values): one of the values of each name, in the
+    event or in its plan. ``search`` is looked for in ``EventRow.words``.
+    """
+
+    since: int | None = None
+    until: int | None = None
+    application_id: str | None = None
+    targets: frozenset[str] | None = None
+    append: frozenset[bool | None] = frozenset()
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    search: str = ""
+    newcomers: Newcomers = field(default_factory=Newcomers)
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """``sort`` with its order, and which rows of the sorted list."""
+
+    sort: SortField
+    order: SortOrder
+    offset: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRecord:
+    """An execution as lists show it. ``labels`` and ``extra`` are JSON."""
+
+    execution: ExecutionRow
+    system: str
+    application: str
+    format: str
+    append: bool
+    labels: str
+    extra: str
+    ambiguous: bool  # another execution of the same plan id has the same time
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """A data source, and what was written to it: None when it was never written."""
+
+    dataset: DatasetRow
+    write: WriteRecord | None
+
+
+class Events(Protocol):
+    """What the catalogue answers for the consumer API. Raises Unavailable."""
+
+    def executions(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]: ...
+
+    def count_executions(self, asked: EventFilter) -> int: ...
+
+    def data_sources(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
+        """One a dataset, with its last execution by (time, id), whatever became of it."""
+
+    def count_data_sources(self, asked: EventFilter) -> int: ...
+
+    def execution_times(self, asked: EventFilter) -> tuple[int, int] | None:
+        """The first and last time; the window asked for is left out of account."""
+
+    def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None: ...
+
+    def executions_at(self, plan_id: str, at: int) -> tuple[ExecutionRow, ...]:
+        """The executions of a plan id at exactly this time, by id."""
+
+    def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Per logical plan its newest completed write at or before ``at``."""
+
+    def first_of_plans(self, plans: Collection[str], after: int) -> dict[str, int]:
+        """Per logical plan the time of its first completed write after this one."""
+
+    def next_overwrite(self, execution: ExecutionRow) -> int | None:
+        """The time of the first completed full overwrite of its target after this execution.
+
+        The second of the two executions that tell of one CTAS is none.
+        """
+
+    def plan_ids(self, at: int | None, offset: int, limit: int) -> tuple[tuple[str, ...], int]:
+        """Plan ids with an execution at or before ``at``, by their newest one; and how many."""
+
+    def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
+        """The rows of plan documents by their own ids."""
+
+    def datasets_only_of(self, documents: Collection[tuple[str, str]]) -> frozenset[str]:
+        """The datasets that nothing but these plan documents, (plan id, content hash), touches."""
+
+    def label_names(self) -> tuple[str, ...]: ...
+
+    def label_values(self, name: str) -> tuple[str, ...]: ...

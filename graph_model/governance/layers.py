@@ -1,0 +1,202 @@
+"""Storage layers: rules on a dataset's URI, the first that matches wins.
+
+    landing   prefix  s3://landing/            order 10
+    curated   glob    s3://*/curated/**        order 20
+    exports   regex   ^s3://exports-[a-z]+/    order 30
+
+A glob and a regular expression are run by RE2, whose time is linear in the text whatever the
+pattern: rules come from outside and are tried on every dataset.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, Final
+
+import re2  # type: ignore[import-untyped]
+
+from graph_model.errors import InvalidDocument
+
+MOST_LAYERS: Final = 200
+_MOST_PATTERN: Final = 1_000
+_MOST_ORDER: Final = 1_000_000
+_MOST_NOTE: Final = 500
+_MOST_KNOWN: Final = 20_000  # URIs whose layer is remembered: 200 patterns take a millisecond
+_UNKNOWN: Final = "?"  # no name of a layer
+_MEMORY: Final = 1 << 20  # bytes that one pattern may take
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9])?")
+_COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
+_FIELDS: Final = frozenset({"match", "pattern", "order", "colour", "note"})
+
+
+class Match(StrEnum):
+    """``GLOB`` fits the whole URI (``*`` stays within a segment, ``**`` does not, ``?`` is one
+    character); ``REGEX`` is searched for anywhere in it.
+    """
+
+    PREFIX = "prefix"
+    GLOB = "glob"
+    REGEX = "regex"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Layer:
+    """``colour`` is ``#rrggbb`` in lower case; layers are tried by (order, name)."""
+
+    order: int
+    name: str
+    match: Match
+    pattern: str
+    colour: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Layers in the order in which they are tried."""
+
+    items: tuple[Layer, ...] = ()
+    _tests: tuple[Callable[[str], bool], ...] = field(
+        init=False, repr=False, compare=False, default=()
+    )
+    _known: dict[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "items", tuple(sorted(self.items)))
+        tests = tuple(_test(layer.match, layer.pattern) for layer in self.items)
+        object.__setattr__(self, "_tests", tests)
+
+    def of(self, uri: str) -> str | None:
+        """The name of the first layer that the canonical URI of a dataset fits."""
+        known = self._known.get(uri, _UNKNOWN)
+        if known is not _UNKNOWN:
+            return known or None
+        found = self._first(uri)
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[uri] = found or ""
+        return found
+
+    def _first(self, uri: str) -> str | None:
+        fitting = zip(self.items, self._tests, strict=True)
+        return next((layer.name for layer, fits in fitting if fits(uri)), None)
+
+    def with_one(self, layer: Layer) -> Layers:
+        """The same with this layer in the place of the one of its name."""
+        return Layers((*self.without(layer.name).items, layer))
+
+    def without(self, name: str) -> Layers:
+        return Layers(tuple(layer for layer in self.items if layer.name != name))
+
+    def find(self, name: str) -> Layer | None:
+        return next((layer for layer in self.items if layer.name == name), None)
+
+
+NO_LAYERS: Final = Layers()
+
+
+def read_layer(name: str, value: Mapping[str, Any]) -> Layer:
+    """A layer from its document; raises InvalidDocument naming the field."""
+    if not _NAME.fullmatch(name):
+        raise InvalidDocument(
+            "name", "1 to 64 letters, digits, spaces, dots, underscores and hyphens"
+        )
+    for unknown in sorted(set(value) - _FIELDS):
+        raise InvalidDocument(unknown, f"one of the fields {', '.join(sorted(_FIELDS))}")
+    match = _read_match(value.get("match"))
+    layer = Layer(
+        order=_read_order(value.get("order")),
+        name=name,
+        match=match,
+        pattern=_read_pattern(match, value.get("pattern")),
+        colour=_read_colour(value.get("colour")),
+        note=_read_note(value.get("note", "")),
+    )
+    _test(layer.match, layer.pattern)
+    return layer
+
+
+def write_layer(layer: Layer) -> dict[str, Any]:
+    """The document of a layer, without its name; ``read_layer`` reads it back."""
+    return {
+        "match": layer.match.value,
+        "pattern": layer.pattern,
+        "order": layer.order,
+        "colour": layer.colour,
+        "note": layer.note,
+    }
+
+
+def _read_match(value: Any) -> Match:
+    try:
+        return Match(value)
+    except ValueError:
+        raise InvalidDocument("match", "prefix, glob or regex") from None
+
+
+def _read_pattern(match: Match, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > _MOST_PATTERN:
+        raise InvalidDocument("pattern", f"a text of 1 to {_MOST_PATTERN:,} characters")
+    if match is Match.REGEX and re2_error(value):
+        raise InvalidDocument(
+            "pattern", f"a regular expression that RE2 can run ({re2_error(value)})"
+        )
+    return value
+
+
+def _read_order(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_ORDER:
+        raise InvalidDocument("order", f"a whole number from 0 to {_MOST_ORDER:,}")
+    return value
+
+
+def _read_colour(value: Any) -> str:
+    if not isinstance(value, str) or not _COLOUR.fullmatch(value.lower()):
+        raise InvalidDocument("colour", "a colour such as #0b6a84")
+    return value.lower()
+
+
+def _read_note(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _MOST_NOTE:
+        raise InvalidDocument("note", f"a text of up to {_MOST_NOTE} characters")
+    return value
+
+
+def re2_error(pattern: str) -> str:
+    """Why RE2 does not take a pattern (a look-ahead, a back-reference …); "" when it does."""
+    try:
+        _compile(pattern)
+    except (re2.error, UnicodeEncodeError) as error:
+        found = error.args[0] if error.args else ""
+        return found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
+    return ""
+
+
+def _test(match: Match, pattern: str) -> Callable[[str], bool]:
+    if match is Match.PREFIX:
+        return lambda uri: uri.startswith(pattern)
+    if match is Match.GLOB:
+        whole = _compile(_translate_glob(pattern))
+        return lambda uri: whole.fullmatch(uri) is not None
+    inside = _compile(pattern)
+    return lambda uri: inside.search(uri) is not None
+
+
+@lru_cache(maxsize=1_024)
+def _compile(pattern: str) -> Any:
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    options.dot_nl = True
+    return re2.compile(pattern, options)
+
+
+def _translate_glob(glob: str) -> str:
+    """``s3://*/raw/**`` => ``s3://[^/]*/raw/.*``."""
+    parts: Iterable[str] = re.split(r"(\*\*|\*|\?)", glob)
+    wild = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(wild.get(part) or re2.escape(part) for part in parts)

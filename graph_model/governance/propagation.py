@@ -1,0 +1,195 @@
+"""Where the data of a classified column goes, along DIRECT column lineage, on request.
+
+Each column that carries a tag itself is asked for its columns downstream; from the edges of that
+answer the shortest path to each of them is taken that uses no edge blocked for the tag. So every
+path was true in time for the column where it begins. Nothing is stored: blocking an edge, or a
+run that no longer copies the column, shows with the next question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from graph_model import identity, labels
+from graph_model.governance.classifications import Assignment
+from graph_model.governance.standing import Governance
+from graph_model.lineage import Answer, ColumnEdge, Lineage, Partial, PlanUse, Question
+from graph_model.store import Catalogue, Direction
+
+MOST_SOURCES: Final = 200
+"""Columns that carry the tag themselves and are walked from; more make the answer partial."""
+MOST_DATASETS: Final = 200
+"""Datasets whose readers are looked at for gaps."""
+MOST_DEPTH: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A column of a class. ``path`` leads from a column that carries the tag itself, empty there;
+    ``assignment`` is the statement at its beginning.
+    """
+
+    column: str
+    origin: str
+    assignment: Assignment
+    path: tuple[ColumnEdge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A plan that reads a dataset of the class and whose column lineage has gaps."""
+
+    logical_plan: str
+    job: str
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    gaps: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where a tag is. ``blocked``: edges at which it ended. ``datasets``: id of a carrier's
+    column -> its dataset.
+    """
+
+    carriers: tuple[Carrier, ...]
+    blocked: tuple[ColumnEdge, ...]
+    gaps: tuple[Gap, ...]
+    datasets: Mapping[str, str]
+    as_of: int | None
+    folded: bool
+    partial: Partial | None
+
+
+@dataclass(slots=True)
+class _Found:
+    carriers: dict[str, Carrier] = field(default_factory=dict)
+    blocked: set[ColumnEdge] = field(default_factory=set)
+    datasets: dict[str, str] = field(default_factory=dict)
+    as_of: int | None = None
+    folded: bool = False
+    partial: Partial | None = None
+
+    def cut(self, partial: Partial | None) -> None:
+        self.partial = self.partial or partial
+
+    def note(self, answer: Answer) -> None:
+        self.folded |= getattr(answer, "folded", False)
+        self.as_of = answer.as_of if self.as_of is None else self.as_of
+        self.cut(answer.partial)
+        self.datasets.update((node.id, node.dataset) for node in answer.columns)
+
+
+def spread(
+    tag: str,
+    governance: Governance,
+    lineage: Lineage,
+    catalogue: Catalogue,
+    *,
+    at: int | None = None,
+    propagate: bool = True,
+    limit: int = 1_000,
+    expired: Callable[[], bool] = lambda: False,
+) -> Spread:
+    """All columns of a class as of ``at`` (epoch ms), direct and, where asked, propagated."""
+    found = _Found()
+    direct = _direct(tag, governance)
+    for node, assignment in direct[:MOST_SOURCES] if propagate else direct:
+        found.carriers[node] = Carrier(node, node, assignment)
+    if propagate and len(direct) > MOST_SOURCES:
+        found.cut(Partial("nodes", MOST_SOURCES))
+    for node, assignment in direct[:MOST_SOURCES]:
+        depth = MOST_DEPTH if propagate else 0
+        question = Question(node, Direction.DOWNSTREAM, depth, at, columns=True, limit=limit)
+        if expired():
+            found.cut(Partial("time", 0))
+            break
+        answer = lineage.ask(question)
+        found.note(answer)
+        if propagate:
+            _follow(tag, node, assignment, answer, governance, found)
+    gaps = _gaps(found, lineage, catalogue, at, expired)
+    return Spread(
+        carriers=tuple(found.carriers[key] for key in sorted(found.carriers)),
+        blocked=tuple(sorted(found.blocked)),
+        gaps=gaps,
+        datasets=found.datasets,
+        as_of=found.as_of,
+        folded=found.folded,
+        partial=found.partial,
+    )
+
+
+def _direct(tag: str, governance: Governance) -> list[tuple[str, Assignment]]:
+    return sorted(
+        (node, assignment)
+        for (known, node), assignment in governance.assigned.items()
+        if known == tag and identity.kind_of(node) == labels.COLUMN
+    )
+
+
+def _follow(
+    tag: str,
+    origin: str,
+    assignment: Assignment,
+    answer: Answer,
+    governance: Governance,
+    found: _Found,
+) -> None:
+    """Breadth first over this answer; of several origins the nearest, then the least id, speaks."""
+    after = _edges_by_source(answer.column_edges)
+    paths: dict[str, tuple[ColumnEdge, ...]] = {origin: ()}
+    level = [origin]
+    while level:
+        following: list[str] = []
+        for column in level:
+            for edge in after.get(column, ()):
+                if (tag, edge.source, edge.target) in governance.blocked:
+                    found.blocked.add(edge)
+                elif edge.target not in paths:
+                    paths[edge.target] = (*paths[column], edge)
+                    following.append(edge.target)
+        level = sorted(following)
+    for column, path in paths.items():
+        known = found.carriers.get(column)
+        if known is None or len(path) < len(known.path):
+            found.carriers[column] = Carrier(column, origin, assignment, path)
+
+
+def _edges_by_source(edges: Iterable[ColumnEdge]) -> dict[str, list[ColumnEdge]]:
+    after: dict[str, list[ColumnEdge]] = {}
+    for edge in sorted(edges):
+        if edge.kind == labels.DIRECT:
+            after.setdefault(edge.source, []).append(edge)
+    return after
+
+
+def _gaps(
+    found: _Found,
+    lineage: Lineage,
+    catalogue: Catalogue,
+    at: int | None,
+    expired: Callable[[], bool],
+) -> tuple[Gap, ...]:
+    """Where the class may go on unseen: plans that read its datasets and report a gap."""
+    datasets = sorted({found.datasets[key] for key in found.carriers if key in found.datasets})
+    if len(datasets) > MOST_DATASETS:
+        found.cut(Partial("nodes", MOST_DATASETS))
+    uses: dict[str, PlanUse] = {}
+    for dataset in datasets[:MOST_DATASETS]:
+        if expired():
+            found.cut(Partial("time", 0))
+            break
+        answer = lineage.ask(Question(dataset, Direction.DOWNSTREAM, 1, at))
+        found.cut(answer.partial)
+        uses.update((use.logical_plan, use) for use in answer.plans if dataset in use.sources)
+    rows = catalogue.logical_plans(uses)
+    gaps = [
+        Gap(row.id, row.job, uses[row.id].sources, uses[row.id].targets, tuple(listed))
+        for row in rows
+        if (listed := json.loads(row.gaps))
+    ]
+    return tuple(sorted(gaps, key=lambda gap: gap.logical_plan))

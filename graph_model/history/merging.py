@@ -1,0 +1,192 @@
+"""Executions that tell of one write become one write: pure, on rows that the catalogue selected.
+
+A CREATE TABLE AS SELECT reports the inner insert and the command around it; two producers in one
+application (the stock agent and the listener) report everything twice. The rule looks at all
+completed writes of one output by one application, so it gives the same whatever page, window or
+time somebody looks through.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from graph_model import labels, naming
+from graph_model.store import SuccessfulWrite
+
+#: Two tellings of one write lie this close together (milliseconds).
+MERGE_WINDOW_MS: Final = 10_000
+#: A merged write may be this much earlier than one of its executions: CTAS, then two producers.
+REACH_MS: Final = 2 * MERGE_WINDOW_MS
+#: The commands around the insert of a CREATE TABLE AS SELECT.
+CTAS_COMMANDS: Final = (
+    "CreateDataSourceTableAsSelectCommand",
+    "CreateHiveTableAsSelectCommand",
+)
+_INSERT: Final = "InsertInto"
+
+#: The part of a table that has these partition values; the empty one is the whole.
+Part = frozenset[tuple[str, str | None]]
+WHOLE: Final[Part] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write of a dataset, told by one execution or by several.
+
+    ``id`` and ``at`` are those of the earliest by (at, id). ``logical_plan`` and ``job`` are of
+    the one with fewest gaps. ``parts`` is what it may have touched, ``closes`` what it replaced.
+    """
+
+    id: str
+    at: int
+    target: str
+    logical_plan: str
+    job: str
+    parts: tuple[Part, ...]
+    closes: tuple[Part, ...]
+    executions: tuple[str, ...]
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Writes are ordered by time, then by id."""
+        return self.at, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What stands beside the rows: partition texts written per execution; per logical plan how
+    many gaps its columns have and the names of its partition keys.
+    """
+
+    partitions: Mapping[str, Collection[str]]
+    gaps: Mapping[str, int]
+    keys: Mapping[str, frozenset[str]]
+
+
+NO_DETAILS: Final = Details({}, {}, {})
+
+
+def merge_writes(rows: Iterable[SuccessfulWrite], details: Details = NO_DETAILS) -> list[Write]:
+    """The writes that these completed executions tell of, by (at, id).
+
+    Of an application and output that may tell twice, ``rows`` must hold all.
+    """
+    writes = [_write(group, details) for group in group_executions(rows)]
+    return sorted(writes, key=lambda write: write.order)
+
+
+def repeated_executions(rows: Iterable[SuccessfulWrite]) -> frozenset[str]:
+    """The ids of executions that only repeat what an earlier one of their write has told."""
+    return frozenset(row.id for group in group_executions(rows) for row in group[1:])
+
+
+def group_executions(rows: Iterable[SuccessfulWrite]) -> list[tuple[SuccessfulWrite, ...]]:
+    """The executions of each write, by (at, id)."""
+    applications: defaultdict[tuple[str, str], list[SuccessfulWrite]] = defaultdict(list)
+    groups: list[tuple[SuccessfulWrite, ...]] = []
+    for row in sorted(set(rows), key=_order):
+        if row.application_id:
+            applications[row.target, row.application_id].append(row)
+        else:
+            groups.append((row,))
+    for found in applications.values():
+        groups += _pair_producers(_pair_double_writes(found))
+    return groups
+
+
+def _order(row: SuccessfulWrite) -> tuple[int, str]:
+    return row.at, row.id
+
+
+def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[tuple[SuccessfulWrite, ...]]:
+    """Each CREATE TABLE AS SELECT with the insert nearest in time, each used once."""
+    inner: dict[str, SuccessfulWrite] = {}
+    used: set[str] = set()
+    inserts = [row for row in rows if row.command.startswith(_INSERT)]
+    for outer in (row for row in rows if row.command in CTAS_COMMANDS):
+        near = [row for row in inserts if row.id not in used and _is_double(outer, row)]
+        if near:
+            twin = min(near, key=lambda row: (abs(row.at - outer.at), *_order(row)))
+            inner[outer.id] = twin
+            used.add(twin.id)
+    groups = []
+    for row in rows:
+        if row.id not in used:
+            pair = (row, inner[row.id]) if row.id in inner else (row,)
+            groups.append(tuple(sorted(pair, key=_order)))
+    return sorted(groups, key=lambda group: _order(group[0]))
+
+
+def _is_double(outer: SuccessfulWrite, inner: SuccessfulWrite) -> bool:
+    return inner.producer == outer.producer and _agree(inner, outer)
+
+
+def _agree(one: SuccessfulWrite, other: SuccessfulWrite) -> bool:
+    return one.reads == other.reads and abs(one.at - other.at) <= MERGE_WINDOW_MS
+
+
+def _pair_producers(
+    groups: Sequence[tuple[SuccessfulWrite, ...]],
+) -> list[tuple[SuccessfulWrite, ...]]:
+    """The k-th write that one producer tells of with the k-th of another, where they agree."""
+    told: defaultdict[str, int] = defaultdict(int)
+    places: defaultdict[int, list[list[SuccessfulWrite]]] = defaultdict(list)
+    for group in groups:
+        producer = group[0].producer
+        beside = places[told[producer]]
+        told[producer] += 1
+        same = next((other for other in beside if _may_join(other, group)), None)
+        if same is None:
+            beside.append(list(group))
+        else:
+            same += group
+    return [tuple(sorted(group, key=_order)) for place in places.values() for group in place]
+
+
+def _may_join(group: Sequence[SuccessfulWrite], other: Sequence[SuccessfulWrite]) -> bool:
+    return other[0].producer not in {row.producer for row in group} and _agree(group[0], other[0])
+
+
+# --- what a write touched ------------------------------------------------------------------------
+
+
+def _write(group: Sequence[SuccessfulWrite], details: Details) -> Write:
+    first = group[0]
+    best = min(group, key=lambda row: (details.gaps.get(row.logical_plan, 0), *_order(row)))
+    texts = {text for row in group for text in details.partitions.get(row.id, ())}
+    parts = tuple(sorted(map(part_of, texts), key=_part_order)) or (WHOLE,)
+    return Write(
+        id=first.id,
+        at=first.at,
+        target=first.target,
+        logical_plan=best.logical_plan,
+        job=best.job,
+        parts=parts,
+        closes=_closes(group, parts, details),
+        executions=tuple(row.id for row in group),
+    )
+
+
+def _closes(
+    group: Sequence[SuccessfulWrite], parts: tuple[Part, ...], details: Details
+) -> tuple[Part, ...]:
+    """A sign of dynamic mode in one of the tellings counts for all."""
+    if any(row.mode not in (labels.OVERWRITE, labels.OVERWRITE_PARTITIONS) for row in group):
+        return ()
+    if not any(row.dynamic for row in group):
+        return parts
+    keys = frozenset[str]().union(*(details.keys.get(row.logical_plan, ()) for row in group))
+    known = WHOLE not in parts and all(keys <= {key for key, _ in part} for part in parts)
+    return parts if known else ()
+
+
+def part_of(text: str) -> Part:
+    """``dt=2026-01-01/h=3`` as pairs."""
+    return frozenset(naming.partition_pairs(text))
+
+
+def _part_order(part: Part) -> list[tuple[str, str]]:
+    return sorted((key, value or "") for key, value in part)

@@ -1,0 +1,254 @@
+"""The past of datasets as a catalogue knows it: which writes stood there at given times.
+
+Many moments are answered together by a fixed number of catalogue queries. What was learnt stays
+for the life of the object, which is one question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from graph_model.facts import LogicalPlanRow
+from graph_model.history.merging import (
+    REACH_MS,
+    WHOLE,
+    Details,
+    Write,
+    merge_writes,
+    part_of,
+)
+from graph_model.history.visibility import Moment, visible_writes
+from graph_model.store import Catalogue, OlderWrites, Span, SpanWrites, SuccessfulWrite
+
+_Key = TypeVar("_Key")
+
+BEGINNING: Final = -(2**62)
+END: Final = 2**62
+#: Writes since the last overwrite that are read one by one: in all, and of one moment at least.
+_ROWS_AT_ONCE: Final = 2_000
+_LEAST_ROWS: Final = 64
+#: Beyond these so many of each logical plan are; the others are known by their first and last.
+EXACT_EXECUTIONS: Final = 8
+
+
+def moment_of(dataset: str, at: int | None) -> Moment:
+    """The dataset at the end of the millisecond ``at``, or at the end of time."""
+    before = END if at is None else min(at + 1, END)
+    return Moment(dataset, before, before)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What was to be seen at a moment: writes, newest first.
+
+    ``older``: where there were too many of a logical plan, between which times the others lie.
+    ``rough``: some of the writes may have been replaced by one that was not looked at.
+    """
+
+    writes: tuple[Write, ...] = ()
+    older: tuple[OlderWrites, ...] = ()
+    rough: bool = False
+
+
+class Past:
+    """Answers from one catalogue. Not to be shared between threads."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._names: dict[str, frozenset[str]] = {}  # location -> names it ever had
+        self._locations: dict[str, frozenset[str]] = {}  # name -> locations it ever stood for
+        self._plans: dict[str, LogicalPlanRow] = {}
+        self._written: dict[str, list[str]] = {}  # execution -> partitions
+        self._read: dict[str, dict[str, frozenset[str]]] = {}  # execution -> dataset -> partitions
+        self._sights: dict[Moment, Sight] = {}
+
+    # --- names
+
+    def names_of(self, datasets: Collection[str]) -> dict[str, frozenset[str]]:
+        """Per dataset the catalog names that ever stood for it."""
+        new = set(datasets) - self._names.keys()
+        if new:
+            found: dict[str, set[str]] = {dataset: set() for dataset in new}
+            for row in self._catalogue.names_of(new, None):
+                found[row.location].add(row.name)
+            self._names |= {dataset: frozenset(names) for dataset, names in found.items()}
+        return {dataset: self._names[dataset] for dataset in datasets}
+
+    def locations_of(self, datasets: Collection[str]) -> dict[str, frozenset[str]]:
+        """Per dataset the places it ever stood for: itself where it is no catalog name."""
+        new = set(datasets) - self._locations.keys()
+        if new:
+            found: dict[str, set[str]] = {dataset: set() for dataset in new}
+            for name, location in self._catalogue.locations_ever(new):
+                found[name].add(location)
+            self._locations |= {d: frozenset(places or {d}) for d, places in found.items()}
+        return {dataset: self._locations[dataset] for dataset in datasets}
+
+    def locate(self, moments: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """Per (dataset, time) where it was: the one function behind every hop."""
+        asked = set(moments)
+        places = self.locations_of({dataset for dataset, _ in asked})
+        moved = {moment for moment in asked if len(places[moment[0]]) > 1}
+        found = {moment: next(iter(places[moment[0]])) for moment in asked - moved}
+        return found | (self._catalogue.locations_of(moved) if moved else {})
+
+    # --- plans
+
+    def plans(self, ids: Collection[str]) -> dict[str, LogicalPlanRow]:
+        """The rows of these logical plans, as far as they are known."""
+        new = set(ids) - self._plans.keys()
+        if new:
+            self._plans |= {row.id: row for row in self._catalogue.logical_plans(new)}
+        return {plan: self._plans[plan] for plan in ids if plan in self._plans}
+
+    def partitions_read(self, write: Write, dataset: str) -> tuple[str, ...]:
+        """The partitions that a write's executions all say they read of a dataset; () the whole."""
+        told = [self._read.get(execution, {}).get(dataset) for execution in write.executions]
+        known = [partitions for partitions in told if partitions]
+        if len(known) < len(told):
+            return ()
+        return tuple(sorted(frozenset[str]().union(*known)))
+
+    # --- writes
+
+    def sights(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+        """Per moment what was to be seen of it."""
+        new = sorted(set(moments) - self._sights.keys())
+        if new:
+            floors = self._floors(new)
+            found = self._look(new, floors)
+            # A full overwrite that another producer knows to be one of some partitions is none.
+            again = [m for m in floors if not found[m][0].older and not _is_closed(m, found[m][1])]
+            found |= self._look(again, {})
+            for moment in new:
+                floor = BEGINNING if moment in again else floors.get(moment, BEGINNING)
+                self._sights[moment] = _sight(moment, floor, *found[moment])
+        return {moment: self._sights[moment] for moment in moments}
+
+    def last_writes(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
+        """Per dataset the time of its newest completed write at or before ``at``."""
+        targets = self._targets(datasets)
+        asked = {target for found in targets.values() for target, _ in found}
+        newest = self._catalogue.last_writes(asked, at)
+        spans: dict[str, list[Span]] = {}
+        for dataset, found in targets.items():
+            times = [newest[target] for target, place in found if target in newest and not place]
+            times = times or [newest[target] for target, _ in found if target in newest]
+            if times:
+                last = max(times)
+                spans[dataset] = [
+                    Span(target, last - REACH_MS, last + 1, place) for target, place in found
+                ]
+        rows = self._rows(spans)
+        writes = self._writes(rows)
+        return {
+            dataset: max(write.at for write in writes[dataset])
+            for dataset in spans
+            if writes[dataset]
+        }
+
+    def _floors(self, moments: Collection[Moment]) -> dict[Moment, int]:
+        """Per moment the time of the last full overwrite before it, where there was one."""
+        targets = self._targets({moment.dataset for moment in moments})
+        spans = {
+            moment: [
+                Span(target, BEGINNING, moment.since, place)
+                for target, place in targets[moment.dataset]
+            ]
+            for moment in moments
+        }
+        times = self._catalogue.last_overwrites({span for some in spans.values() for span in some})
+        found = {m: [times[span] for span in some if span in times] for m, some in spans.items()}
+        return {moment: max(some) for moment, some in found.items() if some}
+
+    def _look(
+        self, moments: Collection[Moment], floors: Mapping[Moment, int]
+    ) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
+        """Per moment its rows and the writes they tell of, from just before its floor."""
+        if not moments:
+            return {}
+        targets = self._targets({moment.dataset for moment in moments})
+        spans = {
+            moment: [
+                Span(target, floors.get(moment, BEGINNING) - REACH_MS, moment.until, place, part)
+                for target, place in targets[moment.dataset]
+                for part in moment.partitions or ("",)
+            ]
+            for moment in moments
+        }
+        rows = self._rows(spans)
+        writes = self._writes(rows)
+        return {moment: (rows[moment], writes[moment]) for moment in moments}
+
+    def _targets(self, datasets: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+        """Per dataset what writes to it are called: (target, place to ask for or "")."""
+        names = self.names_of(datasets)
+        places = self.locations_of({name for found in names.values() for name in found})
+        return {
+            dataset: [
+                (dataset, ""),
+                *((name, dataset if len(places[name]) > 1 else "") for name in sorted(found)),
+            ]
+            for dataset, found in names.items()
+        }
+
+    def _rows(self, spans: Mapping[_Key, Collection[Span]]) -> dict[_Key, SpanWrites]:
+        asked = {span for some in spans.values() for span in some}
+        most = max(_LEAST_ROWS, _ROWS_AT_ONCE // max(1, len(asked)))
+        found = self._catalogue.writes(asked, most=most, per_plan=EXACT_EXECUTIONS + 1)
+        return {key: _joined([found[span] for span in some]) for key, some in spans.items()}
+
+    def _writes(self, rows: Mapping[_Key, SpanWrites]) -> dict[_Key, list[Write]]:
+        """Merged with all that the same applications told; each where one of its rows is."""
+        listed = {row for some in rows.values() for row in some.writes}
+        pairs = {(row.target, row.application_id) for row in listed if row.application_id}
+        everything = listed | set(self._catalogue.companions(pairs) if pairs else ())
+        by_execution = {
+            execution: write
+            for write in merge_writes(everything, self._details(everything))
+            for execution in write.executions
+        }
+        return {
+            key: list(dict.fromkeys(by_execution[row.id] for row in some.writes))
+            for key, some in rows.items()
+        }
+
+    def _details(self, rows: Collection[SuccessfulWrite]) -> Details:
+        new = {row.id for row in rows} - self._written.keys()
+        targets = {row.id: row.target for row in rows}
+        self._written |= {execution: [] for execution in new}
+        for part in self._catalogue.partitions(new) if new else ():
+            if part.role == "write" and part.dataset == targets[part.execution]:
+                self._written[part.execution].append(part.partition)
+            elif part.role == "read":
+                read = self._read.setdefault(part.execution, {})
+                read[part.dataset] = read.get(part.dataset, frozenset()) | {part.partition}
+        plans = self.plans({row.logical_plan for row in rows})
+        return Details(
+            self._written,
+            {plan: len(json.loads(row.gaps)) for plan, row in plans.items()},
+            {plan: frozenset(json.loads(row.partition_keys)) for plan, row in plans.items()},
+        )
+
+
+def _joined(found: Collection[SpanWrites]) -> SpanWrites:
+    writes = dict.fromkeys(write for some in found for write in some.writes)
+    older = dict.fromkeys(plan for some in found for plan in some.older)
+    return SpanWrites(tuple(writes), tuple(older))
+
+
+def _is_closed(moment: Moment, writes: Iterable[Write]) -> bool:
+    """Whether a full overwrite is among what was there before the moment."""
+    return any(WHOLE in write.closes and write.at < moment.since for write in writes)
+
+
+def _sight(moment: Moment, floor: int, rows: SpanWrites, writes: Collection[Write]) -> Sight:
+    if rows.older:  # the overwrite at the floor may be one of those left out
+        writes = [write for write in writes if write.at >= floor]
+    parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)
+    seen = tuple(visible_writes(writes, moment.since, moment.until, parts))
+    rough = bool(rows.older) and any(w.closes and WHOLE not in w.closes for w in writes)
+    return Sight(seen, rows.older, rough)

@@ -1,0 +1,411 @@
+"""The journal as lines of text: the same from every database, and into every database.
+
+    {"headwater": "backup", "format": 1, "createdAt": …}      what this is
+    {"position": 1, "kind": "plan", …, "receipts": […]}       a document, body and arrivals included
+    {"raw": "<hash>", "scope": "", "positions": [1]}          what bytes on a wire were taken as
+    {"end": {"documents": 1, "receipts": 1, "sha256": "…"}}   nothing is missing
+
+``sha256`` covers all lines before the last. A body is kept byte for byte, for its hash covers its
+bytes: as text where it is UTF-8, else in base64. Graph and catalogue are not in it, nor are the
+settings of ``journal_meta``, which tell how far those are: they are built anew from the documents,
+and come out the same.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.database import chunks, count_from, insert_new, read, write
+from graph_model.errors import ConfigurationError, InvalidInput, JournalUnavailable
+from graph_model.journal.content import content_hash, pack, unpack
+from graph_model.journal.tables import bodies, documents, meta, raw, receipts
+
+FORMAT: Final = 1
+_PAGE: Final = 50
+_RAW_PAGE: Final = 1_000
+_LINES: Final = 100
+
+Progress = Callable[[int, int], None]
+"""Told how many documents are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What an archive holds. ``created_at``, ``oldest`` and ``newest`` receipt: epoch ms."""
+
+    created_at: int
+    documents: int
+    receipts: int
+    oldest: int | None
+    newest: int | None
+
+
+# --- journal -> lines ----------------------------------------------------------------------------
+
+
+def dump(engine: Engine, created_at: int, progress: Progress) -> Iterator[bytes]:
+    """The lines, each with its end; ``created_at`` is epoch ms.
+
+    Documents that come meanwhile are left for the next one; nobody waits for this one.
+    """
+    total = hashlib.sha256()
+    counts = {"documents": 0, "receipts": 0}
+    for line in _lines(engine, created_at, counts, progress):
+        text = _text(line)
+        total.update(text)
+        yield text
+    yield _text({"end": {**counts, "sha256": total.hexdigest()}})
+
+
+def _text(line: Any) -> bytes:
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _lines(
+    engine: Engine, created_at: int, counts: dict[str, int], progress: Progress
+) -> Iterator[dict[str, Any]]:
+    yield {"headwater": "backup", "format": FORMAT, "createdAt": created_at}
+    with read(engine, JournalUnavailable) as connection:
+        last, newest = connection.execute(_ends()).one()
+        total = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
+    for line in _documents(engine, last or 0, newest or 0):
+        counts["documents"] += 1
+        counts["receipts"] += len(line["receipts"])
+        yield line
+        if counts["documents"] % _PAGE == 0:
+            progress(counts["documents"], max(total, counts["documents"]))
+    yield from _raw(engine, last or 0)
+
+
+def _ends() -> sa.Select[Any]:
+    # Apart, each is a seek; together they are a walk.
+    return sa.select(
+        *(
+            sa.select(sa.func.max(column)).scalar_subquery()
+            for column in (documents.c.position, receipts.c.id)
+        )
+    )
+
+
+def _documents(engine: Engine, last: int, newest: int) -> Iterator[dict[str, Any]]:
+    asked = (
+        sa.select(documents, bodies.c.api_version, bodies.c.packed)
+        .join_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
+        .order_by(documents.c.position)
+        .limit(_PAGE)
+    )
+    done = 0
+    while True:
+        with read(engine, JournalUnavailable) as connection:
+            page = connection.execute(asked.where(documents.c.position.between(done + 1, last)))
+            rows = page.all()
+            arrivals = _arrivals(connection, [row.position for row in rows], newest)
+        for row in rows:
+            yield _document(row, arrivals[row.position])
+        if len(rows) < _PAGE:
+            return
+        done = rows[-1].position
+
+
+def _arrivals(
+    connection: Connection, positions: Sequence[int], newest: int
+) -> dict[int, list[list[Any]]]:
+    found: dict[int, list[list[Any]]] = {position: [] for position in positions}
+    columns = receipts.c
+    asked = (
+        sa.select(
+            columns.position,
+            columns.id,
+            columns.received_at,
+            columns.principal,
+            columns.route,
+            columns.raw_hash,
+        )
+        .where(columns.position.in_(positions), columns.id <= newest)
+        .order_by(columns.position, columns.id)
+    )
+    for position, *arrival in connection.execute(asked):
+        found[position].append(arrival)
+    return found
+
+
+def _document(row: Any, arrivals: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    return {
+        "position": row.position,
+        "kind": row.kind,
+        "apiVersion": row.api_version,
+        "planId": row.plan_id,
+        "scope": row.scope,
+        "subject": row.subject,
+        "contentHash": row.content_hash,
+        "state": row.state,
+        "reason": row.reason,
+        "receivedAt": row.received_at,
+        "receipts": arrivals,
+        **_spelled(row),
+    }
+
+
+def _spelled(row: Any) -> dict[str, str]:
+    try:
+        body = unpack(row.packed)
+    except ValueError as error:
+        raise JournalUnavailable(
+            f"the body of document {row.position} is damaged: it {error}; nothing was written:"
+            " headwater journal check lists all that is damaged"
+        ) from error
+    try:
+        return {"body": body.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(body).decode("ascii")}
+
+
+def _raw(engine: Engine, last: int) -> Iterator[dict[str, Any]]:
+    """What bytes were taken as, where all of it is in the archive."""
+    keys = (raw.c.raw_hash, raw.c.scope)
+    asked = sa.select(*keys).distinct().order_by(*keys).limit(_RAW_PAGE)
+    after: tuple[str, str] | None = None
+    while True:
+        page = asked
+        if after is not None:
+            values = [sa.literal(v, k.type) for v, k in zip(after, keys, strict=True)]
+            page = asked.where(sa.tuple_(*keys) > sa.tuple_(*values))
+        with read(engine, JournalUnavailable) as connection:
+            found = [(row.raw_hash, row.scope) for row in connection.execute(page)]
+            taken = _positions_of(connection, found)
+        for key in found:
+            if max(taken[key]) <= last:
+                yield {"raw": key[0], "scope": key[1], "positions": taken[key]}
+        if len(found) < _RAW_PAGE:
+            return
+        after = found[-1]
+
+
+def _positions_of(
+    connection: Connection, keys: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], list[int]]:
+    found: dict[tuple[str, str], list[int]] = {}
+    for chunk in chunks(sorted({raw_hash for raw_hash, _ in keys})):
+        asked = (
+            sa.select(raw.c.raw_hash, raw.c.scope, raw.c.position)
+            .where(raw.c.raw_hash.in_(chunk))
+            .order_by(raw.c.raw_hash, raw.c.scope, raw.c.ordinal)
+        )
+        for raw_hash, scope, position in connection.execute(asked):
+            found.setdefault((raw_hash, scope), []).append(position)
+    return found
+
+
+# --- lines -> contents ---------------------------------------------------------------------------
+
+
+def examine(lines: Iterable[bytes]) -> Contents:
+    """What an archive holds, once every line of it has been found whole.
+
+    Raises InvalidInput, naming the line, for anything that is missing, changed or cut off.
+    """
+    total = hashlib.sha256()
+    found = _Examination()
+    for number, text in enumerate(lines, 1):
+        try:
+            line = json.loads(text)
+            if found.ended:
+                raise ValueError("something follows the end")
+            found.take(line, number, total.hexdigest())
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            said = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise InvalidInput(f"line {number} of the backup is damaged: {said}") from error
+        total.update(text)
+    if not found.ended:
+        raise InvalidInput("the backup is cut off: its last line is missing")
+    return found.contents()
+
+
+class _Examination:
+    """What has been seen of an archive so far."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._created_at = 0
+        self._documents = 0
+        self._receipts = 0
+        self._last = 0
+        self._times: list[int] = []
+
+    def take(self, line: Any, number: int, sha256: str) -> None:
+        if (number == 1) != ("headwater" in line):
+            raise ValueError("expected a backup made by headwater backup")
+        if "headwater" in line:
+            self._begin(line)
+        elif "position" in line:
+            self._document(line)
+        elif "end" in line:
+            self._end(line["end"], sha256)
+        elif "raw" not in line:
+            raise ValueError("an unknown kind of line")
+
+    def contents(self) -> Contents:
+        oldest, newest = (self._times[0], self._times[-1]) if self._times else (None, None)
+        return Contents(self._created_at, self._documents, self._receipts, oldest, newest)
+
+    def _begin(self, line: Any) -> None:
+        if line["format"] != FORMAT:
+            raise ValueError(f"its format is {line['format']}, this Headwater knows {FORMAT}")
+        self._created_at = int(line["createdAt"])
+
+    def _document(self, line: Any) -> None:
+        content = content_hash(line["kind"], line["apiVersion"], _body_of(line))
+        if content != line["contentHash"]:
+            raise ValueError(f"the content of document {line['position']} has another hash")
+        if line["position"] <= self._last:
+            raise ValueError("its documents are not in order")
+        self._last = line["position"]
+        self._documents += 1
+        self._receipts += len(line["receipts"])
+        self._times = [*self._times[:1], line["receivedAt"]]
+
+    def _end(self, end: Any, sha256: str) -> None:
+        counts = (end["documents"], end["receipts"])
+        if counts != (self._documents, self._receipts) or end["sha256"] != sha256:
+            raise ValueError("it holds something else than its last line says")
+        self.ended = True
+
+
+def _body_of(line: Any) -> bytes:
+    if "base64" in line:
+        return base64.b64decode(line["base64"], validate=True)
+    body: bytes = line["body"].encode()
+    return body
+
+
+# --- lines -> journal ----------------------------------------------------------------------------
+
+
+def load(
+    engine: Engine,
+    lines: Callable[[], Iterable[bytes]],
+    settings: Mapping[str, str],
+    *,
+    replace: bool,
+    progress: Progress,
+) -> Contents:
+    """Put an archive into the journal, all of it or nothing; ``lines`` opens it anew each time.
+
+    ``settings`` are set with it: they say that graph and catalogue are to be built anew.
+    Positions, receipts and states are those of the archive. Raises InvalidInput for an archive
+    that is not whole, ConfigurationError for a journal that holds something already, unless
+    ``replace``: then what it holds is removed in the same transaction.
+    """
+    contents = examine(lines())
+
+    def work(connection: Connection) -> None:
+        _make_room(connection, replace=replace)
+        done = 0
+        for chunk in chunks(map(json.loads, lines()), _LINES):
+            done += _insert(connection, chunk)
+            progress(done, contents.documents)
+        _set(connection, settings)
+        for table, column in ((documents, "position"), (receipts, "id")):
+            count_from(connection, table, column)
+        _check_counts(connection, contents)
+
+    write(engine, work, JournalUnavailable)
+    return contents
+
+
+def _make_room(connection: Connection, *, replace: bool) -> None:
+    held = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
+    if held and not replace:
+        raise ConfigurationError(
+            f"the journal holds {held:,} documents: restore into an empty one, or say --replace to"
+            " remove them (headwater backup keeps them elsewhere first)"
+        )
+    for table in (raw, receipts, documents, bodies):
+        connection.execute(table.delete())
+
+
+def _insert(connection: Connection, lines: Sequence[Any]) -> int:
+    """One bounded part of an archive; how many documents were in it."""
+    found = [line for line in lines if "position" in line]
+    rows = [_document_row(line) for line in found]
+    for table, inserted in (
+        (bodies, [_body_row(line) for line in found]),
+        (documents, rows),
+        (receipts, [row for line in found for row in _receipt_rows(line)]),
+        (raw, [row for line in lines if "raw" in line for row in _raw_rows(line)]),
+    ):
+        if inserted:
+            # Only a body may come twice: as several scopes reported it.
+            new = insert_new(connection, table) if table is bodies else table.insert()
+            connection.execute(new, inserted)
+    return len(found)
+
+
+def _set(connection: Connection, settings: Mapping[str, str]) -> None:
+    for key, value in settings.items():
+        connection.execute(meta.delete().where(meta.c.key == key))
+        connection.execute(meta.insert(), {"key": key, "value": value})
+
+
+def _check_counts(connection: Connection, contents: Contents) -> None:
+    for table, expected in ((documents, contents.documents), (receipts, contents.receipts)):
+        counted = connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
+        if counted != expected:
+            raise JournalUnavailable(
+                f"{table.name} holds {counted} rows, the backup {expected}: nothing was restored"
+            )
+
+
+def _body_row(line: Any) -> dict[str, Any]:
+    body = _body_of(line)
+    return {
+        "content_hash": line["contentHash"],
+        "kind": line["kind"],
+        "api_version": line["apiVersion"],
+        "size": len(body),
+        "packed": pack(body),
+    }
+
+
+def _document_row(line: Any) -> dict[str, Any]:
+    return {
+        "position": line["position"],
+        "content_hash": line["contentHash"],
+        "scope": line["scope"],
+        "kind": line["kind"],
+        "plan_id": line["planId"],
+        "subject": line["subject"],
+        "state": line["state"],
+        "reason": line["reason"],
+        "received_at": line["receivedAt"],
+    }
+
+
+def _receipt_rows(line: Any) -> Iterator[dict[str, Any]]:
+    for number, received_at, principal, route, raw_hash in line["receipts"]:
+        yield {
+            "id": number,
+            "position": line["position"],
+            "received_at": received_at,
+            "principal": principal,
+            "route": route,
+            "raw_hash": raw_hash,
+        }
+
+
+def _raw_rows(line: Any) -> Iterator[dict[str, Any]]:
+    for ordinal, position in enumerate(line["positions"]):
+        yield {
+            "raw_hash": line["raw"],
+            "scope": line["scope"],
+            "ordinal": ordinal,
+            "position": position,
+        }

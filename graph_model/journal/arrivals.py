@@ -1,0 +1,190 @@
+"""What comes into the journal: new documents and repeats, many requests in one transaction.
+
+    requests of concurrent threads -> bodies -> documents (a position each) -> receipts -> raw
+
+The number of statements does not grow with the number of requests, so a hundred of them cost
+little more than one, and one fsync.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.database import Lock, chunks, insert_new, keep_order, storable
+from graph_model.journal.content import pack
+from graph_model.journal.tables import bodies, documents, raw, receipts
+from graph_model.store import DocumentState, Receipt, Submission
+
+_Key = tuple[str, str]
+"""What tells documents apart: content hash and scope, as they are stored."""
+
+# Made once: to put these together anew takes longer than the database does.
+_KNOWN: Final = sa.select(documents.c.content_hash, documents.c.scope, documents.c.position).where(
+    documents.c.content_hash.in_(sa.bindparam("hashes", expanding=True))
+)
+_RECALLED: Final = (
+    sa.select(raw.c.position)
+    .where(raw.c.raw_hash == sa.bindparam("asked_hash"), raw.c.scope == sa.bindparam("asked_scope"))
+    .order_by(raw.c.ordinal)
+)
+_FORGET: Final = raw.delete().where(
+    raw.c.raw_hash == sa.bindparam("old_hash"), raw.c.scope == sa.bindparam("old_scope")
+)
+_REMEMBER: Final = raw.insert()
+_RECEIVE: Final = receipts.insert()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request with documents; ``packed`` are their bodies as they are stored, in order."""
+
+    submissions: tuple[Submission, ...]
+    packed: tuple[bytes, ...]
+    receipt: Receipt
+    remember: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A request whose bytes may have come before under this scope."""
+
+    scope: str
+    receipt: Receipt
+
+
+Request = Arrival | Repeat
+
+
+def arrival(
+    submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+) -> Arrival:
+    """Compresses: to be called before any lock is taken."""
+    packed = tuple(pack(submission.body) for submission in submissions)
+    return Arrival(tuple(submissions), packed, receipt, remember)
+
+
+def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[int, ...]]:
+    """The positions of each request's documents, in order; () for a repeat that is none."""
+    keep_order(connection, Lock.ORDER)
+    arrivals = [request for request in requests if isinstance(request, Arrival)]
+    known = _record_documents(connection, arrivals)
+    positions = [
+        tuple(known[_key(submission)] for submission in request.submissions)
+        if isinstance(request, Arrival)
+        else _recalled(connection, request)
+        for request in requests
+    ]
+    _add_receipts(connection, requests, positions)
+    _remember(connection, requests, positions)
+    return positions
+
+
+def _record_documents(connection: Connection, arrivals: Sequence[Arrival]) -> Mapping[_Key, int]:
+    keys = {_key(submission) for one in arrivals for submission in one.submissions}
+    known = _known_positions(connection, keys)
+    new: dict[_Key, tuple[Submission, bytes, Receipt]] = {}
+    for one in arrivals:
+        for submission, packed in zip(one.submissions, one.packed, strict=True):
+            if _key(submission) not in known:
+                new.setdefault(_key(submission), (submission, packed, one.receipt))
+    if not new:
+        return known
+    rows = list(new.values())
+    connection.execute(insert_new(connection, bodies), [_body(one, kept) for one, kept, _ in rows])
+    connection.execute(
+        insert_new(connection, documents), [_document(one, receipt) for one, _, receipt in rows]
+    )
+    return {**known, **_known_positions(connection, new)}
+
+
+def _known_positions(connection: Connection, keys: Iterable[_Key]) -> dict[_Key, int]:
+    found: dict[_Key, int] = {}
+    for chunk in chunks(sorted({content for content, _ in keys})):
+        for content, scope, position in connection.execute(_KNOWN, {"hashes": chunk}):
+            found[content, scope] = position
+    return found
+
+
+def _recalled(connection: Connection, repeat: Repeat) -> tuple[int, ...]:
+    asked = {"asked_hash": repeat.receipt.raw_hash, "asked_scope": repeat.scope}
+    return tuple(connection.execute(_RECALLED, asked).scalars())
+
+
+def _add_receipts(
+    connection: Connection, requests: Sequence[Request], positions: Sequence[tuple[int, ...]]
+) -> None:
+    rows = [
+        {
+            "position": position,
+            "received_at": request.receipt.received_at,
+            "principal": request.receipt.principal,
+            "route": request.receipt.route,
+            "raw_hash": request.receipt.raw_hash,
+        }
+        for request, found in zip(requests, positions, strict=True)
+        for position in dict.fromkeys(found)
+    ]
+    if rows:
+        connection.execute(_RECEIVE, rows)
+
+
+def _remember(
+    connection: Connection, requests: Sequence[Request], positions: Sequence[tuple[int, ...]]
+) -> None:
+    """What these bytes were taken as, where all documents of a request have one scope."""
+    taken: dict[_Key, tuple[int, ...]] = {}
+    for request, found in zip(requests, positions, strict=True):
+        if isinstance(request, Arrival) and request.remember and request.receipt.raw_hash:
+            scopes = {storable(submission.scope) for submission in request.submissions}
+            if len(scopes) == 1:
+                # Of two readings of the same bytes (a masking rule has changed) the last counts.
+                taken[storable(request.receipt.raw_hash), scopes.pop()] = found
+    if not taken:
+        return
+    connection.execute(
+        _FORGET,
+        [{"old_hash": raw_hash, "old_scope": scope} for raw_hash, scope in taken],
+    )
+    connection.execute(
+        _REMEMBER,
+        [
+            {"raw_hash": raw_hash, "scope": scope, "ordinal": ordinal, "position": position}
+            for (raw_hash, scope), found in taken.items()
+            for ordinal, position in enumerate(found)
+        ],
+    )
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def _key(submission: Submission) -> _Key:
+    return submission.content_hash, storable(submission.scope)
+
+
+def _body(submission: Submission, packed: bytes) -> dict[str, Any]:
+    return {
+        "content_hash": submission.content_hash,
+        "kind": submission.kind.value,
+        "api_version": submission.api_version,
+        "size": len(submission.body),
+        "packed": packed,
+    }
+
+
+def _document(submission: Submission, receipt: Receipt) -> dict[str, Any]:
+    return {
+        "content_hash": submission.content_hash,
+        "scope": submission.scope,
+        "kind": submission.kind.value,
+        "plan_id": submission.plan_id,
+        "subject": submission.subject,
+        "state": DocumentState.PENDING.value,
+        "reason": None,
+        "received_at": receipt.received_at,
+    }

@@ -1,0 +1,50 @@
+"""What becomes of documents: their states, and what leaves the journal for good."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.database import Lock, chunks, keep_order
+from graph_model.journal.tables import bodies, documents, raw, receipts
+from graph_model.store import DocumentState
+
+
+def set_state(
+    connection: Connection, positions: Collection[int], state: DocumentState, reason: str | None
+) -> None:
+    """The reason replaces the one before; None removes it."""
+    for chunk in chunks(sorted(set(positions))):
+        connection.execute(
+            documents.update()
+            .where(documents.c.position.in_(chunk))
+            .values(state=state.value, reason=reason)
+        )
+
+
+def drop(connection: Connection, positions: Sequence[int]) -> None:
+    """Remove these documents, their receipts, and bodies that no other document has.
+
+    What their bytes were taken as goes as well, so that the same bytes are read anew when they
+    come again: only then does the document meet the command that names it.
+    """
+    # A body that goes must not be the one that another process has just found to be there.
+    keep_order(connection, Lock.ORDER)
+    gone = documents.c.position.in_(positions)
+    hashes = connection.execute(sa.select(documents.c.content_hash).where(gone)).scalars().all()
+    connection.execute(receipts.delete().where(receipts.c.position.in_(positions)))
+    connection.execute(raw.delete().where(raw.c.raw_hash.in_(_raw_hashes(positions))))
+    connection.execute(documents.delete().where(gone))
+    still = sa.select(documents.c.content_hash).where(documents.c.content_hash.in_(hashes))
+    connection.execute(
+        bodies.delete().where(
+            bodies.c.content_hash.in_(hashes), bodies.c.content_hash.not_in(still)
+        )
+    )
+
+
+def _raw_hashes(positions: Sequence[int]) -> sa.Select[tuple[str]]:
+    """A request may have carried other documents too: all of it is read anew."""
+    return sa.select(raw.c.raw_hash).where(raw.c.position.in_(positions))

@@ -1,0 +1,129 @@
+"""Whether a journal is whole: every body inflated and hashed again, every row held to the others.
+
+Nothing is repaired: what is wrong is said, a sentence each, and a person decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.database import damage, read
+from graph_model.errors import JournalUnavailable
+from graph_model.journal.content import content_hash, unpack
+from graph_model.journal.tables import bodies, documents, raw, receipts
+from graph_model.store import DocumentState
+
+Progress = Callable[[int, int], None]
+"""Told how many bodies were checked, and of how many."""
+
+_PAGE: Final = 50
+
+
+def find_problems(engine: Engine, progress: Progress) -> Iterator[str]:
+    """What is wrong, a sentence each. A page of bodies is one transaction: writers go on."""
+    with read(engine, JournalUnavailable) as connection:
+        yield from damage(connection)
+        total = connection.execute(sa.select(sa.func.count()).select_from(bodies)).scalar_one()
+    done, last = 0, ""
+    while rows := _page_after(engine, last):
+        yield from (problem for row in rows if (problem := _problem(row)) is not None)
+        done, last = done + len(rows), rows[-1].content_hash
+        progress(done, max(done, total))
+    for look in _LOOKS:
+        with read(engine, JournalUnavailable) as connection:
+            found = list(look(connection))
+        yield from found
+
+
+def _page_after(engine: Engine, last: str) -> Sequence[Any]:
+    asked = (
+        sa.select(bodies)
+        .where(bodies.c.content_hash > last)
+        .order_by(bodies.c.content_hash)
+        .limit(_PAGE)
+    )
+    with read(engine, JournalUnavailable) as connection:
+        return connection.execute(asked).all()
+
+
+def _problem(row: Any) -> str | None:
+    try:
+        body = unpack(row.packed)
+    except ValueError as error:
+        return f"body {row.content_hash}: {error}"
+    if content_hash(row.kind, row.api_version, body) != row.content_hash:
+        return f"body {row.content_hash}: its content has another hash"
+    if len(body) != row.size:
+        return f"body {row.content_hash}: {len(body)} bytes, recorded were {row.size}"
+    return None
+
+
+# --- rows against each other ---------------------------------------------------------------------
+
+
+def _documents_without_body(connection: Connection) -> Iterator[str]:
+    asked = (
+        sa.select(documents.c.position, documents.c.content_hash)
+        .outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
+        .where(bodies.c.content_hash.is_(None))
+        .order_by(documents.c.position)
+    )
+    for position, content in connection.execute(asked):
+        yield f"document {position}: its body {content} is missing"
+
+
+def _bodies_without_document(connection: Connection) -> Iterator[str]:
+    kept = sa.exists().where(documents.c.content_hash == bodies.c.content_hash)
+    asked = sa.select(bodies.c.content_hash).where(~kept).order_by(bodies.c.content_hash)
+    for content in connection.execute(asked).scalars():
+        yield f"body {content}: no document has it"
+
+
+def _documents_without_receipt(connection: Connection) -> Iterator[str]:
+    received = sa.exists().where(receipts.c.position == documents.c.position)
+    asked = sa.select(documents.c.position).where(~received).order_by(documents.c.position)
+    for position in connection.execute(asked).scalars():
+        yield f"document {position}: nothing tells how it came"
+
+
+def _arrivals_without_document(connection: Connection) -> Iterator[str]:
+    for table, said in ((receipts, "a receipt"), (raw, "a record of bytes")):
+        kept = sa.exists().where(documents.c.position == table.c.position)
+        asked = sa.select(table.c.position).where(~kept).distinct().order_by(table.c.position)
+        for position in connection.execute(asked).scalars():
+            yield f"document {position}: {said} tells of it, but it is not there"
+
+
+def _odd_documents(connection: Connection) -> Iterator[str]:
+    columns = documents.c
+    known = [state.value for state in DocumentState]
+    unexplained = sa.and_(
+        columns.state == DocumentState.FAILED.value, sa.func.coalesce(columns.reason, "") == ""
+    )
+    other_kind = columns.kind != bodies.c.kind
+    asked = (
+        sa.select(columns.position, columns.state, columns.kind, bodies.c.kind.label("said"))
+        .join_from(documents, bodies, columns.content_hash == bodies.c.content_hash)
+        .where(sa.or_(columns.state.not_in(known), unexplained, other_kind))
+        .order_by(columns.position)
+    )
+    for row in connection.execute(asked):
+        if row.state not in known:
+            yield f"document {row.position}: its state {row.state!r} is none that there is"
+        elif row.kind != row.said:
+            yield f"document {row.position}: it is kept as {row.kind}, its body as {row.said}"
+        else:
+            yield f"document {row.position}: it has failed and nothing says why"
+
+
+_LOOKS: Final = (
+    _documents_without_body,
+    _bodies_without_document,
+    _documents_without_receipt,
+    _arrivals_without_document,
+    _odd_documents,
+)

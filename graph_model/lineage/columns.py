@@ -1,0 +1,375 @@
+"""Columns up and down, true in time: derivations of the executions that the table walk relates.
+
+A state is a column of a moment. Who writes a struct writes its fields: an edge into ``customer`` is
+one into ``customer.address.city`` as well, whichever way it is walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from graph_model import identity, labels, naming
+from graph_model.facts import Edge
+from graph_model.history import Moment
+from graph_model.history.past import Past, moment_of
+from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
+from graph_model.lineage.chains import distances, levels, steps_away
+from graph_model.lineage.questions import ColumnEdge, ColumnNode, Question
+from graph_model.lineage.walk import Step, Walk
+from graph_model.store import Direction, GraphReader
+
+Name = tuple[str, str]
+"""A column as a plan calls it: (dataset id, folded path)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """A column of a dataset as it was at a moment."""
+
+    moment: Moment
+    path: str
+
+    @property
+    def name(self) -> Name:
+        return self.moment.dataset, self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A derivation, between columns where they were, and the column it came from."""
+
+    edge: Edge
+    source: Cell
+
+
+@dataclass(slots=True)
+class FoundColumns:
+    """What the walks of one question have gathered so far."""
+
+    limit: int
+    bounds: Bounds
+    nodes: dict[str, ColumnNode] = field(default_factory=dict)
+    datasets: set[str] = field(default_factory=set)
+    answers: set[str] = field(default_factory=set)
+    edges: dict[str, Edge] = field(default_factory=dict)
+    reached: int = 0
+    folded: bool = False
+
+    def admit(self, names: Iterable[Name]) -> bool:
+        """Take in columns, each with its table, while the limit lasts; whether any was new."""
+        before = len(self.nodes)
+        for node in sorted((node_of(name) for name in names), key=lambda node: node.id):
+            if node.id in self.nodes:
+                continue
+            if len(self.nodes) + 1 + len(self.datasets | {node.dataset}) > max(self.limit, 2):
+                self.bounds.cut("nodes", self.limit)
+                break
+            self.nodes[node.id] = node
+            self.datasets.add(node.dataset)
+        return len(self.nodes) > before
+
+    def drawn(self) -> list[ColumnEdge]:
+        """The edges between columns that are drawn, folded."""
+        found = [e for e in self.edges.values() if {e.out_id, e.in_id} <= self.nodes.keys()]
+        if sum(len(str(edge.value("expression") or "")) for edge in found) > TEXT_LIMIT:
+            self.bounds.cut("bytes", TEXT_LIMIT)
+            found = [replace(edge, properties=_without_text(edge)) for edge in found]
+        return fold_column_edges(found)
+
+
+def _without_text(edge: Edge) -> tuple[tuple[str, str | int | float | bool], ...]:
+    return tuple((key, "" if key == "expression" else v) for key, v in edge.properties)
+
+
+class Columns:
+    """The column walks of one question, over one graph and one past."""
+
+    def __init__(self, graph: GraphReader, past: Past, bounds: Bounds, *, indirect: bool) -> None:
+        self._graph = graph
+        self._past = past
+        self._bounds = bounds
+        self._indirect = indirect
+        self._names: dict[str, Name] = {}  # column id -> what it is
+        self._into: dict[str, list[Edge]] = {}  # column id -> derivations into it
+        self._deciding: dict[str, list[Edge]] = {}  # logical plan -> influences on it
+        self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
+
+    def upstream(self, start: Collection[Name], question: Question, found: FoundColumns) -> None:
+        """Where columns came from."""
+        walk = Walk(self._graph, self._past, self._bounds, moment_of("", question.at).until)
+        frontier = {Cell(moment_of(dataset, question.at), path) for dataset, path in start}
+        visited = set(frontier)
+        for level in range(question.depth):
+            if not frontier or self._bounds.over():
+                break
+            hops = self._expand(walk, frontier)
+            reached = {hop.source for some in hops.values() for hop in some}
+            names = {cell.name for cell in reached}
+            if found.admit(names):
+                found.reached = max(found.reached, level + 1)
+            found.edges |= {hop.edge.id: hop.edge for some in hops.values() for hop in some}
+            ids = {column_id(name) for name in names} & found.nodes.keys()
+            found.answers |= ids
+            frontier = {c for c in reached - visited if column_id(c.name) in found.nodes}
+            visited |= frontier
+        found.folded |= walk.folded
+
+    def downstream(self, start: Collection[Name], question: Question, found: FoundColumns) -> None:
+        """What came of columns: the mirror, by the same relation among the candidates."""
+        candidates, plans = self._candidates(start, question)
+        until = moment_of("", question.at).until
+        walk = Walk(self._graph, self._past, self._bounds, until, plans)
+        roots = {Cell(moment_of(dataset, question.at), path) for dataset, path in candidates}
+        hops: dict[Cell, list[Hop]] = {}
+        frontier = set(roots)
+        for _ in range(question.depth):
+            if not frontier or self._bounds.over():
+                break
+            hops |= self._expand(walk, frontier)
+            reached = {hop.source for cell in frontier for hop in hops[cell]}
+            frontier = {c for c in reached - hops.keys() if c.name in candidates}
+        self._draw(start, question, found, hops, roots)
+        found.folded |= walk.folded
+
+    def _draw(
+        self,
+        start: Collection[Name],
+        question: Question,
+        found: FoundColumns,
+        hops: Mapping[Cell, list[Hop]],
+        roots: Collection[Cell],
+    ) -> None:
+        """Take in every chain of at most ``depth`` steps from a root to the start."""
+        nexts = {cell: {hop.source for hop in some} for cell, some in hops.items()}
+        goals = {c: 0 for sources in nexts.values() for c in sources if c.name in set(start)}
+        away = distances(nexts, goals)
+        kept = {root for root in roots if steps_away(root, nexts, away) <= question.depth}
+        level = levels(nexts, kept)
+        nodes: dict[int, set[Name]] = {}
+        for cell in level.keys() & hops.keys():
+            for hop in hops[cell]:
+                length = away.get(hop.source, question.depth) + 1
+                if level[cell] + length <= question.depth:
+                    nodes.setdefault(length, set()).add(cell.name)
+                    found.edges[hop.edge.id] = hop.edge
+        for length in sorted(nodes):
+            if found.admit(nodes[length]):
+                found.reached = max(found.reached, length)
+        found.answers |= {column_id(root.name) for root in kept} & found.nodes.keys()
+
+    # --- one level up
+
+    def _expand(self, walk: Walk, cells: Collection[Cell]) -> dict[Cell, list[Hop]]:
+        steps = walk.expand({cell.moment for cell in cells})
+        self._learn_derivations(cells, steps)
+        if self._indirect:
+            self._learn_influences({s.logical_plan for some in steps.values() for s in some})
+        return {
+            cell: [hop for step in steps[cell.moment] for hop in self._hops(cell, step)]
+            for cell in cells
+        }
+
+    def _learn_derivations(
+        self, cells: Iterable[Cell], steps: Mapping[Moment, tuple[Step, ...]]
+    ) -> None:
+        asked = {
+            column_id((target, holder))
+            for cell in cells
+            for target in {step.target for step in steps[cell.moment]}
+            for holder in holders(cell.path)
+        }
+        new = asked - self._into.keys()
+        if not new:
+            return
+        page = self._graph.edges(new, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        self._into |= {column: [] for column in new}
+        for edge in page.edges:
+            if self._wants(edge):
+                self._into[edge.in_id].append(edge)
+        self.learn_names({edge.out_id for edge in page.edges})
+
+    def _wants(self, edge: Edge) -> bool:
+        return self._indirect or edge.value("kind") == labels.DIRECT
+
+    def _learn_influences(self, plans: Collection[str]) -> None:
+        new = set(plans) - self._deciding.keys()
+        if not new:
+            return
+        page = self._graph.edges(new, Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        self._deciding |= {plan: [] for plan in new}
+        for edge in page.edges:
+            self._deciding[edge.in_id].append(edge)
+        self.learn_names({edge.out_id for edge in page.edges})
+        self._learn_outputs({edge.in_id for edge in page.edges})
+
+    def _learn_outputs(self, plans: Collection[str]) -> None:
+        """The columns of the schemas that these plans write."""
+        new = set(plans) - self._outputs.keys()
+        if not new:
+            return
+        written = self._graph.edges(new, Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
+        schemas = {edge.in_id for edge in written.edges}
+        held = self._graph.edges(schemas, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+        self._bounds.note_hub(written.cut | held.cut)
+        self.learn_names({edge.in_id for edge in held.edges})
+        columns: dict[str, set[Name]] = {schema: set() for schema in schemas}
+        for edge in held.edges:
+            if edge.in_id in self._names:
+                columns[edge.out_id].add(self._names[edge.in_id])
+        outputs: dict[str, set[Name]] = {plan: set() for plan in new}
+        for edge in written.edges:
+            outputs[edge.out_id] |= columns[edge.in_id]
+        self._outputs |= {plan: frozenset(names) for plan, names in outputs.items()}
+
+    def learn_names(self, columns: Collection[str]) -> dict[str, Name]:
+        """Column ids -> what they are; unknown ids are left out."""
+        new = set(columns) - self._names.keys()
+        for vertex in self._graph.vertices(new) if new else ():
+            values = dict(vertex.properties)
+            name = str(values.get("dataset_id", "")), str(values.get("path", ""))
+            self._names[vertex.id] = name
+        return {column: self._names[column] for column in columns if column in self._names}
+
+    def _hops(self, cell: Cell, step: Step) -> list[Hop]:
+        """The derivations of one step into a column, its holders and by what decides all."""
+        edges = [
+            edge
+            for holder in holders(cell.path)
+            for edge in self._into[column_id((step.target, holder))]
+            if edge.value("logical_plan") == step.logical_plan
+        ]
+        if self._indirect and self._deciding[step.logical_plan]:
+            outputs = self._outputs[step.logical_plan]
+            if any((step.target, holder) in outputs for holder in holders(cell.path)):
+                edges += [as_column_edge(edge) for edge in self._deciding[step.logical_plan]]
+        return [
+            Hop(between(edge, source.name, cell.name), source)
+            for edge in edges
+            for source in self._sources(edge, step)
+        ]
+
+    def _sources(self, edge: Edge, step: Step) -> list[Cell]:
+        dataset, path = self._names.get(edge.out_id, ("", ""))
+        return [Cell(moment, path) for called, moment in step.inputs if called == dataset]
+
+    # --- candidates
+
+    def _candidates(
+        self, start: Collection[Name], question: Question
+    ) -> tuple[set[Name], set[str]]:
+        """Columns downstream and the logical plans on the way, whenever that was."""
+        columns, frontier, plans = set[Name](), set(start), set[str]()
+        for _ in range(question.depth):
+            if not frontier or self._bounds.over():
+                break
+            called = self._called(frontier)
+            page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT)
+            self._bounds.note_hub(page.cut)
+            edges = [edge for edge in page.edges if self._wants(edge)]
+            plans |= {str(edge.value("logical_plan")) for edge in edges}
+            targets = set(self.learn_names({edge.in_id for edge in edges}).values())
+            if self._indirect:
+                decided = self._decided(called)
+                plans |= decided
+                targets |= {name for plan in decided for name in self._outputs[plan]}
+            frontier = self._placed(targets | self._fields(targets)) - columns
+            columns |= frontier
+            if len(columns) > CANDIDATE_LIMIT:
+                self._bounds.cut("nodes", CANDIDATE_LIMIT)
+        return columns, plans
+
+    def _called(self, columns: Collection[Name]) -> set[str]:
+        """The ids of these columns under every name that their tables ever had."""
+        names = self._past.names_of({dataset for dataset, _ in columns})
+        return {
+            column_id((called, path))
+            for dataset, path in columns
+            for called in (dataset, *names[dataset])
+        }
+
+    def _decided(self, columns: Collection[str]) -> set[str]:
+        page = self._graph.edges(columns, Direction.DOWNSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        plans = {edge.in_id for edge in page.edges}
+        self._learn_outputs(plans)
+        return plans
+
+    def _placed(self, columns: Collection[Name]) -> set[Name]:
+        places = self._past.locations_of({dataset for dataset, _ in columns})
+        return {(place, path) for dataset, path in columns for place in places[dataset]}
+
+    def _fields(self, columns: Collection[Name]) -> set[Name]:
+        """The known nested columns inside these."""
+        if not columns:
+            return set()
+        places = self._past.locations_of({dataset for dataset, _ in columns})
+        names = self._past.names_of({p for found in places.values() for p in found})
+        asked = places.keys() | names.keys() | {n for found in names.values() for n in found}
+        page = self._graph.edges(asked, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        known = self._placed(self.learn_names({edge.in_id for edge in page.edges}).values())
+        tops = self._placed(columns)
+        return {
+            (dataset, path)
+            for dataset, path in known
+            if any((dataset, holder) in tops for holder in holders(path)[1:])
+        }
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def column_id(name: Name) -> str:
+    return identity.column_id(*name)
+
+
+def node_of(name: Name) -> ColumnNode:
+    return ColumnNode(column_id(name), *name)
+
+
+def holders(path: str) -> list[str]:
+    """A column and the structs that hold it, innermost first: ``a.b`` => ``a.b``, ``a``."""
+    segments = naming.split_path(path)
+    if len(segments) == 1:
+        return [path]
+    return [naming.column_path(segments[:length]) for length in range(len(segments), 0, -1)]
+
+
+def between(edge: Edge, source: Name, target: Name) -> Edge:
+    """The same derivation between columns where they were: under their tables' own ids."""
+    out_id, in_id = column_id(source), column_id(target)
+    if (edge.out_id, edge.in_id) == (out_id, in_id):
+        return edge
+    return replace(edge, id=f"{edge.id}.{out_id}.{in_id}", out_id=out_id, in_id=in_id)
+
+
+def as_column_edge(influence: Edge) -> Edge:
+    """``column -influences-> plan`` in the properties of an edge between columns."""
+    values = dict(influence.properties)
+    return replace(
+        influence,
+        properties=(
+            ("expression", str(values.get("expression", ""))),
+            ("how", str(values.get("how", ""))),
+            ("kind", labels.INDIRECT),
+            ("logical_plan", influence.in_id),
+        ),
+    )
+
+
+def fold_column_edges(edges: Iterable[Edge]) -> list[ColumnEdge]:
+    """One edge per (from, to, kind, how); expressions joined in sorted order."""
+    plans: dict[tuple[str, str, str, str], set[str]] = {}
+    texts: dict[tuple[str, str, str, str], set[str]] = {}
+    for edge in edges:
+        values = dict(edge.properties)
+        key = (edge.out_id, edge.in_id, str(values["kind"]), str(values["how"]))
+        plans.setdefault(key, set()).add(str(values["logical_plan"]))
+        texts.setdefault(key, set()).add(str(values.get("expression", "")))
+    return [
+        ColumnEdge(*key, " | ".join(sorted(filter(None, texts[key]))), tuple(sorted(plans[key])))
+        for key in sorted(plans)
+    ]

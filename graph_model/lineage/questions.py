@@ -1,0 +1,89 @@
+"""What is asked about lineage, and what an answer holds: frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph_model.store import Direction
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``node`` is an id; ``at`` epoch ms or None for the end of time; ``limit`` counts nodes."""
+
+    node: str
+    direction: Direction = Direction.BOTH
+    depth: int = 1
+    at: int | None = None
+    columns: bool = False
+    indirect: bool = False
+    limit: int = 500
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The one asked for, or both."""
+        if self.direction == Direction.BOTH:
+            return (Direction.UPSTREAM, Direction.DOWNSTREAM)
+        return (self.direction,)
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """Why an answer is not whole: ``nodes``, ``edges``, ``bytes``, ``time``, ``hub`` or
+    ``rebuilding``.
+    """
+
+    reason: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PlanUse:
+    """A logical plan in an answer, with the datasets of it that the answer draws."""
+
+    logical_plan: str
+    job: str
+    mode: str
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnEdge:
+    """One per (source, target, kind, how), whatever number of plans stands behind it."""
+
+    source: str
+    target: str
+    kind: str
+    how: str
+    expression: str
+    plans: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNode:
+    id: str
+    dataset: str  # the dataset's id
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question found; all tuples sorted. ``as_of`` is the newest event considered.
+
+    ``via``: the datasets and columns among them that only lie on the way: part of a chain that
+    was true at its time, but no answer at the time asked. ``folded``: repeated runs were taken
+    together, so the answer contains the exact one and perhaps a little more.
+    """
+
+    datasets: tuple[str, ...]
+    jobs: tuple[str, ...]
+    plans: tuple[PlanUse, ...]
+    columns: tuple[ColumnNode, ...]
+    column_edges: tuple[ColumnEdge, ...]
+    as_of: int | None
+    depth_asked: int
+    depth_reached: int
+    partial: Partial | None
+    folded: bool = False
+    via: tuple[str, ...] = ()

@@ -1,0 +1,236 @@
+"""Tables and jobs up and down, true in time.
+
+Upstream follows what each write had seen. Downstream is the mirror: the coarse graph, time ignored,
+gives candidates; kept are those from which the same backward walk, inside them, reaches the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from graph_model import identity, labels
+from graph_model.history import Moment
+from graph_model.history.past import Past, moment_of
+from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds
+from graph_model.lineage.chains import FAR, distances, levels, steps_away
+from graph_model.lineage.questions import PlanUse, Question
+from graph_model.lineage.walk import Step, Walk, plans_of_job
+from graph_model.store import Direction, GraphReader
+
+#: A use of a logical plan: it, its job, and a dataset read ("" none) or written ("" none), each as
+#: it is drawn and as the plan calls it.
+Use = tuple[str, str, str, str, str, str]
+
+
+@dataclass(slots=True)
+class Found:
+    """What the walks of one question have gathered so far."""
+
+    limit: int
+    bounds: Bounds
+    datasets: set[str] = field(default_factory=set)
+    answers: set[str] = field(default_factory=set)
+    jobs: set[str] = field(default_factory=set)
+    uses: set[Use] = field(default_factory=set)
+    reached: int = 0
+    folded: bool = False
+
+    def admit(self, datasets: Iterable[str], jobs: Iterable[str]) -> bool:
+        """Take in nodes, in the order of their ids, while the limit lasts; whether any was new."""
+        before = len(self.datasets) + len(self.jobs)
+        for known, offered in ((self.jobs, jobs), (self.datasets, datasets)):
+            for node in sorted(set(offered) - known):
+                if len(self.datasets) + len(self.jobs) >= self.limit:
+                    self.bounds.cut("nodes", self.limit)
+                    break
+                known.add(node)
+        return len(self.datasets) + len(self.jobs) > before
+
+    def plan_uses(self, modes: Mapping[str, str]) -> tuple[PlanUse, ...]:
+        """The uses between nodes that are drawn, one a logical plan."""
+        sources: dict[tuple[str, str], set[str]] = {}
+        targets: dict[tuple[str, str], set[str]] = {}
+        for plan, job, source, _, target, _ in self.uses:
+            if job in self.jobs:
+                sources.setdefault((plan, job), set()).update({source} & self.datasets)
+                targets.setdefault((plan, job), set()).update({target} & self.datasets)
+        return tuple(
+            sorted(
+                PlanUse(
+                    plan, job, modes.get(plan, ""), tuple(sorted(found)),
+                    tuple(sorted(targets[plan, job])),
+                )
+                for (plan, job), found in sources.items()
+            )
+        )  # fmt: skip
+
+
+class Tables:
+    """The walks of one question, over one graph and one past."""
+
+    def __init__(self, graph: GraphReader, past: Past, bounds: Bounds) -> None:
+        self._graph = graph
+        self._past = past
+        self._bounds = bounds
+
+    def upstream(self, question: Question, found: Found) -> None:
+        """What the node came from. The walk is breadth first, so levels are least depths."""
+        walk = self._walk(question)
+        if identity.kind_of(question.node) == labels.JOB:
+            first = self._live_steps(question, found)
+        else:
+            roots = [moment_of(question.node, question.at)]
+            first = self._steps_from(walk, roots if question.depth else [])
+        visited: set[Moment] = set()
+        steps, level = first, 1
+        while steps and level <= question.depth:
+            reached = {read for _, step in steps for _, read in step.inputs}
+            uses = {use for moment, step in steps for use in _uses(step, moment)}
+            if level == 1 and identity.kind_of(question.node) == labels.JOB:
+                uses = {(*use[:4], "", "") for use in uses}  # what it wrote is not above it
+            found.uses |= uses
+            datasets = {moment.dataset for moment in reached}
+            if found.admit(datasets, {step.job for _, step in steps}):
+                found.reached = max(found.reached, level)
+            found.answers |= datasets & found.datasets
+            frontier = {m for m in reached - visited if m.dataset in found.datasets}
+            visited |= frontier
+            if level == question.depth or self._bounds.over():
+                break
+            steps, level = self._steps_from(walk, frontier), level + 1
+        found.folded |= walk.folded
+
+    def _steps_from(self, walk: Walk, moments: Collection[Moment]) -> list[tuple[Moment, Step]]:
+        if not moments or self._bounds.over():
+            return []
+        return [(moment, step) for moment, some in walk.expand(moments).items() for step in some]
+
+    def _live_steps(self, question: Question, found: Found) -> list[tuple[Moment, Step]]:
+        """The job's part in all that is to be seen at the time, however far below it."""
+        if question.depth == 0:
+            return []
+        endless = replace(question, depth=FAR)
+        candidates, plans = self._candidates(endless)
+        walk = self._walk(question, plans)
+        roots = {moment_of(dataset, question.at) for dataset in candidates}
+        steps = self._steps_within(walk, roots, candidates, endless)
+        found.folded |= walk.folded
+        job = question.node
+        return [(at, step) for at, some in steps.items() for step in some if step.job == job]
+
+    def _walk(self, question: Question, plans: Collection[str] | None = None) -> Walk:
+        until = moment_of("", question.at).until
+        return Walk(self._graph, self._past, self._bounds, until, plans)
+
+    def _places(self, datasets: Collection[str]) -> set[str]:
+        places = self._past.locations_of(datasets)
+        return {place for dataset in datasets for place in places[dataset]}
+
+    # --- downstream
+
+    def downstream(self, question: Question, found: Found) -> None:
+        """What came of the node."""
+        candidates, plans = self._candidates(question)
+        if not candidates:
+            return
+        walk = self._walk(question, plans)
+        job = question.node if identity.kind_of(question.node) == labels.JOB else None
+        roots = {moment_of(dataset, question.at) for dataset in candidates}
+        steps = self._steps_within(walk, roots, candidates, question)
+        self._draw(question, found, steps, roots, job)
+        found.folded |= walk.folded
+
+    def _candidates(self, question: Question) -> tuple[set[str], set[str]]:
+        """Datasets downstream and the logical plans on the way, whenever that was."""
+        plans: set[str] = set()
+        if identity.kind_of(question.node) == labels.JOB:
+            plans = plans_of_job(self._graph, question.node, self._bounds)
+            frontier = self._targets(plans)
+            datasets, first = set(frontier), 1
+        else:
+            frontier, datasets, first = {question.node}, set(), 0
+        for _ in range(first, question.depth):
+            if not frontier or self._bounds.over():
+                break
+            new = self._readers(frontier) - plans
+            plans |= new
+            frontier = self._targets(new) - datasets
+            datasets |= frontier
+            if len(datasets) + len(plans) > CANDIDATE_LIMIT:
+                self._bounds.cut("nodes", CANDIDATE_LIMIT)
+        return datasets, plans
+
+    def _readers(self, datasets: Collection[str]) -> set[str]:
+        """Logical plans that ever read one of these, whatever they called it."""
+        names = self._past.names_of(datasets)
+        called = {name for dataset in datasets for name in (dataset, *names[dataset])}
+        page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        return {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
+
+    def _targets(self, plans: Collection[str]) -> set[str]:
+        return self._places({row.target for row in self._past.plans(plans).values()})
+
+    def _steps_within(
+        self, walk: Walk, roots: Iterable[Moment], candidates: Collection[str], question: Question
+    ) -> dict[Moment, tuple[Step, ...]]:
+        """The backward relation among the candidates, from all of them at once."""
+        steps: dict[Moment, tuple[Step, ...]] = {}
+        frontier = set(roots)
+        for _ in range(question.depth):
+            if not frontier or self._bounds.over():
+                break
+            steps |= walk.expand(frontier)
+            reached = {m for at in frontier for step in steps[at] for _, m in step.inputs}
+            frontier = {m for m in reached - steps.keys() if m.dataset in candidates}
+        return steps
+
+    def _draw(
+        self,
+        question: Question,
+        found: Found,
+        steps: Mapping[Moment, tuple[Step, ...]],
+        roots: Collection[Moment],
+        job: str | None,
+    ) -> None:
+        """Take in every chain of at most ``depth`` steps from a root to the node."""
+        nexts = {m: {read for s in some for _, read in s.inputs} for m, some in steps.items()}
+        goals = {m: 0 for reads in nexts.values() for m in reads if m.dataset == question.node}
+        if job is not None:
+            goals |= {m: 1 for m, some in steps.items() if any(s.job == job for s in some)}
+        away = distances(nexts, goals)
+        kept = {r for r in roots if steps_away(r, nexts, away, job is not None) <= question.depth}
+        level = levels(nexts, kept)
+        nodes: dict[int, tuple[set[str], set[str]]] = {}
+        for moment in level.keys() & steps.keys():
+            for step in steps[moment]:
+                last = step.job == job
+                inputs = [
+                    (called, read)
+                    for called, read in step.inputs
+                    if level[moment] + 1 + away.get(read, question.depth) <= question.depth
+                ]
+                if not inputs and not (last and level[moment] + 1 <= question.depth):
+                    continue
+                length = 1 if last else min(away[read] for _, read in inputs) + 1
+                datasets, jobs = nodes.setdefault(length, (set(), set()))
+                datasets.add(moment.dataset)
+                jobs.add(step.job)
+                found.uses |= _uses(step, moment, inputs)
+        answers = {root.dataset for root in kept}
+        for length in sorted(nodes):
+            if found.admit(*nodes[length]):
+                found.reached = max(found.reached, length)
+        found.answers |= answers & found.datasets
+
+
+def _uses(
+    step: Step, moment: Moment, inputs: Iterable[tuple[str, Moment]] | None = None
+) -> set[Use]:
+    """What to draw of a step: its target, and all inputs or these."""
+    drawn = step.inputs if inputs is None else inputs
+    return {
+        (step.logical_plan, step.job, "", "", moment.dataset, step.target),
+        *((step.logical_plan, step.job, read.dataset, called, "", "") for called, read in drawn),
+    }

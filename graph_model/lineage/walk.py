@@ -1,0 +1,186 @@
+"""One level up: what stood in a dataset at a time, and what the writes there had read.
+
+A state of the walk is a :class:`Moment`. After ``EXACT_EXECUTIONS`` executions of one logical plan
+the others of that walk share one interval of time, so that the length of a history does not count.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from graph_model import identity, labels
+from graph_model.history import Moment, Write
+from graph_model.history.past import BEGINNING, EXACT_EXECUTIONS, Past, Sight
+from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
+from graph_model.store import Direction, GraphReader
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Writes of a moment by one logical plan, and what they read.
+
+    ``target`` is what the plan calls the dataset written; ``inputs`` are pairs of what it calls a
+    dataset read and the moment at which it was read there.
+    """
+
+    logical_plan: str
+    job: str
+    target: str
+    inputs: tuple[tuple[str, Moment], ...]
+
+
+class Walk:
+    """Expands moments. ``plans``: follow these logical plans alone (None: all).
+
+    ``until`` is the latest time that the walk looks at. ``folded`` tells that an interval was
+    followed, so that there may be more in the answer than is exact.
+    """
+
+    def __init__(
+        self,
+        graph: GraphReader,
+        past: Past,
+        bounds: Bounds,
+        until: int,
+        plans: Collection[str] | None = None,
+    ) -> None:
+        self._graph = graph
+        self._past = past
+        self._bounds = bounds
+        self._until = until
+        self._plans = plans
+        self._sources: dict[str, frozenset[str] | None] = {}  # None: the plan is not complete
+        self._followed: defaultdict[str, set[str]] = defaultdict(set)
+        self._intervals: dict[str, tuple[int, int]] = {}
+        self._wide: set[Moment] = set()  # moments that stand for those of several executions
+        self._steps: dict[Moment, tuple[Step, ...]] = {}
+        self._count = 0
+        self.folded = False
+
+    def expand(self, moments: Collection[Moment]) -> Mapping[Moment, tuple[Step, ...]]:
+        """Per moment the steps from it, one for each execution and one for the folded ones."""
+        new = sorted(set(moments) - self._steps.keys())
+        if new:
+            sights = self._past.sights(new)
+            self._learn_sources(sights.values())
+            exact, folded = self._divide(new, sights)
+            self._steps |= self._build(new, exact, folded)
+            self._count += sum(len(s.inputs) for m in new for s in self._steps[m])
+            if self._count > EDGE_LIMIT:
+                self._bounds.cut("edges", EDGE_LIMIT)
+        return {moment: self._steps[moment] for moment in moments}
+
+    def _learn_sources(self, sights: Iterable[Sight]) -> None:
+        """What the plans read; those without their marker are not complete."""
+        seen = {
+            plan
+            for sight in sights
+            for plan in (
+                *(write.logical_plan for write in sight.writes),
+                *(older.logical_plan for older in sight.older),
+            )
+        }
+        new = {plan for plan in seen - self._sources.keys() if self._follows(plan)}
+        if not new:
+            return
+        page = self._graph.edges(new, Direction.UPSTREAM, (labels.HAS, labels.FEEDS), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        marked = {edge.in_id for edge in page.edges if edge.label == labels.HAS}
+        sources: dict[str, set[str]] = {plan: set() for plan in marked}
+        for edge in page.edges:
+            if edge.label == labels.FEEDS and edge.in_id in marked:
+                sources[edge.in_id].add(edge.out_id)
+        known = {plan: frozenset(found) for plan, found in sources.items()}
+        self._sources |= {plan: known.get(plan) for plan in new}
+        self._past.locations_of({source for found in known.values() for source in found})
+
+    def _follows(self, plan: str) -> bool:
+        return self._plans is None or plan in self._plans
+
+    def _divide(
+        self, moments: Iterable[Moment], sights: Mapping[Moment, Sight]
+    ) -> tuple[dict[Moment, list[Write]], dict[Moment, dict[str, str]]]:
+        """Per moment the writes to follow one by one, and {logical plan: job} of the others."""
+        exact: dict[Moment, list[Write]] = {moment: [] for moment in moments}
+        folded: dict[Moment, dict[str, str]] = {moment: {} for moment in moments}
+        times: defaultdict[str, list[int]] = defaultdict(list)
+        for moment in exact:
+            sight = sights[moment]
+            for write in sight.writes:
+                if self._sources.get(write.logical_plan) is None:
+                    continue
+                self.folded |= moment in self._wide or sight.rough
+                followed = self._followed[write.logical_plan]
+                if write.id in followed or len(followed) < EXACT_EXECUTIONS:
+                    followed.add(write.id)
+                    exact[moment].append(write)
+                else:
+                    times[write.logical_plan].append(write.at)
+                    folded[moment][write.logical_plan] = write.job
+            for older in sight.older:
+                if self._sources.get(older.logical_plan) is not None:
+                    self.folded |= sight.rough
+                    times[older.logical_plan] += (older.first, older.last)
+                    folded[moment][older.logical_plan] = older.job
+        for plan, found in times.items():
+            self._stretch(plan, min(found), max(found))
+        return exact, folded
+
+    def _stretch(self, plan: str, first: int, last: int) -> None:
+        """The interval of a plan: tight at first, all of its history when that is not enough."""
+        since, until = self._intervals.get(plan, (first, last))
+        if first < since or last > until:
+            since, until = BEGINNING, self._until
+        self._intervals[plan] = since, until
+
+    def _build(
+        self,
+        moments: Iterable[Moment],
+        exact: Mapping[Moment, list[Write]],
+        folded: Mapping[Moment, dict[str, str]],
+    ) -> dict[Moment, tuple[Step, ...]]:
+        writes = {write for found in exact.values() for write in found}
+        reads = [(source, w.at) for w in writes for source in self._sources[w.logical_plan] or ()]
+        places = self._past.locate(reads)
+        plans = {write.logical_plan for write in writes} | {p for f in folded.values() for p in f}
+        targets = {plan: row.target for plan, row in self._past.plans(plans).items()}
+        built = {write.id: self._exact_step(write, places) for write in writes}
+        return {
+            moment: (
+                *(built[write.id] for write in exact[moment]),
+                *(
+                    self._folded_step(plan, job, targets.get(plan, moment.dataset))
+                    for plan, job in sorted(folded[moment].items())
+                ),
+            )
+            for moment in moments
+        }
+
+    def _exact_step(self, write: Write, places: Mapping[tuple[str, int], str]) -> Step:
+        inputs = []
+        for source in sorted(self._sources[write.logical_plan] or ()):
+            partitions = self._past.partitions_read(write, source)
+            place = places[source, write.at]
+            inputs.append((source, Moment(place, write.at, write.at, partitions)))
+        return Step(write.logical_plan, write.job, write.target, tuple(inputs))
+
+    def _folded_step(self, plan: str, job: str, target: str) -> Step:
+        since, until = self._intervals[plan]
+        places = self._past.locations_of(self._sources[plan] or ())
+        self.folded |= any(len(found) > 1 for found in places.values())
+        inputs = [
+            (source, Moment(place, since, until))
+            for source in sorted(places)
+            for place in sorted(places[source])
+        ]
+        self._wide.update(moment for _, moment in inputs)
+        return Step(plan, job, target, tuple(inputs))
+
+
+def plans_of_job(graph: GraphReader, job: str, bounds: Bounds) -> set[str]:
+    """The logical plans of a job that are complete."""
+    page = graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+    bounds.note_hub(page.cut)
+    return {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}

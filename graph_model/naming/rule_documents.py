@@ -1,0 +1,207 @@
+r"""The naming rules as JSON: what a platform team reads, changes, previews and puts in force.
+
+    {"schemeAliases": [["s3a", "s3"], …], "jobPatterns": [{"pattern": "etl-(?P<job>.+)-[0-9]+",
+     "name": "\\g<job>", "shared": false}], …}
+
+A document is a whole set: a table that it leaves out is the default one. What masks secrets and
+texts is no part of it: documents are masked before they are kept, with the rules of the program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, asdict, fields, is_dataclass, replace
+from typing import Any, Final, get_args, get_type_hints
+
+from graph_model.errors import InvalidDocument
+from graph_model.naming.jobs import job_name
+from graph_model.naming.patterns import check_pattern
+from graph_model.naming.rules import DEFAULT_RULES, JdbcDriver, JobPattern, PartFile, Rules
+from graph_model.naming.uris import normalise
+
+MOST_ENTRIES: Final = 500
+MOST_TEXT: Final = 500
+_OWN: Final = frozenset({
+    "version", "literal_patterns", "temporal_types", "volatile_texts", "secret_fragments",
+    "secret_endings", "secret_words", "secret_parameters", "login_schemes", "public_endings",
+    "login_parameters", "signature_parameters", "mask",
+})  # fmt: skip
+_TYPES: Final = get_type_hints(Rules)
+_ENTRIES: Final = (JdbcDriver, PartFile, JobPattern)
+_GROUP: Final = re.compile(r"\\g<([A-Za-z_][A-Za-z0-9_]*)>")
+_DATE: Final = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|[T_/:-])+")
+_SAMPLES: Final = (
+    "s3a://lake/raw/dt=2026-01-01/part-00000.parquet", "file:/data/2026/01/31", "hdfs:///x/y",
+    "jdbc:postgresql://h:5432/db:public.t", "jdbc:sqlite:/x.db:t", "hive://h/db.t", "kafka:topic",
+    "abfss://c@a.dfs.core.windows.net/x", "spark_catalog/db.t", "", ":", "x:y", "delta.`/a/b`",
+)  # fmt: skip
+
+
+def settable_tables() -> tuple[str, ...]:
+    """The tables that a document may hold, in the spelling of the JSON."""
+    return tuple(_camel(name) for name in _names())
+
+
+def write_rules(rules: Rules) -> dict[str, Any]:
+    """Every settable table; ``read_rules`` reads it back."""
+    return {_camel(name): _write(getattr(rules, name)) for name in _names()}
+
+
+def read_rules(document: Any) -> Rules:
+    """A set of rules from its JSON form; raises InvalidDocument naming the table and the entry."""
+    if not isinstance(document, Mapping):
+        raise InvalidDocument("", "a JSON object of tables")
+    known = {_camel(name): name for name in _names()}
+    for table in document:
+        if table not in known:
+            raise InvalidDocument(str(table)[:100], f"one of the tables {', '.join(known)}")
+    values = {
+        known[table]: _read_table(value, _TYPES[known[table]], table)
+        for table, value in document.items()
+    }
+    rules = replace(DEFAULT_RULES, **values)
+    _check(rules)
+    return rules
+
+
+def changed_tables(rules: Rules) -> tuple[str, ...]:
+    """The tables that differ from the defaults."""
+    return tuple(
+        _camel(name) for name in _names() if getattr(rules, name) != getattr(DEFAULT_RULES, name)
+    )
+
+
+def _names() -> Iterator[str]:
+    return (f.name for f in fields(Rules) if f.compare and f.name not in _OWN)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def _write(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {_camel(name): _write(one) for name, one in asdict(value).items()}
+    if isinstance(value, tuple):
+        return [_write(one) for one in value]
+    return value
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def _read_table(value: Any, kind: Any, path: str) -> Any:
+    if kind is str:
+        return _read_text(value, path)
+    return _read_list(value, _reader(get_args(kind)[0]), path)
+
+
+def _reader(kind: Any) -> Callable[[Any, str], Any]:
+    if kind is str:
+        return _read_text
+    if kind in _ENTRIES:
+        return lambda value, path: _read_entry(value, kind, path)
+    size = len(get_args(kind))
+    return lambda value, path: _read_row(value, size, path)
+
+
+def _read_list(value: Any, read: Callable[[Any, str], Any], path: str) -> tuple[Any, ...]:
+    if not isinstance(value, list) or len(value) > MOST_ENTRIES:
+        raise InvalidDocument(path, f"a list of up to {MOST_ENTRIES} entries")
+    return tuple(read(one, f"{path}[{number}]") for number, one in enumerate(value))
+
+
+def _read_row(value: Any, size: int, path: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) != size:
+        raise InvalidDocument(path, f"a list of {size} texts")
+    return tuple(_read_text(one, f"{path}[{number}]") for number, one in enumerate(value))
+
+
+def _read_entry(value: Any, kind: Any, path: str) -> Any:
+    if not isinstance(value, Mapping):
+        raise InvalidDocument(path, "a JSON object")
+    types = get_type_hints(kind)
+    known = {_camel(f.name): f for f in fields(kind)}
+    for name in value:
+        if name not in known:
+            raise InvalidDocument(f"{path}.{name!s:.100}", f"one of {', '.join(known)}")
+    for name, one in known.items():
+        if one.default is MISSING and name not in value:
+            raise InvalidDocument(f"{path}.{name}", "a text")
+    return kind(**{
+        known[name].name: _read_value(one, types[known[name].name], f"{path}.{name}")
+        for name, one in value.items()
+    })  # fmt: skip
+
+
+def _read_value(value: Any, kind: Any, path: str) -> Any:
+    if kind is bool or kind is int:
+        if type(value) is not kind or (kind is int and not 0 <= value <= 3):
+            raise InvalidDocument(path, "true or false" if kind is bool else "0, 2 or 3")
+        return value
+    return _read_table(value, kind, path)
+
+
+def _read_text(value: Any, path: str) -> str:
+    if not isinstance(value, str) or len(value) > MOST_TEXT or not value.isprintable():
+        raise InvalidDocument(path, f"a printable text of up to {MOST_TEXT} characters")
+    return value
+
+
+# --- what must hold of a whole set ---------------------------------------------------------------
+
+
+def _check(rules: Rules) -> None:
+    _check_aliases(rules)
+    _check_dates(rules)
+    _check_patterns(rules)
+    _check_samples(rules)
+
+
+def _check_aliases(rules: Rules) -> None:
+    """What an alias leads to must stay: else one URI would have two canonical forms."""
+    sources = {source for source, _ in rules.scheme_aliases}
+    for number, (source, target) in enumerate(rules.scheme_aliases):
+        if not source or not target or target in sources:
+            raise InvalidDocument(
+                f"schemeAliases[{number}]", "a scheme and another that is no alias itself"
+            )
+
+
+def _check_dates(rules: Rules) -> None:
+    for number, text in enumerate(rules.date_formats):
+        if not _DATE.fullmatch(text) or "yyyy" not in text:
+            raise InvalidDocument(f"dateFormats[{number}]", "yyyy MM dd HH mm ss and - _ / : T")
+
+
+def _check_patterns(rules: Rules) -> None:
+    safe = {one.pattern for one in DEFAULT_RULES.part_files}
+    safe |= {one.pattern for one in DEFAULT_RULES.job_patterns}
+    for number, part in enumerate(rules.part_files):
+        if part.pattern not in safe:
+            check_pattern(part.pattern, f"partFiles[{number}].pattern")
+    for number, job in enumerate(rules.job_patterns):
+        path = f"jobPatterns[{number}]"
+        if job.pattern not in safe:
+            check_pattern(job.pattern, f"{path}.pattern")
+        groups = set(re.compile(job.pattern).groupindex)
+        if not set(_GROUP.findall(job.name)) <= groups or "\\" in _GROUP.sub("", job.name):
+            raise InvalidDocument(f"{path}.name", r"a text with \g<group> of the pattern")
+
+
+def _check_samples(rules: Rules) -> None:
+    """Naming must stay total and idempotent, whatever the tables say."""
+    for sample in _SAMPLES:
+        try:
+            names = normalise(sample, "", rules)
+            job_name({}, sample, "", rules)
+            again = {one.uri for name in names for one in normalise(name.uri, name.scope, rules)}
+        except Exception as error:
+            raise InvalidDocument("", f"rules that can name {sample!r} ({error})") from error
+        if again != {name.uri for name in names}:
+            raise InvalidDocument("", f"rules that name {sample!r} the same when asked twice")

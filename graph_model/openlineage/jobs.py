@@ -1,0 +1,190 @@
+"""Whose run an OpenLineage run is: the job, the place in Spark's application, the run's key.
+
+Spark's agent names a job after the physical plan (``app.adaptive_spark_plan.out``), so that adding
+a join renames it; what it runs belongs to the application. A command there is a logical plan of
+the application's job, as it is for Spline.
+
+    employee_curate                                          the application
+    employee_curate.execute_insert_into_hadoop_fs_relation_command.out    a command
+    employee_curate.collect_limit                            a helper: a command without an output
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from graph_model import naming
+from graph_model.naming import JobName, Rules
+from graph_model.openlineage.accumulate import Statement
+from graph_model.openlineage.facets import Facets, JobType, Parent, RunReference, value_of
+
+Role = Literal["run", "application", "command"]
+
+_PRODUCER: Final = re.compile(
+    r"/tree/(?P<version>[^/]{1,64})/(?:integration|client)/(?P<name>[^/?#]{1,64})"
+)
+_LONGEST_PRODUCER: Final = 200
+_EXECUTE: Final = "execute_"
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlace:
+    """A run's job and its place. ``command`` is the class of Spark's command, "" for none.
+
+    ``run_key`` identifies the graph's run vertex in the capture scope: the application's id where
+    the events tell it, so that both agents mean one run.
+    """
+
+    job: JobName
+    role: Role
+    command: str
+    application_id: str
+    run_key: str
+    parent: RunReference | None
+    parent_job: JobName | None
+    root: RunReference | None
+    root_job: JobName | None
+
+    @property
+    def folded(self) -> bool:
+        """Whether its job is its parent's, so that it shows as a part of it."""
+        return self.role == "command"
+
+
+def place_job(statement: Statement, run_id: str, scope: str, rules: Rules) -> JobPlace:
+    """Where a run belongs."""
+    told = parent_of(statement.run_facets)
+    parent, root = (told.parent, told.root) if told else (None, None)
+    if not is_spark(statement, rules):
+        job = own_job(statement.namespace, statement.name, rules)
+        return JobPlace(
+            job, "run", "", "", run_id, parent, _named(parent, rules), root, _named(root, rules)
+        )
+    role = _role(statement, parent, rules)
+    job = _application_job(statement, role, parent, scope, rules)
+    application = _application_id(statement.run_facets)
+    inside = role == "command" and parent is not None
+    root_is_application = inside and (root is None or root.run_id == (parent and parent.run_id))
+    return JobPlace(
+        job=job,
+        role=role,
+        command=_command(statement, parent, rules) if role == "command" else "",
+        application_id=application,
+        run_key=application or (parent.run_id if inside and parent else run_id),
+        parent=parent,
+        parent_job=job if inside else _named(parent, rules),
+        root=root,
+        root_job=job if root_is_application and root else _named(root, rules),
+    )
+
+
+def own_job(namespace: str, name: str, rules: Rules) -> JobName:
+    """A job as its client names it."""
+    labels = {rules.namespace_label: (namespace,), rules.job_label: (name,)}
+    return naming.job_name(labels, None, "", rules)
+
+
+def _named(run: RunReference | None, rules: Rules) -> JobName | None:
+    return own_job(run.namespace, run.name, rules) if run else None
+
+
+def parent_of(facets: Facets) -> Parent | None:
+    return value_of(facets, "parent", Parent) or value_of(facets, "parentRun", Parent)
+
+
+def is_spark(statement: Statement, rules: Rules) -> bool:
+    """By the integration that the job's type names, else by facets of Spark's agent alone."""
+    kind = value_of(statement.job_facets, "jobType", JobType)
+    if kind is not None and kind.integration:
+        return kind.integration in rules.spark_integrations
+    return any(name in statement.run_facets for name in rules.spark_facets)
+
+
+def _role(statement: Statement, parent: RunReference | None, rules: Rules) -> Role:
+    kind = value_of(statement.job_facets, "jobType", JobType)
+    if kind is not None and kind.type in rules.spark_application_types:
+        return "application"
+    if kind is not None and kind.type in rules.spark_command_types:
+        return "command"
+    if parent is not None and _is_below(statement.name, parent.name):
+        return "command"
+    has_datasets = bool(statement.inputs or statement.outputs or statement.entries)
+    return "command" if has_datasets and "." in statement.name else "application"
+
+
+def _is_below(name: str, parent: str) -> bool:
+    return name.startswith(f"{parent}.")
+
+
+def _application_job(
+    statement: Statement, role: Role, parent: RunReference | None, scope: str, rules: Rules
+) -> JobName:
+    """Named as Spline's agent names it: run tags are its labels."""
+    labels = _tags(statement.run_facets)
+    if statement.namespace in rules.spark_own_namespaces:
+        labels.setdefault(rules.namespace_label, (statement.namespace,))
+    name = _application_name(statement.run_facets)
+    if not name and role == "command":
+        name = _prefix(statement, parent)
+    return naming.job_name(labels, name or statement.name, scope, rules)
+
+
+def _prefix(statement: Statement, parent: RunReference | None) -> str:
+    if parent is not None and _is_below(statement.name, parent.name):
+        return parent.name
+    return statement.name.partition(".")[0]
+
+
+def _tags(facets: Facets) -> dict[str, tuple[str, ...]]:
+    """Tags as labels: ``{key: (value,)}``; what is malformed is none."""
+    facet = facets.get("tags")
+    listed = facet.body.get("tags") if facet else None
+    found: dict[str, tuple[str, ...]] = {}
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict) and _text(item, "key") and _text(item, "value"):
+            found[item["key"]] = (item["value"],)
+    return found
+
+
+def _application_name(facets: Facets) -> str:
+    found = _text(_body(facets, "spark_properties", "properties"), "spark.app.name")
+    return found or _text(_body(facets, "spark_applicationDetails"), "appName")
+
+
+def _application_id(facets: Facets) -> str:
+    found = _text(_body(facets, "spark_applicationDetails"), "applicationId")
+    return found or _text(_body(facets, "spark_properties", "properties"), "spark.app.id")
+
+
+def _body(facets: Facets, name: str, member: str = "") -> Mapping[str, Any]:
+    facet = facets.get(name)
+    body: Any = facet.body if facet else {}
+    if member:
+        body = body.get(member)
+    return body if isinstance(body, dict) else {}
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    value = fields.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _command(statement: Statement, parent: RunReference | None, rules: Rules) -> str:
+    """``app.execute_insert_into_hive_table.t`` => ``InsertIntoHiveTable``."""
+    rest = statement.name[len(_prefix(statement, parent)) + 1 :]
+    word = rest.partition(".")[0]
+    known = dict(rules.spark_commands).get(word)
+    if known is not None:
+        return known
+    return "".join(part[:1].upper() + part[1:] for part in word.removeprefix(_EXECUTE).split("_"))
+
+
+def producer_text(producer: str) -> str:
+    """``…/tree/1.53.0/integration/spark`` => ``openlineage-spark 1.53.0``; others as they are."""
+    found = _PRODUCER.search(producer[:1000])
+    if found is not None:
+        return f"openlineage-{found['name']} {found['version']}"
+    return producer.strip()[:_LONGEST_PRODUCER] or "unknown"

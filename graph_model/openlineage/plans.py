@@ -1,0 +1,192 @@
+"""The structural facts of a RunLogic: the part that all runs of the same logic share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final
+
+from graph_model import identity, labels
+from graph_model.facts import (
+    FactCollector,
+    Facts,
+    LogicalPlanRow,
+    SchemaRow,
+    SchemaUseRow,
+    SupportRow,
+    Vertex,
+    edge,
+    properties,
+)
+from graph_model.naming import JobName, Rules
+from graph_model.openlineage.accumulate import Statement
+from graph_model.openlineage.datasets import Column, DatasetUse
+from graph_model.openlineage.logic import RunLogic, read_logics, statement_digest
+from graph_model.translate.plans import add_column, add_dataset, add_job
+from graph_model.translate.spelling import spell
+
+_PLANS_KEPT: Final = 256
+_MOST_EDGES_KEPT: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A logical plan with its facts; equal logics have equal facts."""
+
+    id: str
+    job_id: str
+    logic: RunLogic
+    facts: Facts
+
+
+class Plans:
+    """Plans of the last statements by their digest: a repeated statement costs its digest."""
+
+    def __init__(self, most: int = _PLANS_KEPT, most_edges: int = _MOST_EDGES_KEPT) -> None:
+        self._most = most
+        self._most_edges = most_edges
+        self._edges = 0
+        self._kept: OrderedDict[str, tuple[Plan, ...]] = OrderedDict()
+        self._lock = Lock()
+        self.misses = 0
+
+    def of(
+        self,
+        statement: Statement,
+        job: JobName,
+        command: str,
+        scope: str,
+        rules: Rules,
+        *,
+        declared: bool,
+    ) -> tuple[Plan, ...]:
+        digest = statement_digest(statement, job, command, scope, rules, declared=declared)
+        with self._lock:
+            if digest in self._kept:
+                self._kept.move_to_end(digest)
+                return self._kept[digest]
+        logics = read_logics(statement, job, command, scope, rules, declared=declared)
+        plans = tuple(translate_logic(logic) for logic in logics)
+        with self._lock:
+            self.misses += 1
+            self._keep(digest, plans)
+        return plans
+
+    def _keep(self, digest: str, plans: tuple[Plan, ...]) -> None:
+        if digest not in self._kept:
+            self._kept[digest] = plans
+            self._edges += _count_edges(plans)
+        while self._kept and (len(self._kept) > self._most or self._edges > self._most_edges):
+            self._edges -= _count_edges(self._kept.popitem(last=False)[1])
+
+
+def _count_edges(plans: tuple[Plan, ...]) -> int:
+    return sum(len(plan.facts.edges) for plan in plans)
+
+
+PLANS: Final = Plans()
+
+
+def translate_logic(logic: RunLogic) -> Plan:
+    """The vertices, edges and rows that say what the logic says."""
+    job_id = identity.job_id(logic.job.namespace, logic.job.name)
+    fingerprint = logic.fingerprint()
+    logical_plan = identity.vertex_id(labels.LOGICAL_PLAN, job_id, fingerprint)
+    collector = FactCollector()
+    add_job(collector, job_id, logic.job)
+    _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
+    for use, origin in logic.reads:
+        _add_use(collector, use, logical_plan, labels.READS, "read")
+        collector.add(edge(labels.FEEDS, use.id, logical_plan, {"origin": origin}))
+    if logic.write is not None:
+        _add_use(collector, logic.write, logical_plan, labels.WRITES, "write")
+    _add_columns(collector, logic, logical_plan)
+    _add_links(collector, logic, job_id, logical_plan)
+    return Plan(logical_plan, job_id, logic, collector.facts())
+
+
+def _add_logical_plan(
+    collector: FactCollector, logic: RunLogic, job_id: str, logical_plan: str, fingerprint: str
+) -> None:
+    keys = spell(list(logic.partition_keys))
+    gaps = spell([{"code": code, "detail": detail} for code, detail in logic.gaps])
+    values = {"fingerprint": fingerprint, "mode": logic.mode, "partition_keys": keys, "gaps": gaps}
+    collector.add(
+        Vertex(logical_plan, labels.LOGICAL_PLAN, properties(values)),
+        edge(labels.HAS, job_id, logical_plan),
+        LogicalPlanRow(logical_plan, job_id, fingerprint, logic.target, logic.mode, keys, gaps),
+    )
+    if logic.write is not None:
+        written = {"mode": logic.mode, "partition_keys": keys, "origin": logic.origin}
+        collector.add(edge(labels.FEEDS, logical_plan, logic.target, written))
+
+
+def _add_use(
+    collector: FactCollector, use: DatasetUse, logical_plan: str, label: str, role: str
+) -> None:
+    dataset_id = add_dataset(collector, use.dataset)
+    known = use.schema.columns is not None
+    collector.add(SchemaUseRow(logical_plan, dataset_id, use.schema_id if known else "", role))
+    if known:
+        add_schema(collector, use)
+        collector.add(edge(label, logical_plan, use.schema_id))
+
+
+def add_schema(collector: FactCollector, use: DatasetUse) -> None:
+    """A schema with its columns; nested fields are columns of the dataset, not of the schema."""
+    values = {"columns": use.schema.content, "dataset": use.dataset.uri}
+    collector.add(
+        Vertex(use.schema_id, labels.SCHEMA, properties(values)),
+        SchemaRow(use.schema_id, use.id, use.schema.content),
+    )
+    for column in use.schema.columns or ():
+        column_id = add_column(collector, use.id, use.dataset.uri, column.path)
+        collector.add(edge(labels.HAS, use.schema_id, column_id))
+    for path in use.schema.nested:
+        column_id = add_column(collector, use.id, use.dataset.uri, path)
+        collector.add(SupportRow(use.schema_id, column_id))
+
+
+def _add_columns(collector: FactCollector, logic: RunLogic, logical_plan: str) -> None:
+    ids = _column_ids(collector, logic)
+    for flow in logic.flows:
+        values: dict[str, Any] = {
+            "kind": flow.kind, "how": flow.how, "expression": flow.expression,
+            "logical_plan": logical_plan, "origin": flow.origin, "masking": flow.masking or None,
+        }  # fmt: skip
+        discriminator = (logical_plan, flow.kind, flow.how)
+        source, target = ids[flow.source], ids[flow.target]
+        collector.add(edge(labels.DERIVES, source, target, values, discriminator=discriminator))
+    for one in logic.influences:
+        said = {"how": one.how, "expression": one.expression, "origin": one.origin}
+        source = ids[one.source]
+        collector.add(edge(labels.INFLUENCES, source, logical_plan, said, discriminator=(one.how,)))
+
+
+def _column_ids(collector: FactCollector, logic: RunLogic) -> dict[Column, str]:
+    """The ids of the ends of all column edges; what no schema has is added."""
+    uses = [use for use, _ in logic.reads] + ([logic.write] if logic.write else [])
+    uris = {use.id: use.dataset.uri for use in uses}
+    added = {
+        (use.id, path)
+        for use in uses
+        for path in (*(column.path for column in use.schema.columns or ()), *use.schema.nested)
+    }
+    ends: set[Column] = {end for flow in logic.flows for end in (flow.source, flow.target)}
+    ends.update(influence.source for influence in logic.influences)
+    for dataset_id, path in sorted(ends - added):
+        add_column(collector, dataset_id, uris[dataset_id], path)
+    return {end: identity.column_id(*end) for end in ends}
+
+
+def _add_links(collector: FactCollector, logic: RunLogic, job_id: str, logical_plan: str) -> None:
+    """A job -feeds-> job and job -feeds-> column, as a lineage facet may say."""
+    values = {"origin": labels.EXPLICIT, "logical_plan": logical_plan}
+    for job, link in logic.links:
+        add_job(collector, link.source, job)
+        fed = job_id
+        if link.column and logic.write is not None:
+            write = logic.write
+            fed = add_column(collector, write.id, write.dataset.uri, link.column)
+        collector.add(edge(labels.FEEDS, link.source, fed, values, discriminator=(logical_plan,)))

@@ -1,0 +1,552 @@
+"""OpenLineage's documents -> facts, in the vocabulary that Spline's plans have.
+
+A run enters the graph once it has ended: until then its RunRow and JobRow tell that it is running.
+A stream or a service need not end; its newest event stands for its end, so that its lineage is
+seen. Spark's helper runs (no output) are RunRows under their application and nothing else.
+
+One execution for each dataset that a run writes: its id covers the run, the terminal state and
+its time, and all that its row says, so a later event about the run makes another one (the
+projector withdraws the former).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from graph_model import identity, labels, naming
+from graph_model.facts import (
+    ExecutionRow,
+    FacetBodyRow,
+    FacetRow,
+    FactCollector,
+    Facts,
+    NameRow,
+    PartitionRow,
+    RunRow,
+    SupportRow,
+    Vertex,
+    edge,
+    merge,
+    properties,
+)
+from graph_model.naming import JobName, Rules
+from graph_model.openlineage.accumulate import RunState, Statement, accumulate, declared
+from graph_model.openlineage.datasets import DatasetUse, Names, direction, partitions
+from graph_model.openlineage.documents import (
+    Dataset,
+    DatasetEvent,
+    Declaration,
+    JobEvent,
+    RunEvent,
+    subject_key,
+)
+from graph_model.openlineage.facets import Facet, Facets, JobType, Lifecycle, LineageEntry, value_of
+from graph_model.openlineage.jobs import (
+    JobPlace,
+    own_job,
+    place_job,
+    producer_text,
+)
+from graph_model.openlineage.plans import PLANS, Plan, add_schema
+from graph_model.translate.executions import day_id, utc_date
+from graph_model.translate.plans import add_dataset, add_job
+from graph_model.translate.spelling import spell
+
+_MAX_ERROR_CHARACTERS: Final = 4_000
+_KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """``plans`` are shared by all runs of a logic (a writer may skip those it knows); ``own`` are
+    the facts of the subject itself.
+    """
+
+    plans: tuple[Plan, ...]
+    own: Facts
+
+    @property
+    def facts(self) -> Facts:
+        return merge([*(plan.facts for plan in self.plans), self.own])
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What the facts of a run or a declaration have in common."""
+
+    key: str
+    scope: str
+    rules: Rules
+    at: int
+    producer: str
+
+    @property
+    def id(self) -> str:
+        return identity.subject_id(self.scope, self.key)
+
+
+def translate_run(
+    events: Iterable[RunEvent], rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+) -> Facts:
+    """All facts of one run: a function of the set of its events. ``scope``: of capture.
+
+    Raises ValueError for no event, or for events of several runs.
+    """
+    return read_run(events, rules, scope).facts
+
+
+def translate_declaration(
+    event: Declaration, rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+) -> Facts:
+    """All facts of one declaration of a job or a dataset."""
+    return read_declaration(event, rules, scope).facts
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def read_run(
+    events: Iterable[RunEvent], rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+) -> Translation:
+    """As :func:`translate_run`, the shared facts apart from the run's own."""
+    state = accumulate(events, rules)
+    statement = state.statement
+    place = place_job(statement, state.run_id, scope, rules)
+    at = state.last_at if state.ended_at is None else state.ended_at
+    subject = _Subject(state.key, scope, rules, at, producer_text(state.producer))
+    collector = FactCollector()
+    row = _run_row(state, place, subject)
+    collector.add(row)
+    _add_jobs(collector, place, subject)
+    if state.ended_at is None and not row.endless:
+        return Translation((), collector.facts())
+    _add_tree(collector, place, subject)
+    plans: tuple[Plan, ...] = ()
+    if place.role == "run" or statement.outputs or statement.entries:
+        plans = PLANS.of(statement, place.job, place.command, scope, rules, declared=False)
+    base = _run_execution(state, place, subject)
+    _add_executions(collector, base, plans, statement, subject)
+    _add_facets(collector, statement, plans, place, subject)
+    return Translation(plans, collector.facts())
+
+
+def _add_jobs(collector: FactCollector, place: JobPlace, subject: _Subject) -> None:
+    """The jobs that a run names, running or not: they can be found before anything has ended."""
+    for job in {place.job, place.parent_job, place.root_job}:
+        if job is not None:
+            add_job(collector, _job_id(job), job)
+            collector.add(SupportRow(subject.id, _job_id(job)))
+
+
+def _job_id(job: JobName | None) -> str:
+    return identity.job_id(job.namespace, job.name) if job else ""
+
+
+def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
+    statement = state.statement
+    kind = value_of(statement.job_facets, "jobType", JobType)
+    row = RunRow(
+        id="",
+        subject=subject.id,
+        run_id=state.run_id,
+        run=identity.vertex_id(labels.RUN, subject.scope, place.run_key),
+        job=_job_id(place.job),
+        namespace=statement.namespace,
+        name=statement.name,
+        scope=subject.scope,
+        state=state.state,
+        folded=place.folded and not statement.outputs,
+        endless=kind is not None and kind.processing in subject.rules.endless_processing,
+        application_id=place.application_id,
+        started_at=state.started_at,
+        ended_at=state.ended_at,
+        last_at=state.last_at,
+        parent_run=place.parent.run_id if place.parent else "",
+        parent_job=_job_id(place.parent_job),
+        root_run=place.root.run_id if place.root else "",
+        root_job=_job_id(place.root_job),
+        producer=subject.producer,
+        error=error_text(statement.run_facets) if _is_broken(state) else None,
+    )
+    return replace(row, id="olr_" + _digest_of(row))
+
+
+def _digest_of(row: RunRow | ExecutionRow) -> str:
+    return identity.digest([getattr(row, one.name) for one in fields(row)])
+
+
+def _is_broken(state: RunState) -> bool:
+    return state.state in (labels.FAILED, labels.ABORTED)
+
+
+def _add_tree(collector: FactCollector, place: JobPlace, subject: _Subject) -> None:
+    """A job -has-> job, from a DAG to its tasks and from a task to its Spark application."""
+    parent = place.parent_job
+    if parent is not None and parent != place.job:
+        has = edge(labels.HAS, _job_id(parent), _job_id(place.job))
+        collector.add(has, SupportRow(subject.id, has.id))
+
+
+def _run_execution(state: RunState, place: JobPlace, subject: _Subject) -> ExecutionRow:
+    """The row that every execution of the run starts from."""
+    broken = _is_broken(state)
+    error = (error_text(state.statement.run_facets) or state.state) if broken else None
+    return _execution(
+        subject,
+        run_key=place.run_key,
+        state=labels.FAILED if broken else labels.COMPLETED,
+        duration_ns=state.duration_ns,
+        error=error,
+        command=place.command,
+        application_id=place.application_id,
+    )
+
+
+def _execution(
+    subject: _Subject,
+    *,
+    run_key: str,
+    state: str = labels.COMPLETED,
+    duration_ns: int | None = None,
+    error: str | None = None,
+    command: str = "",
+    application_id: str = "",
+) -> ExecutionRow:
+    return ExecutionRow(
+        id="",
+        subject=subject.id,
+        plan_id=subject.key,
+        execution_plan="",
+        logical_plan="",
+        job="",
+        run=identity.vertex_id(labels.RUN, subject.scope, run_key),
+        target="",
+        at=subject.at,
+        state=state,
+        duration_ns=duration_ns,
+        error=error,
+        metrics="",
+        mode="",
+        dynamic=False,
+        kind="",
+        command=command,
+        producer=subject.producer,
+        application_id=application_id,
+        scope=subject.scope,
+        reads="",
+    )
+
+
+def error_text(facets: Facets) -> str | None:
+    """``errorMessage``, ``spark.exception`` or ``extractionError`` as text, bounded."""
+    for name in ("errorMessage", "spark.exception"):
+        body = facets[name].body if name in facets else {}
+        parts = [body.get("message"), body.get("stackTrace")]
+        if text := "\n".join(part for part in parts if isinstance(part, str) and part):
+            return text[:_MAX_ERROR_CHARACTERS]
+    errors = facets["extractionError"].body.get("errors") if "extractionError" in facets else None
+    for item in errors if isinstance(errors, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("errorMessage"), str):
+            return str(item["errorMessage"])[:_MAX_ERROR_CHARACTERS]
+    return None
+
+
+# --- executions ----------------------------------------------------------------------------------
+
+
+def _add_executions(
+    collector: FactCollector,
+    base: ExecutionRow,
+    plans: Iterable[Plan],
+    statement: Statement,
+    subject: _Subject,
+) -> None:
+    names = Names(subject.scope, subject.rules)
+    inputs, outputs = _by_id(statement.inputs, names), _by_id(statement.outputs, names)
+    for plan in plans:
+        touched = _Touched.of(plan, inputs, outputs, names)
+        row = _completed(base, plan, touched, subject)
+        _add_execution(collector, row)
+        collector.add(SupportRow(subject.id, plan.id))
+        for role, dataset_id, partition in sorted(touched.partitions):
+            collector.add(PartitionRow(row.id, dataset_id, role, partition))
+        if row.state == labels.COMPLETED:
+            for dataset in (*touched.inputs, *touched.outputs):
+                add_names(collector, dataset, names, row.id, row.at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """The datasets of a statement that a plan is about, as the client names them."""
+
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+    partitions: frozenset[tuple[str, str, str]]  # (role, dataset id, partition)
+
+    @classmethod
+    def of(cls, plan: Plan, inputs: _ById, outputs: _ById, names: Names) -> _Touched:
+        reads = {d.key: d for use, _ in plan.logic.reads for d in inputs.get(use.id, ())}
+        touched = cls(
+            tuple(reads[key] for key in sorted(reads)),
+            tuple(outputs.get(plan.logic.target, ())),
+            frozenset(),
+        )
+        found = [
+            (role, *one)
+            for role, listed in (("read", touched.inputs), ("write", touched.outputs))
+            for dataset in listed
+            for one in partitions(dataset, names.names(*dataset.key))
+        ]
+        return replace(touched, partitions=frozenset(found))
+
+
+_ById = Mapping[str, list[Dataset]]
+
+
+def _by_id(datasets: Iterable[Dataset], names: Names) -> _ById:
+    """The datasets as clients name them, by the dataset's id."""
+    found: dict[str, list[Dataset]] = {}
+    for dataset in datasets:
+        for use in names.uses(*dataset.key):
+            found.setdefault(use.id, []).append(dataset)
+    return found
+
+
+def _completed(
+    base: ExecutionRow, plan: Plan, touched: _Touched, subject: _Subject
+) -> ExecutionRow:
+    logic = plan.logic
+    mode = logic.mode
+    if mode == labels.OVERWRITE and any(role == "write" for role, _, _ in touched.partitions):
+        mode = labels.OVERWRITE_PARTITIONS
+    rules = subject.rules
+    row = replace(
+        base,
+        logical_plan=plan.id,
+        job=plan.job_id,
+        target=logic.target,
+        metrics=spell(
+            {
+                "read": _metrics(touched.inputs, "inputStatistics", rules, 1),
+                "write": _metrics(touched.outputs, "outputStatistics", rules, 2),
+            }
+        ),
+        mode=mode,
+        kind=base.kind or _KINDS.get(logic.mode, labels.WRITE_KIND),
+        reads=logic.reads_digest,
+    )
+    return replace(row, id=identity.vertex_id(labels.EXECUTION, _digest_of(row)))
+
+
+def _metrics(
+    datasets: Iterable[Dataset], name: str, rules: Rules, place: int
+) -> dict[str, int | float]:
+    """Statistics under the names that Spline's metrics have, added up."""
+    found: dict[str, int | float] = {}
+    for dataset in datasets:
+        facet = dataset.usage.get(name)
+        values: Mapping[str, int | float] = facet.value if facet and not facet.deleted else {}
+        for spelling in rules.openlineage_statistics:
+            if spelling[0] in values:
+                key = spelling[place]
+                found[key] = found.get(key, 0) + values[spelling[0]]
+    return found
+
+
+def _add_execution(collector: FactCollector, row: ExecutionRow) -> None:
+    day = day_id(row.job, row.at)
+    values: dict[str, Any] = {
+        "at": row.at, "state": row.state, "duration_ns": row.duration_ns, "error": row.error,
+        "metrics": row.metrics, "mode": row.mode, "plan": row.plan_id,
+    }  # fmt: skip
+    collector.add(
+        Vertex(day, labels.DAY, properties({"date": utc_date(row.at)})),
+        Vertex(row.run, labels.RUN),
+        Vertex(row.id, labels.EXECUTION, properties(values)),
+        edge(labels.HAS, row.job, day),
+        edge(labels.HAS, day, row.run),
+        edge(labels.PERFORMED, row.run, row.id),
+        edge(labels.FOLLOWED, day, row.logical_plan),
+        row,
+    )
+
+
+def add_names(
+    collector: FactCollector, dataset: Dataset, names: Names, execution: str, at: int
+) -> None:
+    """The catalog names and locations that a dataset's symlinks tell."""
+    facet = dataset.facets.get("symlinks")
+    if facet is None or facet.deleted:
+        return
+    own = names.use(*dataset.key).dataset
+    for link in facet.value:
+        name, location = direction(own, link, names.symlink(link))
+        name_id = add_dataset(collector, name)
+        location_id = add_dataset(collector, location)
+        if name_id != location_id:
+            collector.add(
+                edge(labels.NAMES, name_id, location_id),
+                NameRow(name_id, location_id, execution, at),
+            )
+
+
+# --- facets --------------------------------------------------------------------------------------
+
+
+def _add_facets(
+    collector: FactCollector,
+    statement: Statement,
+    plans: Iterable[Plan],
+    place: JobPlace,
+    subject: _Subject,
+) -> None:
+    """A job's facets are its own; those of a Spark command are its plan's, for the application
+    runs many of them.
+    """
+    names = Names(subject.scope, subject.rules)
+    _add_rows(collector, subject, subject.id, "run", statement.run_facets)
+    if place.role == "command":
+        for plan in plans:
+            _add_rows(collector, subject, plan.id, "logical_plan", statement.job_facets)
+    else:
+        _add_rows(collector, subject, _job_id(place.job), "job", statement.job_facets)
+    if place.folded and not statement.outputs:
+        return
+    held = {use.id for plan in plans for use, _ in plan.logic.reads}
+    held |= {plan.logic.target for plan in plans}
+    for role, listed in (("input", statement.inputs), ("output", statement.outputs)):
+        for dataset in listed:
+            _add_dataset_facets(collector, subject, dataset, names, role, held)
+
+
+def _add_dataset_facets(
+    collector: FactCollector,
+    subject: _Subject,
+    dataset: Dataset,
+    names: Names,
+    role: str,
+    held: Container[str] = (),
+) -> None:
+    """A facet that stands in ``facets`` and again in ``inputFacets`` (dbt) counts once.
+
+    ``held`` are the datasets that a plan reads or writes: those need no other support.
+    """
+    own = {
+        name: facet
+        for name, facet in dataset.facets.items()
+        if name not in dataset.usage or dataset.usage[name].digest != facet.digest
+    }
+    for use in names.uses(*dataset.key):
+        add_dataset(collector, use.dataset)
+        if use.id not in held:
+            collector.add(SupportRow(subject.id, use.id))
+        _add_rows(collector, subject, use.id, "dataset", own)
+        if role:
+            _add_rows(collector, subject, use.id, role, dataset.usage)
+        if schema := _described(dataset.facets):
+            _add_row(collector, subject, use.id, "dataset", schema)
+    change = value_of(dataset.facets, "lifecycleStateChange", Lifecycle)
+    if change is not None and change.previous is not None:  # its former name tells it too
+        for former in names.uses(*change.previous):
+            add_dataset(collector, former.dataset)
+            collector.add(SupportRow(subject.id, former.id))
+            _add_row(
+                collector, subject, former.id, "dataset", dataset.facets["lifecycleStateChange"]
+            )
+
+
+def _described(facets: Facets) -> Facet | None:
+    """The schema as a facet, where it says more than names and types."""
+    facet = facets.get("schema")
+    if facet is None or facet.deleted or not any(one.description for one in facet.value):
+        return None
+    return facet
+
+
+def _add_rows(
+    collector: FactCollector, subject: _Subject, entity: str, kind: str, facets: Facets
+) -> None:
+    for facet in facets.values():
+        if facet.name not in subject.rules.facets_without_rows:
+            _add_row(collector, subject, entity, kind, facet)
+
+
+def _add_row(
+    collector: FactCollector, subject: _Subject, entity: str, kind: str, facet: Facet
+) -> None:
+    row = FacetRow(entity, kind, facet.name, subject.at, subject.id, facet.digest, facet.deleted)
+    collector.add(row)
+    if not facet.deleted:
+        collector.add(FacetBodyRow(facet.digest, spell(facet.body)))
+
+
+# --- declarations --------------------------------------------------------------------------------
+
+
+def read_declaration(
+    event: Declaration, rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+) -> Translation:
+    """As :func:`translate_declaration`, the shared facts apart from its own."""
+    subject = _Subject(subject_key(event), scope, rules, event.at, producer_text(event.producer))
+    if isinstance(event, JobEvent):
+        return _read_job(event, subject)
+    return _read_dataset(event, subject)
+
+
+def _read_job(event: JobEvent, subject: _Subject) -> Translation:
+    statement = declared(event)
+    place = place_job(statement, "", subject.scope, subject.rules)
+    return _declare(statement, place, subject)
+
+
+def _read_dataset(event: DatasetEvent, subject: _Subject) -> Translation:
+    """Lineage without a job hangs by a job that stands for the declaration."""
+    dataset = event.dataset
+    names = Names(subject.scope, subject.rules)
+    collector = FactCollector()
+    use = names.use(*dataset.key)
+    plans: tuple[Plan, ...] = ()
+    lineage = value_of(dataset.facets, "lineage", LineageEntry)
+    if lineage is not None:
+        entry = replace(lineage, namespace=dataset.namespace, name=dataset.name)
+        statement = Statement("", "", {}, {}, (), (dataset,), (entry,), explicit=True)
+        job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
+        plans = PLANS.of(statement, job, "", subject.scope, subject.rules, declared=True)
+        base = replace(_execution(subject, run_key=subject.key), kind=labels.DECLARATION_KIND)
+        _add_executions(collector, base, plans, statement, subject)
+    else:
+        told = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
+        add_names(collector, dataset, names, told, subject.at)
+    _add_described_dataset(collector, subject, dataset, use, names)
+    return Translation(plans, collector.facts())
+
+
+def _add_described_dataset(
+    collector: FactCollector, subject: _Subject, dataset: Dataset, use: DatasetUse, names: Names
+) -> None:
+    """What an event says of a dataset alone: its schema and facets."""
+    names.learn(dataset)
+    add_dataset(collector, use.dataset)
+    _add_dataset_facets(collector, subject, dataset, names, "")
+    schema = dataset.facets.get("schema")
+    if schema is not None and not schema.deleted:
+        known = names.use(*dataset.key)
+        add_schema(collector, known)
+        collector.add(SupportRow(subject.id, known.schema_id))
+        _add_row(collector, subject, use.id, "dataset", schema)
+    elif schema is not None:
+        _add_row(collector, subject, use.id, "dataset", schema)
+
+
+def _declare(statement: Statement, place: JobPlace, subject: _Subject) -> Translation:
+    collector = FactCollector()
+    _add_jobs(collector, place, subject)
+    plans = PLANS.of(
+        statement, place.job, place.command, subject.scope, subject.rules, declared=True
+    )
+    base = replace(_execution(subject, run_key=subject.key), kind=labels.DECLARATION_KIND)
+    _add_executions(collector, base, plans, statement, subject)
+    _add_facets(collector, statement, plans, place, subject)
+    return Translation(plans, collector.facts())

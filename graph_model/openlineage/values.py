@@ -1,0 +1,108 @@
+"""Small typed readers of JSON: each raises InvalidDocument with the path of what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+from graph_model.errors import InvalidDocument
+
+JsonObject = Mapping[str, Any]
+_Value = TypeVar("_Value")
+_MOST_QUOTED: Final = 100
+
+
+def join(path: str, key: str) -> str:
+    """``outputs[0]`` and ``name`` => ``outputs[0].name``; long keys are cut."""
+    key = key[:_MOST_QUOTED]
+    return f"{path}.{key}" if path else key
+
+
+def read_object(value: object, path: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise InvalidDocument(path, "a JSON object")
+    return value
+
+
+def optional_object(fields: JsonObject, key: str, path: str) -> JsonObject:
+    """``{}`` where there is none, or null."""
+    value = fields.get(key)
+    return {} if value is None else read_object(value, join(path, key))
+
+
+def read_text(fields: JsonObject, key: str, path: str, *, empty: bool = False) -> str:
+    """A string; an empty one only where ``empty`` allows it."""
+    value = fields.get(key)
+    if not isinstance(value, str) or not (empty or value.strip()):
+        raise InvalidDocument(join(path, key), "a string" if empty else "a string, not empty")
+    return value
+
+
+def optional_text(fields: JsonObject, key: str, path: str) -> str:
+    """``""`` where there is none, or null."""
+    value = fields.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise InvalidDocument(join(path, key), "a string")
+    return value
+
+
+def optional_flag(fields: JsonObject, key: str, path: str) -> bool:
+    value = fields.get(key)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise InvalidDocument(join(path, key), "true or false")
+    return value
+
+
+def items(fields: JsonObject, key: str, path: str) -> Iterator[tuple[object, str]]:
+    """The items of a list with their paths; nothing for null or none."""
+    value = fields.get(key)
+    if value is None:
+        return
+    here = join(path, key)
+    if not isinstance(value, list):
+        raise InvalidDocument(here, "a list")
+    for index, item in enumerate(value):
+        yield item, f"{here}[{index}]"
+
+
+def read_items(
+    fields: JsonObject, key: str, path: str, read: Callable[[JsonObject, str], _Value]
+) -> tuple[_Value, ...]:
+    """A list of objects, each read by ``read``."""
+    return tuple(read(read_object(item, place), place) for item, place in items(fields, key, path))
+
+
+def read_members(
+    fields: JsonObject, key: str, path: str, read: Callable[[JsonObject, str], _Value]
+) -> tuple[tuple[str, _Value], ...]:
+    """An object of objects as sorted pairs; nothing for null or none."""
+    here = join(path, key)
+    listed = optional_object(fields, key, path)
+    return tuple(
+        (name, read(read_object(value, join(here, name)), join(here, name)))
+        for name, value in sorted(listed.items())
+    )
+
+
+def check_depth(document: object, most: int) -> None:
+    """Raises InvalidDocument for more than ``most`` levels of nesting. Iterative."""
+    level: list[tuple[object, str]] = [(document, "")]
+    for _ in range(most):
+        below: list[tuple[object, str]] = []
+        for value, top in level:
+            if isinstance(value, dict):
+                below.extend(
+                    (item, top or str(key)[:_MOST_QUOTED])
+                    for key, item in value.items()
+                    if isinstance(item, dict | list)
+                )
+            elif isinstance(value, list):
+                below.extend((item, top) for item in value if isinstance(item, dict | list))
+        if not below:
+            return
+        level = below
+    raise InvalidDocument(level[0][1], f"at most {most} levels of nesting")

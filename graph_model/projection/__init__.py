@@ -1,0 +1,1 @@
+"""Journal documents -> what the stores must hold: the pure half of the projector."""

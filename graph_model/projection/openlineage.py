@@ -1,0 +1,157 @@
+"""The OpenLineage documents of one subject key -> what the stores must hold of them. Pure.
+
+A subject key is a run (``run:…``) or what is declared of a job or a dataset (``job:…``,
+``dataset:…``); under one key each capture scope is a subject of its own. A run is a function of
+all its events, so a new one makes the whole run anew: the projector writes the new facts, then
+withdraws those that only the former ones said. Declarations add up: each event stands for itself.
+
+What cannot be read is set aside alone. An event that failed before is tried again with every new
+one of its key, so that what stands does not depend on the order of arrival.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from graph_model.commands import Orders
+from graph_model.errors import Unavailable
+from graph_model.facts import ExecutionRow, Facts, merge
+from graph_model.naming import Rules
+from graph_model.openlineage import (
+    Event,
+    RunEvent,
+    read_event,
+    translate_declaration,
+    translate_run,
+)
+from graph_model.store import DocumentState, StoredDocument
+
+log = logging.getLogger(__name__)
+
+PRUNED_REASON: Final = "it was pruned"
+_MOST_REASON: Final = 500
+
+State = tuple[DocumentState, str | None]
+_PROJECTED: Final[State] = (DocumentState.PROJECTED, None)
+_PRUNED: Final[State] = (DocumentState.PROJECTED, PRUNED_REASON)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The facts of one key, and what becomes of its documents (by position)."""
+
+    parts: list[Facts] = field(default_factory=list)
+    states: dict[int, State] = field(default_factory=dict)
+    dropped: set[int] = field(default_factory=set)
+
+    @property
+    def facts(self) -> Facts:
+        return merge(self.parts)
+
+    def changes(self, documents: Iterable[StoredDocument]) -> tuple[tuple[int, *State], ...]:
+        """(position, state, reason) of the documents whose state is another one than before."""
+        return tuple(
+            (one.position, *self.states[one.position])
+            for one in documents
+            if one.position in self.states and self.states[one.position] != (one.state, one.reason)
+        )
+
+
+def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules: Rules) -> Outcome:
+    """All facts of the documents of one key, in every scope; raises Unavailable alone.
+
+    A document that a forget command names is not part of its run, and is to leave the journal. A
+    prune command covers a run when it covers each of its writes.
+    """
+    outcome = Outcome()
+    scopes: dict[str, list[StoredDocument]] = {}
+    for document in documents:
+        if document.content_hash in orders.forgotten:
+            outcome.states[document.position] = _PROJECTED
+            outcome.dropped.add(document.position)
+        else:
+            scopes.setdefault(document.scope, []).append(document)
+    for scope, found in sorted(scopes.items()):
+        _translate_scope(scope, _read(found, outcome), orders, rules, outcome)
+    return outcome
+
+
+def former_facts(
+    documents: Sequence[StoredDocument], new: Collection[int], rules: Rules
+) -> Facts | None:
+    """What the documents that are not new stood for; None when they stood for nothing.
+
+    Prune and forget commands are left out: what they took away is gone, and is not missed.
+    """
+    before = [
+        one for one in documents if one.position not in new and one.state != DocumentState.FAILED
+    ]
+    return translate_events(before, Orders(), rules).facts if before else None
+
+
+_Events = Sequence[tuple[StoredDocument, Event]]
+
+
+def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
+    """The events that can be read; the others are set aside."""
+    found: list[tuple[StoredDocument, Event]] = []
+    for document in documents:
+        try:
+            found.append((document, read_event(document.body)))
+        except Unavailable:
+            raise
+        except Exception as error:
+            _set_aside([document], error, outcome)
+    return found
+
+
+def _translate_scope(
+    scope: str, found: _Events, orders: Orders, rules: Rules, outcome: Outcome
+) -> None:
+    runs: list[RunEvent] = []
+    told: list[StoredDocument] = []
+    for document, event in found:
+        if isinstance(event, RunEvent):
+            runs.append(event)
+            told.append(document)
+        else:
+            translate = partial(translate_declaration, event, rules, scope)
+            _add([document], translate, orders, outcome)
+    if runs:
+        _add(told, partial(translate_run, runs, rules, scope), orders, outcome)
+
+
+def _add(
+    documents: Sequence[StoredDocument],
+    translate: Callable[[], Facts],
+    orders: Orders,
+    outcome: Outcome,
+) -> None:
+    """The facts of documents that stand or fall together."""
+    try:
+        facts = translate()
+    except Unavailable:
+        raise
+    except Exception as error:
+        _set_aside(documents, error, outcome)
+        return
+    writes = [row for row in facts.rows if isinstance(row, ExecutionRow)]
+    positions = [document.position for document in documents]
+    if writes and all(map(orders.prunes, writes)):
+        outcome.states |= dict.fromkeys(positions, _PRUNED)
+        if all(map(orders.drops, writes)):
+            outcome.dropped.update(positions)
+        return
+    outcome.states |= dict.fromkeys(positions, _PROJECTED)
+    outcome.parts.append(facts)
+
+
+def _set_aside(documents: Iterable[StoredDocument], error: Exception, outcome: Outcome) -> None:
+    reason = f"{type(error).__name__}: {error}"[:_MOST_REASON]
+    for document in documents:
+        outcome.states[document.position] = (DocumentState.FAILED, reason)
+        log.warning("document %d of %s: %s", document.position, document.plan_id, reason)

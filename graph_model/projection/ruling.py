@@ -1,0 +1,84 @@
+"""Which naming rules are in force: those of the newest rules command in the journal.
+
+The journal is asked, not the catalogue: the rules must be known before there is one. What stands
+was projected under the rules whose epoch the journal remembers; until a rebuild has replaced it,
+those stay in force for every answer and every new document, and the newest are *wanted*.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from graph_model.commands import RULES_PREFIX, Command, Statement, read_command
+from graph_model.errors import HeadwaterError
+from graph_model.naming import Rules
+from graph_model.naming.rule_documents import read_rules
+from graph_model.store import Journal
+
+_PAGE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """A rules command of the journal, with the rules that it puts in force."""
+
+    id: str
+    at: int
+    author: str
+    note: str
+    rules: Rules
+    default: bool
+
+
+def list_rule_sets(journal: Journal, defaults: Rules) -> tuple[RuleSet, ...]:
+    """Every rules command, oldest first by (time, id); what cannot be read is left out."""
+    found = [
+        RuleSet(content_hash, command.at, command.author, command.note, *rules)
+        for content_hash, command in _commands(journal)
+        if (rules := _rules_of(command, defaults)) is not None
+    ]
+    return tuple(sorted(found, key=lambda one: (one.at, one.id)))
+
+
+def wanted_rules(journal: Journal, defaults: Rules) -> Rules:
+    """The rules of the newest command; the defaults when there is none."""
+    sets = list_rule_sets(journal, defaults)
+    return sets[-1].rules if sets else defaults
+
+
+def standing_rules(
+    journal: Journal, defaults: Rules, epoch: str | None, epoch_of: Callable[[Rules], str]
+) -> Rules:
+    """The rules that what stands was projected under: those of its epoch, else the wanted ones."""
+    sets = list_rule_sets(journal, defaults)
+    wanted = sets[-1].rules if sets else defaults
+    known = (wanted, defaults, *(one.rules for one in reversed(sets)))
+    return next((rules for rules in known if epoch_of(rules) == epoch), wanted)
+
+
+def _commands(journal: Journal) -> Iterator[tuple[str, Command]]:
+    last = RULES_PREFIX
+    while page := journal.plan_ids(last, _PAGE):
+        for plan_id in page:
+            if not plan_id.startswith(RULES_PREFIX):
+                return
+            for document in journal.plan(plan_id):
+                try:
+                    yield document.content_hash, read_command(json.loads(document.body))
+                except (HeadwaterError, ValueError):
+                    continue
+        last = page[-1]
+
+
+def _rules_of(command: Command, defaults: Rules) -> tuple[Rules, bool] | None:
+    if not isinstance(command.order, Statement):
+        return None
+    if command.order.value is None:
+        return defaults, True
+    try:
+        return read_rules(json.loads(command.order.value)), False
+    except HeadwaterError:
+        return None

@@ -1,0 +1,320 @@
+"""The documents of one plan id -> what the stores must hold of them, and what becomes of each.
+
+Nothing here touches a store. A cache of plan heads makes a new event of a known plan cost only
+itself: the plan's document is then neither parsed nor translated again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Final
+
+from graph_model import identity, naming
+from graph_model.commands import NO_ORDERS, Orders, read_command, translate_command
+from graph_model.errors import HeadwaterError, Unavailable
+from graph_model.facts import ExecutionRow, Facts, merge
+from graph_model.naming import Rules
+from graph_model.openlineage import OPENLINEAGE_VERSION
+from graph_model.projection import openlineage
+from graph_model.projection.plans import (
+    GATHERING_VERSION,
+    gather,
+    may_recover,
+    read_event_document,
+    read_plan_document,
+    read_subjects,
+    states_of,
+)
+from graph_model.store import DocumentKind, DocumentState, StoredDocument
+from graph_model.translate import (
+    TRANSLATOR_VERSION,
+    PlanHead,
+    Subject,
+    translate_execution,
+    translate_plan,
+)
+
+log = logging.getLogger(__name__)
+
+_HEADS_KEPT: Final = 2_000
+_MOST_REASON: Final = 500
+_FORGOTTEN_REASON: Final = "it was forgotten: it speaks again with a run that was not"
+_PRUNED_REASON: Final = "it was pruned"
+
+
+States = tuple[tuple[int, DocumentState, str | None], ...]
+"""Position, state and reason of documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What one plan id asks of the stores, and the states its documents get when it is done."""
+
+    facts: Facts
+    former: Facts | None  # what stood before, when some of it may have to go
+    states: States
+    dropped: tuple[int, ...] = ()  # positions that are to leave the journal
+
+    def silenced(self) -> Iterator[int]:
+        """The positions of plans that were forgotten and have nothing else to speak for."""
+        return (position for position, _, reason in self.states if reason == _FORGOTTEN_REASON)
+
+
+def settlements(
+    projections: Iterable[Projection],
+) -> list[tuple[list[int], DocumentState, str | None]]:
+    """The states of several projections: the positions that share one (and its reason) together."""
+    together: dict[tuple[DocumentState, str | None], list[int]] = {}
+    for projection in projections:
+        for position, state, reason in projection.states:
+            together.setdefault((state, reason), []).append(position)
+    return [(positions, state, reason) for (state, reason), positions in together.items()]
+
+
+def projection_epoch(rules: Rules) -> str:
+    """Changes when equal documents must be projected anew: translator version and rules."""
+    parser = version("sqlglot")  # another parser may find the tables of another JDBC query
+    return identity.digest(
+        "projection",
+        TRANSLATOR_VERSION,
+        OPENLINEAGE_VERSION,
+        GATHERING_VERSION,
+        naming.rules_digest(rules),
+        parser,
+    )
+
+
+class Translation:
+    """Translates the documents of plan ids, or of OpenLineage's keys, under one set of rules."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._heads: OrderedDict[str, PlanHead] = OrderedDict()
+
+    def forget(self) -> None:
+        """Drop what is remembered of plans."""
+        self._heads.clear()
+
+    def knows(self, plan: StoredDocument) -> bool:
+        """Whether a new event of this plan can be translated without the plan's body."""
+        return _key(plan) in self._heads
+
+    def project(
+        self, documents: Sequence[StoredDocument], orders: Orders = NO_ORDERS
+    ) -> Projection:
+        """What the PENDING ones among these documents add, and what they take back.
+
+        ``documents`` are all plan documents of the plan id and at least its PENDING events; all
+        events too when a plan document is PENDING. What cannot be translated is set aside with
+        its reason; only Unavailable is raised.
+        """
+        new = {d.position for d in documents if d.state == DocumentState.PENDING}
+        return self._try(documents, new, orders)
+
+    def project_all(
+        self, documents: Sequence[StoredDocument], orders: Orders = NO_ORDERS
+    ) -> Projection:
+        """All facts of these documents (every one of the plan id), as if they had just come.
+
+        Of a command the rows alone: what it takes away, others must carry out.
+        """
+        if documents and documents[0].kind == DocumentKind.COMMAND:
+            return merge_projections(map(_project_command, documents))
+        return self._try(documents, {document.position for document in documents}, orders)
+
+    def _try(
+        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+    ) -> Projection:
+        try:
+            return self._project(documents, new, orders)
+        except Unavailable:
+            raise
+        except Exception as error:
+            return _set_aside(documents, new, error)
+
+    def _project(
+        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+    ) -> Projection:
+        if documents and documents[0].kind.is_openlineage:
+            return self._project_events(documents, new, orders)
+        live = [d for d in documents if d.position in new or _is_live(d)]
+        gathered = gather(live)
+        plans_changed = any(d.position in new and d.kind == DocumentKind.PLAN for d in live)
+        former = self._former(live, new) if plans_changed else None
+        outcome = Outcome(dict(_by_position(states_of(gathered))))
+        for plan, events in gathered.chosen.values():
+            asked = [e for e in events if plans_changed or e.position in new]
+            self._project_subject(plan, asked, orders, outcome, known=not plans_changed)
+        before = {one.position: (one.state, one.reason) for one in live}
+        states = tuple(
+            (at, *state) for at, state in outcome.states.items() if state != before.get(at)
+        )
+        return Projection(merge(outcome.parts), former, states, tuple(sorted(outcome.dropped)))
+
+    def _project_events(
+        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+    ) -> Projection:
+        """OpenLineage's documents of one key: all of them, for a run is a function of the set."""
+        outcome = openlineage.translate_events(documents, orders, self._rules)
+        former = openlineage.former_facts(documents, new, self._rules)
+        dropped = tuple(sorted(outcome.dropped))
+        return Projection(outcome.facts, former, outcome.changes(documents), dropped)
+
+    def _project_subject(
+        self,
+        plan: StoredDocument,
+        events: Sequence[StoredDocument],
+        orders: Orders,
+        outcome: Outcome,
+        *,
+        known: bool,
+    ) -> None:
+        """One plan with its events (the new ones alone when it is ``known`` already)."""
+        if known and not events:
+            return  # a command has settled what was new: nothing is said anew
+        remaining = [e for e in events if e.content_hash not in orders.forgotten]
+        outcome.drop(e for e in events if e.content_hash in orders.forgotten)
+        if not remaining and plan.content_hash in orders.forgotten:
+            self._heads.pop(_key(plan), None)
+            if not known or plan.state == DocumentState.WAITING:
+                outcome.states[plan.position] = (DocumentState.WAITING, _FORGOTTEN_REASON)
+            return
+        facts, head = self._head(plan, known=known)
+        shown = _add_executions(head, remaining, orders, outcome)
+        if facts is None:
+            return
+        if shown or not remaining:
+            outcome.parts.append(facts)
+            self._remember(plan, head)
+            return
+        self._heads.pop(_key(plan), None)
+        if not known:
+            outcome.hide(plan, dropped=all(e.position in outcome.dropped for e in remaining))
+
+    def _head(self, plan: StoredDocument, *, known: bool) -> tuple[Facts | None, PlanHead]:
+        """The facts and the head of a plan; no facts when it is ``known`` and remembered."""
+        head = self._heads.get(_key(plan)) if known else None
+        if head is not None:
+            self._heads.move_to_end(_key(plan))
+            return None, head
+        return translate_plan(read_plan_document(plan), self._rules)
+
+    def _remember(self, plan: StoredDocument, head: PlanHead) -> None:
+        """Only of a plan whose facts are on their way: the next event adds nothing but itself."""
+        self._heads[_key(plan)] = head
+        self._heads.move_to_end(_key(plan))
+        if len(self._heads) > _HEADS_KEPT:
+            self._heads.popitem(last=False)
+
+    def _former(self, documents: Sequence[StoredDocument], new: Collection[int]) -> Facts | None:
+        """What the documents projected before stood for; None when there were no plans."""
+        before = gather([d for d in documents if d.position not in new])
+        if not before.chosen:
+            return None
+        return merge(
+            part for subject in read_subjects(before) for part in _parts_of(subject, self._rules)
+        )
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What is worked out so far of one plan id. ``states`` is by position."""
+
+    states: dict[int, tuple[DocumentState, str | None]]
+    parts: list[Facts] = field(default_factory=list)
+    dropped: set[int] = field(default_factory=set)
+
+    def drop(self, documents: Iterable[StoredDocument]) -> None:
+        """These documents are to leave the journal."""
+        self.dropped.update(document.position for document in documents)
+
+    def hide(self, document: StoredDocument, *, dropped: bool) -> None:
+        """A prune command covers this document."""
+        self.states[document.position] = (DocumentState.PROJECTED, _PRUNED_REASON)
+        if dropped:
+            self.dropped.add(document.position)
+
+
+def _add_executions(
+    head: PlanHead, events: Sequence[StoredDocument], orders: Orders, outcome: Outcome
+) -> int:
+    """Adds the facts of each event that no command covers; how many of the events are shown.
+
+    One event that breaks the protocol takes neither its plan nor its neighbours with it.
+    """
+    shown = 0
+    for event in events:
+        try:
+            facts = translate_execution(head, read_event_document(event))
+        except Exception as error:
+            outcome.states[event.position] = (DocumentState.FAILED, _reason(error))
+            log.warning("event %d of plan %s: %s", event.position, event.plan_id, error)
+            shown += 1
+            continue
+        row = _execution_row(facts)
+        if orders.prunes(row):
+            outcome.hide(event, dropped=orders.drops(row))
+        else:
+            outcome.parts.append(facts)
+            shown += 1
+    return shown
+
+
+def _execution_row(facts: Facts) -> ExecutionRow:
+    return next(row for row in facts.rows if isinstance(row, ExecutionRow))
+
+
+def _by_position(states: States) -> Iterator[tuple[int, tuple[DocumentState, str | None]]]:
+    for position, state, reason in states:
+        yield position, (state, reason)
+
+
+def _key(plan: StoredDocument) -> str:
+    return f"{plan.scope}\n{plan.content_hash}"
+
+
+def _is_live(document: StoredDocument) -> bool:
+    return document.state != DocumentState.FAILED or may_recover(document)
+
+
+def _parts_of(subject: Subject, rules: Rules) -> list[Facts]:
+    facts, head = translate_plan(subject.document, rules)
+    return [facts, *(translate_execution(head, event) for event in subject.events)]
+
+
+def _project_command(document: StoredDocument) -> Projection:
+    try:
+        command = read_command(json.loads(document.body))
+    except (HeadwaterError, ValueError) as error:
+        return _set_aside([document], {document.position}, error)
+    facts = translate_command(command, document.content_hash)
+    return Projection(facts, None, ((document.position, DocumentState.PROJECTED, None),))
+
+
+def merge_projections(projections: Iterable[Projection]) -> Projection:
+    """Several as one; none of them takes anything back."""
+    together = tuple(projections)
+    return Projection(
+        merge(one.facts for one in together), None, sum((one.states for one in together), ())
+    )
+
+
+def _set_aside(
+    documents: Sequence[StoredDocument], new: Collection[int], error: Exception
+) -> Projection:
+    reason = _reason(error)
+    log.warning("plan %s cannot be translated: %s", documents[0].plan_id, reason)
+    return Projection(
+        Facts(),
+        None,
+        tuple((d.position, DocumentState.FAILED, reason) for d in documents if d.position in new),
+    )
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_MOST_REASON]

@@ -1,0 +1,244 @@
+"""What a forget or prune command names, worked out from what is known when it is given.
+
+The command's document says it explicitly (content hashes, times), so that projecting everything
+anew, later and elsewhere, comes to the same without asking these questions again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from graph_model import identity, labels
+from graph_model.commands import MOST_DOCUMENTS, Command, Cutoff, Forget, Prune, Statement
+from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow
+from graph_model.history import CTAS_WINDOW_MS
+from graph_model.store import Catalogue, Direction, Graph, Journal
+
+_ALL_EDGES: Final = 1_000_000
+"""To forget half of a thing is not to forget it: there is no cut here."""
+_ALWAYS: Final = -(1 << 62)
+
+
+def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
+    """The plan ids whose documents stand for something else under this command."""
+    if isinstance(command.order, Forget):
+        return set(command.order.plan_ids)
+    if isinstance(command.order, Statement):
+        return set()  # what people state changes no facts
+    plan_ids: set[str] = set()
+    for cutoff in command.order.cutoffs:
+        job, target = cutoff.key
+        plan_ids |= {
+            row.plan_id for row in list_executions(catalogue, job, target, before=cutoff.before)
+        }
+    return plan_ids
+
+
+def list_executions(
+    catalogue: Catalogue, job: str, target: str, *, before: int
+) -> Iterator[ExecutionRow]:
+    """All executions of a job that wrote a dataset before a time (epoch ms), newest first."""
+    cursor: str | None = None
+    while True:
+        page = catalogue.executions(
+            job=job, target=target, at=before - 1, limit=1000, cursor=cursor
+        )
+        yield from page.items
+        cursor = page.next
+        if cursor is None:
+            return
+
+
+# --- forget --------------------------------------------------------------------------------------
+
+
+def plan_ids_of_job(job: str, graph: Graph, catalogue: Catalogue) -> frozenset[str]:
+    """The plan ids of every logical plan of a job."""
+    return catalogue.plan_ids(_logical_plans(graph, {job}, (labels.HAS,)))
+
+
+def plan_ids_of_dataset(dataset: str, graph: Graph, catalogue: Catalogue) -> frozenset[str]:
+    """The plan ids of every plan that reads, writes or names a dataset."""
+    places = {dataset} | _neighbours(graph, {dataset}, (labels.NAMES,))
+    return catalogue.plan_ids(_logical_plans(graph, places, (labels.FEEDS,)))
+
+
+def resolve_forget(plan_ids: Collection[str], journal: Journal) -> tuple[Forget, ...]:
+    """Commands that name every document of these plan ids, a bounded number each."""
+    orders: list[Forget] = []
+    named: dict[str, list[str]] = {}
+    count = 0
+    for plan_id in sorted(plan_ids):
+        hashes = list(dict.fromkeys(one.content_hash for one in journal.plan(plan_id)))
+        for start in range(0, len(hashes), MOST_DOCUMENTS):
+            piece = hashes[start : start + MOST_DOCUMENTS]
+            if count + len(piece) > MOST_DOCUMENTS:
+                orders.append(_forget(named))
+                named, count = {}, 0
+            named.setdefault(plan_id, []).extend(piece)
+            count += len(piece)
+    return (*orders, _forget(named)) if named else tuple(orders)
+
+
+def _forget(named: Mapping[str, list[str]]) -> Forget:
+    hashes = sorted({one for piece in named.values() for one in piece})
+    return Forget(tuple(sorted(named)), tuple(hashes))
+
+
+def _logical_plans(graph: Graph, ids: Collection[str], edge_labels: tuple[str, ...]) -> set[str]:
+    ends = _neighbours(graph, ids, edge_labels)
+    return {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
+
+
+def _neighbours(graph: Graph, ids: Collection[str], edge_labels: tuple[str, ...]) -> set[str]:
+    after = graph.edges(ids, Direction.DOWNSTREAM, edge_labels, _ALL_EDGES).edges
+    before = graph.edges(ids, Direction.UPSTREAM, edge_labels, _ALL_EDGES).edges
+    return {edge.in_id for edge in after} | {edge.out_id for edge in before}
+
+
+# --- prune ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What is wished: executions since ``before`` (epoch ms) stay, or the newest ``keep`` of each
+    job; where both are given, what either keeps. At least one is given.
+    """
+
+    before: int | None = None
+    keep: int | None = None
+
+
+def resolve_prune(
+    retention: Retention, graph: Graph, catalogue: Catalogue, *, drop_bodies: bool
+) -> Prune:
+    """The cut-offs that do what is wished without touching what today's lineage rests on.
+
+    Kept beyond the wish: the last full overwrite of every dataset and what came after it, what
+    those executions read as it stood then, and so on upstream.
+    """
+    wished = _wished_times(retention, catalogue)
+    plans = _plans_of(wished, graph, catalogue)
+    needed = _needed_since(plans, wished, graph, catalogue)
+    cutoffs = {
+        # the two writes of a CREATE TABLE AS SELECT are one: both stay
+        (plan.job, plan.target): min(wished[plan.job][1], needed[plan.target] - CTAS_WINDOW_MS)
+        for plan in plans.values()
+    }
+    names = {row.id: row for row in catalogue.datasets({target for _, target in cutoffs})}
+    found = [
+        Cutoff(
+            wished[job][0].namespace, wished[job][0].name, names[target].scope, names[target].uri,
+            before,
+        )
+        for (job, target), before in cutoffs.items()
+        if target in names and count_covered(catalogue, job, target, before)
+    ]  # fmt: skip
+    return Prune(tuple(sorted(found)), drop_bodies)
+
+
+def count_covered(catalogue: Catalogue, job: str, target: str, before: int) -> int:
+    """How many executions of a job wrote a dataset before this time."""
+    if before <= 0:
+        return 0
+    return catalogue.executions(job=job, target=target, at=before - 1, limit=1).total
+
+
+def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
+    """Per job id the job and the time that its executions are wished away before."""
+    times: dict[str, tuple[JobRow, int]] = {}
+    cursor: str | None = None
+    while True:
+        page = catalogue.list_jobs(limit=1000, cursor=cursor)
+        for summary in page.items:
+            kept = [] if retention.before is None else [retention.before]
+            if retention.keep is not None:
+                kept.append(_time_of_newest(summary.job.id, retention.keep, catalogue))
+            times[summary.job.id] = summary.job, min(kept)
+        cursor = page.next
+        if cursor is None:
+            return times
+
+
+def _time_of_newest(job: str, count: int, catalogue: Catalogue) -> int:
+    """When the ``count``-th newest execution of a job was; the oldest one when it has fewer."""
+    cursor: str | None = None
+    left, oldest = count, _ALWAYS
+    while True:
+        page = catalogue.executions(job=job, limit=min(left, 1000), cursor=cursor)
+        left -= len(page.items)
+        oldest = page.items[-1].at if page.items else oldest
+        if left <= 0 or page.next is None:
+            return oldest
+        cursor = page.next
+
+
+def _plans_of(
+    jobs: Collection[str], graph: Graph, catalogue: Catalogue
+) -> dict[str, LogicalPlanRow]:
+    return {
+        row.id: row for row in catalogue.logical_plans(_logical_plans(graph, jobs, (labels.HAS,)))
+    }
+
+
+def _needed_since(
+    plans: Mapping[str, LogicalPlanRow],
+    wished: Mapping[str, tuple[JobRow, int]],
+    graph: Graph,
+    catalogue: Catalogue,
+) -> dict[str, int]:
+    """Per dataset written the time since when its writes are needed (epoch ms).
+
+    Begins with what is visible at the time wished, and follows reads upstream until nothing
+    moves: a kept execution needs what was visible when it read. Times only ever go down.
+    """
+    needed: dict[str, int] = {}
+    for plan in plans.values():
+        before = wished[plan.job][1]
+        since = _last_overwrite(plan.target, before, catalogue)
+        needed[plan.target] = min(since, needed.get(plan.target, since))
+    sources = _sources(plans, graph)
+    waiting = set(plans)
+    while waiting:
+        moved: set[str] = set()
+        for key in sorted(waiting):
+            plan = plans[key]
+            since = min(wished[plan.job][1], needed[plan.target])
+            for source in sources.get(key, ()):
+                if source in needed and since <= needed[source]:
+                    earlier = _last_overwrite(source, since - 1, catalogue)
+                    if earlier < needed[source]:
+                        needed[source] = earlier
+                        moved.add(source)
+        waiting = {key for key, plan in plans.items() if plan.target in moved}
+    return needed
+
+
+def _last_overwrite(dataset: str, at: int, catalogue: Catalogue) -> int:
+    """When a dataset was last overwritten as a whole, at or before ``at``; else the beginning."""
+    if at <= _ALWAYS:
+        return _ALWAYS
+    times = [
+        writer.latest
+        for writer in catalogue.writers((dataset,), at)
+        if writer.mode == labels.OVERWRITE
+    ]
+    return max(times, default=_ALWAYS)
+
+
+def _sources(plans: Collection[str], graph: Graph) -> dict[str, set[str]]:
+    """Per plan the datasets it reads, a catalog name together with the places it stood for."""
+    feeds = graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), _ALL_EDGES).edges
+    named = graph.edges(
+        {edge.out_id for edge in feeds}, Direction.DOWNSTREAM, (labels.NAMES,), _ALL_EDGES
+    ).edges
+    places: dict[str, set[str]] = {}
+    for edge in named:
+        places.setdefault(edge.out_id, set()).add(edge.in_id)
+    sources: dict[str, set[str]] = {}
+    for edge in feeds:
+        read = sources.setdefault(edge.in_id, set())
+        read |= {edge.out_id} | places.get(edge.out_id, set())
+    return sources

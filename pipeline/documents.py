@@ -1,0 +1,166 @@
+"""Lines of a backup or an export -> documents: pure, a line at a time, in any order.
+
+    {"headwater": "backup", …}                               a backup begins
+    {"position": 1, "kind": "plan", …, "body": "{…}"}        a document of a backup: text
+    {"position": 1, "kind": "plan", …, "body": {…}}          a document of an export: JSON
+    {"raw": …}                                               of a backup; says nothing of documents
+    {"end": {"documents": 1, …}}                             a backup ends
+
+A document of an export has no hash: its body is the compact JSON that the journal keeps, so the
+hash is computed again. That of a backup is held against its body.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from graph_model import identity
+from graph_model.journal.content import content_hash, unpack
+from graph_model.store import DocumentKind, DocumentState, StoredDocument
+
+DOCUMENT: Final = "document"
+BEGIN: Final = "begin"
+END: Final = "end"
+REFUSED: Final = "refused"
+_MOST_SHOWN: Final = 200
+
+
+class Line(NamedTuple):
+    """What one line was. ``what`` is DOCUMENT, BEGIN, END (``position``: how many documents the
+    backup has) or REFUSED (``kind``: why). ``rank`` puts the events of a plan id behind the rest.
+    """
+
+    what: str
+    plan_id: str
+    rank: int
+    content_hash: str
+    scope: str
+    position: int
+    kind: str
+    api_version: str
+    received_at: int
+    body: bytes
+
+
+def read_lines(lines: Iterable[str]) -> Iterator[Line]:
+    """What each line is; one that cannot be read is REFUSED and spoils nothing else."""
+    for text in lines:
+        if not text.strip():
+            continue
+        try:
+            found = _read(json.loads(text))
+        except (ValueError, KeyError, TypeError) as error:
+            said = f"no {error}" if isinstance(error, KeyError) else str(error)
+            yield _other(REFUSED, kind=f"{said}: {text[:_MOST_SHOWN]}")
+            continue
+        if found is not None:
+            yield found
+
+
+def _read(line: Any) -> Line | None:
+    if not isinstance(line, dict):
+        raise ValueError("expected a JSON object")
+    if "position" in line:
+        return _document(line)
+    if "headwater" in line:
+        return _other(BEGIN)
+    if "end" in line:
+        return _other(END, position=int(line["end"]["documents"]))
+    if "raw" in line:
+        return None
+    raise ValueError("neither a backup nor an export of a journal")
+
+
+def _other(what: str, *, position: int = 0, kind: str = "") -> Line:
+    return Line(what, "", 0, "", "", position, kind, "", 0, b"")
+
+
+def _document(line: dict[str, Any]) -> Line:
+    body = _body(line)
+    return document_line(
+        position=int(line["position"]),
+        kind=line["kind"],
+        api_version=_text(line, "apiVersion"),
+        plan_id=_text(line, "planId"),
+        scope=_text(line, "scope"),
+        received_at=int(line["receivedAt"]),
+        body=body,
+        said=line.get("contentHash"),
+    )
+
+
+def _body(line: dict[str, Any]) -> bytes:
+    if "base64" in line:
+        return base64.b64decode(line["base64"], validate=True)
+    body = line["body"]
+    if isinstance(body, str):
+        return body.encode()
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _text(line: dict[str, Any], name: str) -> str:
+    value = line[name]
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is no text")
+    return value
+
+
+def document_line(
+    *,
+    position: int,
+    kind: str,
+    api_version: str,
+    plan_id: str,
+    scope: str,
+    received_at: int,
+    body: bytes,
+    said: str | None,
+) -> Line:
+    """A document; ValueError where its kind is unknown or its body has another hash than said."""
+    known = DocumentKind(kind)
+    content = content_hash(known.value, api_version, body)
+    if said is not None and said != content:
+        raise ValueError(f"the content of document {position} has another hash")
+    rank = int(known is DocumentKind.EVENT)
+    return Line(
+        DOCUMENT, plan_id, rank, content, scope, position, kind, api_version, received_at, body
+    )
+
+
+def read_row(row: Any) -> Line:
+    """A document from a row of the journal's tables (``sources.JOURNAL_QUERY``)."""
+    try:
+        return document_line(
+            position=row.position,
+            kind=row.kind,
+            api_version=row.api_version,
+            plan_id=row.plan_id,
+            scope=row.scope,
+            received_at=row.received_at,
+            body=unpack(bytes(row.packed)),
+            said=row.content_hash,
+        )
+    except (ValueError, zlib.error) as error:
+        return _other(REFUSED, kind=f"document {row.position}: {error}")
+
+
+def stored(line: Line, number: int) -> StoredDocument:
+    """The document as the translation takes it, as if it had just come, under this number."""
+    return StoredDocument(
+        position=number,
+        kind=DocumentKind(line.kind),
+        api_version=line.api_version,
+        plan_id=line.plan_id,
+        scope=line.scope,
+        subject=identity.subject_id(line.scope, line.plan_id),
+        content_hash=line.content_hash,
+        state=DocumentState.PENDING,
+        reason=None,
+        received_at=line.received_at,
+        size=len(line.body),
+        body=line.body,
+    )

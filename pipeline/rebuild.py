@@ -1,0 +1,298 @@
+"""The Spark job: a journal -> files for the bulk loader, catalogue rows, and a manifest.
+
+    lines -> sorted by plan id -> translated (once, kept under work/)
+          -> one record an id, contradictions listed -> counted and hashed -> files
+
+Every stage ends in files, so nothing is translated twice when memory runs short. What a task holds
+is a few plans (``subjects``) and what it has written lately, to repeat less of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.types import BooleanType, StringType, StructField, StructType
+
+from graph_model import identity
+from graph_model.catalogue.tables import VERSION as CATALOGUE_VERSION
+from graph_model.errors import ConfigurationError
+from graph_model.facts import Edge, Vertex
+from graph_model.projection.translation import projection_epoch
+from graph_model.translate import TRANSLATOR_VERSION
+from pipeline.documents import REFUSED, Line
+from pipeline.manifest import FILE, Group, JournalCounts, Manifest, write_manifest
+from pipeline.neptune_csv import header, record
+from pipeline.orders import Standing, read_standing
+from pipeline.records import (
+    CONTENT_PARTS,
+    COUNTS,
+    EDGES,
+    ROWS,
+    SET_ASIDE,
+    VERTICES,
+    Record,
+    read_element,
+)
+from pipeline.sources import Source
+from pipeline.translating import ORDER, PartitionTranslation, problems_of, sum_counts
+from pipeline.writing import Destination
+
+_MODULUS: Final = 1 << 256  # of digests.elements_digest
+_CONFLICTS_NAMED: Final = 100
+_GROUPS_TOGETHER: Final = 4
+_SCHEMA: Final = StructType([StructField(name, StringType(), False) for name in Record._fields])
+_UNIQUE: Final = StructType([*_SCHEMA.fields, StructField("conflict", BooleanType(), False)])
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """``file_bytes``: about how large a file may be before it is compressed."""
+
+    source: Source
+    destination: str
+    created_at: int  # epoch ms
+    file_bytes: int
+    partitions: int | None = None
+    keep_work: bool = False
+
+
+def rebuild(spark: SparkSession, request: Request, say: Say) -> Manifest:
+    """Run the job. Raises ConfigurationError for a destination that holds something."""
+    destination = Destination(spark, request.destination)
+    destination.check_empty()
+    job = _Job(spark, request, destination, _Watch(say))
+    manifest = job.run()
+    if not request.keep_work:
+        destination.remove("work")
+    destination.write_text(FILE, write_manifest(manifest))
+    return manifest
+
+
+class _Watch:
+    """Says what is done, and how long it took."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._last = time.monotonic()
+
+    def done(self, text: str) -> None:
+        now = time.monotonic()
+        self._say(f"{now - self._last:8.1f} s  {text}")
+        self._last = now
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """Of one label, or one kind of row. ``total`` is the sum of the hashes."""
+
+    count: int
+    size: int
+    total: int
+    shapes: frozenset[str]
+
+    def __add__(self, other: _Summary) -> _Summary:
+        return _Summary(
+            self.count + other.count,
+            self.size + other.size,
+            (self.total + other.total) % _MODULUS,
+            self.shapes | other.shapes,
+        )
+
+
+_NOTHING: Final = _Summary(0, 0, 0, frozenset())
+_Summaries = dict[tuple[str, str], _Summary]
+
+
+class _Job:
+    def __init__(
+        self, spark: SparkSession, request: Request, destination: Destination, watch: _Watch
+    ) -> None:
+        self._spark = spark
+        self._request = request
+        self._destination = destination
+        self._watch = watch
+        self._partitions = request.partitions or 3 * spark.sparkContext.defaultParallelism
+
+    def run(self) -> Manifest:
+        standing = read_standing(self._request.source.commands(self._spark))
+        self._watch.done(f"{standing.commands:,} commands read")
+        self._translate(standing)
+        counts, states = sum_counts(self._contents("facts", COUNTS))
+        self._watch.done(
+            f"{counts['documents']:,} documents of {counts['plan_ids']:,} plan ids translated"
+        )
+        conflict_count, conflicts = self._deduplicate()
+        summaries = self._summarise()
+        groups = {part: self._write_part(part, summaries) for part in CONTENT_PARTS}
+        self._write_set_aside()
+        return Manifest(
+            created_at=self._request.created_at,
+            epoch=identity.digest(projection_epoch(standing.rules), CATALOGUE_VERSION),
+            translator=str(TRANSLATOR_VERSION),
+            catalogue_version=CATALOGUE_VERSION,
+            journal=JournalCounts(
+                counts["documents"],
+                counts["plan_ids"],
+                counts["commands"],
+                counts["last_position"],
+                dict(sorted(states.items())),
+                counts[REFUSED],
+            ),
+            vertices=groups[VERTICES],
+            edges=groups[EDGES],
+            rows=groups[ROWS],
+            elements_digest=_elements_digest(summaries),
+            conflict_count=conflict_count,
+            conflicts=conflicts,
+            problems=problems_of(counts),
+        )
+
+    # --- journal -> records ----------------------------------------------------------------------
+
+    def _translate(self, standing: Standing) -> None:
+        shared = self._spark.sparkContext.broadcast(standing)
+
+        def translate(rows: Iterator[Any]) -> Iterator[Record]:
+            return PartitionTranslation(shared.value).records(_lines(rows))
+
+        lines = self._request.source.lines(self._spark, self._partitions)
+        together = lines.repartition(self._partitions, "plan_id").sortWithinPartitions(*ORDER)
+        records = together.rdd.mapPartitions(translate)
+        self._keep("facts", self._spark.createDataFrame(records, _SCHEMA, verifySchema=False))
+
+    def _keep(self, name: str, records: DataFrame) -> None:
+        records.write.partitionBy("part", "name").parquet(self._destination.path("work", name))
+
+    def _kept(self, name: str) -> DataFrame:
+        schema = _UNIQUE if name == "unique" else _SCHEMA
+        return self._spark.read.schema(schema).parquet(self._destination.path("work", name))
+
+    def _contents(self, name: str, part: str) -> list[str]:
+        kept = self._kept(name)
+        return [row["content"] for row in kept.where(kept["part"] == part).collect()]
+
+    # --- each id once ----------------------------------------------------------------------------
+
+    def _deduplicate(self) -> tuple[int, tuple[str, ...]]:
+        """How many ids came with different content, and the first of them; the least is kept."""
+        facts = self._kept("facts").where(f.col("part").isin(*CONTENT_PARTS))
+        self._keep("unique", each_once(facts))
+        found = self._kept("unique").where("conflict")
+        named = found.orderBy("part", "name", "id").limit(_CONFLICTS_NAMED).collect()
+        conflicts = tuple(f"{row['part']} {row['name']} {row['id']}" for row in named)
+        count = found.count() if len(named) == _CONFLICTS_NAMED else len(named)
+        self._watch.done(f"each fact kept once, {count:,} contradict each other")
+        return count, conflicts
+
+    def _summarise(self) -> _Summaries:
+        total: _Summaries = {}
+        for key, summary in self._kept("unique").rdd.mapPartitions(_summarise).collect():
+            total[key] = total.get(key, _NOTHING) + summary
+        self._watch.done(f"{sum(one.count for one in total.values()):,} facts counted and hashed")
+        return total
+
+    # --- records -> files ------------------------------------------------------------------------
+
+    def _write_part(self, part: str, summaries: _Summaries) -> dict[str, Group]:
+        """Several labels at a time: most of them are one small task, and a cluster has many."""
+        chosen = {name: one for (of, name), one in sorted(summaries.items()) if of == part}
+        with ThreadPoolExecutor(_GROUPS_TOGETHER) as threads:
+            written = threads.map(lambda item: self._write_group(part, *item), chosen.items())
+            groups = dict(zip(chosen, written, strict=True))
+        self._watch.done(f"{sum(group.count for group in groups.values()):,} {part} written")
+        return groups
+
+    def _write_group(self, part: str, name: str, summary: _Summary) -> Group:
+        columns = columns_of(name, summary.shapes)
+        files = max(1, -(-summary.size // self._request.file_bytes))
+        kept = self._kept("unique")
+        chosen = kept.where((kept["part"] == part) & (kept["name"] == name)).select("id", "content")
+        spread = chosen.coalesce(1) if files == 1 else chosen.repartition(files, "id")
+
+        def write(rows: Iterator[Any]) -> Iterator[str]:
+            return _file(part, columns, (row["content"] for row in rows))
+
+        lines = spread.sortWithinPartitions("id").rdd.mapPartitions(write)
+        self._destination.write_lines(lines, part, name)
+        return Group(summary.count, self._destination.count_files(part, name), columns)
+
+    def _write_set_aside(self) -> None:
+        kept = self._kept("facts")
+        lines = kept.where(kept["part"] == SET_ASIDE).select("content").coalesce(1)
+        self._destination.write_lines(lines.rdd.map(lambda row: row["content"]), SET_ASIDE)
+
+
+def each_once(facts: DataFrame) -> DataFrame:
+    """One record an id; where several differ the least, marked as a ``conflict``."""
+    counted = facts.groupBy("part", "name", "id").agg(
+        f.min(f.struct("content", "shape")).alias("least"),
+        f.max("content").alias("greatest"),
+    )
+    conflict = (f.col("least.content") != f.col("greatest")).alias("conflict")
+    return counted.select("part", "name", "id", "least.content", "least.shape", conflict)
+
+
+def _lines(rows: Iterable[Any]) -> Iterator[Line]:
+    for row in rows:
+        line = Line(*row)
+        yield line._replace(body=bytes(line.body))
+
+
+def _summarise(rows: Iterable[Any]) -> Iterator[tuple[tuple[str, str], _Summary]]:
+    """Per label and kind of row; a record's content is the text that ``digests`` hashes."""
+    counts: dict[tuple[str, str], list[int]] = {}
+    shapes: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        key = (row["part"], row["name"])
+        sums = counts.setdefault(key, [0, 0, 0])
+        content = row["content"].encode()
+        sums[0] += 1
+        sums[1] += len(content)
+        sums[2] += int.from_bytes(hashlib.sha256(content).digest(), "big")
+        shapes.setdefault(key, set()).add(row["shape"])
+    for key, (count, size, total) in counts.items():
+        yield key, _Summary(count, size, total % _MODULUS, frozenset(shapes[key]))
+
+
+def _elements_digest(summaries: _Summaries) -> str:
+    """What ``digests.elements_digest`` says of the same elements."""
+    total = sum(one.total for (part, _), one in summaries.items() if part != ROWS)
+    return f"{total % _MODULUS:064x}"
+
+
+def columns_of(name: str, shapes: Iterable[str]) -> dict[str, str]:
+    """Property -> type over all shapes. Raises ConfigurationError where a property has two types.
+
+    ``("index:Long", "index:Long,mode:String") => {"index": "Long", "mode": "String"}``
+    """
+    columns: dict[str, str] = {}
+    for shape in sorted(shapes):
+        for column in filter(None, shape.split(",")):
+            key, _, kind = column.rpartition(":")
+            if columns.setdefault(key, kind) != kind:
+                raise ConfigurationError(f"{name}.{key} is {kind} here and {columns[key]} there")
+    return dict(sorted(columns.items()))
+
+
+def _file(part: str, columns: Mapping[str, str], contents: Iterator[str]) -> Iterator[str]:
+    """The lines of one file; none for an empty one."""
+    first = next(contents, None)
+    if first is None:
+        return
+    if part == ROWS:
+        yield first
+        yield from contents
+        return
+    yield header(Vertex if part == VERTICES else Edge, columns)
+    yield record(read_element(part, first), columns)
+    for content in contents:
+        yield record(read_element(part, content), columns)

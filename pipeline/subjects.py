@@ -1,0 +1,111 @@
+"""All documents of a plan id -> facts, with the service's own translation, in bounded memory.
+
+    documents in order (the events last) -> Projection, Projection, …
+
+Up to ``EVENTS_TOGETHER`` events a plan id is translated in one call, as the service does. Beyond
+that the law ``translate(plan, E1 + E2) = translate(plan, E1) + translate(plan, E2)`` is used: the
+documents that are no events stay in memory, the events pass by in pieces. So what a plan id takes
+is its plans and ``EVENTS_TOGETHER`` events with their facts, however often it ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Final
+
+from graph_model.commands import Orders
+from graph_model.facts import Facts
+from graph_model.projection.plans import gather, states_of
+from graph_model.projection.translation import Projection, Translation
+from graph_model.store import DocumentKind, DocumentState, StoredDocument
+
+EVENTS_TOGETHER: Final = 5_000
+
+
+def project_plan_id(
+    documents: Iterable[StoredDocument],
+    translation: Translation,
+    orders: Orders,
+    *,
+    together: int = EVENTS_TOGETHER,
+) -> Iterator[Projection]:
+    """What all documents of one plan id stand for, in pieces whose union is the whole.
+
+    ``documents`` come with the events last. What cannot be translated is set aside with its reason
+    in the states; nothing is raised for it.
+    """
+    rest = iter(documents)
+    others: list[StoredDocument] = []
+    first: list[StoredDocument] = []
+    for document in rest:
+        (first if document.kind == DocumentKind.EVENT else others).append(document)
+        if len(first) > together:
+            break
+    if len(first) <= together:
+        yield translation.project_all([*others, *first], orders)
+    else:
+        yield from _LongHistory(others, translation, orders).project(chain(first, rest), together)
+
+
+class _LongHistory:
+    """The plans of one plan id, and what is known of its events so far."""
+
+    def __init__(
+        self, plans: Sequence[StoredDocument], translation: Translation, orders: Orders
+    ) -> None:
+        self._plans = plans
+        self._translation = translation
+        self._orders = orders
+        self._spoken: set[str] = set()  # scopes with an event that is not forgotten
+
+    def project(self, events: Iterator[StoredDocument], together: int) -> Iterator[Projection]:
+        # A plan that cannot be translated takes its plan id with it, in all scopes.
+        alone = self._translation.project_all(self._plans, self._orders)
+        reason = next(
+            (why for _, state, why in alone.states if state == DocumentState.FAILED), None
+        )
+        if reason is None:
+            yield Projection(Facts(), None, alone.states)
+        else:
+            yield alone
+        while piece := list(islice(events, together)):
+            yield from self._piece(piece) if reason is None else [_failed(piece, reason)]
+        if reason is None:
+            yield from self._silent()
+
+    def _piece(self, events: Sequence[StoredDocument]) -> Iterator[Projection]:
+        try:
+            gathered = gather([*self._plans, *events])
+        except Exception as error:  # whatever a hostile body makes of it
+            yield _failed(events, f"{type(error).__name__}: {error}"[:500])
+            return
+        said = {at: (state, reason) for at, state, reason in states_of(gathered)}
+        for scope, (plan, going) in gathered.chosen.items():
+            if any(event.content_hash not in self._orders.forgotten for event in going):
+                self._spoken.add(scope)
+                projection = self._translation.project_all([plan, *going], self._orders)
+                said |= {at: (state, why) for at, state, why in projection.states}
+                yield Projection(projection.facts, None, ())
+        positions = {event.position for event in events}
+        yield Projection(
+            Facts(), None, tuple((at, *state) for at, state in said.items() if at in positions)
+        )
+
+    def _silent(self) -> Iterator[Projection]:
+        """Plans whose events, if there are any, are all forgotten."""
+        for scope, (plan, _) in gather(self._plans).chosen.items():
+            if scope not in self._spoken:
+                facts = self._translation.project_all([plan], self._orders).facts
+                yield Projection(facts, None, ())
+
+
+def _failure(projection: Projection) -> str | None:
+    """Why the plan id cannot be translated."""
+    failed = (why for _, state, why in projection.states if state == DocumentState.FAILED)
+    return next(failed, None)
+
+
+def _failed(documents: Sequence[StoredDocument], reason: str) -> Projection:
+    states = tuple((one.position, DocumentState.FAILED, reason) for one in documents)
+    return Projection(Facts(), None, states)

@@ -1,0 +1,169 @@
+"""One partition of documents, sorted by plan id -> records. Plain Python: runs in Spark's workers.
+
+The last record of a partition counts what was in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Final
+
+from graph_model.errors import GraphRejected
+from graph_model.projection.translation import Projection, Translation
+from graph_model.store import DocumentKind, DocumentState, StoredDocument
+from pipeline.documents import BEGIN, DOCUMENT, END, REFUSED, Line, stored
+from pipeline.orders import Standing
+from pipeline.records import COUNTS, SET_ASIDE, Record, records_of
+from pipeline.subjects import EVENTS_TOGETHER, project_plan_id
+
+_REPEATS_KEPT: Final = 100_000
+
+ORDER: Final = ("plan_id", "what", "rank", "content_hash", "scope", "position")
+"""How the lines of a partition are sorted; all lines of a plan id stand in one partition."""
+
+
+class PartitionTranslation:
+    """Translates one partition, once."""
+
+    def __init__(self, standing: Standing, together: int = EVENTS_TOGETHER) -> None:
+        self._translation = Translation(standing.rules)
+        self._orders = standing.orders
+        self._together = together
+        self._counts: Counter[str] = Counter()
+        self._states: Counter[str] = Counter()
+        self._last_position = 0
+        self._written: dict[tuple[str, str], int] = {}
+
+    def records(self, lines: Iterable[Line]) -> Iterator[Record]:
+        """All records of the partition: facts (few of them twice), what was set aside, counts."""
+        for (_, what), group in groupby(lines, lambda line: (line.plan_id, line.what)):
+            if what == DOCUMENT:
+                self._counts["plan_ids"] += 1
+                yield from self._plan_id(group)
+            else:
+                yield from self._other(group)
+        yield self._summary()
+
+    def _other(self, lines: Iterable[Line]) -> Iterator[Record]:
+        for line in lines:
+            self._counts[line.what] += 1
+            if line.what == END:
+                self._counts["expected"] += line.position
+            elif line.what == REFUSED:
+                yield _set_aside("", [], "refused", line.kind)
+
+    def _plan_id(self, lines: Iterable[Line]) -> Iterator[Record]:
+        positions: dict[int, int] = {}  # ours -> the journal's
+        plan_id = ""
+
+        def documents() -> Iterator[StoredDocument]:
+            nonlocal plan_id
+            for number, line in enumerate(self._unique(lines), 1):
+                plan_id = line.plan_id
+                positions[number] = line.position
+                yield stored(line, number)
+
+        for projection in project_plan_id(
+            documents(), self._translation, self._orders, together=self._together
+        ):
+            yield from self._facts(projection, plan_id, positions)
+
+    def _unique(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """A document is its content and its scope: overlapping exports repeat some."""
+        last: tuple[str, str] | None = None
+        for line in lines:
+            self._counts["lines"] += 1
+            if (key := (line.content_hash, line.scope)) == last:
+                continue
+            last = key
+            self._counts["documents"] += 1
+            self._counts["commands"] += line.kind == DocumentKind.COMMAND
+            self._last_position = max(self._last_position, line.position)
+            yield line
+
+    def _facts(
+        self, projection: Projection, plan_id: str, positions: dict[int, int]
+    ) -> Iterator[Record]:
+        try:
+            records = list(records_of(projection.facts))
+        except (GraphRejected, ValueError, OverflowError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            failed = [at for at, _, _ in projection.states]
+            self._states[DocumentState.FAILED.value] += len(failed)
+            yield _set_aside(plan_id, [positions[at] for at in failed], "failed", reason)
+            return
+        for record in records:
+            if not self._is_repeat(record):
+                yield record
+        for (state, why), found in _by_state(projection).items():
+            self._states[state.value] += len(found)
+            if state != DocumentState.PROJECTED:
+                yield _set_aside(plan_id, [positions[at] for at in found], state.value, why or "")
+
+    def _is_repeat(self, record: Record) -> bool:
+        """Whether this very record has been written here: plans share most of their structure."""
+        key, content = (record.part, record.id), hash(record.content)
+        if self._written.get(key) == content:
+            return True
+        if len(self._written) >= _REPEATS_KEPT:
+            self._written.clear()
+        self._written[key] = content
+        return False
+
+    def _summary(self) -> Record:
+        body = {
+            **self._counts,
+            "last_position": self._last_position,
+            "states": dict(self._states),
+        }
+        return Record(COUNTS, COUNTS, "", json.dumps(body), "")
+
+
+def _by_state(projection: Projection) -> dict[tuple[DocumentState, str | None], list[int]]:
+    """The positions that share a state and its reason."""
+    found: dict[tuple[DocumentState, str | None], list[int]] = {}
+    for position, state, reason in projection.states:
+        found.setdefault((state, reason), []).append(position)
+    return found
+
+
+_MOST_POSITIONS: Final = 100
+
+
+def _set_aside(plan_id: str, positions: list[int], state: str, reason: str) -> Record:
+    body = {
+        "planId": plan_id,
+        "documents": len(positions),
+        "positions": sorted(positions)[:_MOST_POSITIONS],
+        "state": state,
+        "reason": reason,
+    }
+    return Record(SET_ASIDE, state, "", json.dumps(body), "")
+
+
+def sum_counts(bodies: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
+    """All counts of all partitions, and the states; ``last_position`` is the greatest."""
+    counts: Counter[str] = Counter()
+    states: Counter[str] = Counter()
+    last = 0
+    for body in map(json.loads, bodies):
+        states.update(body.pop("states"))
+        last = max(last, body.pop("last_position"))
+        counts.update(body)
+    counts["last_position"] = last
+    return counts, states
+
+
+def problems_of(counts: Counter[str]) -> tuple[str, ...]:
+    """What is wrong with the files as a whole."""
+    found: list[str] = []
+    if counts[BEGIN] != counts[END]:
+        found.append(f"{counts[BEGIN]} backups begin and {counts[END]} end: one is cut off")
+    if counts["lines"] < counts["expected"]:
+        found.append(
+            f"the backups tell of {counts['expected']} documents, {counts['lines']} were read"
+        )
+    return tuple(found)

@@ -1,0 +1,272 @@
+"""Backup and restore: the same journal from every database, into every database."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from api.backup import read_backup, read_lines, write_backup
+from graph_model.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.database import open_database
+from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, JournalUnavailable
+from graph_model.journal import SqlJournal, content_hash
+from graph_model.journal.archive import Contents
+from graph_model.journal.tables import bodies, documents, raw, receipts
+from graph_model.memory import MemoryGraph
+from graph_model.projector import EPOCH_KEY, Projector
+from graph_model.store import DocumentKind, DocumentState, Submission
+from tests.contract.databases import EVERY, empty_database
+from tests.contract.submissions import a_receipt, a_submission, an_event
+from tests.e2e.producer_service import a_plan as a_real_plan
+from tests.e2e.producer_service import an_event as a_real_event
+from tests.projections import submission
+
+NOW = 1_700_000_000_000
+Open = Callable[[str], sa.Engine]
+
+
+@pytest.fixture
+def opened(request: pytest.FixtureRequest) -> Iterator[Open]:
+    """Opens an empty database of a kind; those in a file are one."""
+    with ExitStack() as stack:
+
+        def open_one(kind: str) -> sa.Engine:
+            engine = open_database(stack.enter_context(empty_database(kind, request)))
+            stack.callback(engine.dispose)
+            SqlJournal(engine)
+            return engine
+
+        yield open_one
+
+
+def fill(engine: sa.Engine) -> SqlJournal:
+    """Every state, two scopes of one body, repeats."""
+    journal = SqlJournal(engine)
+    journal.accept([a_submission("plan ü \u2028", scope="a")], a_receipt("r1", 1))
+    journal.accept([a_submission("plan ü \u2028", scope="b")], a_receipt("r2", 2))
+    journal.accept([an_event(str(n)) for n in range(120)], a_receipt("r3", 3))
+    journal.accept([an_event("7")], a_receipt("r4", 4))
+    journal.acknowledge("r1", "a", a_receipt("r1", 5))
+    journal.settle([1, 2], DocumentState.PROJECTED)
+    journal.settle([3], DocumentState.WAITING, "its plan")
+    journal.settle([4], DocumentState.FAILED, "a reason\nof two lines")
+    return journal
+
+
+def rows_of(engine: sa.Engine) -> dict[str, list[Any]]:
+    with engine.connect() as connection:
+        return {
+            table.name: [
+                tuple(row)
+                for row in connection.execute(sa.select(table).order_by(*table.primary_key))
+            ]
+            for table in (bodies, documents, receipts, raw)
+        }
+
+
+def back_up(engine: sa.Engine, file: Path) -> Contents:
+    return write_backup(engine, file, lambda: NOW, lambda _done, _total: None)
+
+
+def restore(engine: sa.Engine, file: Path, *, replace: bool = False) -> Contents:
+    anew = {EPOCH_KEY: ""}
+    return read_backup(engine, file, anew, replace=replace, progress=lambda _done, _total: None)
+
+
+@pytest.mark.parametrize(("source", "target"), list(itertools.permutations(EVERY, 2)))
+def test_a_journal_comes_back_row_by_row(
+    opened: Open, source: str, target: str, tmp_path: Path
+) -> None:
+    origin, copy, file = opened(source), opened(target), tmp_path / "b.gz"
+    fill(origin)
+    contents = back_up(origin, file)
+    assert restore(copy, file) == contents == Contents(NOW, 122, 124, 1, 3)
+    assert rows_of(copy) == rows_of(origin)
+    journal = SqlJournal(copy)
+    assert journal.verify() == ()
+    assert journal.get_meta(EPOCH_KEY) == ""
+    # Numbering goes on.
+    assert journal.accept([an_event("new")], a_receipt("r9", 9)) == (123,)
+    assert journal.accept([an_event("7")], a_receipt("r9", 9)) == (10,)
+    assert journal.verify() == ()
+
+
+def test_a_body_that_is_no_text_comes_back(opened: Open, tmp_path: Path) -> None:
+    origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
+    body = b"\xff\x00 no text"
+    hashed = content_hash("plan", "1.2", body)
+    one = Submission(DocumentKind.PLAN, "1.2", "p", "", "s", hashed, body)
+    SqlJournal(origin).accept([one], a_receipt())
+    back_up(origin, file)
+    restore(copy, file)
+    document = SqlJournal(copy).document(1)
+    assert document is not None
+    assert document.body == body
+
+
+def test_the_same_projection_comes_of_a_restored_journal(opened: Open, tmp_path: Path) -> None:
+    origin, copy, file = opened("file"), opened("server"), tmp_path / "b.gz"
+    plan = submission(DocumentKind.PLAN, a_real_plan())
+    SqlJournal(origin).accept(
+        [plan, submission(DocumentKind.EVENT, a_real_event())], a_receipt("raw")
+    )
+    before = projected(origin)
+    back_up(origin, file)
+    restore(copy, file)
+    assert projected(copy) == before
+
+
+def projected(engine: sa.Engine) -> tuple[str, list[str]]:
+    """The digest of the catalogue and the elements of the graph, once all is projected."""
+    journal, graph = SqlJournal(engine), MemoryGraph()
+    generations = SqlGenerations(engine, journal)
+    projector = Projector(journal, graph, generations)
+    projector.prepare()
+    while projector.project_pending():
+        pass
+    assert journal.summary().pending == 0
+    digest = generations.current.digest()
+    assert digest != SqlCatalogue(open_database("sqlite://")).digest()
+    return digest, sorted(repr(element) for element in graph.scan())
+
+
+def test_an_empty_journal_is_a_backup_like_any_other(opened: Open, tmp_path: Path) -> None:
+    origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
+    assert back_up(origin, file) == restore(copy, file) == Contents(NOW, 0, 0, None, None)
+
+
+def test_documents_that_come_while_a_backup_runs_are_left_for_the_next(
+    opened: Open, tmp_path: Path
+) -> None:
+    origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
+    journal = fill(origin)
+    came: list[int] = []
+
+    def meanwhile(_done: int, _total: int) -> None:
+        came.extend(journal.accept([an_event(f"late {len(came)}")], a_receipt("r3", 9)))
+        journal.acknowledge("r2", "b", a_receipt("r2", 9))
+
+    write_backup(origin, file, lambda: NOW, meanwhile)
+    assert len(came) == 2
+    assert restore(copy, file) == Contents(NOW, 122, 124, 1, 3)
+    assert SqlJournal(copy).verify() == ()
+
+
+def test_a_backup_is_for_its_owner_alone_and_leaves_nothing_beside(
+    opened: Open, tmp_path: Path
+) -> None:
+    file = tmp_path / "b.gz"
+    (tmp_path / "b.gz.partial").write_text("left by one that was killed")
+    back_up(opened("memory"), file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert os.listdir(tmp_path) == ["b.gz"]
+
+
+def test_a_backup_that_fails_leaves_the_one_before(opened: Open, tmp_path: Path) -> None:
+    engine, file = opened("memory"), tmp_path / "b.gz"
+    journal = SqlJournal(engine)
+    journal.accept([an_event("a")], a_receipt())
+    back_up(engine, file)
+    before = file.read_bytes()
+    with engine.begin() as connection:
+        connection.execute(bodies.update().values(packed=b"rubbish"))
+    with pytest.raises(JournalUnavailable, match="document 1 is damaged"):
+        back_up(engine, file)
+    assert file.read_bytes() == before
+    assert os.listdir(tmp_path) == ["b.gz"]
+
+
+def test_a_place_that_cannot_be_written_is_named(opened: Open, tmp_path: Path) -> None:
+    with pytest.raises(HeadwaterError, match=r"nowhere.*No such file"):
+        back_up(opened("memory"), tmp_path / "nowhere" / "b.gz")
+
+
+# --- refused -------------------------------------------------------------------------------------
+
+
+def test_a_journal_that_holds_something_is_left_alone(opened: Open, tmp_path: Path) -> None:
+    origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
+    fill(origin)
+    back_up(origin, file)
+    SqlJournal(copy).accept([an_event("mine")], a_receipt())
+    before = rows_of(copy)
+    with pytest.raises(ConfigurationError, match="--replace"):
+        restore(copy, file)
+    assert rows_of(copy) == before
+    restore(copy, file, replace=True)
+    assert rows_of(copy) == rows_of(origin)
+
+
+def altered(change: Callable[[list[Any]], None]) -> Callable[[Path], None]:
+    """Changes the lines of a backup as they were parsed."""
+
+    def alter(file: Path) -> None:
+        lines = [json.loads(line) for line in read_lines(file)]
+        change(lines)
+        text = "".join(
+            json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines
+        )
+        file.write_bytes(gzip.compress(text.encode()))
+
+    return alter
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-200])
+
+
+def rewrite(file: Path) -> None:
+    file.write_text("no backup")
+
+
+def damage(file: Path) -> None:
+    packed = bytearray(file.read_bytes())
+    packed[len(packed) // 2] ^= 0xFF
+    file.write_bytes(packed)
+
+
+@pytest.mark.parametrize(
+    ("alter", "said"),
+    [
+        pytest.param(cut, "no whole backup", id="cut"),
+        pytest.param(rewrite, "no whole backup", id="text"),
+        pytest.param(damage, "backup", id="damaged"),
+        pytest.param(altered(lambda lines: lines.pop()), "last line is missing", id="no end"),
+        pytest.param(altered(lambda lines: lines.pop(5)), "something else", id="one less"),
+        pytest.param(altered(lambda lines: lines.pop(0)), "made by headwater", id="no head"),
+        pytest.param(altered(lambda lines: lines.append({})), "follows the end", id="more"),
+        pytest.param(
+            altered(lambda lines: lines[3].update(body="x")), "another hash", id="another body"
+        ),
+        pytest.param(
+            altered(lambda lines: lines[3].update(state="failed")), "something else", id="state"
+        ),
+        pytest.param(altered(lambda lines: lines.insert(3, lines[5])), "not in order", id="twice"),
+        pytest.param(altered(lambda lines: lines[0].update(format=2)), "format is 2", id="newer"),
+        pytest.param(altered(lambda lines: lines[3].pop("kind")), "line 4.*no 'kind'", id="field"),
+        pytest.param(altered(lambda lines: lines.insert(2, {"x": 1})), "unknown kind", id="odd"),
+        pytest.param(altered(lambda lines: lines.insert(2, [])), "damaged", id="list"),
+    ],
+)
+def test_a_backup_that_is_not_whole_is_refused_and_changes_nothing(
+    opened: Open, tmp_path: Path, alter: Callable[[Path], None], said: str
+) -> None:
+    origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
+    fill(origin)
+    back_up(origin, file)
+    alter(file)
+    SqlJournal(copy).accept([an_event("mine")], a_receipt())
+    before = rows_of(copy)
+    with pytest.raises(InvalidInput, match=said):
+        restore(copy, file, replace=True)
+    assert rows_of(copy) == before

@@ -1,0 +1,244 @@
+"""Lists of executions and data sources mean the same on every database, in every order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graph_model.catalogue import SqlCatalogue
+from graph_model.consumer.events import (
+    EventFilter,
+    Events,
+    ListPage,
+    Newcomers,
+    SortField,
+    SortOrder,
+)
+from graph_model.database import open_database
+from graph_model.facts import EventLabelRow, EventRow, ExecutionRow, Row, SchemaUseRow
+from graph_model.words import plain
+from tests.contract.databases import EVERY, empty_database
+from tests.contract.rows import a_dataset, an_execution, an_execution_plan
+
+ASCENDING, DESCENDING = SortOrder.ASCENDING, SortOrder.DESCENDING
+EVERYTHING = EventFilter()
+
+EXECUTIONS = (
+    an_execution("ex-0", plan_id="p-1", execution_plan="xp-1", target="ds-1", at=50,
+                 application_id="app-b", duration_ns=None, error="boom", state="failed"),
+    an_execution("ex-1", plan_id="p-0", execution_plan="xp-0", target="ds-0", at=20,
+                 application_id="app-a", duration_ns=7, error=None, mode="append"),
+    an_execution("ex-2", plan_id="p-0", execution_plan="xp-0", target="ds-0", at=40,
+                 application_id="", duration_ns=3, error=None, mode="append"),
+    an_execution("ex-3", plan_id="p-1", execution_plan="xp-1", target="ds-1", at=50,
+                 application_id="app-c", duration_ns=5, error=None),
+)  # fmt: skip
+NAMES = {"xp-0": ("spark 3.5.1", "Ärger"), "xp-1": ("spark 2.4.8", "brief")}
+URIS = {"ds-0": "s3://lake/z", "ds-1": "s3://lake/a_b", "ds-2": "s3://lake/never"}
+FORMATS = {"ds-0": "csv", "ds-1": "parquet"}
+
+
+def rows() -> list[Row]:
+    listed: list[Row] = [a_dataset(key, uri) for key, uri in URIS.items()]
+    for key, (system, name) in NAMES.items():
+        listed.append(
+            an_execution_plan(
+                key, plan_id=f"p{key[2:]}", system=system, name=name, content_hash=f"h{key[2:]}",
+                logical_plan=f"lp{key[2:]}",
+            )
+        )  # fmt: skip
+        listed.append(SchemaUseRow(f"lp{key[2:]}", f"ds{key[2:]}", "", "write"))
+    for row in EXECUTIONS:
+        words = "\n".join((*NAMES[row.execution_plan], URIS[row.target], row.application_id))
+        append = row.mode == "append"
+        listed.append(EventRow(row.id, FORMATS[row.target], append, plain(words), "{}", "{}"))
+        listed.append(EventLabelRow(row.id, "team", "red" if append else "blue"))
+    return [*listed, *EXECUTIONS]
+
+
+@pytest.fixture(params=EVERY)
+def events(request: pytest.FixtureRequest) -> Iterator[Events]:
+    with empty_database(request.param, request) as url:
+        catalogue = SqlCatalogue(open_database(url))
+        catalogue.record(rows())
+        yield catalogue.events
+        catalogue.close()
+
+
+def page(sort: SortField = SortField.TIMESTAMP, order: SortOrder = DESCENDING) -> ListPage:
+    return ListPage(sort, order, 0, 100)
+
+
+def ids(events: Events, asked: EventFilter, listed: ListPage | None = None) -> list[str]:
+    found = events.executions(asked, listed or page())
+    assert events.count_executions(asked) == len(found)
+    return [record.write.execution.id for record in found if record.write is not None]
+
+
+def sources(events: Events, asked: EventFilter, listed: ListPage) -> list[str]:
+    found = events.data_sources(asked, listed)
+    assert events.count_data_sources(asked) == len(found)
+    return [record.dataset.id for record in found]
+
+
+def value_of(row: ExecutionRow, field: SortField) -> Any:
+    match field:
+        case SortField.EXECUTION_EVENT_ID:
+            return (row.plan_id, row.at)
+        case SortField.FRAMEWORK_NAME:
+            return NAMES[row.execution_plan][0]
+        case SortField.APPLICATION_NAME:
+            return NAMES[row.execution_plan][1]
+        case SortField.DATA_SOURCE_NAME:
+            return URIS[row.target].rsplit("/", 1)[-1]
+        case SortField.DATA_SOURCE_URI:
+            return URIS[row.target]
+        case SortField.DATA_SOURCE_TYPE:
+            return FORMATS[row.target]
+        case SortField.APPEND:
+            return row.mode == "append"
+    names = {SortField.EXECUTION_PLAN_ID: "plan_id", SortField.APPLICATION_ID: "application_id",
+             SortField.TIMESTAMP: "at", SortField.DURATION_NS: "duration_ns",
+             SortField.ERROR: "error"}  # fmt: skip
+    return getattr(row, names[field])
+
+
+@pytest.mark.parametrize("order", list(SortOrder))
+@pytest.mark.parametrize("field", list(SortField))
+def test_every_order_is_that_of_the_values_with_the_unknown_least(
+    events: Events, field: SortField, order: SortOrder
+) -> None:
+    newest_first = sorted(EXECUTIONS, key=lambda row: (row.at, row.id), reverse=True)
+
+    def key(row: ExecutionRow) -> Any:
+        value = value_of(row, field)
+        return (value is not None, value) if value is not None else (False,)
+
+    expected = sorted(newest_first, key=key, reverse=order == DESCENDING)
+    if order == DESCENDING:  # reversed sorting keeps equal ones in place
+        expected = sorted(newest_first, key=key, reverse=True)
+    assert ids(events, EVERYTHING, page(field, order)) == [row.id for row in expected]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (EventFilter(since=40), ["ex-3", "ex-0", "ex-2"]),
+        (EventFilter(until=40), ["ex-2", "ex-1"]),
+        (EventFilter(since=40, until=40), ["ex-2"]),
+        (EventFilter(application_id="app-a"), ["ex-1"]),
+        (EventFilter(targets=frozenset({"ds-0"})), ["ex-2", "ex-1"]),
+        (EventFilter(targets=frozenset()), []),
+        (EventFilter(append=frozenset({True})), ["ex-2", "ex-1"]),
+        (EventFilter(append=frozenset({False, None})), ["ex-3", "ex-0"]),
+        (EventFilter(append=frozenset({None})), []),
+        (EventFilter(search="ARGER"), ["ex-2", "ex-1"]),
+        (EventFilter(search="a_b"), ["ex-3", "ex-0"]),
+        (EventFilter(search="a%b"), []),
+        (EventFilter(labels=(("team", ("red", "green")),)), ["ex-2", "ex-1"]),
+        (EventFilter(labels=(("team", ("red",)), ("team", ("blue",)))), []),
+        (EventFilter(labels=(("team", ()),)), []),
+        (EventFilter(newcomers=Newcomers(frozenset({"ex-3", "ex-1"}))), ["ex-0", "ex-2"]),
+        (EventFilter(since=40, append=frozenset({False}), search="app-c"), ["ex-3"]),
+    ],
+)
+@pytest.mark.parametrize("sort", [SortField.TIMESTAMP, SortField.DATA_SOURCE_TYPE])
+def test_every_filter_under_an_index_and_under_a_join(
+    events: Events, asked: EventFilter, found: list[str], sort: SortField
+) -> None:
+    assert set(ids(events, asked, page(sort))) == set(found)
+    assert ids(events, asked) == found
+
+
+def test_pages_follow_each_other(events: Events) -> None:
+    pages = [
+        events.executions(EVERYTHING, ListPage(SortField.ERROR, ASCENDING, offset, 1))
+        for offset in range(5)
+    ]
+    found = [r.write.execution.id for listed in pages for r in listed if r.write is not None]
+    assert found == ["ex-3", "ex-2", "ex-1", "ex-0"]
+
+
+def test_a_data_source_has_its_last_write_whatever_became_of_it(events: Events) -> None:
+    by_uri = page(SortField.DATA_SOURCE_URI, ASCENDING)
+    found = {r.dataset.id: r.write for r in events.data_sources(EVERYTHING, by_uri)}
+    assert list(found) == ["ds-1", "ds-2", "ds-0"]
+    assert found["ds-2"] is None
+    assert {key: write.execution.id for key, write in found.items() if write is not None} == {
+        "ds-1": "ex-3", "ds-0": "ex-2",
+    }  # fmt: skip
+    late = EventFilter(newcomers=Newcomers(frozenset({"ex-3"}), frozenset({"ds-2"})))
+    before = events.data_sources(late, by_uri)
+    assert [r.write.execution.id for r in before if r.write is not None] == ["ex-0", "ex-2"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (EVERYTHING, ["ds-2", "ds-0", "ds-1"]),
+        (EventFilter(since=41), ["ds-1"]),
+        (EventFilter(append=frozenset({None})), ["ds-2"]),
+        (EventFilter(append=frozenset({None, True})), ["ds-2", "ds-0"]),
+        (EventFilter(search="NEVER"), ["ds-2"]),
+        (EventFilter(search="brief"), ["ds-1"]),
+        (EventFilter(labels=(("team", ("red",)),)), ["ds-0"]),
+        (EventFilter(targets=frozenset({"ds-2"})), ["ds-2"]),
+        (EventFilter(application_id="app-c"), ["ds-1"]),
+    ],
+)
+def test_data_sources_are_filtered_by_their_last_write(
+    events: Events, asked: EventFilter, found: list[str]
+) -> None:
+    assert sources(events, asked, page(SortField.TIMESTAMP, ASCENDING)) == found
+    assert sources(events, asked, page(SortField.TIMESTAMP, DESCENDING)) == found[::-1]
+
+
+def test_times_are_those_of_everything_but_the_window(events: Events) -> None:
+    assert events.execution_times(EventFilter(since=45)) == (20, 50)
+    assert events.data_source_times(EventFilter(since=45)) == (40, 50)
+    assert events.execution_times(EventFilter(search="none such")) is None
+
+
+def test_events_of_one_plan_and_time_are_told_apart(events: Events) -> None:
+    found = events.executions(EVERYTHING, page())
+    assert {r.write.execution.id for r in found if r.write is not None and r.write.ambiguous} == {
+        "ex-0", "ex-3",
+    }  # fmt: skip
+    assert [row.id for row in events.executions_at("p-1", 50)] == ["ex-0", "ex-3"]
+    assert events.executions_at("p-1", 51) == ()
+
+
+def test_plans_and_labels_are_listed(events: Events) -> None:
+    assert events.plan_ids(None, 0, 10) == (("p-1", "p-0"), 2)
+    assert events.plan_ids(40, 0, 10) == (("p-0",), 1)
+    assert events.plan_ids(None, 1, 10) == (("p-0",), 2)
+    assert events.label_names() == ("team",)
+    assert events.label_values("team") == ("blue", "red")
+    assert events.datasets_only_of({("p-0", "h-0")}) == {"ds-0"}
+    assert events.datasets_only_of({("p-0", "other")}) == frozenset()
+    assert [row.id for row in events.plans({"xp-0", "xp-9"})] == ["xp-0"]
+
+
+def test_a_write_ends_with_the_next_full_overwrite_that_worked(events: Events) -> None:
+    """ex-0 failed, ex-2 appends; ex-3 is the only full overwrite."""
+    earlier = an_execution("ex-9", target="ds-1", at=10, application_id="app-c", reads="other")
+    assert events.next_overwrite(earlier) == 50
+    assert events.next_overwrite(replace(earlier, at=50)) is None
+    assert events.next_overwrite(replace(earlier, target="ds-0")) is None
+    ctas = replace(earlier, command="CreateDataSourceTableAsSelectCommand")
+    assert events.next_overwrite(ctas) == 50, "it reads something else"
+    assert events.next_overwrite(replace(ctas, reads="r")) is None, "one write, told twice"
+    assert events.next_overwrite(replace(ctas, reads="r", application_id="x")) == 50
+    assert events.next_overwrite(replace(ctas, reads="r", at=50 - 10_001)) == 50
+
+
+def test_first_and_newest_runs_of_plans(events: Events) -> None:
+    plans = {"lp-1", "lp-9"}
+    assert events.first_of_plans(plans, 0) == {"lp-1": 20}
+    assert events.first_of_plans(plans, 20) == {"lp-1": 40}
+    assert events.first_of_plans(plans, 50) == {}
+    newest = events.newest_of_plans(plans, 45)
+    assert {plan: row.id for plan, row in newest.items()} == {"lp-1": "ex-2"}

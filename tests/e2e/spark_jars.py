@@ -1,0 +1,36 @@
+"""The Java archives that the listener's tests add to Spark: Delta Lake for each version.
+
+    python -m tests.e2e.spark_jars        download what is missing (``make test`` does)
+
+``spark_jars.lock`` names each one with its SHA-256 and size, as the embedded engine's lock does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from graph_model.gremlin.jars import Jar, fetch, locked
+
+LOCK: Final = Path(__file__).with_name("spark_jars.lock")
+#: The major version of Spark => how the name of Delta's archive ends.
+_SCALA: Final = {"3.5": ("_2.12:3.", "storage:3."), "4.0": ("_2.13:4.", "storage:4.")}
+
+
+def jars_for(spark: str) -> tuple[Jar, ...]:
+    """The archives for Spark ``3.5`` or ``4.0``."""
+    listed = locked(LOCK.read_text("utf-8"))
+    return tuple(jar for jar in listed if any(part in jar.coordinate for part in _SCALA[spark]))
+
+
+def paths_for(spark: str, environment: Mapping[str, str]) -> list[str]:
+    """Where they are, once each is in the cache and checked. Raises ConfigurationError."""
+    return [str(path) for path in fetch(environment, jars=jars_for(spark))]
+
+
+if __name__ == "__main__":
+    for version in _SCALA:
+        sys.stderr.write("\n".join(paths_for(version, os.environ)) + "\n")

@@ -1,0 +1,315 @@
+"""Who may do what, over HTTP: keys, roles, scopes, rates, and what the journal says of them."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from api.access import API_KEY_HEADER as READ_HERE
+from api.access import OPEN, PRODUCERS, needed_roles
+from api.destinations import JournalDestination, ServerDestination, prepare
+from api.dumps import Piece
+from graph_model.keys import Role
+from graph_model.store import DocumentKind
+from spark_agent_config.delivery import HttpSender, Post
+from spark_agent_config.properties import API_KEY_HEADER, spline_properties
+from tests.e2e.producer_service import (
+    SPLINE_1_2,
+    Headwater,
+    a_plan,
+    an_event,
+    errors_of,
+    headwater,
+)
+
+READER, PRODUCER, ADMIN = Role.READER, Role.PRODUCER, Role.ADMIN
+LINEAGE = "/graph/overview"
+
+
+@pytest.fixture
+def server() -> Iterator[Headwater]:
+    with headwater() as made:
+        yield made
+
+
+def bearer(key: dict[str, str]) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key['X-API-Key']}"}
+
+
+def statuses(server: Headwater, headers: dict[str, str] | None = None) -> dict[str, int]:
+    """What each kind of route answers to these headers."""
+    client = server.client
+    return {
+        "report": server.post_plan(a_plan(), headers=headers).status_code,
+        "handshake": client.head("/producer/status", headers=headers).status_code,
+        "read": client.get(LINEAGE, headers=headers).status_code,
+        "journal": client.get("/journal", headers=headers).status_code,
+        "metrics": client.get("/metrics", headers=headers).status_code,
+        "change": client.post(
+            "/journal/replay", json={"state": "failed"}, headers=headers
+        ).status_code,
+    }
+
+
+OPENED = {
+    "report": 201, "handshake": 200, "read": 200, "journal": 200, "metrics": 200, "change": 202
+}  # fmt: skip
+REPORTING = {"report", "handshake"}
+READING = {"read", "journal", "metrics"}
+
+
+def allowed(kinds: set[str], refused: int) -> dict[str, int]:
+    return {kind: OPENED[kind] if kind in kinds else refused for kind in OPENED}
+
+
+# --- roles ---------------------------------------------------------------------------------------
+
+
+def test_without_any_key_everything_is_open(server: Headwater) -> None:
+    assert statuses(server) == OPENED
+    assert statuses(server, {"X-API-Key": "a key of another server"}) == OPENED
+
+
+def test_the_first_key_closes_the_door_to_callers_without_one(server: Headwater) -> None:
+    server.make_key("me", ADMIN)
+    assert statuses(server) == allowed(set(), 401)
+    assert statuses(server, {"X-API-Key": "hw_wrong"}) == allowed(set(), 401)
+
+
+@pytest.mark.parametrize(
+    ("roles", "kinds"),
+    [
+        ({PRODUCER}, REPORTING),
+        ({READER}, READING),
+        ({READER, PRODUCER}, READING | REPORTING),
+        ({ADMIN}, set(OPENED)),
+    ],
+)
+def test_a_key_may_do_what_its_roles_say_in_either_header(
+    server: Headwater, roles: set[Role], kinds: set[str]
+) -> None:
+    key = server.make_key("key", *roles)
+    assert statuses(server, key) == allowed(kinds, 403)
+    assert statuses(server, bearer(key)) == allowed(kinds, 403)
+
+
+@pytest.mark.parametrize(
+    ("roles", "kinds"),
+    [
+        ({"reader"}, READING),
+        ({"producer"}, REPORTING),
+        ({"reader", "producer"}, READING | REPORTING),
+    ],
+)
+def test_a_setting_leaves_roles_to_callers_without_a_key(roles: set[str], kinds: set[str]) -> None:
+    with headwater(anonymous=frozenset(roles)) as server:
+        server.make_key("me", ADMIN)
+        assert statuses(server) == allowed(kinds, 401)
+        assert server.client.get("/graph/overview", headers={"X-API-Key": "x"}).status_code == 401
+
+
+def test_a_revoked_key_is_refused_with_the_next_request(server: Headwater) -> None:
+    key = server.make_key("jobs", PRODUCER)
+    assert server.post_plan(a_plan(), headers=key).status_code == 201
+    server.keys.revoke("jobs", 1)
+    assert server.post_plan(a_plan(), headers=key).status_code == 401
+
+
+def test_health_and_the_page_are_open_always(server: Headwater) -> None:
+    server.make_key("me", ADMIN)
+    wrong = {"X-API-Key": "hw_wrong"}
+    for path in ("/health/live", "/health/ready", "/docs", "/openapi.json"):
+        for headers in ({}, wrong):
+            with server.client.get(path, headers=headers) as response:
+                assert response.status_code == 200
+
+
+def test_every_route_is_open_by_intention_or_needs_a_role(server: Headwater) -> None:
+    free = {
+        rule.endpoint
+        for rule in server.app.url_map.iter_rules()
+        for method in rule.methods or ()
+        if method != "OPTIONS" and needed_roles(rule.endpoint, method) is None
+    }
+    blueprints = {endpoint.rpartition(".")[0] for endpoint in free}
+    assert blueprints <= {"api-docs", "pages", "health", "about"}
+    assert {name for name in OPEN if "." in name} <= free
+    assert set(server.app.blueprints) >= PRODUCERS
+
+
+# --- what a refusal says -------------------------------------------------------------------------
+
+
+def test_no_key_is_a_401_that_says_how_to_send_one(server: Headwater) -> None:
+    server.make_key("me", ADMIN)
+    response = server.client.get(LINEAGE)
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="headwater"'
+    assert errors_of(response) == {}
+    assert "X-API-Key" in response.get_json()["message"]
+
+
+def test_a_missing_role_is_a_403_that_names_it(server: Headwater) -> None:
+    response = server.client.get(LINEAGE, headers=server.make_key("jobs", PRODUCER))
+    assert response.status_code == 403
+    assert errors_of(response) == {"role": ["reader", "admin"]}
+    assert "jobs" in response.get_json()["message"]
+
+
+def test_a_rate_is_a_429_that_says_when_to_come_back(server: Headwater) -> None:
+    slow, quick = server.make_key("slow", READER, rate=2), server.make_key("quick", READER)
+    answers = [server.client.get(LINEAGE, headers=slow) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert 1 <= int(answers[2].headers["Retry-After"]) <= 30
+    assert errors_of(answers[2]) == {}
+    assert server.client.get(LINEAGE, headers=quick).status_code == 200
+
+
+def test_a_refused_document_is_not_read_and_not_kept(server: Headwater) -> None:
+    reader = server.make_key("analyst", READER)
+    response = server.post("/execution-plans", b"not even JSON", SPLINE_1_2, headers=reader)
+    assert response.status_code == 403
+    assert server.bodies() == []
+
+
+def test_a_preflight_is_answered_without_a_key() -> None:
+    origin = "https://notebook.example.org"
+    with headwater(cors_origins=(origin,)) as server:
+        server.make_key("me", ADMIN)
+        asked = {"Origin": origin, "Access-Control-Request-Method": "GET"}
+        response = server.client.options(LINEAGE, headers=asked)
+        assert response.status_code == 200
+        assert "X-API-Key" in response.headers["Access-Control-Allow-Headers"]
+        refused = server.client.get(LINEAGE, headers={"Origin": origin})
+        assert refused.headers["Access-Control-Allow-Origin"] == origin
+
+
+def test_no_answer_and_no_log_line_repeats_a_key(
+    server: Headwater, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = server.make_key("jobs", PRODUCER)
+    wrong = key["X-API-Key"][:-4] + "abcd"
+    with caplog.at_level(logging.DEBUG):
+        for headers in (key, bearer(key), {"X-API-Key": wrong}, bearer({"X-API-Key": wrong})):
+            response = server.client.get(LINEAGE, headers=headers)
+            assert wrong[20:] not in response.text + str(response.headers)
+            assert key["X-API-Key"][20:] not in response.text + str(response.headers)
+    assert key["X-API-Key"][20:] not in caplog.text
+    assert wrong[20:] not in caplog.text
+
+
+# --- what the journal says -----------------------------------------------------------------------
+
+
+def test_a_receipt_names_the_principal(server: Headwater) -> None:
+    server.post_plan(a_plan())
+    server.post_plan(a_plan(), headers=server.make_key("nightly", PRODUCER))
+    server.post_plan(a_plan(), headers=server.make_key("weekly", PRODUCER))
+    principals = [receipt.principal for receipt in server.journal.receipts(1)]
+    assert principals == ["anonymous", "nightly", "weekly"]
+
+
+def scopes(server: Headwater) -> list[tuple[str, str]]:
+    items = server.journal.entries().items
+    return sorted((item.kind.value, item.scope) for item in items)
+
+
+def test_the_scope_of_a_key_is_that_of_documents_that_name_none(server: Headwater) -> None:
+    key = server.make_key("emr", PRODUCER, scope="emr-prod")
+    server.post_plan(a_plan(), headers=key)
+    server.post_events([an_event()], headers=key)
+    assert scopes(server) == [("event", "emr-prod"), ("plan", "emr-prod")]
+
+
+def test_a_label_wins_over_the_key(server: Headwater) -> None:
+    key = server.make_key("emr", PRODUCER, scope="emr-prod")
+    server.post_plan(a_plan(labels={"captureScope": ["team-a"]}), headers=key)
+    assert scopes(server) == [("plan", "team-a")]
+
+
+def test_the_same_bytes_from_two_scopes_are_two_documents_and_a_repeat_is_none(
+    server: Headwater,
+) -> None:
+    keys = [server.make_key(name, PRODUCER, scope=name) for name in ("one", "two")]
+    for key in (*keys, *keys):
+        assert server.post_plan(a_plan(), headers=key).status_code == 201
+    assert scopes(server) == [("plan", "one"), ("plan", "two")]
+    assert [len(server.journal.receipts(position)) for position in (1, 2)] == [2, 2]
+
+
+# --- the agents ----------------------------------------------------------------------------------
+
+
+def test_the_listener_and_the_agent_send_the_header_that_is_read_here() -> None:
+    name = f"spark.spline.lineageDispatcher.http.header.{API_KEY_HEADER}"
+    assert spline_properties("http://h/producer", api_key="k")[name] == "k"
+    assert API_KEY_HEADER == READ_HERE
+
+
+class ThroughFlask:
+    """An opener for HttpSender that asks the app in place of a socket."""
+
+    def __init__(self, server: Headwater) -> None:
+        self.server = server
+
+    def open(self, request: Any, timeout: float) -> io.BytesIO:
+        assert timeout > 0
+        answer = self.server.client.post(
+            request.selector, data=request.data, headers=dict(request.header_items())
+        )
+        assert answer.status_code == 201, answer.text
+        return io.BytesIO(answer.data)
+
+
+def test_what_the_listener_sends_with_its_key_is_taken_and_bears_its_name(
+    server: Headwater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = server.make_key("listener-jobs", PRODUCER, scope="laptop")
+    sender = HttpSender("http://headwater.example.org/producer", dict(key))
+    monkeypatch.setattr(sender, "_opener", ThroughFlask(server))
+    sender(Post("execution-plans", a_plan()))
+    sender(Post("execution-events", [an_event()]))
+    assert scopes(server) == [("event", "laptop"), ("plan", "laptop")]
+    assert server.journal.receipts(2)[0].principal == "listener-jobs"
+
+
+# --- the description -----------------------------------------------------------------------------
+
+
+def test_the_openapi_document_knows_both_headers_and_what_is_open(server: Headwater) -> None:
+    document = server.client.get("/openapi.json").get_json()
+    schemes = document["components"]["securitySchemes"]
+    assert schemes["apiKey"]["name"] == "X-API-Key"
+    assert schemes["bearer"]["scheme"] == "bearer"
+    assert {"apiKey": []} in document["security"]
+    assert document["paths"]["/health/live"]["get"]["security"] == []
+    assert "security" not in document["paths"]["/metrics"]["get"]
+
+
+# --- documents that do not come as requests ------------------------------------------------------
+
+
+@pytest.mark.parametrize("principal", ["console", "kafka:headwater"])
+def test_documents_taken_straight_into_the_journal_have_a_principal_too(
+    server: Headwater, principal: str
+) -> None:
+    taking = JournalDestination(server.journal, lambda: 1, "import", principal)
+    taking.take([prepare(Piece(DocumentKind.PLAN, "1.2", a_plan(), "file:1"))])
+    assert [receipt.principal for receipt in server.journal.receipts(1)] == [principal]
+
+
+def test_a_command_sends_its_key_to_the_server_and_nowhere_else() -> None:
+    asked: list[Any] = []
+
+    class Answering(ServerDestination):
+        def _open(self, request: Any) -> bytes:
+            asked.append(request)
+            return b'{"received": 3}'
+
+    assert Answering("http://h", "hw_1").received() == 3
+    assert asked[0].unredirected_hdrs == {"X-api-key": "hw_1"}
+    assert Answering("http://h").received() == 3
+    assert asked[1].unredirected_hdrs == {}

@@ -1,0 +1,116 @@
+"""What the read routes answer of jobs that only, or also, OpenLineage's agents reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.application import create_app
+from api.intake import prepare_events, prepare_plan
+from api.openlineage import prepare_event
+from api.service import Service
+from api.settings import read_settings
+from tests import captures
+from tests.projections import SmallHeadwater, small_headwater
+
+_FOLDER = Path(__file__).parents[1] / "fixtures" / "openlineage" / "captured"
+NAMES = sorted(path.stem for path in _FOLDER.glob("*.json"))
+NOW = 1_900_000_000_000
+
+
+@pytest.fixture
+def headwater() -> Iterator[SmallHeadwater]:
+    made = small_headwater()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(headwater: SmallHeadwater) -> FlaskClient:
+    headwater.projector._state = "ready"
+    service = Service(
+        headwater.journal,
+        headwater.projector,
+        headwater.graph,
+        headwater.generations,
+        lambda: NOW,
+    )
+    return create_app(read_settings({}), service).test_client()
+
+
+def openlineage(headwater: SmallHeadwater, name: str) -> None:
+    events = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    headwater.accept(*(prepare_event(event) for event in events))
+    headwater.project()
+    assert headwater.journal.summary().failed == 0
+
+
+def spline(headwater: SmallHeadwater, name: str) -> None:
+    for exchange in captures.load(name):
+        version = {"v1.1": "1.1", "v1.2": "1.2"}.get(exchange.content_type[-9:-5], "1")
+        if exchange.kind == "plan":
+            headwater.accept(prepare_plan(exchange.document, version))
+        elif exchange.kind == "event":
+            headwater.accept(*prepare_events(exchange.document, version))
+    headwater.project()
+
+
+def get(client: FlaskClient, path: str, **query: Any) -> Any:
+    reply = client.get(path, query_string=query)
+    assert reply.status_code == 200, (path, reply.get_data(as_text=True))
+    return reply.get_json()
+
+
+def everything(client: FlaskClient) -> dict[str, list[Any]]:
+    """Asks whatever can be asked of every job and dataset that the lists show."""
+    jobs = get(client, "/graph/jobs")["items"]
+    datasets = get(client, "/graph/datasets")["items"]
+    get(client, "/graph/overview", layout="true")
+    for node in (*jobs, *datasets):
+        for direction in ("both", "upstream", "downstream"):
+            get(client, "/graph/lineage", node=node["id"], depth=3, columns="true",
+                indirect="true", layout="true", direction=direction)  # fmt: skip
+    runs = []
+    for job in jobs:
+        get(client, f"/graph/jobs/{job['id']}")
+        runs += get(client, f"/graph/jobs/{job['id']}/runs")["items"]
+    for dataset in datasets:
+        page = get(client, f"/graph/datasets/{dataset['id']}")
+        get(client, f"/graph/datasets/{dataset['id']}/history")
+        client.get(f"/graph/datasets/{dataset['id']}/last-writer")
+        for column in (page.get("schema") or {"columns": []})["columns"]:
+            get(client, "/graph/column-lineage", dataset=dataset["id"], column=column["name"])
+    get(client, "/graph/search", q="e")
+    for path in ("execution-events", "data-sources"):
+        get(client, f"/consumer/{path}")
+    return {"jobs": jobs, "datasets": datasets, "runs": runs}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_job_known_through_openlineage_alone_is_listed_opened_and_followed(
+    headwater: SmallHeadwater, client: FlaskClient, name: str
+) -> None:
+    openlineage(headwater, name)
+    found = everything(client)
+    assert len(found["jobs"]) == 1
+    assert found["runs"]
+
+
+@pytest.mark.parametrize("name", ["a3_agg", "c_ctas_cte", "c_union"])
+def test_a_job_reported_by_both_agents_is_one_job(
+    headwater: SmallHeadwater, client: FlaskClient, name: str
+) -> None:
+    spline(headwater, name)
+    alone = everything(client)
+    openlineage(headwater, name)
+    both = everything(client)
+    assert [job["id"] for job in both["jobs"]] == [job["id"] for job in alone["jobs"]]
+    assert {one["id"] for one in both["datasets"]} >= {one["id"] for one in alone["datasets"]}
+    for job in both["jobs"]:
+        nodes = get(client, "/graph/lineage", node=job["id"])["nodes"]
+        assert [node["kind"] for node in nodes].count("job") == 1

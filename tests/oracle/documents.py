@@ -1,0 +1,157 @@
+"""A history as the documents that a producer would have posted of it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from graph_model import identity
+from graph_model.store import DocumentKind, Submission
+from tests.builders import PlanBuilder, Step
+from tests.oracle.histories import Column, Execution, History, Place, Plan
+from tests.projections import submission
+
+START: Final = 1_700_000_000_000
+"""Epoch milliseconds of a history's second 0."""
+
+_NAMESPACE: Final = uuid.UUID("6c0b1c9e-5d1c-5c1d-9d5e-0d3f6f1c2b7a")
+_PRODUCERS: Final = {
+    "spline": {"name": "spline", "version": "2.2.0"},
+    "listener": {"name": "headwater-listener", "version": "0.1.0"},
+}
+
+
+def submissions(history: History) -> list[Submission]:
+    """Plans, then events; any order of them is the same history."""
+    plans = [submission(DocumentKind.PLAN, plan_document(p)) for p in history.plans.values()]
+    return plans + [
+        submission(DocumentKind.EVENT, event_document(execution))
+        for execution in history.executions
+    ]
+
+
+# --- ids -----------------------------------------------------------------------------------------
+
+
+def plan_uuid(plan: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, plan))
+
+
+def uri(dataset: str) -> str:
+    """``t`` => ``s3://lake/t``; ``@hr.t`` => ``spark_catalog/hr.t``."""
+    return f"spark_catalog/{dataset[1:]}" if dataset.startswith("@") else f"s3://lake/{dataset}"
+
+
+def dataset_id(dataset: str) -> str:
+    return identity.dataset_id("", uri(dataset))
+
+
+def job_id(job: str) -> str:
+    return identity.job_id("default", job)
+
+
+def column_id(column: Column) -> str:
+    return identity.column_id(dataset_id(column.dataset), column.name)
+
+
+# --- documents -----------------------------------------------------------------------------------
+
+
+def event_document(execution: Execution) -> dict[str, Any]:
+    return {
+        "planId": plan_uuid(execution.plan),
+        "timestamp": START + execution.at,
+        "durationNs": 1_000_000,
+        "error": "it failed" if execution.failed else None,
+        "extra": {"appId": execution.application, "readMetrics": {}, "writeMetrics": {}},
+    }
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """As the agent posts it: one read of each dataset, with a path for each part of it."""
+    builder = PlanBuilder()
+    reads = {name: builder.read(paths, *_columns(plan)) for name, paths in _paths(plan).items()}
+    builder.write(
+        _output(builder, plan, reads), _target(plan), append=plan.append, name=plan.command
+    )
+    document = builder.document(
+        id=plan_uuid(plan.id),
+        name=plan.job,
+        agentInfo=_PRODUCERS[plan.producer],
+    )
+    document["extraInfo"]["appName"] = plan.job
+    write = document["operations"]["write"]
+    write["extra"] |= dict(_write_extra(plan))
+    called = dict(zip(reads, document["operations"]["reads"], strict=True))
+    for dataset, name in plan.names:
+        for operation in _touching(dataset, plan, called, write):
+            operation["params"] = (operation.get("params") or {}) | _table(name)
+    return document
+
+
+def _paths(plan: Plan) -> dict[str, list[str]]:
+    paths: dict[str, list[str]] = {}
+    for place in plan.reads:
+        paths.setdefault(place.dataset, []).append(_path(place))
+    return paths
+
+
+def _path(place: Place) -> str:
+    return uri(place.dataset) + place.text.removeprefix(place.dataset)
+
+
+def _target(plan: Plan) -> str:
+    return uri(plan.writes.dataset) if plan.listed else _path(plan.writes)
+
+
+def _columns(plan: Plan) -> tuple[str, ...]:
+    """Every dataset has the same columns; a plan that tells of none is schema-less."""
+    return () if plan.columns is None else ("k: int", "v: int")
+
+
+def _output(builder: PlanBuilder, plan: Plan, reads: Mapping[str, Step]) -> Step | None:
+    if not reads:
+        return None
+    joined, *others = reads.values()
+    if plan.columns is None:
+        return builder.schemaless("Union", joined, *others) if others else joined
+    for other in others:
+        joined = builder.join(joined, other)
+    for column in plan.filter:
+        source = reads[column.dataset][column.name]
+        joined = builder.filter(joined, builder.call(">", source, builder.literal(1), symbol=">"))
+    computed = {}
+    for name, sources in plan.columns:
+        arguments = [reads[column.dataset][column.name] for column in sources]
+        if not arguments:
+            computed[name] = builder.literal(1)
+        elif len(arguments) == 1:
+            computed[name] = arguments[0]
+        else:
+            computed[name] = builder.call("add", *arguments, symbol="+")
+    return builder.project(joined, **computed)
+
+
+def _write_extra(plan: Plan) -> Iterator[tuple[str, Any]]:
+    """What the listener says beside the path."""
+    if plan.dynamic:
+        yield "dynamicPartitionOverwrite", True
+    if plan.listed and plan.writes.keys:
+        yield "partitionColumns", list(plan.writes.keys)
+        if plan.writes.partition:
+            yield "staticPartitions", dict(plan.writes.partition)
+
+
+def _touching(
+    dataset: str, plan: Plan, reads: Mapping[str, dict[str, Any]], write: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    if dataset in reads:
+        yield reads[dataset]
+    if dataset == plan.writes.dataset:
+        yield write
+
+
+def _table(name: str) -> dict[str, Any]:
+    database, _, table = name.removeprefix("@").partition(".")
+    return {"table": {"identifier": {"database": database, "table": table}}}

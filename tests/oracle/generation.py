@@ -1,0 +1,276 @@
+"""Histories that nobody would think of.
+
+Drawn evenly from a seed: a search that likes simple values writes the same plan three times, and
+what is interesting here needs several plans that fit each other. ``smallest`` does the shrinking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Final
+
+from tests.oracle.comparison import datasets_of
+from tests.oracle.histories import (
+    CREATE_AS_SELECT,
+    INSERT,
+    LIFECYCLE,
+    ROW_LEVEL,
+    Asked,
+    Column,
+    Execution,
+    History,
+    Place,
+    Plan,
+)
+
+DATASETS: Final = ("a", "b", "c", "d", "e")
+NAMES: Final = ("@hr.n", "@hr.m")
+JOBS: Final = ("J", "K", "L")
+DEPTHS: Final = (0, 1, 2, 3, 4, 50)
+DIRECTIONS: Final = ("upstream", "downstream", "both")
+SECOND: Final = 1_000
+_PARTITIONS: Final = (
+    (("dt", "1"),),
+    (("dt", "2"),),
+    (("dt", "1"), ("hr", "1")),
+    (("dt", "1"), ("hr", "2")),
+)
+
+
+# --- histories from nothing ----------------------------------------------------------------------
+
+
+def new_history(random: Random, *, names: bool = True) -> History:
+    """A few plans and their executions, at times so close that many are equal."""
+    partitioned = random.sample(DATASETS, random.choice((0, 1, 2)))
+    named = names and random.random() < 0.3
+    plans: list[Plan] = []
+    for number in range(random.randint(3, 6)):
+        plans.append(_new_plan(random, f"p{number}", partitioned, named, plans))
+    executions = {
+        Execution(
+            random.choice(plans).id,
+            random.randint(0, 12) * SECOND,
+            random.random() < 0.1,
+            random.choice(("app-1", "app-2")),
+        )
+        for _ in range(random.randint(4, 11))
+    }
+    if random.random() < 0.15:
+        twins, told_twice = _told_twice(random, plans)
+        plans, executions = [*plans, *twins], executions | told_twice
+    ordered = sorted(executions, key=lambda one: (one.at, one.plan, one.failed, one.application))
+    return History({plan.id: plan for plan in plans}, tuple(ordered))
+
+
+def long_history(random: Random) -> History:
+    """One plan that ran more often than an exact walk follows, among others."""
+    history = new_history(random, names=False)
+    busy = random.choice(sorted(history.plans))
+    runs = [Execution(busy, at * SECOND + 500) for at in range(random.randint(9, 12))]
+    others = [one for one in history.executions if one.plan != busy][:3]
+    return replace(history, executions=(*others, *runs))
+
+
+def _new_plan(
+    random: Random,
+    identifier: str,
+    partitioned: Sequence[str],
+    named: bool,
+    others: Sequence[Plan],
+) -> Plan:
+    """It often reads what another writes, and now and then writes the same."""
+    written = [plan.writes.dataset for plan in others if plan.writes.dataset in DATASETS]
+    sources = random.sample(DATASETS, random.choice((0, 1, 1, 1, 1, 1, 2)))
+    if sources and written and random.random() < 0.6:
+        sources[0] = random.choice([name for name in written if name not in sources[1:]] or sources)
+    reads = [_place(random, dataset, partitioned) for dataset in sources]
+    if reads and reads[0].partition and random.random() < 0.3:  # two parts of one dataset
+        second = random.choice(_PARTITIONS)
+        reads.append(Place(sources[0], second, tuple(key for key, _ in second)))
+    if named and random.random() < 0.4:
+        reads.append(Place(random.choice(NAMES)))
+    target = random.choice(written if written and random.random() < 0.4 else DATASETS[1:])
+    writes = _place(random, target, partitioned)
+    if named and random.random() < 0.2:
+        writes = Place(random.choice(NAMES))
+    command = INSERT
+    if random.random() < 0.2:
+        command = random.choice((*ROW_LEVEL, *ROW_LEVEL, *LIFECYCLE))
+        writes = Place(writes.dataset)
+    whole = writes.partition is None and writes.dataset in partitioned
+    plan = Plan(
+        id=identifier,
+        job=random.choice(JOBS),
+        reads=tuple(dict.fromkeys(reads)),
+        writes=writes,
+        append=random.random() < 0.25,
+        dynamic=whole and random.random() < 0.4,
+        listed=random.random() < 0.4,
+        command=command,
+    )
+    plan = _with_columns(random, plan) if random.random() < 0.8 else plan
+    return _with_name(random, plan) if named and random.random() < 0.6 else plan
+
+
+def _place(random: Random, dataset: str, partitioned: Sequence[str]) -> Place:
+    """The whole, a known partition, or one that nobody names (``dt=*``)."""
+    if dataset not in partitioned or random.random() < 0.2:
+        return Place(dataset)
+    if random.random() < 0.15:
+        return Place(dataset, None, ("dt",))
+    partition = random.choice(_PARTITIONS)
+    return Place(dataset, partition, tuple(key for key, _ in partition))
+
+
+def _with_columns(random: Random, plan: Plan) -> Plan:
+    datasets = sorted({place.dataset for place in plan.reads})
+    if not datasets:
+        return plan
+    known = [Column(dataset, name) for dataset in datasets for name in ("k", "v")]
+    columns = tuple(
+        (name, tuple(random.sample(known, random.choice((0, 1, 1, 1, 2))))) for name in ("k", "v")
+    )
+    filtered = (random.choice(known),) if random.random() < 0.25 else ()
+    return replace(plan, columns=columns, filter=filtered)
+
+
+def _with_name(random: Random, plan: Plan) -> Plan:
+    """The plan calls one of its locations by a catalog name too."""
+    places = sorted(p.dataset for p in (*plan.reads, plan.writes) if p.dataset not in NAMES)
+    if not places:
+        return plan
+    return replace(plan, names=((random.choice(places), random.choice(NAMES)),))
+
+
+def _told_twice(random: Random, plans: Sequence[Plan]) -> tuple[list[Plan], set[Execution]]:
+    """One write that left two plans: a CTAS, or two producers side by side."""
+    plain = replace(random.choice(plans), command=INSERT, names=())
+    by_command = random.random() < 0.5
+    one = replace(plain, id="once", append=plain.append and not by_command)
+    other = replace(one, id="again", **(
+        {"command": CREATE_AS_SELECT} if by_command else {"producer": "listener"}
+    ))  # fmt: skip
+    at = random.randint(0, 12) * SECOND
+    apart = random.choice((-10_001, -10_000, -2_000, 0, 1_000, 4_000, 10_000, 10_001))
+    return [one, other], {
+        Execution("once", at, application="twice"),
+        Execution("again", max(0, at + apart), application="twice"),
+    }
+
+
+# --- histories from others -----------------------------------------------------------------------
+
+
+def varied_history(random: Random, known: History) -> History:
+    """A history made by hand with some executions left out, moved, failed, and added."""
+    kept: dict[Execution, None] = {}
+    for execution in known.executions:
+        fate = random.choice(("kept", "kept", "kept", "kept", "moved", "moved", "lost", "failed"))
+        if fate == "moved" and execution.application == "app":
+            execution = replace(execution, at=_half_second(random))
+        if fate == "failed":
+            execution = replace(execution, failed=not execution.failed)
+        if fate != "lost":
+            kept[execution] = None
+    for number in range(random.randint(0, 3)):
+        plan = random.choice(sorted(known.plans))
+        kept[Execution(plan, _half_second(random), application=f"more-{number}")] = None
+    return replace(known, executions=tuple(kept))
+
+
+def _half_second(random: Random) -> int:
+    return random.randint(0, 10) * SECOND // 2
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+
+def nodes_of(history: History) -> list[str]:
+    """Every node that one can ask about."""
+    columns = {
+        Column(end.dataset, end.name)
+        for plan in history.plans.values()
+        for name, sources in plan.columns or ()
+        for end in (*sources, Column(plan.writes.dataset, name))
+        if plan.reads
+    }
+    return [
+        *(f"dataset:{name}" for name in datasets_of(history)),
+        *(f"job:{name}" for name in sorted({plan.job for plan in history.plans.values()})),
+        *(f"column:{column.text}" for column in sorted(columns, key=lambda c: c.text)),
+    ]
+
+
+def times_of(history: History) -> list[int | None]:
+    """Just before, at and after each event, and the end of time."""
+    events = {execution.at for execution in history.executions}
+    return [None, *sorted({at + shift for at in events for shift in (-1, 0, 1)})]
+
+
+def some_question(random: Random, history: History) -> Asked:
+    return Asked(
+        node=random.choice(nodes_of(history)),
+        direction=random.choice(DIRECTIONS),
+        depth=random.choice(DEPTHS),
+        at=random.choice((None, random.choice(times_of(history)))),
+        indirect=random.random() < 0.25,
+    )
+
+
+# --- the smallest history that still shows it -----------------------------------------------------
+
+
+def smallest(history: History, shows: Callable[[History], bool]) -> History:
+    """Leave out whatever can be left out, one thing at a time, while ``shows`` holds."""
+    shrinking = True
+    while shrinking:
+        shrinking = False
+        for simpler in _simpler(history):
+            if shows(simpler):
+                history, shrinking = simpler, True
+                break
+    return history
+
+
+def _simpler(history: History) -> Iterator[History]:
+    ran = {execution.plan for execution in history.executions}
+    for plan in history.plans:
+        if plan not in ran:
+            kept = {key: value for key, value in history.plans.items() if key != plan}
+            yield replace(history, plans=kept)
+    for index in range(len(history.executions)):
+        left = history.executions[:index] + history.executions[index + 1 :]
+        yield replace(history, executions=left)
+    for plan in history.plans.values():
+        for plainer in _plainer(plan):
+            yield replace(history, plans={**history.plans, plan.id: plainer})
+
+
+def _plainer(plan: Plan) -> Iterator[Plan]:
+    if plan.columns is not None:
+        yield replace(plan, columns=None, filter=())
+    if plan.filter:
+        yield replace(plan, filter=())
+    if plan.names:
+        yield replace(plan, names=())
+    if plan.columns is None:
+        for index in range(len(plan.reads)):
+            yield replace(plan, reads=plan.reads[:index] + plan.reads[index + 1 :])
+    for what in ("append", "dynamic", "listed"):
+        if getattr(plan, what):
+            yield replace(plan, **{what: False})
+    if plan.command != INSERT:
+        yield replace(plan, command=INSERT)
+    for index, place in enumerate(plan.reads):
+        if place.keys:
+            whole = (*plan.reads[:index], Place(place.dataset), *plan.reads[index + 1 :])
+            yield replace(plan, reads=whole)
+    if plan.writes.keys:
+        yield replace(plan, writes=Place(plan.writes.dataset))
+    for index, (name, sources) in enumerate(plan.columns or ()):
+        if sources:
+            fewer = (*plan.columns[:index], (name, sources[1:]), *plan.columns[index + 1 :])
+            yield replace(plan, columns=fewer)

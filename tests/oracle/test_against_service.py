@@ -1,0 +1,155 @@
+"""Generated histories: the service answers every question as the oracle does.
+
+Documents go the whole road: journal, translation, graph and catalogue, ``Lineage``. What is
+compared: datasets, jobs, logical plans, the edges between them, ``via``, columns and their edges.
+A failure tells the smallest history that still shows a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.oracle.comparison import Difference, Witness, projected, told
+from tests.oracle.documents import submissions
+from tests.oracle.generation import (
+    DEPTHS,
+    long_history,
+    new_history,
+    nodes_of,
+    smallest,
+    some_question,
+    times_of,
+    varied_history,
+)
+from tests.oracle.histories import Asked, History, in_short, read_known_histories
+
+_QUESTIONS = 20
+pytestmark = pytest.mark.timeout(600)
+KNOWN = {known.name: known.history for known in read_known_histories()}
+
+seeds = given(st.integers(0, 2**32))
+
+
+def budget(examples: int) -> settings:
+    """A seed has no smaller form: ``smallest`` shrinks the history instead."""
+    phases = (Phase.reuse, Phase.generate)
+    return settings(deadline=None, max_examples=examples, phases=phases)
+
+
+@contextmanager
+def witness_of(history: History, order: Sequence[int] = ()) -> Iterator[Witness]:
+    headwater = projected(history, order)
+    try:
+        summary = headwater.journal.summary()
+        assert summary.projected == summary.received
+        yield Witness(history, headwater.graph, headwater.catalogue)
+    finally:
+        headwater.close()
+
+
+def compare(history: History, asked: Sequence[Asked], order: Sequence[int] = ()) -> None:
+    """Fails with the smallest history on which the first question that differs still does."""
+    with witness_of(history, order) as witness:
+        found = next((d for one in asked for d in witness.differences(one)), None)
+    if found is None:
+        return
+    small = smallest(history, lambda simpler: _differs(simpler, found))
+    with witness_of(small) as witness:
+        differences = list(witness.differences(found.asked)) or [found]
+    pytest.fail(f"{told(differences)}\n{in_short(small)}")
+
+
+def _differs(history: History, found: Difference) -> bool:
+    if found.asked.node not in nodes_of(history):
+        return False
+    with witness_of(history) as witness:
+        return any(d.what == found.what for d in witness.differences(found.asked))
+
+
+def check(history: History, random: Random, questions: int = _QUESTIONS) -> None:
+    order = list(range(len(submissions(history))))
+    random.shuffle(order)
+    compare(history, [some_question(random, history) for _ in range(questions)], order)
+
+
+@seeds
+@budget(10)
+def test_a_generated_history_is_answered_as_the_oracle_does(seed: int) -> None:
+    random = Random(seed)
+    check(new_history(random), random)
+
+
+@seeds
+@budget(10)
+def test_a_known_history_in_another_order_of_events_is_answered_so_too(seed: int) -> None:
+    random = Random(seed)
+    check(varied_history(random, KNOWN[random.choice(sorted(KNOWN))]), random)
+
+
+@seeds
+@budget(4)
+def test_a_plan_that_ran_often_is_answered_with_no_less_than_the_truth(seed: int) -> None:
+    random = Random(seed)
+    history = long_history(random)
+    compare(history, [some_question(random, history) for _ in range(6)])
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_a_known_history_is_answered_as_the_oracle_does(name: str) -> None:
+    """Beside what was worked out by hand: any node, direction, depth and time."""
+    random = Random(name)
+    check(KNOWN[name], random, 8)
+
+
+@seeds
+@budget(6)
+def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
+    """ "x in downstream(y) exactly when y in upstream(x)", at each depth, intermediates aside."""
+    random = Random(seed)
+    history = new_history(random)
+    at, depth = random.choice(times_of(history)), random.choice(DEPTHS)
+    with witness_of(history) as witness:
+        if not witness.must_be_exact:
+            return
+        here = [name for name in nodes_of(history) if witness.stands_for_itself(name, at)]
+        datasets = [node for node in here if node.startswith("dataset:")]
+        up, down = (
+            {node: witness.answers(Asked(node, way, depth, at)) for node in datasets}
+            for way in ("upstream", "downstream")
+        )
+    for one in datasets:
+        for other in datasets:
+            assert (one in down[other]) == (other in up[one]), f"{one}, {other}, {at}, {depth}"
+
+
+@seeds
+@budget(10)
+def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
+    """ "answer(d) contained in answer(d+1)": nodes, edges and columns."""
+    random = Random(seed)
+    history = new_history(random)
+    asked = some_question(random, history)
+    with witness_of(history) as witness:
+        if not witness.must_be_exact:
+            return
+        deeper = [replace(asked, depth=depth) for depth in range(6)]
+        said = [witness.said(witness.ask(one), one) for one in deeper]
+    for shallow, deep in pairwise(said):
+        for what in shallow.keys() - {"via"}:
+            assert shallow[what] <= deep[what], what
+
+
+def test_the_smallest_history_is_what_shows_the_difference_and_no_more() -> None:
+    def overwritten(history: History) -> bool:
+        return sum(one.plan == "q" for one in history.executions) > 1
+
+    shows: Callable[[History], bool] = overwritten
+    assert len(smallest(KNOWN["cycle-of-two-turns"], shows).executions) == 2

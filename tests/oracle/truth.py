@@ -1,0 +1,477 @@
+"""What is true at a time, by brute force.
+
+Written from the rules of the design alone (section "What is true at a time", quoted beside the
+code that follows it) and from nothing that the service does: no batches, no caches, no levels, no
+graph. It lists every chain there is, one by one, and looks at each. That is exponential, and what
+makes it worth asking: there is nothing in it to get wrong but the rules.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tests.oracle.histories import (
+    CREATE_AS_SELECT,
+    INSERT,
+    LIFECYCLE,
+    ROW_LEVEL,
+    Asked,
+    Column,
+    Execution,
+    History,
+    Partition,
+    Place,
+    Plan,
+)
+
+END_OF_TIME: Final = 10**15
+_CLOSE: Final = 10_000  # milliseconds
+
+Atom = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A column that one execution computed from another column, or by looking at it."""
+
+    source: Column
+    target: Column
+    kind: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write of a dataset, merged from one or more executions, which read before they wrote."""
+
+    id: str
+    at: int
+    job: str
+    plans: frozenset[str]
+    target: str
+    partition: Partition | None
+    closes: bool
+    reads: tuple[Place, ...]
+    flows: tuple[Flow, ...]
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Writes are ordered by (time, execution id)."""
+        return self.at, self.id
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(place.dataset for place in self.reads))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One link of a chain: the write, and the dataset (the column) that it read."""
+
+    write: Write
+    source: str | None
+    flow: Flow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """From what is visible at the time asked (``root``) up to what it came from."""
+
+    root: str
+    steps: tuple[Step, ...]
+
+
+@dataclass
+class Truth:
+    """The right answer. ``feeds`` are (dataset, plan) and (plan, dataset): the way data flows.
+
+    ``allowed`` are feeds that are true, and that no rule asks for or forbids.
+    """
+
+    datasets: set[str] = field(default_factory=set)
+    jobs: set[str] = field(default_factory=set)
+    via: set[str] = field(default_factory=set)
+    feeds: set[tuple[str, str]] = field(default_factory=set)
+    allowed: set[tuple[str, str]] = field(default_factory=set)
+    columns: set[Column] = field(default_factory=set)
+    column_via: set[Column] = field(default_factory=set)
+    column_edges: set[Flow] = field(default_factory=set)
+
+    def union(self, other: Truth) -> Truth:
+        return Truth(*(getattr(self, n) | getattr(other, n) for n in self.__dataclass_fields__))
+
+
+class Oracle:
+    """Answers questions about one history. ``ids`` are the ids of its executions."""
+
+    def __init__(self, history: History, ids: Sequence[str] | None = None) -> None:
+        names = ids or [f"{number:04}" for number in range(len(history.executions))]
+        self.history = history
+        self._executions = sorted(zip(history.executions, names, strict=True), key=_by_time)
+        self.writes = self._merged(self._successful_writes())
+
+    # --- names -----------------------------------------------------------------------------------
+
+    def standing_for(self, dataset: str, at: int) -> str:
+        """ "At t a name stands for its last location observed at or before t (else the first)"."""
+        seen = [
+            (execution.at, location)
+            for execution, _ in self._executions
+            if not execution.failed
+            for location, name in self.history.plans[execution.plan].names
+            if name == dataset
+        ]
+        if not seen:
+            return dataset
+        before = [location for time, location in seen if time <= at]
+        return before[-1] if before else seen[0][1]
+
+    # --- writes ----------------------------------------------------------------------------------
+
+    def _successful_writes(self) -> list[tuple[Write, Plan, Execution]]:
+        """ "An insert without reads is a write. DROP, TRUNCATE and CREATE without a query are
+        lifecycle facts: never writes, never a cut. A plan without a successful execution ... is
+        not in lineage answers".
+        """
+        return [
+            (self._write(execution, identifier), plan, execution)
+            for execution, identifier in self._executions
+            if not execution.failed
+            and (plan := self.history.plans[execution.plan]).command not in LIFECYCLE
+        ]
+
+    def _write(self, execution: Execution, identifier: str) -> Write:
+        plan = self.history.plans[execution.plan]
+        return Write(
+            id=identifier,
+            at=execution.at,
+            job=plan.job,
+            plans=frozenset({plan.id}),
+            target=self.standing_for(plan.writes.dataset, execution.at),
+            partition=plan.writes.partition,
+            closes=_closes(plan),
+            reads=tuple(self._reads(plan, execution.at)),
+            flows=tuple(self._flows(plan, execution.at)),
+        )
+
+    def _reads(self, plan: Plan, at: int) -> Iterator[Place]:
+        """ "UPDATE, DELETE and MERGE (by their commands) are appends that also read their
+        target"."""
+        read = list(plan.reads)
+        if plan.command in ROW_LEVEL and all(p.dataset != plan.writes.dataset for p in read):
+            read.append(Place(plan.writes.dataset))
+        for place in read:
+            yield Place(self.standing_for(place.dataset, at), place.partition, place.keys)
+
+    def _flows(self, plan: Plan, at: int) -> Iterator[Flow]:
+        for name, sources in plan.columns or ():
+            target = Column(self.standing_for(plan.writes.dataset, at), name)
+            for source in sources:
+                how = "IDENTITY" if len(sources) == 1 else "TRANSFORMATION"
+                yield Flow(self._column_at(source, at), target, "DIRECT", how)
+            for source in plan.filter:
+                yield Flow(self._column_at(source, at), target, "INDIRECT", "FILTER")
+
+    def _column_at(self, column: Column, at: int) -> Column:
+        """ "every hop, columns included (equal folded path), goes through one function"."""
+        return Column(self.standing_for(column.dataset, at), column.name)
+
+    def _merged(self, found: list[tuple[Write, Plan, Execution]]) -> list[Write]:
+        """ "Successful executions are merged before anything else."
+
+        First the two of one CREATE TABLE AS SELECT, then what two producers tell of one write.
+        """
+        return [write for write, _, _ in _merge_producers(_merge_create_as_select(found))]
+
+    # --- what a read saw -------------------------------------------------------------------------
+
+    def visible(self, dataset: str, partition: Partition | None, before: int) -> list[Write]:
+        """ "A read r saw a write w of dataset D, partition by partition, when w is the latest
+        overwrite of that partition before r's time (strictly), or an append to it between that
+        overwrite and r (no lower bound where there is none)."
+
+        A partition is one value for every key that anybody uses, or a value that nobody uses:
+        "a read of known partitions sees only writes that may touch them; a whole read sees all".
+        """
+        earlier = [w for w in self.writes if w.target == dataset and w.at < before]
+        saw: dict[str, Write] = {}
+        for atom in self._atoms(dataset):
+            if _touches(partition, atom):
+                for write in _of_one_partition([w for w in earlier if _touches(w.partition, atom)]):
+                    saw[write.id] = write
+        return sorted(saw.values(), key=lambda write: write.order)
+
+    def _atoms(self, dataset: str) -> list[Atom]:
+        named = [w.partition for w in self.writes if w.target == dataset]
+        named += [r.partition for w in self.writes for r in w.reads if r.dataset == dataset]
+        values: dict[str, set[str]] = {}
+        for key, value in itertools.chain.from_iterable(p for p in named if p):
+            values.setdefault(key, {"any other value"}).add(value)
+        pairs = [[(key, value) for value in sorted(values[key])] for key in sorted(values)]
+        return [frozenset(chosen) for chosen in itertools.product(*pairs)]
+
+    def saw(self, reader: Write, dataset: str) -> list[Write]:
+        """Every write of the dataset that any of the reader's reads of it saw."""
+        seen = {
+            write.id: write
+            for place in reader.reads
+            if place.dataset == dataset
+            for write in self.visible(dataset, place.partition, reader.at)
+        }
+        return sorted(seen.values(), key=lambda write: write.order)
+
+    # --- chains ----------------------------------------------------------------------------------
+
+    def chains(self, at: int) -> Iterator[Chain]:
+        """ "y is upstream of x at t when a write of x visible at t has an ancestor-or-self
+        execution, through "saw", that read y."
+
+        Every x, every such write, every ancestor, every read: each way there is one chain. "`at`
+        = t means strictly before t + 1 ms". A write without reads ends a chain that reads nothing.
+        """
+        for root in sorted({write.target for write in self.writes}):
+            for write in self.visible(root, None, at + 1):
+                for steps in self._up(write):
+                    yield Chain(root, steps)
+
+    def _up(self, write: Write) -> Iterator[tuple[Step, ...]]:
+        if not write.sources:
+            yield (Step(write, None),)
+        for source in write.sources:
+            here = Step(write, source)
+            yield (here,)
+            for earlier in self.saw(write, source):
+                for steps in self._up(earlier):
+                    yield (here, *steps)
+
+    def column_chains(self, at: int, indirect: bool) -> Iterator[Chain]:
+        """ "Across jobs: joined on (dataset, column) and on the time rule."""
+        for root in sorted({write.target for write in self.writes}):
+            for write in self.visible(root, None, at + 1):
+                for column in sorted({flow.target for flow in write.flows}, key=_text):
+                    for steps in self._up_column(write, column, indirect):
+                        yield Chain(root, steps)
+
+    def _up_column(
+        self, write: Write, column: Column, indirect: bool
+    ) -> Iterator[tuple[Step, ...]]:
+        for flow in dict.fromkeys(write.flows):
+            if flow.target == column and (indirect or flow.kind == "DIRECT"):
+                here = Step(write, flow.source.dataset, flow)
+                yield (here,)
+                for earlier in self.saw(write, flow.source.dataset):
+                    for steps in self._up_column(earlier, flow.source, indirect):
+                        yield (here, *steps)
+
+    # --- answers ---------------------------------------------------------------------------------
+
+    def answer(self, asked: Asked) -> Truth:
+        """ "Up and down are one function with a direction": both is the union of the two."""
+        kind, _, name = asked.node.partition(":")
+        at = END_OF_TIME if asked.at is None else asked.at
+        ways = ("upstream", "downstream") if asked.direction == "both" else (asked.direction,)
+        found = Truth()
+        for way in ways:
+            if kind == "dataset":
+                found = found.union(self._of_dataset(self.standing_for(name, at), way, asked, at))
+            elif kind == "job":
+                found = found.union(self._of_job(name, way, asked, at))
+            else:
+                dataset, _, path = name.partition("#")
+                column = Column(self.standing_for(dataset, at), path)
+                found = found.union(self._of_column(column, way, asked, at))
+        found.via -= found.datasets
+        found.datasets |= found.via
+        found.allowed = {feed for feed in found.allowed if feed[1] in found.datasets}
+        found.column_via -= found.columns
+        found.columns |= found.column_via
+        return found
+
+    def _of_dataset(self, focus: str, way: str, asked: Asked, at: int) -> Truth:
+        found = Truth(datasets={focus})
+        for chain in self._short(self.chains(at), asked.depth):
+            if way == "upstream" and chain.root == focus:
+                _draw(found, chain.steps, asked.indirect)
+                found.datasets |= _sources(chain.steps)
+            if way == "downstream" and chain.steps[-1].source == focus:
+                _draw(found, chain.steps, asked.indirect)
+                found.datasets.add(chain.root)
+                found.via |= _sources(chain.steps)
+        return found
+
+    def _of_job(self, focus: str, way: str, asked: Asked, at: int) -> Truth:
+        """ "jobs belong to the chains they stand on": upstream of a job is what lies above it on
+        the chains of what is visible, downstream what is visible below it, each the mirror of
+        asking the dataset. "Depth 1 = ... from a job: its datasets".
+        """
+        found = Truth(jobs={focus})
+        for chain in self.chains(at):
+            for position, step in enumerate(chain.steps):
+                if step.write.job != focus:
+                    continue
+                above, below = chain.steps[position:], chain.steps[: position + 1]
+                if way == "upstream" and len(above) <= asked.depth:
+                    _draw(found, above, asked.indirect, targetless=True)
+                    found.datasets |= _sources(above)
+                    found.allowed |= {(plan, step.write.target) for plan in step.write.plans}
+                if way == "downstream" and len(below) <= asked.depth:
+                    _draw(found, below, asked.indirect, sourceless=True)
+                    found.datasets.add(chain.root)
+                    found.via |= _sources(below[:-1])
+        return found
+
+    def _of_column(self, focus: Column, way: str, asked: Asked, at: int) -> Truth:
+        found = Truth(columns={focus}, datasets={focus.dataset})
+        chains = self.column_chains(at, asked.indirect)
+        for steps in (chain.steps for chain in self._short(chains, asked.depth)):
+            flows = [step.flow for step in steps if step.flow is not None]
+            if way == "upstream" and flows[0].target == focus:
+                found.columns |= {flow.source for flow in flows}
+            elif way == "downstream" and flows[-1].source == focus:
+                found.columns.add(flows[0].target)
+                found.column_via |= {flow.source for flow in flows}
+            else:
+                continue
+            _draw(found, steps, asked.indirect)
+            found.column_edges |= set(flows)
+            found.datasets |= {c.dataset for flow in flows for c in (flow.source, flow.target)}
+        return found
+
+    def _short(self, chains: Iterable[Chain], depth: int) -> Iterator[Chain]:
+        """ "Depth is the least number of steps over chains that are true in time."""
+        return (chain for chain in chains if len(chain.steps) <= depth)
+
+
+# --- the rules in small ---------------------------------------------------------------------------
+
+
+def _by_time(recorded: tuple[Execution, str]) -> tuple[int, str]:
+    return recorded[0].at, recorded[1]
+
+
+def _text(column: Column) -> str:
+    return column.text
+
+
+def _closes(plan: Plan) -> bool:
+    """ "An overwrite without partition values or a sign of dynamic mode is full: it closes every
+    partition; one of known partitions closes those alone; dynamic with unknown values closes
+    nothing"; "any other overwrite that reads its target is an overwrite".
+    """
+    if plan.append or plan.command in ROW_LEVEL:
+        return False
+    return plan.writes.partition is not None or not (plan.dynamic or _by_class(plan))
+
+
+def _by_class(plan: Plan) -> bool:
+    return plan.command == "OverwritePartitionsDynamic"
+
+
+def _touches(partition: Partition | None, atom: Atom) -> bool:
+    return partition is None or set(partition) <= atom
+
+
+def _of_one_partition(writes: list[Write]) -> list[Write]:
+    """The latest overwrite of one partition and what was appended after it."""
+    ordered = sorted(writes, key=lambda write: write.order)
+    closing = [position for position, write in enumerate(ordered) if write.closes]
+    return ordered[closing[-1] :] if closing else ordered
+
+
+Found = tuple[Write, Plan, Execution]
+
+
+def _merge_create_as_select(found: list[Found]) -> list[Found]:
+    """ "CTAS: one InsertInto... and one CreateDataSourceTableAsSelect... execution (the class is
+    kept on the row), each used once, same application, output and reads, at most 10 s apart, are
+    one write." In the order of time.
+    """
+    left: list[Found] = []
+    for new in found:
+        fitting = [
+            old
+            for old in left
+            if {old[1].command, new[1].command} == {INSERT, CREATE_AS_SELECT}
+            and old[1].producer == new[1].producer
+            and len(old[0].plans) == 1
+            and _agree(old, new)
+            and new[0].at - old[0].at <= _CLOSE
+        ]
+        if fitting:
+            left[left.index(fitting[0])] = _joined(fitting[0], new)
+        else:
+            left.append(new)
+    return left
+
+
+def _merge_producers(found: list[Found]) -> list[Found]:
+    """ "Two producers: the k-th write of an output in an application by one pairs with the k-th by
+    the other when reads agree and times differ by at most 10 s".
+    """
+    counts: dict[tuple[str, str, str], int] = {}
+    places: dict[tuple[str, str, int], list[Found]] = {}
+    for one in found:
+        key = (one[2].application, one[0].target, one[1].producer)
+        counts[key] = counts.get(key, 0) + 1
+        places.setdefault((key[0], key[1], counts[key]), []).append(one)
+    left: list[Found] = []
+    for same in places.values():
+        if len(same) == 2 and _agree(*same) and abs(same[0][0].at - same[1][0].at) <= _CLOSE:
+            left.append(_joined(*same))
+        else:
+            left.extend(same)
+    return left
+
+
+def _agree(one: Found, other: Found) -> bool:
+    """Output and reads as the documents say them: a name may move between the two tellings."""
+    return (
+        one[2].application == other[2].application
+        and one[1].writes.dataset == other[1].writes.dataset
+        and _read_by(one[1]) == _read_by(other[1])
+    )
+
+
+def _read_by(plan: Plan) -> set[str]:
+    own = {plan.writes.dataset} if plan.command in ROW_LEVEL else set[str]()
+    return own | {place.dataset for place in plan.reads}
+
+
+def _joined(one: Found, other: Found) -> Found:
+    """ "A merged write takes the earliest time."""
+    first, second = sorted((one, other), key=lambda item: item[0].order)
+    plans = first[0].plans | second[0].plans
+    write = Write(
+        first[0].id, first[0].at, first[0].job, plans, first[0].target, first[0].partition,
+        first[0].closes, first[0].reads, first[0].flows,
+    )  # fmt: skip
+    return write, first[1], first[2]
+
+
+def _sources(steps: Sequence[Step]) -> set[str]:
+    return {step.source for step in steps if step.source is not None}
+
+
+def _draw(
+    found: Truth,
+    steps: Sequence[Step],
+    indirect: bool,
+    *,
+    targetless: bool = False,
+    sourceless: bool = False,
+) -> None:
+    """ "A reply draws whole chains: what lies on one is in it".
+
+    ``targetless``: the first step is the focus, and what it wrote was not asked for;
+    ``sourceless``: the same of the last step and what it read.
+    """
+    for position, step in enumerate(steps):
+        write = step.write
+        found.jobs.add(write.job)
+        if position > 0 or not targetless:
+            found.feeds |= {(plan, write.target) for plan in write.plans}
+        if step.source is not None and not (sourceless and step is steps[-1]):
+            found.feeds |= {(step.source, plan) for plan in write.plans}
