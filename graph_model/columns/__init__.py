@@ -21,11 +21,11 @@ Decisions that somebody may want to undo:
 - **Structs.** A struct built in the plan is remembered by member, so picking a field takes that
   member's sources alone; a field picked from a read column extends ``source_path``. Both hold
   through arrays, explode, CASE and unions; any other function closes the struct.
-- **Lambdas** (see ``lambdas``). A variable is the element, the key or the accumulator that it stands
-  for, so a field picked from it is that of the element. What the lambda of transform, zip_with and
-  aggregate gives flows on; what that of filter, exists, forall and a comparator gives is
-  CONDITIONAL. An array of which a lambda takes no element says how many there are: CONDITIONAL. Keys
-  of a map are the map as a whole. A fold is no AGGREGATION: it stays within its row.
+- **Lambdas** (see ``lambdas``). A variable is the element, the key or the accumulator that it
+  stands for, so a field picked from it is that of the element. What the lambda of transform,
+  zip_with and aggregate gives flows on; what that of filter, exists, forall and a comparator gives
+  is CONDITIONAL. An array of which a lambda takes no element says how many there are: CONDITIONAL.
+  Keys of a map are the map as a whole. A fold is no AGGREGATION: it stays within its row.
 - **Generators.** Every column of explode, posexplode and the like comes from all inputs; those of
   ``stack`` and ``inline`` from the inputs in their place.
 - **UPDATE and MERGE** keep a row's value (IDENTITY) or set it (by the expression); their

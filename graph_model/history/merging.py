@@ -20,10 +20,12 @@ from graph_model.store import SuccessfulWrite
 MERGE_WINDOW_MS: Final = 10_000
 #: A merged write may be this much earlier than one of its executions: CTAS, then two producers.
 REACH_MS: Final = 2 * MERGE_WINDOW_MS
-#: The commands around the insert of a CREATE TABLE AS SELECT.
+#: The commands around an insert, which both tell of: CREATE TABLE AS SELECT above all.
 CTAS_COMMANDS: Final = (
     "CreateDataSourceTableAsSelectCommand",
     "CreateHiveTableAsSelectCommand",
+    "InsertIntoDataSourceDirCommand",  # INSERT OVERWRITE DIRECTORY
+    "InsertIntoHiveDirCommand",
 )
 _INSERT: Final = "InsertInto"
 
@@ -105,7 +107,11 @@ def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[tuple[Successfu
     """Each CREATE TABLE AS SELECT with the insert nearest in time, each used once."""
     inner: dict[str, SuccessfulWrite] = {}
     used: set[str] = set()
-    inserts = [row for row in rows if row.command.startswith(_INSERT)]
+    inserts = [
+        row
+        for row in rows
+        if row.command.startswith(_INSERT) and row.command not in CTAS_COMMANDS
+    ]
     for outer in (row for row in rows if row.command in CTAS_COMMANDS):
         near = [row for row in inserts if row.id not in used and _is_double(outer, row)]
         if near:

@@ -19,10 +19,12 @@ from typing import Any
 import pytest
 
 from api import command_line
+from api.orders import submit
 from api.rebuilds import follow
 from api.server import LOCK_FILE, claim
 from api.storage import DATABASE_FILE
 from graph_model.catalogue import SqlGenerations
+from graph_model.commands import Command, Forget
 from graph_model.database import open_database
 from graph_model.errors import HeadwaterError
 from graph_model.journal import SqlJournal
@@ -537,3 +539,28 @@ def free() -> str:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return str(found.getsockname()[1])
+
+
+def test_commands_of_people_survive_an_export_and_an_import(tmp_path: Path) -> None:
+    order = Forget(("9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10",), ("a" * 64,))
+    given = submit(Command("ann", 1_700_000_000_000, "why", "job:default/demo", order))
+    for folder, documents in (
+        ("one", [submission(DocumentKind.PLAN, a_plan()), given]),
+        ("two", []),
+    ):
+        database = open_database(tmp_path / folder / DATABASE_FILE)
+        journal = SqlJournal(database)
+        journal.accept(documents, Receipt(0, "", "test", ""))
+        database.dispose()
+    exported = str(tmp_path / "journal.ndjson")
+    assert Told("journal", "export", exported, "--data", str(tmp_path / "one")).code == 0
+    told = Told("journal", "import", exported, "--data", str(tmp_path / "two"))
+    assert told.code == 0, told.errors
+    found = []
+    for folder in ("one", "two"):
+        database = open_database(tmp_path / folder / DATABASE_FILE)
+        items = SqlJournal(database).entries().items
+        found.append([(one.kind, one.plan_id, one.content_hash) for one in items])
+        database.dispose()
+    assert found[0] == found[1]
+    assert len(found[0]) == 2

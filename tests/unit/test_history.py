@@ -39,6 +39,16 @@ def test_a_create_table_as_select_is_one_write_at_the_earlier_time() -> None:
     assert (write.id, write.at, write.executions) == ("a", 5_000, ("a", "b"))
 
 
+def test_an_insert_overwrite_directory_is_one_write_and_two_of_them_are_two() -> None:
+    outer = "InsertIntoDataSourceDirCommand"
+    rows = (
+        row("a", 1_000), row("b", 1_010, command=outer),
+        row("c", 2_000), row("d", 2_010, command=outer),
+    )  # fmt: skip
+    assert told(*rows) == [("a", "b"), ("c", "d")]
+    assert told(rows[1], rows[3]) == [("b",), ("d",)]
+
+
 @pytest.mark.parametrize(
     "other",
     [

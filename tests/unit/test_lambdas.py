@@ -6,9 +6,12 @@ as the listener does it (a node wherever it stands, told by its name) unless a t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graph_model.columns import lambdas as lambdas_module
 from graph_model.columns.lambdas import MERGES, MOST_NESTED
@@ -233,3 +236,74 @@ def test_variables_that_the_jvm_numbers_have_the_same_names_in_every_run() -> No
 
     assert text(0) == "transform(items, x_0 -> transform(x_0.parts, y_1 -> y_1.qty))"
     assert text(9) == text(0)
+
+
+# --- against the same expression without lambdas -------------------------------------------------
+
+Pair = tuple[Reference, Reference]  # an expression, and what it says with its variables replaced
+
+
+class RandomExpression:
+    """Draws expressions over lambdas, and beside each the one in which every variable is replaced
+    by the array that it goes through: a field of an array's elements is a field of the array."""
+
+    def __init__(self, data: st.DataObject) -> None:
+        self.data = data
+        self.orders = Orders()
+        self.plan = self.orders.plan
+
+    def draw(self, *options: str) -> str:
+        return self.data.draw(st.sampled_from(options))
+
+    def value(self, scope: Mapping[str, Reference], depth: int) -> Pair:
+        kinds = ["column", *["field"] * bool(scope), *["if", "add", "call", "call"] * (depth > 0)]
+        match self.draw(*kinds):
+            case "column":
+                column = self.orders.read[self.draw("id", "rate")]
+                return column, column
+            case "field":
+                return self.field(scope, "qty", "price")
+            case "add":
+                return self.both("add", self.value(scope, depth - 1), self.value(scope, depth - 1))
+            case "if":
+                parts = [self.value(scope, depth - 1) for _ in range(3)]
+                return self.both("if", *parts)
+            case _:
+                return self.call(scope, depth - 1)
+
+    def field(self, scope: Mapping[str, Reference], *fields: str) -> Pair:
+        name, field = self.draw(*scope), self.draw(*fields)
+        return self.orders.field(name, field), pick(self.plan, scope[name], field)
+
+    def both(self, name: str, *parts: Pair) -> Pair:
+        given, replaced = zip(*parts, strict=True)
+        return self.plan.call(name, *given), self.plan.call(name, *replaced)
+
+    def call(self, scope: Mapping[str, Reference], depth: int) -> Pair:
+        array = self.array(scope)
+        name = self.draw("x", "y")
+        inner = {**scope, name: array[1]}
+        own = self.orders.field(name, "sku"), pick(self.plan, array[1], "sku")
+        body = self.both("add", own, self.value(inner, depth))
+        given = self.orders.of(body[0], name)
+        function = self.draw("transform", "exists", "forall", "filter")
+        called = self.plan.call(function, array[0], given)
+        if function == "transform":
+            return called, self.plan.call("f", body[1])
+        kept = array[1] if function == "filter" else self.plan.literal(1)
+        return called, self.plan.call("if", body[1], kept, kept)
+
+    def array(self, scope: Mapping[str, Reference]) -> Pair:
+        if scope and self.draw("of a variable", "of the table") == "of a variable":
+            return self.field(scope, "parts", "boxes")
+        column = self.orders.read[self.draw("items", "bonuses")]
+        return column, column
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_a_lambda_says_what_its_body_says_of_the_array(data: st.DataObject) -> None:
+    drawn = RandomExpression(data)
+    found, expected = drawn.call({}, 4)
+    sources = drawn.orders.sources(found=found, expected=expected)
+    assert sources["found"] == sources["expected"]
