@@ -35,6 +35,7 @@ from graph_model.retention import (
     plan_ids_of_job,
     resolve_forget,
     resolve_prune,
+    telling_subjects,
 )
 from graph_model.store import DocumentKind, Receipt, Submission
 
@@ -78,6 +79,7 @@ def cover_forget(reference: str, service: Service) -> Covered:
         plan_ids = plan_ids_of_dataset(node, service.graph, service.catalogue)
     else:
         raise InvalidReference(reference, _EXPECTED)
+    plan_ids |= service.journal.plan_ids_of(telling_subjects(node, service.catalogue))
     return Covered(resolve_forget(plan_ids, service.journal), reference)
 
 

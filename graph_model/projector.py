@@ -535,11 +535,11 @@ class Projector:
         catalogue.record(facts.rows)
         if self._rebuild is not None and self._rules == self._wanted:
             self._rebuild.add(facts)
-        for projection in projections:
-            if projection.former is not None:
-                gone = withdraw(projection.former, projection.facts, self._graph, catalogue)
-                if self._rebuild is not None:
-                    self._rebuild.note_withdrawal(gone)
+        former = [one.former for one in projections if one.former is not None]
+        if former:  # together: what another one of them says now stays
+            gone = withdraw(merge(former), facts, self._graph, catalogue)
+            if self._rebuild is not None:
+                self._rebuild.note_withdrawal(gone)
         dropped = [position for one in projections for position in one.dropped]
         if dropped:
             self._void_checkpoint()  # what goes from the journal must not come back from there

@@ -65,6 +65,15 @@ def plan_ids_of_dataset(dataset: str, graph: Graph, catalogue: Catalogue) -> fro
     return catalogue.plan_ids(_logical_plans(graph, places, (labels.FEEDS,)))
 
 
+def telling_subjects(node: str, catalogue: Catalogue) -> frozenset[str]:
+    """Subjects of OpenLineage that tell of a job or a dataset without a plan: runs that go on,
+    helpers of Spark, a dataset's declarations.
+    """
+    if identity.kind_of(node) == labels.JOB:
+        return catalogue.run_subjects(node)
+    return frozenset(catalogue.supporters(node, _ALL_EDGES))
+
+
 def resolve_forget(plan_ids: Collection[str], journal: Journal) -> tuple[Forget, ...]:
     """Commands that name every document of these plan ids, a bounded number each."""
     orders: list[Forget] = []

@@ -312,7 +312,13 @@ class Catalogue(Protocol):
         """Exactly one criterion; newest content first (by their latest execution, then id)."""
 
     def plan_ids(self, logical_plans: Collection[str]) -> frozenset[str]:
-        """Every plan id that says one of these logical plans: as many as there are."""
+        """Every plan id that says one of these logical plans: as many as there are.
+
+        Of OpenLineage the subject keys, which stand in the place of a plan id.
+        """
+
+    def run_subjects(self, job: str) -> frozenset[str]:
+        """The subjects of all of a job's RunRows, ended or not."""
 
     def supporters(self, logical_plan: str, limit: int = 2) -> tuple[str, ...]:
         """Subjects that support a logical plan, or another vertex or edge of this id."""
@@ -635,6 +641,9 @@ class Journal(Protocol):
 
     def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
         """All plan ids, in order, from the first one behind ``after`` ("" for the beginning)."""
+
+    def plan_ids_of(self, subjects: Collection[str]) -> frozenset[str]:
+        """The plan ids of these subjects' documents."""
 
     def count_plan_ids(self) -> int: ...
 

@@ -19,10 +19,12 @@ from graph_model.catalogue.tables import (
     commands,
     datasets,
     execution_plans,
+    executions,
     facets,
     forgotten,
     jobs,
     metadata,
+    runs,
 )
 from graph_model.database import chunks, prepare, read
 from graph_model.errors import Unavailable
@@ -128,11 +130,21 @@ class SqlCatalogue:
         found: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(logical_plans))):
-                asked = sa.select(execution_plans.c.plan_id).where(
+                documented = sa.select(execution_plans.c.plan_id).where(
                     execution_plans.c.logical_plan.in_(chunk)
                 )
-                found.update(connection.execute(asked.distinct()).scalars())
+                told = sa.select(executions.c.plan_id).where(
+                    executions.c.logical_plan.in_(chunk), executions.c.execution_plan == ""
+                )
+                for asked in (documented, told):
+                    found.update(connection.execute(asked.distinct()).scalars())
         return frozenset(found)
+
+    def run_subjects(self, job: str) -> frozenset[str]:
+        """See ``store.Catalogue``."""
+        asked = sa.select(runs.c.subject).where(runs.c.job == job).distinct()
+        with self._read() as connection:
+            return frozenset(connection.execute(asked).scalars())
 
     def supporters(self, logical_plan: str, limit: int = 2) -> tuple[str, ...]:
         with self._read() as connection:

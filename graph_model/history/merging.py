@@ -108,9 +108,7 @@ def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[tuple[Successfu
     inner: dict[str, SuccessfulWrite] = {}
     used: set[str] = set()
     inserts = [
-        row
-        for row in rows
-        if row.command.startswith(_INSERT) and row.command not in CTAS_COMMANDS
+        row for row in rows if row.command.startswith(_INSERT) and row.command not in CTAS_COMMANDS
     ]
     for outer in (row for row in rows if row.command in CTAS_COMMANDS):
         near = [row for row in inserts if row.id not in used and _is_double(outer, row)]

@@ -201,6 +201,15 @@ class SqlJournal:
         with self._read() as connection:
             return tuple(connection.execute(asked).scalars())
 
+    def plan_ids_of(self, subjects: Collection[str]) -> frozenset[str]:
+        """See ``store.Journal``."""
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(subjects))):
+                asked = sa.select(documents.c.plan_id).where(documents.c.subject.in_(chunk))
+                found.update(connection.execute(asked.distinct()).scalars())
+        return frozenset(found)
+
     def count_plan_ids(self) -> int:
         """See ``store.Journal``."""
         asked = sa.select(sa.func.count(documents.c.plan_id.distinct()))

@@ -80,7 +80,7 @@ def test_the_summary_adds_up(server: Headwater) -> None:
     ("query", "errors"),
     [
         ("state=lost", {"state": ["waiting, pending, projected or failed"]}),
-        ("kind=job", {"kind": ["plan, event or command"]}),
+        ("kind=job", {"kind": ["plan, event, command, run-event, job-event or dataset-event"]}),
         ("limit=0", {"limit": ["an integer from 1 to 1000"]}),
         ("limit=1e2", {"limit": ["an integer from 1 to 1000"]}),
         ("limit=5&limit=6", {"limit": ["one value, given once"]}),

@@ -20,6 +20,7 @@ from tests.projections import SmallHeadwater, small_headwater
 
 _FOLDER = Path(__file__).parents[1] / "fixtures" / "openlineage" / "captured"
 NAMES = sorted(path.stem for path in _FOLDER.glob("*.json"))
+SCENARIOS = sorted((_FOLDER.parent / "scenarios").glob("*.json"))
 NOW = 1_900_000_000_000
 
 
@@ -44,7 +45,10 @@ def client(headwater: SmallHeadwater) -> FlaskClient:
 
 
 def openlineage(headwater: SmallHeadwater, name: str) -> None:
-    events = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    take(headwater, json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def take(headwater: SmallHeadwater, events: list[Any]) -> None:
     headwater.accept(*(prepare_event(event) for event in events))
     headwater.project()
     assert headwater.journal.summary().failed == 0
@@ -78,7 +82,10 @@ def everything(client: FlaskClient) -> dict[str, list[Any]]:
     runs = []
     for job in jobs:
         get(client, f"/graph/jobs/{job['id']}")
-        runs += get(client, f"/graph/jobs/{job['id']}/runs")["items"]
+        listed = get(client, f"/graph/jobs/{job['id']}/runs")["items"]
+        for run in listed:
+            get(client, f"/graph/jobs/{job['id']}/runs/{run['id']}")
+        runs += listed
     for dataset in datasets:
         page = get(client, f"/graph/datasets/{dataset['id']}")
         get(client, f"/graph/datasets/{dataset['id']}/history")
@@ -99,6 +106,25 @@ def test_a_job_known_through_openlineage_alone_is_listed_opened_and_followed(
     found = everything(client)
     assert len(found["jobs"]) == 1
     assert found["runs"]
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_whatever_events_tell_can_be_asked_for(
+    headwater: SmallHeadwater, client: FlaskClient, path: Path
+) -> None:
+    take(headwater, json.loads(path.read_text(encoding="utf-8"))["events"])
+    assert everything(client)["jobs"]
+
+
+def test_a_run_that_only_reads_has_no_target(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    path = _FOLDER.parent / "scenarios" / "only_inputs.json"
+    take(headwater, json.loads(path.read_text(encoding="utf-8"))["events"])
+    (job,) = get(client, "/graph/jobs")["items"]
+    (plan,) = get(client, f"/graph/jobs/{job['id']}")["plans"]
+    assert plan["target"] is None
+    assert plan["sources"]
 
 
 @pytest.mark.parametrize("name", ["a3_agg", "c_ctas_cte", "c_union"])

@@ -318,3 +318,23 @@ def test_events_of_openlineage_survive_an_import_and_an_export(tmp_path: Path) -
     code, _, _ = run("import", again, "--data", str(other))
     assert code == 0
     assert content(other) == kept
+
+
+def test_events_of_openlineage_go_through_a_server_in_batches(
+    tmp_path: Path, server: tuple[str, Headwater]
+) -> None:
+    url, made = server
+    events = lines_file(tmp_path / "events.ndjson", RUN, DATASET, JOB, RUN)
+    code, lines, errors = run("import", events, "--url", url)
+    assert (code, lines, errors) == (0, ["3 imported, 1 already known, 0 refused"], "")
+    assert made.bodies() == [RUN, DATASET, JOB]
+
+
+def test_an_event_of_another_scope_is_not_sent_through_a_server(
+    tmp_path: Path, server: tuple[str, Headwater]
+) -> None:
+    url, made = server
+    line = {"kind": "run-event", "apiVersion": "2", "scope": "east", "body": RUN}
+    code, _, _ = run("import", lines_file(tmp_path / "export", line), "--url", url)
+    assert made.journal.summary().received == 0
+    assert code == 1

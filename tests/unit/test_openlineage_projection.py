@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.facts import ExecutionRow, RunRow
+from api.orders import submit
+from graph_model import identity, labels
+from graph_model.commands import Command, Cutoff, Forget, Prune
+from graph_model.facts import CommandRow, DatasetRow, ExecutionRow, ForgottenRow, RunRow
+from graph_model.retention import (
+    plan_ids_of_dataset,
+    plan_ids_of_job,
+    resolve_forget,
+    telling_subjects,
+)
 from graph_model.store import DocumentState
 from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
 
@@ -136,6 +146,14 @@ def test_what_was_withdrawn_for_later_events_leaves_no_trace(data: st.DataObject
     )
 
 
+@pytest.mark.parametrize("run_id", ["r1", "r2", "r3", "r4", "s", "r6"])
+def test_a_run_alone_comes_to_the_same_in_every_order(run_id: str) -> None:
+    events = [event for event in TROUBLE if event.get("run", {}).get("runId") == run_id]
+    at_once = elements_of(events, stepwise=False)
+    for order in permutations(events):
+        assert elements_of(order, stepwise=True) == at_once
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_comes_to_the_same_in_both_orders(name: str) -> None:
     events = scenario(name)
@@ -223,4 +241,110 @@ def test_two_scopes_with_one_run_id_are_two_runs() -> None:
     headwater = project([one, other], stepwise=False)
     rows = [row for row in headwater.catalogue.scan() if isinstance(row, RunRow)]
     assert {row.scope for row in rows} == {"east", "west"}
+    headwater.close()
+
+
+# --- what people order ---------------------------------------------------------------------------
+
+
+def give(headwater: SmallHeadwater, order: Forget | Prune, at: int = 1) -> None:
+    headwater.accept(submit(Command("ana", at, "", "", order)))
+    headwater.project()
+
+
+def forget(headwater: SmallHeadwater, node: str) -> None:
+    subjects = telling_subjects(node, headwater.catalogue)
+    kind = identity.kind_of(node)
+    covers = plan_ids_of_job if kind == labels.JOB else plan_ids_of_dataset
+    plan_ids = covers(node, headwater.graph, headwater.catalogue)
+    for order in resolve_forget(
+        plan_ids | headwater.journal.plan_ids_of(subjects), headwater.journal
+    ):
+        give(headwater, order)
+
+
+def told(headwater: SmallHeadwater) -> tuple[object, object]:
+    """All elements without the commands' own rows."""
+    elements, rows = headwater.elements()
+    return elements, tuple(row for row in rows if not isinstance(row, CommandRow | ForgottenRow))
+
+
+def test_a_forgotten_job_leaves_what_the_others_tell() -> None:
+    headwater = project(map(lineage_event, TROUBLE), stepwise=True)
+    forget(headwater, identity.job_id("etl", "curate"))
+    others = [e for e in TROUBLE if e.get("job", {}).get("name") != "curate"]
+    assert told(headwater) == elements_of(others, stepwise=False)
+    rebuild(headwater)
+    assert told(headwater) == elements_of(others, stepwise=False)
+    headwater.close()
+
+
+def test_a_forgotten_dataset_is_gone_with_every_run_and_declaration_of_it() -> None:
+    headwater = project(map(lineage_event, TROUBLE), stepwise=True)
+    forget(headwater, identity.dataset_id("", "s3://lake/t"))
+    uris = [row.uri for row in headwater.catalogue.scan() if isinstance(row, DatasetRow)]
+    assert "s3://lake/t" not in uris
+    assert b"s3://lake" not in b"".join(
+        one.body for key in ("run:r1", "run:r2") for one in headwater.journal.plan(key)
+    )
+    before = headwater.elements()
+    rebuild(headwater)
+    assert headwater.elements() == before
+    headwater.close()
+
+
+def test_a_forgotten_event_is_no_part_of_its_run() -> None:
+    headwater = project(map(lineage_event, TROUBLE), stepwise=True)
+    gone = lineage_event(TROUBLE[2])
+    give(headwater, Forget((gone.plan_id,), (gone.content_hash,)))
+    assert told(headwater) == elements_of([*TROUBLE[:2], *TROUBLE[3:]], stepwise=False)
+    assert len(headwater.journal.plan("run:r1")) == 2
+    headwater.close()
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_pruned_runs_go_whole_and_a_rebuild_agrees(drop: bool) -> None:
+    headwater = project(map(lineage_event, TROUBLE), stepwise=True)
+    before = max(row.at for row in headwater.catalogue.scan() if isinstance(row, ExecutionRow))
+    cutoff = Cutoff("etl", "curate", "", "s3://lake/t", before)
+    give(headwater, Prune((cutoff,), drop))
+    left = [e for e in TROUBLE if e.get("run", {}).get("runId") not in {"r1", "r2", "r3", "r4"}]
+    assert told(headwater) == elements_of(left, stepwise=False)
+    assert bool(headwater.journal.plan("run:r1")) is not drop
+    rebuild(headwater)
+    assert told(headwater) == elements_of(left, stepwise=False)
+    headwater.close()
+
+
+def explicit(run_id: str, job: str) -> dict[str, Any]:
+    """A run that says: the job ``feeder`` fills a column of ``v`` that no schema has."""
+    source = {"type": "JOB", "namespace": "etl", "name": "feeder"}
+    entry = {
+        "type": "DATASET", "namespace": "s3://lake", "name": "v",
+        "fields": {"k": {"inputs": [source]}},
+    }  # fmt: skip
+    facets = {"lineage": {"entries": [entry]}}
+    return run_event(run_id, "COMPLETE", 20, job, job_facets=facets, outputs=[dataset("v")])
+
+
+def test_what_another_run_links_to_stays() -> None:
+    one, other = explicit("e1", "one"), explicit("e2", "other")
+    headwater = project(map(lineage_event, [one, other]), stepwise=True)
+    gone = lineage_event(one)
+    give(headwater, Forget((gone.plan_id,), (gone.content_hash,)))
+    assert told(headwater) == elements_of([other], stepwise=False)
+    headwater.close()
+
+
+def test_a_forgotten_declaration_takes_its_names_along() -> None:
+    link = {"identifiers": [{"namespace": "hive://m", "name": "db.t", "type": "TABLE"}]}
+    said = [
+        {"eventTime": f"2026-03-01T12:0{minute}:00Z", "dataset": dataset("t", symlinks=link)}
+        for minute in range(2)
+    ]
+    headwater = project(map(lineage_event, said), stepwise=True)
+    for at, event in enumerate(said, 1):
+        gone = lineage_event(event)
+        give(headwater, Forget((gone.plan_id,), (gone.content_hash,)), at)
+        assert told(headwater) == elements_of(said[at:], stepwise=False)
     headwater.close()
