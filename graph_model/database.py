@@ -35,6 +35,7 @@ from sqlalchemy.engine import URL, Connection, Dialect, Engine
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from graph_model.errors import ConfigurationError, Unavailable
+from graph_model.texts import storable
 
 CHUNK: Final = 500
 """How many values one statement asks for: below the limit on parameters of every engine."""
@@ -74,19 +75,6 @@ class Lock(IntEnum):
 
 
 # --- types of columns ----------------------------------------------------------------------------
-
-
-def storable(text: str) -> str:
-    """The text as every database stores it: NUL and lone surrogates become U+FFFD.
-
-    A producer may send either inside JSON. PostgreSQL refuses the first, UTF-8 has no form for
-    the second, and a document must not fail for it.
-    """
-    if "\0" in text:
-        text = text.replace("\0", "\ufffd")
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class StoredText(TypeDecorator[str]):

@@ -17,9 +17,9 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from graph_model import facts, identity
-from graph_model.database import storable
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Row, Scalar, Vertex, row_key
+from graph_model.texts import storable
 from pipeline.neptune_csv import type_of
 
 VERTICES: Final = "vertices"

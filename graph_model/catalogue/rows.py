@@ -12,9 +12,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.catalogue.tables import STORAGE_OF, STORAGES, Storage
-from graph_model.database import chunks, insert_new, read, storable, write
+from graph_model.database import chunks, insert_new, read, write
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
+from graph_model.texts import storable
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored

@@ -15,10 +15,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.database import Lock, chunks, insert_new, keep_order, storable
+from graph_model.database import Lock, chunks, insert_new, keep_order
 from graph_model.journal.content import pack
 from graph_model.journal.tables import bodies, documents, raw, receipts
 from graph_model.store import DocumentState, Receipt, Submission
+from graph_model.texts import storable
 
 _Key = tuple[str, str]
 """What tells documents apart: content hash and scope, as they are stored."""

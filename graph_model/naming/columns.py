@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from graph_model.texts import storable
+
 _NEEDS_QUOTES: Final = re.compile(r"[.`]|\A\Z")
 
 
@@ -48,6 +50,8 @@ def column_path(segments: Sequence[str]) -> str:
 
 
 def _segment_text(segment: str) -> str:
+    """A path is part of an identity, and is looked up as it was stored."""
+    segment = storable(segment)
     if _NEEDS_QUOTES.search(segment) is None:
         return segment
     return "`" + segment.replace("`", "``") + "`"

@@ -29,11 +29,11 @@ from graph_model.database import (
     prepare,
     read,
     shown,
-    storable,
     write,
 )
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.journal import SqlJournal
+from graph_model.texts import storable
 
 metadata = sa.MetaData()
 things = sa.Table("things", metadata, sa.Column("name", StoredText(), primary_key=True))

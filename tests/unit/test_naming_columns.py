@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.naming import column_path, fold, schema_columns, split_path
+from graph_model.texts import storable
 
 
 @pytest.mark.parametrize(
@@ -58,8 +59,13 @@ def test_a_stray_quote_is_an_ordinary_character(text, segments):
 @settings(deadline=None)
 @given(st.lists(st.text(st.characters() | st.sampled_from(".`~")), max_size=5))
 def test_a_path_divides_into_its_segments(segments):
-    assert split_path(column_path(segments)) == tuple(segments)
+    assert split_path(column_path(segments)) == tuple(map(storable, segments))
     assert fold(column_path(segments)) == column_path([fold(s) for s in segments])
+
+
+@pytest.mark.parametrize("name", ["c\0", "c\ud800"])
+def test_a_path_is_what_every_store_can_hold(name):
+    assert column_path([name]) == "c\ufffd"
 
 
 @settings(deadline=None)
