@@ -271,12 +271,20 @@ class Projector:
         projected = self.project_pending()
         rebuilt = self.rebuild_step()
         if projected or rebuilt:
+            if not projected and self._answers_are_whole():
+                self._state = "ready"  # what is left of a rebuild is not seen by anyone
             return True
         whole = self._graph_is_whole()
         if whole:
             self._state = "ready"
             self._await_notification()
         return whole
+
+    def _answers_are_whole(self) -> bool:
+        """Whether the catalogue in force says all that was projected, while a rebuild goes on."""
+        if self._rebuild is None or self._rebuild.switched:
+            return True
+        return self._generations.current.newest_event(None) is not None
 
     def _graph_is_whole(self) -> bool:
         """Whether the graph still holds what was written last.
