@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from hypothesis import given, settings
@@ -768,6 +768,12 @@ def raw_server(reply: bytes) -> Iterator[str]:
             with connection:
                 connection.recv(65536)
                 connection.sendall(reply)
+                # What is left unread when a socket is closed resets the connection, and takes a
+                # reply with it that the client has not read yet.
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(65536):
+                        pass
 
         thread = threading.Thread(target=answer)
         thread.start()
