@@ -163,11 +163,17 @@ def _time(one: Submission) -> int:
 @given(st.randoms(use_true_random=False), st.booleans())
 @settings(deadline=None, max_examples=8)
 def test_a_forget_command_counts_whenever_it_comes(rng: random.Random, stepwise: bool) -> None:
+    """A plan comes with every run of it, as agents send it: the body of one that was forgotten
+    alone is gone, and only the plan that comes with a later run can speak for that run.
+    """
     order = Forget((PLAN_ID,), tuple(sorted({one.content_hash for one in MINE[:2]})))
     later = event(an_event(START + 5 * DAY))
-    documents = [*MINE, *OTHERS, later, command(order), *MINE[:2]]
-    rng.shuffle(documents)
-    headwater = project(documents, stepwise=stepwise)
+    runs = [[MINE[0], one] for one in (MINE[1], MINE[2], later, MINE[1])]
+    arrivals = [*runs, OTHERS[:], [command(order)]]
+    rng.shuffle(arrivals)
+    for together in arrivals:
+        rng.shuffle(together)
+    headwater = project([one for some in arrivals for one in some], stepwise=stepwise)
     assert shown(headwater) == shown_of([MINE[0], MINE[2], later, *OTHERS])
     headwater.close()
 
