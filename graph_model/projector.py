@@ -37,6 +37,7 @@ from graph_model.commands import (
 from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.facts import merge
 from graph_model.naming import Rules
+from graph_model.projection.outcome import project_apart, reason_of
 from graph_model.projection.plans import carries_discriminator
 from graph_model.projection.ruling import standing_rules, wanted_rules
 from graph_model.projection.translation import (
@@ -359,34 +360,35 @@ class Projector:
         with self._journal.projecting():
             if self._rebuild is None and self._rebuilds_elsewhere():
                 return 0
-            plan_ids = self._within_bounds(self._journal.pending(_PLANS_A_BATCH))
+            keys = self._journal.pending(_PLANS_A_BATCH)
             self._load_orders()
-            self._project_batch(plan_ids)
-        if self._observe is not None and plan_ids:
-            self._observe(len(plan_ids), time.monotonic() - began)
+            taken = self._project_batch(keys)
+        if self._observe is not None and taken:
+            self._observe(taken, time.monotonic() - began)
         self._tell_round()
-        return len(plan_ids)
+        return taken
 
-    def _within_bounds(self, plan_ids: Sequence[str]) -> Sequence[str]:
+    def _project_batch(self, keys: Sequence[str]) -> int:
+        """Commands first and each alone, then as many others as fit into memory; how many."""
+        commands = [key for key in keys if key.startswith(KEY_PREFIX)]
+        for key in commands:
+            self._obey(key)
+        others = keys[len(commands) :]  # looked at now: a command may have settled some
+        outline = self._journal.outline(others) if others else {}
+        plan_ids = self._within_bounds(others, outline)
+        project_apart(plan_ids, lambda some: self._project(some, outline), self._set_plan_aside)
+        return len(commands) + len(plan_ids)
+
+    def _within_bounds(
+        self, plan_ids: Sequence[str], outline: Mapping[str, Sequence[StoredDocument]]
+    ) -> Sequence[str]:
         """As many of the first as fit into memory together; at least one."""
-        outline = self._journal.outline(plan_ids)
         total = 0
         for place, plan_id in enumerate(plan_ids):
             total += sum(one.size for one in outline.get(plan_id, ()) if _is_new(one))
             if total > _BYTES_A_BATCH and place:
                 return plan_ids[:place]
         return plan_ids
-
-    def _project_batch(self, plan_ids: Sequence[str]) -> None:
-        """Commands first and each alone, then the rest together, or each alone where that fails."""
-        commands = [key for key in plan_ids if key.startswith(KEY_PREFIX)]
-        for key in commands:
-            self._obey(key)
-        others = plan_ids[len(commands) :]
-        if not others or (len(others) > 1 and self._project_together(others)):
-            return
-        for plan_id in others:
-            self._project_alone(plan_id)
 
     # what people ordered
 
@@ -417,7 +419,7 @@ class Projector:
                 command = read_command(json.loads(document.body))
                 facts = translate_command(command, document.content_hash)
             except (HeadwaterError, ValueError) as error:
-                self._set_aside([document], f"{type(error).__name__}: {error}")
+                self._journal.settle([document.position], DocumentState.FAILED, reason_of(error))
                 continue
             if not isinstance(command.order, Statement):  # which changes nothing in the graph
                 self._void_checkpoint()
@@ -499,36 +501,17 @@ class Projector:
             return False
         return time.time() - int(seen or 0) < _SILENT_SECONDS
 
-    def _project_together(self, plan_ids: Sequence[str]) -> bool:
-        """A batch in one write; False when something in it cannot be projected."""
-        try:
-            self._project(plan_ids)
-        except (Unavailable, MemoryError):
-            raise
-        except Exception:
-            log.exception("a batch of %d plans cannot be projected; each on its own", len(plan_ids))
-            return False
-        return True
-
-    def _project_alone(self, plan_id: str) -> None:
-        """One plan id; what fails in an unforeseen way is set aside and blocks nobody."""
-        try:
-            self._project([plan_id])
-        except (Unavailable, MemoryError):
-            raise
-        except Exception as error:
-            log.exception("plan %s cannot be projected", plan_id)
-            self._set_aside(self._journal.plan(plan_id), f"{type(error).__name__}: {error}")
-
     def _tell_round(self) -> None:
         with self._changed:
             self._round += 1
             self._changed.notify_all()
 
-    def _project(self, plan_ids: Sequence[str]) -> None:
+    def _project(
+        self, plan_ids: Sequence[str], outline: Mapping[str, Sequence[StoredDocument]]
+    ) -> None:
         if self._rebuild is not None and self._rules != self._wanted:
             self._rebuild.revisit(plan_ids)
-        gathered = self._documents(plan_ids)
+        gathered = self._documents({plan_id: outline.get(plan_id, ()) for plan_id in plan_ids})
         orders = self._orders_for([document for one in gathered for document in one])
         self._commit([self._translation.project(one, orders) for one in gathered])
 
@@ -557,17 +540,18 @@ class Projector:
         with self._checkpoints.voided():
             pass
 
-    def _documents(self, plan_ids: Sequence[str]) -> list[tuple[StoredDocument, ...]]:
+    def _documents(
+        self, outline: Mapping[str, Sequence[StoredDocument]]
+    ) -> list[Sequence[StoredDocument]]:
         """Per plan id everything when a plan is new; else its plans and its new events.
 
         A plan that is known needs no body: what is left to read of a run is its event.
         """
-        outline = self._journal.outline(plan_ids)
         needed = [one.position for found in outline.values() for one in self._to_read(found)]
         bodies = self._journal.bodies(needed)
-        gathered = []
-        for plan_id in plan_ids:
-            found = tuple(_with_body(one, bodies) for one in outline.get(plan_id, ()))
+        gathered: list[Sequence[StoredDocument]] = []
+        for plan_id, listed in outline.items():
+            found = [_with_body(one, bodies) for one in listed]
             gathered.append(found if self._suffice(found) else self._journal.plan(plan_id))
         return gathered
 
@@ -581,9 +565,9 @@ class Projector:
         new = [d for d in documents if _is_new(d)]
         return not any(_needs_all(d) or carries_discriminator(d) for d in new)
 
-    def _set_aside(self, documents: Sequence[StoredDocument], reason: str) -> None:
-        pending = [d.position for d in documents if d.state == DocumentState.PENDING]
-        self._journal.settle(pending, DocumentState.FAILED, reason[:500])
+    def _set_plan_aside(self, plan_id: str, reason: str) -> None:
+        pending = [one.position for one in self._journal.plan(plan_id) if _is_new(one)]
+        self._journal.settle(pending, DocumentState.FAILED, reason)
 
 
 def _is_new(document: StoredDocument) -> bool:

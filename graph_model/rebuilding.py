@@ -26,9 +26,9 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from graph_model.digests import ElementSum
-from graph_model.errors import Unavailable
 from graph_model.facts import Edge, FacetRow, Facts, RunRow, Vertex, merge
 from graph_model.identity import digest
+from graph_model.projection.outcome import project_apart
 from graph_model.projection.translation import Projection, settlements
 from graph_model.store import DocumentState, Generations, Graph, Journal, StoredDocument
 
@@ -239,36 +239,17 @@ class Rebuild:
             self._start_scan(Phase.SWEEPING)
 
     def _project_several(self, plan_ids: Sequence[str]) -> None:
-        if not self._project(plan_ids):
-            for plan_id in plan_ids:
-                self._project_alone(plan_id)
+        project_apart(plan_ids, self._project, self._set_aside)
 
-    def _project(self, plan_ids: Sequence[str]) -> bool:
-        """Several in one write; False when something in them cannot be projected."""
-        try:
-            projections = [self._project_all(plan_id) for plan_id in plan_ids]
-            self._take(merge(one.facts for one in projections))
-        except (Unavailable, MemoryError):
-            raise
-        except Exception:
-            log.exception("%d plans cannot be rebuilt together; each on its own", len(plan_ids))
-            return False
-        self._settle(projections)
-        return True
+    def _project(self, plan_ids: Sequence[str]) -> None:
+        projections = [self._project_all(plan_id) for plan_id in plan_ids]
+        self._take(merge(one.facts for one in projections))
+        dropped = [position for one in projections for position in one.dropped]
+        self._journal.conclude(settlements(projections), dropped)
 
-    def _project_alone(self, plan_id: str) -> None:
-        try:
-            projection = self._project_all(plan_id)
-            self._take(projection.facts)
-        except (Unavailable, MemoryError):
-            raise
-        except Exception as error:
-            log.exception("plan %s cannot be rebuilt", plan_id)
-            reason = f"{type(error).__name__}: {error}"[:500]
-            positions = [document.position for document in self._journal.plan(plan_id)]
-            self._journal.settle(positions, DocumentState.FAILED, reason)
-        else:
-            self._settle([projection])
+    def _set_aside(self, plan_id: str, reason: str) -> None:
+        positions = [document.position for document in self._journal.plan(plan_id)]
+        self._journal.settle(positions, DocumentState.FAILED, reason)
 
     def _project_all(self, plan_id: str) -> Projection:
         return self._translate_all(self._journal.plan(plan_id))
@@ -277,10 +258,6 @@ class Rebuild:
         self._graph.write(facts)
         self._catalogue.record(facts.rows)
         self._noted.add(_ids(facts))
-
-    def _settle(self, projections: Sequence[Projection]) -> None:
-        dropped = [position for one in projections for position in one.dropped]
-        self._journal.conclude(settlements(projections), dropped)
 
     def _sweep(self) -> None:
         page = list(islice(self._scan, _ELEMENTS_A_STEP))

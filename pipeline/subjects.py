@@ -16,6 +16,7 @@ from typing import Final
 
 from graph_model.commands import Orders
 from graph_model.facts import Facts
+from graph_model.projection.outcome import reason_of
 from graph_model.projection.plans import gather, states_of
 from graph_model.projection.translation import Projection, Translation
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
@@ -62,9 +63,7 @@ class _LongHistory:
     def project(self, events: Iterator[StoredDocument], together: int) -> Iterator[Projection]:
         # A plan that cannot be translated takes its plan id with it, in all scopes.
         alone = self._translation.project_all(self._plans, self._orders)
-        reason = next(
-            (why for _, state, why in alone.states if state == DocumentState.FAILED), None
-        )
+        reason = _failure(alone)
         if reason is None:
             yield Projection(Facts(), None, alone.states)
         else:
@@ -78,7 +77,7 @@ class _LongHistory:
         try:
             gathered = gather([*self._plans, *events])
         except Exception as error:  # whatever a hostile body makes of it
-            yield _failed(events, f"{type(error).__name__}: {error}"[:500])
+            yield _failed(events, reason_of(error))
             return
         said = {at: (state, reason) for at, state, reason in states_of(gathered)}
         for scope, (plan, going) in gathered.chosen.items():

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from graph_model.errors import GraphRejected
-from graph_model.projection.translation import Projection, Translation
+from graph_model.projection.translation import Projection, Translation, settlements
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
 from pipeline.documents import BEGIN, DOCUMENT, END, REFUSED, Line, stored
 from pipeline.orders import Standing
@@ -98,7 +98,7 @@ class PartitionTranslation:
         for record in records:
             if not self._is_repeat(record):
                 yield record
-        for (state, why), found in _by_state(projection).items():
+        for found, state, why in settlements([projection]):
             self._states[state.value] += len(found)
             if state != DocumentState.PROJECTED:
                 yield _set_aside(plan_id, [positions[at] for at in found], state.value, why or "")
@@ -120,14 +120,6 @@ class PartitionTranslation:
             "states": dict(self._states),
         }
         return Record(COUNTS, COUNTS, "", json.dumps(body), "")
-
-
-def _by_state(projection: Projection) -> dict[tuple[DocumentState, str | None], list[int]]:
-    """The positions that share a state and its reason."""
-    found: dict[tuple[DocumentState, str | None], list[int]] = {}
-    for position, state, reason in projection.states:
-        found.setdefault((state, reason), []).append(position)
-    return found
 
 
 _MOST_POSITIONS: Final = 100

@@ -11,15 +11,12 @@ one of its key, so that what stands does not depend on the order of arrival.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
 
 from graph_model.commands import Orders
 from graph_model.errors import Unavailable
-from graph_model.facts import ExecutionRow, Facts, merge
+from graph_model.facts import ExecutionRow, Facts
 from graph_model.naming import Rules
 from graph_model.openlineage import (
     Event,
@@ -28,37 +25,8 @@ from graph_model.openlineage import (
     translate_declaration,
     translate_run,
 )
+from graph_model.projection.outcome import PROJECTED, Outcome
 from graph_model.store import DocumentState, StoredDocument
-
-log = logging.getLogger(__name__)
-
-PRUNED_REASON: Final = "it was pruned"
-_MOST_REASON: Final = 500
-
-State = tuple[DocumentState, str | None]
-_PROJECTED: Final[State] = (DocumentState.PROJECTED, None)
-_PRUNED: Final[State] = (DocumentState.PROJECTED, PRUNED_REASON)
-
-
-@dataclass(slots=True)
-class Outcome:
-    """The facts of one key, and what becomes of its documents (by position)."""
-
-    parts: list[Facts] = field(default_factory=list)
-    states: dict[int, State] = field(default_factory=dict)
-    dropped: set[int] = field(default_factory=set)
-
-    @property
-    def facts(self) -> Facts:
-        return merge(self.parts)
-
-    def changes(self, documents: Iterable[StoredDocument]) -> tuple[tuple[int, *State], ...]:
-        """(position, state, reason) of the documents whose state is another one than before."""
-        return tuple(
-            (one.position, *self.states[one.position])
-            for one in documents
-            if one.position in self.states and self.states[one.position] != (one.state, one.reason)
-        )
 
 
 def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules: Rules) -> Outcome:
@@ -71,8 +39,7 @@ def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules:
     scopes: dict[str, list[StoredDocument]] = {}
     for document in documents:
         if document.content_hash in orders.forgotten:
-            outcome.states[document.position] = _PROJECTED
-            outcome.dropped.add(document.position)
+            outcome.drop([document])
         else:
             scopes.setdefault(document.scope, []).append(document)
     for scope, found in sorted(scopes.items()):
@@ -105,7 +72,7 @@ def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
         except Unavailable:
             raise
         except Exception as error:
-            _set_aside([document], error, outcome)
+            outcome.set_aside([document], error)
     return found
 
 
@@ -137,21 +104,11 @@ def _add(
     except Unavailable:
         raise
     except Exception as error:
-        _set_aside(documents, error, outcome)
+        outcome.set_aside(documents, error)
         return
     writes = [row for row in facts.rows if isinstance(row, ExecutionRow)]
-    positions = [document.position for document in documents]
     if writes and all(map(orders.prunes, writes)):
-        outcome.states |= dict.fromkeys(positions, _PRUNED)
-        if all(map(orders.drops, writes)):
-            outcome.dropped.update(positions)
+        outcome.hide(documents, dropped=all(map(orders.drops, writes)))
         return
-    outcome.states |= dict.fromkeys(positions, _PROJECTED)
+    outcome.states |= dict.fromkeys((document.position for document in documents), PROJECTED)
     outcome.parts.append(facts)
-
-
-def _set_aside(documents: Iterable[StoredDocument], error: Exception, outcome: Outcome) -> None:
-    reason = f"{type(error).__name__}: {error}"[:_MOST_REASON]
-    for document in documents:
-        outcome.states[document.position] = (DocumentState.FAILED, reason)
-        log.warning("document %d of %s: %s", document.position, document.plan_id, reason)

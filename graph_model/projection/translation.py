@@ -7,10 +7,9 @@ itself: the plan's document is then neither parsed nor translated again.
 from __future__ import annotations
 
 import json
-import logging
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
 
@@ -21,6 +20,7 @@ from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.naming import Rules
 from graph_model.openlineage import OPENLINEAGE_VERSION
 from graph_model.projection import openlineage
+from graph_model.projection.outcome import PROJECTED, Outcome, States
 from graph_model.projection.plans import (
     GATHERING_VERSION,
     gather,
@@ -39,16 +39,8 @@ from graph_model.translate import (
     translate_plan,
 )
 
-log = logging.getLogger(__name__)
-
 _HEADS_KEPT: Final = 2_000
-_MOST_REASON: Final = 500
 _FORGOTTEN_REASON: Final = "it was forgotten: it speaks again with a run that was not"
-_PRUNED_REASON: Final = "it was pruned"
-
-
-States = tuple[tuple[int, DocumentState, str | None], ...]
-"""Position, state and reason of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +138,11 @@ class Translation:
         gathered = gather(live)
         plans_changed = any(d.position in new and d.kind == DocumentKind.PLAN for d in live)
         former = self._former(live, new) if plans_changed else None
-        outcome = Outcome(dict(_by_position(states_of(gathered))))
+        outcome = Outcome({at: (state, reason) for at, state, reason in states_of(gathered)})
         for plan, events in gathered.chosen.values():
             asked = [e for e in events if plans_changed or e.position in new]
             self._project_subject(plan, asked, orders, outcome, known=not plans_changed)
-        before = {one.position: (one.state, one.reason) for one in live}
-        states = tuple(
-            (at, *state) for at, state in outcome.states.items() if state != before.get(at)
-        )
-        return Projection(merge(outcome.parts), former, states, tuple(sorted(outcome.dropped)))
+        return _projection(outcome, former, live)
 
     def _project_events(
         self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
@@ -162,8 +150,7 @@ class Translation:
         """OpenLineage's documents of one key: all of them, for a run is a function of the set."""
         outcome = openlineage.translate_events(documents, orders, self._rules)
         former = openlineage.former_facts(documents, new, self._rules)
-        dropped = tuple(sorted(outcome.dropped))
-        return Projection(outcome.facts, former, outcome.changes(documents), dropped)
+        return _projection(outcome, former, documents)
 
     def _project_subject(
         self,
@@ -194,7 +181,7 @@ class Translation:
             return
         self._heads.pop(_key(plan), None)
         if not known:
-            outcome.hide(plan, dropped=all(e.position in outcome.dropped for e in remaining))
+            outcome.hide([plan], dropped=all(e.position in outcome.dropped for e in remaining))
 
     def _head(self, plan: StoredDocument, *, known: bool) -> tuple[Facts | None, PlanHead]:
         """The facts and the head of a plan; no facts when it is ``known`` and remembered."""
@@ -221,25 +208,6 @@ class Translation:
         )
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What is worked out so far of one plan id. ``states`` is by position."""
-
-    states: dict[int, tuple[DocumentState, str | None]]
-    parts: list[Facts] = field(default_factory=list)
-    dropped: set[int] = field(default_factory=set)
-
-    def drop(self, documents: Iterable[StoredDocument]) -> None:
-        """These documents are to leave the journal."""
-        self.dropped.update(document.position for document in documents)
-
-    def hide(self, document: StoredDocument, *, dropped: bool) -> None:
-        """A prune command covers this document."""
-        self.states[document.position] = (DocumentState.PROJECTED, _PRUNED_REASON)
-        if dropped:
-            self.dropped.add(document.position)
-
-
 def _add_executions(
     head: PlanHead, events: Sequence[StoredDocument], orders: Orders, outcome: Outcome
 ) -> int:
@@ -252,13 +220,12 @@ def _add_executions(
         try:
             facts = translate_execution(head, read_event_document(event))
         except Exception as error:
-            outcome.states[event.position] = (DocumentState.FAILED, _reason(error))
-            log.warning("event %d of plan %s: %s", event.position, event.plan_id, error)
+            outcome.set_aside([event], error)
             shown += 1
             continue
         row = _execution_row(facts)
         if orders.prunes(row):
-            outcome.hide(event, dropped=orders.drops(row))
+            outcome.hide([event], dropped=orders.drops(row))
         else:
             outcome.parts.append(facts)
             shown += 1
@@ -267,11 +234,6 @@ def _add_executions(
 
 def _execution_row(facts: Facts) -> ExecutionRow:
     return next(row for row in facts.rows if isinstance(row, ExecutionRow))
-
-
-def _by_position(states: States) -> Iterator[tuple[int, tuple[DocumentState, str | None]]]:
-    for position, state, reason in states:
-        yield position, (state, reason)
 
 
 def _key(plan: StoredDocument) -> str:
@@ -293,7 +255,7 @@ def _project_command(document: StoredDocument) -> Projection:
     except (HeadwaterError, ValueError) as error:
         return _set_aside([document], {document.position}, error)
     facts = translate_command(command, document.content_hash)
-    return Projection(facts, None, ((document.position, DocumentState.PROJECTED, None),))
+    return Projection(facts, None, ((document.position, *PROJECTED),))
 
 
 def merge_projections(projections: Iterable[Projection]) -> Projection:
@@ -304,17 +266,16 @@ def merge_projections(projections: Iterable[Projection]) -> Projection:
     )
 
 
+def _projection(
+    outcome: Outcome, former: Facts | None, documents: Iterable[StoredDocument]
+) -> Projection:
+    dropped = tuple(sorted(outcome.dropped))
+    return Projection(outcome.facts, former, outcome.changes(documents), dropped)
+
+
 def _set_aside(
     documents: Sequence[StoredDocument], new: Collection[int], error: Exception
 ) -> Projection:
-    reason = _reason(error)
-    log.warning("plan %s cannot be translated: %s", documents[0].plan_id, reason)
-    return Projection(
-        Facts(),
-        None,
-        tuple((d.position, DocumentState.FAILED, reason) for d in documents if d.position in new),
-    )
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_MOST_REASON]
+    outcome = Outcome()
+    outcome.set_aside([d for d in documents if d.position in new], error)
+    return _projection(outcome, None, documents)

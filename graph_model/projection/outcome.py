@@ -1,0 +1,107 @@
+"""What translating the documents of one key comes to: facts, and what becomes of each document."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from graph_model.errors import Unavailable
+from graph_model.facts import Facts, merge
+from graph_model.store import DocumentState, StoredDocument
+
+log = logging.getLogger(__name__)
+
+State = tuple[DocumentState, str | None]
+"""A state and its reason."""
+States = tuple[tuple[int, *State], ...]
+"""Position, state and reason of documents."""
+
+PROJECTED: Final[State] = (DocumentState.PROJECTED, None)
+_PRUNED: Final[State] = (DocumentState.PROJECTED, "it was pruned")
+_MOST_REASON: Final = 500
+
+
+def reason_of(error: Exception) -> str:
+    """Why a document was set aside, as the journal keeps it: ``KeyError: 'id'``, bounded."""
+    return f"{type(error).__name__}: {error}"[:_MOST_REASON]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What is worked out so far of one key. ``states`` and ``dropped`` are by position."""
+
+    states: dict[int, State] = field(default_factory=dict)
+    parts: list[Facts] = field(default_factory=list)
+    dropped: set[int] = field(default_factory=set)
+
+    @property
+    def facts(self) -> Facts:
+        return merge(self.parts)
+
+    def drop(self, documents: Iterable[StoredDocument]) -> None:
+        """A forget command names these documents: they are to leave the journal."""
+        for document in documents:
+            self.states[document.position] = PROJECTED
+            self.dropped.add(document.position)
+
+    def hide(self, documents: Iterable[StoredDocument], *, dropped: bool) -> None:
+        """A prune command covers these documents."""
+        for document in documents:
+            self.states[document.position] = _PRUNED
+            if dropped:
+                self.dropped.add(document.position)
+
+    def set_aside(self, documents: Sequence[StoredDocument], error: Exception) -> None:
+        """These documents of one key cannot be translated."""
+        reason = reason_of(error)
+        for document in documents:
+            self.states[document.position] = (DocumentState.FAILED, reason)
+        if documents:
+            first = documents[0]
+            log.warning(
+                "%s: %d documents from %d on are set aside: %s",
+                first.plan_id, len(documents), first.position, reason,
+            )  # fmt: skip
+
+    def changes(self, documents: Iterable[StoredDocument]) -> States:
+        """The states of the documents whose state is another one than before."""
+        return tuple(
+            (one.position, *self.states[one.position])
+            for one in documents
+            if one.position in self.states and self.states[one.position] != (one.state, one.reason)
+        )
+
+
+def project_apart(
+    keys: Sequence[str],
+    project: Callable[[Sequence[str]], None],
+    set_aside: Callable[[str, str], None],
+) -> None:
+    """All keys in one write; where that fails in an unforeseen way, each on its own.
+
+    What fails alone is handed to ``set_aside`` with its reason, and blocks nobody. Unavailable and
+    MemoryError pass: trying again may help.
+    """
+    if len(keys) > 1 and _succeeds(keys, project):
+        return
+    for key in keys:
+        try:
+            project([key])
+        except (Unavailable, MemoryError):
+            raise
+        except Exception as error:
+            log.exception("%s cannot be projected", key)
+            set_aside(key, reason_of(error))
+
+
+def _succeeds(keys: Sequence[str], project: Callable[[Sequence[str]], None]) -> bool:
+    try:
+        project(keys)
+    except (Unavailable, MemoryError):
+        raise
+    except Exception:
+        log.exception("%d plans cannot be projected together; each on its own", len(keys))
+        return False
+    return True
