@@ -22,10 +22,10 @@ from api.errors import InvalidRequest, flatten
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import Service
-from graph_model import identity, lifting, naming
+from graph_model import lifting, naming
 from graph_model.documents import read_labels, read_uuid
 from graph_model.errors import InvalidDocument
-from graph_model.journal import content_hash
+from graph_model.journal import content_hash, make_submission
 from graph_model.store import DocumentKind, DocumentState, Receipt, StoredDocument, Submission
 
 MOST_EVENTS: Final = 10_000
@@ -156,19 +156,15 @@ def prepare_plan(document: Any, version: str, key_scope: str = "") -> Submission
     spoken = spoken_version(document, version)
     _check_plan(_lifted(document, spoken, lifting.lift))
     body = compact_json(naming.mask_secrets(document))
-    content = content_hash(DocumentKind.PLAN.value, spoken, body)
     given = document.get("id")
-    plan_id = str(uuid.uuid5(_NAMELESS_PLANS, content)) if given is None else read_uuid(given, "id")
+    plan_id = _id_of_nameless(spoken, body) if given is None else read_uuid(given, "id")
     scope = scope_of(document, "") or key_scope
-    return Submission(
-        DocumentKind.PLAN,
-        spoken,
-        plan_id,
-        scope,
-        identity.subject_id(scope, plan_id),
-        content,
-        body,
-    )
+    return make_submission(DocumentKind.PLAN, spoken, plan_id, scope, body)
+
+
+def _id_of_nameless(version: str, body: bytes) -> str:
+    content = content_hash(DocumentKind.PLAN.value, version, body)
+    return str(uuid.uuid5(_NAMELESS_PLANS, content))
 
 
 def prepare_events(document: Any, version: str, key_scope: str = "") -> tuple[Submission, ...]:
@@ -198,15 +194,7 @@ def _prepare_event(event: dict[str, Any], version: str, key_scope: str, path: st
     body = compact_json(naming.mask_secrets(event))
     plan_id = read_uuid(event.get("planId"), f"{path}.planId")
     scope = scope_of(event, path) or key_scope
-    return Submission(
-        DocumentKind.EVENT,
-        version,
-        plan_id,
-        scope,
-        identity.subject_id(scope, plan_id),
-        content_hash(DocumentKind.EVENT.value, version, body),
-        body,
-    )
+    return make_submission(DocumentKind.EVENT, version, plan_id, scope, body)
 
 
 def spoken_version(document: Any, declared: str) -> str:

@@ -17,9 +17,9 @@ from api.dumps import OPENLINEAGE
 from api.errors import InvalidRequest
 from api.intake import MOST_EVENTS, Delivery, take
 from api.service import Service
-from graph_model import identity, naming
+from graph_model import naming
 from graph_model.errors import InvalidDocument
-from graph_model.journal import content_hash
+from graph_model.journal import make_submission
 from graph_model.openlineage import (
     DatasetEvent,
     Event,
@@ -88,16 +88,7 @@ def prepare_event(document: Any, key_scope: str = "") -> Submission:
     masked = naming.mask_secrets(document)
     event = read_event(masked) if isinstance(masked, Mapping) else _no_object()
     kind, key = KINDS[type(event)], subject_key(event)
-    body = compact_json(masked)
-    return Submission(
-        kind,
-        SPECIFICATION,
-        key,
-        key_scope,
-        identity.subject_id(key_scope, key),
-        content_hash(kind.value, SPECIFICATION, body),
-        body,
-    )
+    return make_submission(kind, SPECIFICATION, key, key_scope, compact_json(masked))
 
 
 def _no_object() -> Event:

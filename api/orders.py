@@ -26,7 +26,7 @@ from graph_model.commands import (
     write_command,
 )
 from graph_model.errors import InvalidReference, NotFound
-from graph_model.journal import content_hash
+from graph_model.journal import content_hash, make_submission
 from graph_model.references import References
 from graph_model.retention import (
     Retention,
@@ -122,8 +122,5 @@ def give(covered: Covered, author: str, note: str, route: str, service: Service)
 def submit(command: Command) -> Submission:
     """The document of a command on its way into the journal."""
     body = compact_json(write_command(command))
-    content = content_hash(DocumentKind.COMMAND.value, VERSION, body)
-    key = command.key_prefix + content[:32]
-    return Submission(
-        DocumentKind.COMMAND, VERSION, key, "", identity.subject_id("", key), content, body
-    )
+    key = command.key_prefix + content_hash(DocumentKind.COMMAND.value, VERSION, body)[:32]
+    return make_submission(DocumentKind.COMMAND, VERSION, key, "", body)

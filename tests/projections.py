@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from graph_model import identity
+from api.openlineage import KINDS
 from graph_model.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.database import open_database
 from graph_model.facts import Edge, Row, Vertex
-from graph_model.journal import SqlJournal
-from graph_model.journal.content import content_hash
+from graph_model.journal import SqlJournal, make_submission
 from graph_model.memory import MemoryGraph
-from graph_model.openlineage import (
-    DatasetEvent,
-    Event,
-    JobEvent,
-    RunEvent,
-    read_event,
-    subject_key,
-)
+from graph_model.openlineage import read_event, subject_key
 from graph_model.projector import Projector
 from graph_model.store import DocumentKind, Receipt, Submission
 
@@ -32,15 +24,7 @@ def submission(
     """A document as the edge hands it to the journal."""
     raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
     plan_id = body["id"] if kind == DocumentKind.PLAN else body["planId"]
-    return Submission(
-        kind,
-        api_version,
-        plan_id,
-        scope,
-        identity.subject_id(scope, plan_id),
-        content_hash(kind.value, api_version, raw),
-        raw,
-    )
+    return make_submission(kind, api_version, plan_id, scope, raw)
 
 
 def lineage_event(body: Mapping[str, Any], scope: str = "", **changes: Any) -> Submission:
@@ -48,17 +32,9 @@ def lineage_event(body: Mapping[str, Any], scope: str = "", **changes: Any) -> S
     made, for what a later translator cannot read any more.
     """
     event = read_event(body)
-    key, kind = subject_key(event), _KINDS[type(event)]
+    key, kind = subject_key(event), KINDS[type(event)]
     raw = json.dumps({**body, **changes}, ensure_ascii=False, separators=(",", ":")).encode()
-    digest = content_hash(kind.value, "2", raw)
-    return Submission(kind, "2", key, scope, identity.subject_id(scope, key), digest, raw)
-
-
-_KINDS: Final[Mapping[type[Event], DocumentKind]] = {
-    RunEvent: DocumentKind.RUN_EVENT,
-    JobEvent: DocumentKind.JOB_EVENT,
-    DatasetEvent: DocumentKind.DATASET_EVENT,
-}
+    return make_submission(kind, "2", key, scope, raw)
 
 
 @dataclass

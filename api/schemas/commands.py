@@ -8,25 +8,12 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validates_schema
 
-from api.schemas.fields import expecting
+from api.schemas.fields import Truth, expecting
 from api.schemas.query import Choice, Instant, Query, Text, Words
 from graph_model.commands import CommandKind
 
 _NODE_ONLY = ("node",)
 _PRUNE_ONLY = ("before", "keep", "dropBodies")
-
-
-class Switch(fields.Boolean):
-    """A JSON boolean."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(error_messages=expecting("true or false"), **options)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bool:
-        del attr, data
-        if not isinstance(value, bool):
-            raise self.make_error("invalid")
-        return value
 
 
 class Count(fields.Integer):
@@ -62,9 +49,9 @@ class CommandRequest(Schema):
     node = Text()
     before = Instant()
     keep = Count(1_000_000, load_default=None)
-    dropBodies = Switch(load_default=False)
+    dropBodies = Truth(load_default=False)
     note = Words(load_default="")
-    dryRun = Switch(load_default=False)
+    dryRun = Truth(load_default=False)
 
     @validates_schema(pass_original=True)
     def check_command(self, data: Any, original: Any, **_: Any) -> None:

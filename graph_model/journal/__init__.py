@@ -4,7 +4,7 @@ It knows documents as bytes with a kind, a scope and a state; it never looks int
 ``content.py`` (what a body's hash covers, how it is stored), ``tables.py`` and ``journal.py``.
 """
 
-from graph_model.journal.content import content_hash
+from graph_model.journal.content import content_hash, make_submission
 from graph_model.journal.journal import SqlJournal
 
-__all__ = ["SqlJournal", "content_hash"]
+__all__ = ["SqlJournal", "content_hash", "make_submission"]

@@ -6,6 +6,9 @@ import hashlib
 import json
 import zlib
 
+from graph_model import identity
+from graph_model.store import DocumentKind, Submission
+
 _LEVEL = 6
 
 
@@ -17,6 +20,21 @@ def content_hash(kind: str, api_version: str, body: bytes) -> str:
     """
     head = json.dumps([str(kind), api_version], separators=(",", ":")).encode()
     return hashlib.sha256(b"\n".join((head, body))).hexdigest()
+
+
+def make_submission(
+    kind: DocumentKind, api_version: str, plan_id: str, scope: str, body: bytes
+) -> Submission:
+    """A document on its way into the journal: subject and content hash follow from the rest."""
+    return Submission(
+        kind,
+        api_version,
+        plan_id,
+        scope,
+        identity.subject_id(scope, plan_id),
+        content_hash(kind.value, api_version, body),
+        body,
+    )
 
 
 def pack(body: bytes) -> bytes:

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.application import create_app
 from api.ordering import order
-from api.service import Service
-from api.settings import read_settings
+from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_projector import PLAN_ID, a_plan, an_event, event, plan
 
@@ -34,15 +32,7 @@ def headwater() -> Iterator[SmallHeadwater]:
 
 @pytest.fixture
 def client(headwater: SmallHeadwater) -> FlaskClient:
-    headwater.projector._state = "ready"
-    service = Service(
-        headwater.journal,
-        headwater.projector,
-        headwater.graph,
-        headwater.generations,
-        lambda: START + 9 * DAY,
-    )
-    return create_app(read_settings({}), service).test_client()
+    return client_of(headwater, START + 9 * DAY)
 
 
 def post(client: FlaskClient, **body: Any) -> Any:

@@ -13,10 +13,7 @@ import pytest
 from flask.testing import FlaskClient
 from marshmallow import Schema
 
-from api.application import create_app
 from api.consumer import shapes
-from api.service import Service
-from api.settings import read_settings
 from graph_model.consumer import arrivals
 from graph_model.database import open_database
 from graph_model.keys import KeyRequest, Role, SqlKeys, make_key
@@ -24,6 +21,7 @@ from graph_model.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.store import DocumentKind, Receipt, Submission
 from tests import captures
 from tests.builders import PlanBuilder
+from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, small_headwater, submission
 from tests.unit.test_projector import a_plan, an_event, event, plan
 
@@ -121,9 +119,7 @@ class Viewer:
 @pytest.fixture
 def viewer() -> Iterator[Viewer]:
     made = small_headwater()
-    made.projector._state = "ready"
-    service = Service(made.journal, made.projector, made.graph, made.generations, lambda: NOW)
-    yield Viewer(made, create_app(read_settings({}), service).test_client())
+    yield Viewer(made, client_of(made, NOW))
     made.close()
 
 
@@ -135,9 +131,7 @@ SHOWN = ("a1_curate", "a2_managers", "a3_agg", "c_fail_udf", "c_window", "f_api1
 @pytest.fixture(scope="module")
 def captured() -> Iterator[Viewer]:
     made = small_headwater()
-    made.projector._state = "ready"
-    service = Service(made.journal, made.projector, made.graph, made.generations, lambda: NOW)
-    viewer = Viewer(made, create_app(read_settings({}), service).test_client())
+    viewer = Viewer(made, client_of(made, NOW))
     for name in SHOWN:
         viewer.capture(name)
     yield viewer
@@ -672,10 +666,7 @@ def test_a_wide_plan_is_answered(viewer: Viewer) -> None:
 def test_a_reader_is_needed_and_nothing_for_the_probes(viewer: Viewer) -> None:
     made = viewer.headwater
     keys = SqlKeys(open_database("sqlite://"))
-    service = Service(
-        made.journal, made.projector, made.graph, made.generations, lambda: NOW, keys=keys
-    )
-    client = create_app(read_settings({}), service).test_client()
+    client = client_of(made, NOW, keys)
 
     def key(role: Role) -> dict[str, str]:
         random = role.value.encode().ljust(ID_BYTES + SECRET_BYTES, b".")

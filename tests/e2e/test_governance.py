@@ -14,10 +14,8 @@ from flask.testing import FlaskClient
 
 from api import command_line, governing
 from api.access import Keys
-from api.application import create_app
-from api.service import Service
-from api.settings import read_settings
 from graph_model.keys import Key, Role
+from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
 
@@ -55,16 +53,7 @@ def a_job(name: str, source: str, target: str, number: int) -> dict[str, Any]:
 
 
 def serve(headwater: SmallHeadwater, keys: Keys | None = None) -> FlaskClient:
-    headwater.projector._state = "ready"
-    service = Service(
-        headwater.journal,
-        headwater.projector,
-        headwater.graph,
-        headwater.generations,
-        lambda: START + 9 * DAY,
-        **({} if keys is None else {"keys": keys}),
-    )
-    return create_app(read_settings({}), service).test_client()
+    return client_of(headwater, START + 9 * DAY, keys)
 
 
 @pytest.fixture

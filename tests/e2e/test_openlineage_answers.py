@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.application import create_app
 from api.intake import prepare_events, prepare_plan
 from api.openlineage import prepare_event
-from api.service import Service
-from api.settings import read_settings
 from tests import captures
+from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, small_headwater
 
 _FOLDER = Path(__file__).parents[1] / "fixtures" / "openlineage" / "captured"
@@ -33,15 +31,7 @@ def headwater() -> Iterator[SmallHeadwater]:
 
 @pytest.fixture
 def client(headwater: SmallHeadwater) -> FlaskClient:
-    headwater.projector._state = "ready"
-    service = Service(
-        headwater.journal,
-        headwater.projector,
-        headwater.graph,
-        headwater.generations,
-        lambda: NOW,
-    )
-    return create_app(read_settings({}), service).test_client()
+    return client_of(headwater, NOW)
 
 
 def openlineage(headwater: SmallHeadwater, name: str) -> None:
