@@ -19,13 +19,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, TextIO
 
 from api import governing
 from api.settings import ROWS, Settings, read_settings
+from graph_model import console
 from graph_model.errors import ConfigurationError, HeadwaterError, NotFound
 from spark_agent_config.properties import FORMS, PLATFORMS, render_configuration
 
@@ -34,13 +34,10 @@ _ANSWER_SECONDS: Final = 30
 _PROGRESS_EVERY: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of the command: what was asked, and the world around it."""
+class Call(console.Call):
+    """One call of the command, with its settings."""
 
-    options: argparse.Namespace
-    environment: Mapping[str, str]
-    out: TextIO
+    __slots__ = ()
 
     def settings(self) -> Settings:
         """The settings of the environment, overridden by options of the same name."""
@@ -50,11 +47,6 @@ class Call:
             if (value := getattr(self.options, row.field, None)) is not None
         }
         return read_settings({**self.environment, **given})
-
-    def say(self, line: str) -> None:
-        """One line, at once: the output may be a pipe."""
-        self.out.write(f"{line}\n")
-        self.out.flush()
 
 
 Command = Callable[[Call], int]
@@ -70,24 +62,7 @@ def run(
 ) -> int:
     """Run one command; its exit code."""
     options = parser().parse_args(arguments)
-    command: Command = options.command
-    try:
-        return command(Call(options, environment, out))
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        return _closed_pipe()
-    except (HeadwaterError, OSError) as error:
-        if options.debug:
-            raise
-        errors.write(f"{PROGRAM}: {error}\n")
-        return 2 if isinstance(error, ConfigurationError) else 1
-
-
-def _closed_pipe() -> int:
-    """``headwater … | head`` closed the pipe: end without a word, also at the last flush."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
+    return console.run_command(PROGRAM, options.command, Call(options, environment, out), errors)
 
 
 # --- the sub-commands ----------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from typing import Any, Final
 from graph_model import identity
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, ExecutionRow, Facts, ForgottenRow, merge
+from graph_model.json_fields import join
 
 #: Where command documents stand among plan ids: before all of them, so that a rebuild knows first
 #: what it must not show.
@@ -278,7 +279,7 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Order]]] = {
 def _text(document: Mapping[str, Any], name: str, path: str = "") -> str:
     value = document.get(name)
     if not isinstance(value, str) or len(value) > _MOST_TEXT:
-        raise InvalidDocument(_at(path, name), f"a text of up to {_MOST_TEXT:,} characters")
+        raise InvalidDocument(join(path, name), f"a text of up to {_MOST_TEXT:,} characters")
     return value
 
 
@@ -292,12 +293,8 @@ def _texts(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def _whole(document: Mapping[str, Any], name: str, path: str = "") -> int:
     value = document.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidDocument(_at(path, name), "epoch milliseconds")
+        raise InvalidDocument(join(path, name), "epoch milliseconds")
     return value
-
-
-def _at(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 # --- facts ---------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from graph_model.errors import InvalidDocument
+from graph_model.json_fields import JsonObject, items, join, optional_object, read_object
 
-JsonObject = Mapping[str, Any]
 ReferenceKind = Literal["attribute", "expression"]
 OperationKind = Literal["read", "transform", "write"]
 
@@ -195,17 +195,17 @@ def read_plan(document: object, plan_id: str | None = None) -> ExecutionPlan:
 
     ``plan_id`` stands in for an absent ``id``. Raises InvalidDocument.
     """
-    plan = _object(document, "")
-    operations = _object(plan.get("operations"), "operations")
-    attributes = _read_unique(_items(plan, "attributes", ""), _read_attribute, "attribute", ())
-    expressions = _optional_object(plan, "expressions", "")
+    plan = read_object(document, "")
+    operations = read_object(plan.get("operations"), "operations")
+    attributes = _read_unique(items(plan, "attributes", ""), _read_attribute, "attribute", ())
+    expressions = optional_object(plan, "expressions", "")
     functions = _read_unique(
-        _items(expressions, "functions", "expressions"), _read_function, "expression", ()
+        items(expressions, "functions", "expressions"), _read_function, "expression", ()
     )
     constants = _read_unique(
-        _items(expressions, "constants", "expressions"), _read_constant, "expression", functions
+        items(expressions, "constants", "expressions"), _read_constant, "expression", functions
     )
-    extra = _optional_object(plan, "extraInfo", "")
+    extra = optional_object(plan, "extraInfo", "")
     return ExecutionPlan(
         id=read_uuid(plan["id"], "id") if plan.get("id") is not None else _given_id(plan_id),
         name=_optional_text(plan, "name", "") or _app_name(extra),
@@ -235,7 +235,7 @@ def read_uuid(value: object, path: str) -> str:
 def read_labels(value: object, path: str) -> dict[str, tuple[str, ...]]:
     """Labels: an object of lists of strings; one string stands for a list of one."""
     labels: dict[str, tuple[str, ...]] = {}
-    for name, values in ({} if value is None else _object(value, path)).items():
+    for name, values in ({} if value is None else read_object(value, path)).items():
         listed = values if isinstance(values, list) else [values]
         labels[name] = tuple(
             _scalar_text(item, f"{path}.{name[:_MOST_QUOTED]}")
@@ -257,25 +257,25 @@ def _app_name(extra: JsonObject) -> str | None:
 
 
 def _read_attribute(item: object, path: str) -> Attribute:
-    fields = _object(item, path)
+    fields = read_object(item, path)
     return Attribute(
         _required_id(fields, "id", path),
         _required_name(fields, "name", path),
         _data_type_id(fields),
         _read_references(fields.get("childRefs"), f"{path}.childRefs"),
-        _optional_object(fields, "extra", path),
+        optional_object(fields, "extra", path),
     )
 
 
 def _read_function(item: object, path: str) -> Function:
-    fields = _object(item, path)
-    extra = _optional_object(fields, "extra", path)
+    fields = read_object(item, path)
+    extra = optional_object(fields, "extra", path)
     return Function(
         _required_id(fields, "id", path),
         _required_name(fields, "name", path),
         _data_type_id(fields),
         _read_references(fields.get("childRefs"), f"{path}.childRefs"),
-        _optional_object(fields, "params", path),
+        optional_object(fields, "params", path),
         _text_or_empty(extra.get("_typeHint")),
         _text_or_empty(extra.get("simpleClassName")),
         extra["symbol"] if isinstance(extra.get("symbol"), str) else None,
@@ -283,7 +283,7 @@ def _read_function(item: object, path: str) -> Function:
 
 
 def _read_constant(item: object, path: str) -> Constant:
-    fields = _object(item, path)
+    fields = read_object(item, path)
     if "value" not in fields:
         raise InvalidDocument(f"{path}.value", "a value (null is one)")
     return Constant(_required_id(fields, "id", path), fields["value"], _data_type_id(fields))
@@ -335,12 +335,12 @@ def references_in(value: object) -> Iterator[Reference]:
 
 
 def _read_operations(operations: JsonObject) -> dict[str, Operation]:
-    write = _object(operations.get("write"), "operations.write")
+    write = read_object(operations.get("write"), "operations.write")
     read: list[tuple[Operation, str]] = [(_read_write(write), "operations.write")]
-    for item, path in _items(operations, "reads", "operations"):
-        read.append((_read_read(_object(item, path), path), path))
-    for item, path in _items(operations, "other", "operations"):
-        read.append((_read_other(_object(item, path), path), path))
+    for item, path in items(operations, "reads", "operations"):
+        read.append((_read_read(read_object(item, path), path), path))
+    for item, path in items(operations, "other", "operations"):
+        read.append((_read_other(read_object(item, path), path), path))
     known: dict[str, Operation] = {}
     for operation, path in read:
         if known.setdefault(operation.id, operation) is not operation:
@@ -369,8 +369,8 @@ def _read_write(fields: JsonObject) -> Operation:
         name=_optional_text(fields, "name", path) or "Write",
         children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
         output=None,
-        params=_optional_object(fields, "params", path),
-        extra=_optional_object(fields, "extra", path),
+        params=optional_object(fields, "params", path),
+        extra=optional_object(fields, "extra", path),
         target=_required_source(fields.get("outputSource"), f"{path}.outputSource"),
         append=append,
     )
@@ -386,8 +386,8 @@ def _read_read(fields: JsonObject, path: str) -> Operation:
         name=_optional_text(fields, "name", path) or "Read",
         children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
         output=_read_output(fields, path),
-        params=_optional_object(fields, "params", path),
-        extra=_optional_object(fields, "extra", path),
+        params=optional_object(fields, "params", path),
+        extra=optional_object(fields, "extra", path),
         sources=tuple(
             _required_source(source, f"{path}.inputSources[{index}]")
             for index, source in enumerate(sources)
@@ -402,8 +402,8 @@ def _read_other(fields: JsonObject, path: str) -> Operation:
         name=_optional_text(fields, "name", path) or "Transform",
         children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
         output=_read_output(fields, path),
-        params=_optional_object(fields, "params", path),
-        extra=_optional_object(fields, "extra", path),
+        params=optional_object(fields, "params", path),
+        extra=optional_object(fields, "extra", path),
     )
 
 
@@ -540,7 +540,7 @@ def _is_uuid(text: str) -> bool:
 
 
 def _read_product(value: object, path: str) -> Product:
-    fields = _object(value, path)
+    fields = read_object(value, path)
     return Product(_required_name(fields, "name", path), _required_name(fields, "version", path))
 
 
@@ -554,14 +554,14 @@ def _read_agent(value: object) -> Product | None:
 
 def read_event(document: object, path: str = "") -> ExecutionEvent:
     """Normal form of an API 1.2 (or 1.1) event. Raises InvalidDocument."""
-    event = _object(document, path)
-    extra = _optional_object(event, "extra", path)
+    event = read_object(document, path)
+    extra = optional_object(event, "extra", path)
     return ExecutionEvent(
-        plan_id=read_uuid(event.get("planId"), _join(path, "planId")),
-        timestamp=_read_timestamp(event.get("timestamp"), _join(path, "timestamp")),
-        duration_ns=_read_duration(event.get("durationNs"), _join(path, "durationNs")),
+        plan_id=read_uuid(event.get("planId"), join(path, "planId")),
+        timestamp=_read_timestamp(event.get("timestamp"), join(path, "timestamp")),
+        duration_ns=_read_duration(event.get("durationNs"), join(path, "durationNs")),
         discriminator=_optional_text(event, "discriminator", path),
-        labels=read_labels(event.get("labels"), _join(path, "labels")),
+        labels=read_labels(event.get("labels"), join(path, "labels")),
         error=event.get("error"),
         extra=extra,
     )
@@ -596,41 +596,15 @@ def _whole(value: object) -> int | None:
 # --- small readers -----------------------------------------------------------------------------
 
 
-def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
-
-
-def _object(value: object, path: str) -> JsonObject:
-    if not isinstance(value, dict):
-        raise InvalidDocument(path, "a JSON object")
-    return value
-
-
-def _optional_object(fields: JsonObject, key: str, path: str) -> JsonObject:
-    value = fields.get(key)
-    return {} if value is None else _object(value, _join(path, key))
-
-
-def _items(fields: JsonObject, key: str, path: str) -> Iterator[tuple[object, str]]:
-    value = fields.get(key)
-    if value is None:
-        return
-    here = _join(path, key)
-    if not isinstance(value, list):
-        raise InvalidDocument(here, "a list")
-    for index, item in enumerate(value):
-        yield item, f"{here}[{index}]"
-
-
 def _read_unique(
-    items: Iterator[tuple[object, str]],
+    listed: Iterator[tuple[object, str]],
     read: Callable[[object, str], _Part],
     noun: str,
     taken: Container[str],
 ) -> dict[str, _Part]:
     """Parts by id; an id that is ``taken`` or comes twice is refused where it comes again."""
     known: dict[str, _Part] = {}
-    for item, path in items:
+    for item, path in listed:
         part = read(item, path)
         if part.id in known or part.id in taken:
             raise InvalidDocument(
@@ -668,7 +642,7 @@ def _required_source(value: object, path: str) -> str:
 
 def _optional_text(fields: JsonObject, key: str, path: str) -> str | None:
     value = fields.get(key)
-    return None if value is None else _scalar_text(value, _join(path, key))
+    return None if value is None else _scalar_text(value, join(path, key))
 
 
 def _read_ids(value: object, path: str) -> tuple[str, ...]:

@@ -23,12 +23,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_model.errors import InvalidDocument
+from graph_model.json_fields import JsonObject, read_object
 
 _MOST_BRANCHES: Final = 1_000_000
 """Columns times inputs, over the unions of a plan. A union may name one input ten thousand times,
 so a short document could ask for any number; translation sets aside half as many derivations."""
 
-JsonObject = Mapping[str, Any]
 Inner = list[tuple[object, Any, Any]]
 
 # symbol of a binary operator: the name and the class that API 1.2 gives it
@@ -59,12 +59,12 @@ def lift(document: object) -> JsonObject:
     Raises InvalidDocument, in the document's own spelling, where its outline is broken; everything
     else is for ``read_plan`` to check.
     """
-    plan = _object(document, "")
+    plan = read_object(document, "")
     if "attributes" in plan or "expressions" in plan:
         return plan
     extra = _object_or_empty(plan.get("extraInfo"), "extraInfo")
     expressions = _Expressions()
-    operations = _lift_operations(_object(plan.get("operations"), "operations"), expressions)
+    operations = _lift_operations(read_object(plan.get("operations"), "operations"), expressions)
     attributes = _lift_attributes(extra.get("attributes"))
     _trace(operations, attributes, expressions)
     lifted = {
@@ -84,7 +84,7 @@ def lift_event(document: object) -> JsonObject:
 
     A duration that is no count of nanoseconds stays where it is. Raises InvalidDocument.
     """
-    event = _object(document, "")
+    event = read_object(document, "")
     extra = _object_or_empty(event.get("extra"), "extra")
     duration = _nanoseconds(extra.get("durationNs"))
     if duration is None or event.get("durationNs") is not None:
@@ -105,12 +105,12 @@ def _nanoseconds(value: object) -> int | None:
 
 
 def _lift_operations(operations: JsonObject, expressions: _Expressions) -> dict[str, Any]:
-    write = _object(operations.get("write"), "operations.write")
+    write = read_object(operations.get("write"), "operations.write")
     lifted = {**operations, "write": _lift_operation(write, "operations.write", expressions)}
     for key in ("reads", "other"):
         path = f"operations.{key}"
         lifted[key] = [
-            _lift_operation(_object(item, f"{path}[{index}]"), f"{path}[{index}]", expressions)
+            _lift_operation(read_object(item, f"{path}[{index}]"), f"{path}[{index}]", expressions)
             for index, item in enumerate(_list(operations.get(key), path))
         ]
     return lifted
@@ -142,7 +142,7 @@ def _lift_attributes(listed: object) -> dict[str, dict[str, Any]]:
     path = "extraInfo.attributes"
     attributes: dict[str, dict[str, Any]] = {}
     for index, item in enumerate(_list(listed, path)):
-        attribute = dict(_object(item, f"{path}[{index}]"))
+        attribute = dict(read_object(item, f"{path}[{index}]"))
         if "dataTypeId" in attribute:
             attribute["dataType"] = attribute.pop("dataTypeId")
         identifier = attribute.get("id")
@@ -394,14 +394,8 @@ _ORIGINS: Final[Mapping[str, Callable[[_Making], Origins]]] = {
 # --- small readers -----------------------------------------------------------------------------
 
 
-def _object(value: object, path: str) -> JsonObject:
-    if not isinstance(value, dict):
-        raise InvalidDocument(path, "a JSON object")
-    return value
-
-
 def _object_or_empty(value: object, path: str) -> JsonObject:
-    return {} if value is None else _object(value, path)
+    return {} if value is None else read_object(value, path)
 
 
 def _list(value: object, path: str) -> list[Any]:

@@ -14,11 +14,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from graph_model.console import Call, run_command
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
 
 if TYPE_CHECKING:
@@ -30,20 +30,6 @@ PROGRAM: Final = "headwater-pipeline"
 PASSWORD: Final = "HEADWATER_DATABASE_PASSWORD"  # noqa: S105 - where it stands
 DATABASE: Final = "HEADWATER_DATABASE"
 _SHOWN: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of the command: what was asked, and the world around it."""
-
-    options: argparse.Namespace
-    environment: Mapping[str, str]
-    out: TextIO
-
-    def say(self, line: str) -> None:
-        """One line, at once: the output may be a pipe."""
-        self.out.write(f"{line}\n")
-        self.out.flush()
 
 
 Command = Callable[[Call], int]
@@ -59,16 +45,7 @@ def run(
 ) -> int:
     """Run one command; its exit code."""
     options = parser().parse_args(arguments)
-    command: Command = options.command
-    try:
-        return command(Call(options, environment, out))
-    except KeyboardInterrupt:
-        return 130
-    except (HeadwaterError, OSError) as error:
-        if options.debug:
-            raise
-        errors.write(f"{PROGRAM}: {error}\n")
-        return 2 if isinstance(error, ConfigurationError) else 1
+    return run_command(PROGRAM, options.command, Call(options, environment, out), errors)
 
 
 # --- the sub-commands ----------------------------------------------------------------------------

@@ -15,9 +15,7 @@ from typing import Any, Final
 
 from graph_model import identity
 from graph_model.errors import InvalidDocument
-from graph_model.openlineage.facets import Facets, read_facets, read_run_id
-from graph_model.openlineage.times import read_nanoseconds
-from graph_model.openlineage.values import (
+from graph_model.json_fields import (
     JsonObject,
     check_depth,
     optional_text,
@@ -25,6 +23,8 @@ from graph_model.openlineage.values import (
     read_object,
     read_text,
 )
+from graph_model.openlineage.facets import Facets, read_facets, read_run_id
+from graph_model.openlineage.times import read_nanoseconds
 
 START: Final = "START"
 COMPLETE: Final = "COMPLETE"

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from graph_model import identity, labels
 from graph_model.errors import InvalidDocument
-from graph_model.openlineage.values import (
+from graph_model.json_fields import (
     JsonObject,
     join,
     optional_flag,

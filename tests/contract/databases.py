@@ -94,3 +94,12 @@ def recorded_plans(engine: Engine) -> Iterator[list[str]]:
 def full_scans(lines: Sequence[str], tables: Sequence[str]) -> list[str]:
     """The lines that walk a whole table or a whole index; ``tables`` are names or aliases."""
     return [line for line in lines if any(line.startswith(f"SCAN {table}") for table in tables)]
+
+
+@pytest.fixture(params=EVERY)
+def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
+    """An empty database of every kind, one after the other."""
+    with empty_database(request.param, request) as url:
+        made = open_database(url)
+        yield made
+        made.dispose()

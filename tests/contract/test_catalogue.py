@@ -33,7 +33,7 @@ from graph_model.facts import (
     row_key,
 )
 from graph_model.store import Catalogue, Page, Writer
-from tests.contract.databases import EVERY, empty_database, full_scans, recorded_plans
+from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import (
     ANY_ROW,
     EXECUTIONS,
@@ -51,14 +51,6 @@ property_test = settings(
     max_examples=60,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-
-
-@pytest.fixture(params=EVERY)
-def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
-    with empty_database(request.param, request) as url:
-        engine = open_database(url)
-        yield engine
-        engine.dispose()
 
 
 @pytest.fixture

@@ -29,7 +29,6 @@ from graph_model.journal.arrivals import Repeat, arrival, record
 from graph_model.journal.tables import bodies, documents
 from graph_model.store import DocumentKind, DocumentState, Journal, JournalSummary, Submission
 from tests.contract.databases import (
-    EVERY,
     SHARED,
     empty_database,
     full_scans,
@@ -42,14 +41,6 @@ from tests.contract.submissions import a_receipt, a_submission, an_event
 WAITING, PENDING = DocumentState.WAITING, DocumentState.PENDING
 PROJECTED, FAILED = DocumentState.PROJECTED, DocumentState.FAILED
 PLAN, EVENT = DocumentKind.PLAN, DocumentKind.EVENT
-
-
-@pytest.fixture(params=EVERY)
-def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
-    with empty_database(request.param, request) as url:
-        engine = open_database(url)
-        yield engine
-        engine.dispose()
 
 
 @pytest.fixture

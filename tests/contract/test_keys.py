@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import sqlalchemy as sa
 
 from graph_model.database import open_database
 from graph_model.errors import InvalidInput, NotFound
 from graph_model.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
-from tests.contract.databases import EVERY, SHARED, empty_database
-
-
-@pytest.fixture(params=EVERY)
-def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
-    with empty_database(request.param, request) as url:
-        engine = open_database(url)
-        yield engine
-        engine.dispose()
+from tests.contract.databases import SHARED, empty_database
 
 
 @pytest.fixture

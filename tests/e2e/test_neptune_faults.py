@@ -11,7 +11,7 @@ import json
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pytest
@@ -24,6 +24,7 @@ from graph_model.gremlin.graph import GremlinGraph, open_graph
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
 from tests.unit.fake_gremlin import (
     FakeGremlin,
+    Pauses,
     Step,
     close_with,
     fail,
@@ -47,16 +48,6 @@ WRITTEN: Final = merge([plan("one", executions=2), plan("other")])
 def error(code: str, status: int = 500) -> Step:
     """As Neptune says it: the number tells little, the code in the message what happened."""
     return fail(status, json.dumps({"requestId": "0-0", "code": code, "detailedMessage": "…"}))
-
-
-@dataclass
-class Pauses:
-    """Sleeps no time, and remembers how long it should have."""
-
-    taken: list[float] = field(default_factory=list)
-
-    def __call__(self, seconds: float) -> None:
-        self.taken.append(seconds)
 
 
 @dataclass

@@ -5,12 +5,8 @@ from __future__ import annotations
 import gzip
 import http.client
 import json
-import signal
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,26 +21,13 @@ from openlineage.client.event_v2 import (
 )
 from openlineage.client.transport.http import HttpCompression, HttpConfig, HttpTransport
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.e2e.producer_process import producer_port
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.e2e.producer_server"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        yield int(process.stdout.readline())
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with producer_port() as port:
+        yield port
 
 
 def received(port: int) -> int:

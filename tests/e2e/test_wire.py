@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
+from tests.e2e.producer_process import producer_port
 from tests.e2e.producer_server import LIMIT
 from tests.e2e.producer_service import OTHER_PLAN_ID, PLAN_ID, SPLINE_1_2, a_plan, an_event
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAN = json.dumps(a_plan()).encode()
 MOST_HEAD = 262_144
 """waitress takes heads below this many bytes."""
@@ -26,21 +22,8 @@ MOST_HEAD = 262_144
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.e2e.producer_server"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        yield int(process.stdout.readline())
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with producer_port() as port:
+        yield port
 
 
 def exchange(port: int, request: bytes) -> tuple[str, list[str], bytes]:

@@ -278,3 +278,13 @@ class FakeGremlin:
             self.requests.append(message.data)
             await step(Exchange(socket, message.data))
         return socket
+
+
+@dataclass
+class Pauses:
+    """Sleeps no time, and remembers how long it should have."""
+
+    taken: list[float] = field(default_factory=list)
+
+    def __call__(self, seconds: float) -> None:
+        self.taken.append(seconds)

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from graph_model.gremlin.dialect import EMBEDDED, NEPTUNE, Dialect, Retry, Verdi
 from tests.unit.fake_gremlin import (
     Exchange,
     FakeGremlin,
+    Pauses,
     answer,
     close_with,
     fail,
@@ -34,16 +35,6 @@ from tests.unit.fake_gremlin import (
 
 CONFLICT = "Conflict: element modified in another transaction"
 ASK = traversals.ping()
-
-
-@dataclass
-class Pauses:
-    """Sleeps no time, and remembers how long it should have."""
-
-    taken: list[float] = field(default_factory=list)
-
-    def __call__(self, seconds: float) -> None:
-        self.taken.append(seconds)
 
 
 @dataclass

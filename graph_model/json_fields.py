@@ -1,4 +1,7 @@
-"""Small typed readers of JSON: each raises InvalidDocument with the path of what is wrong."""
+"""Small typed readers of JSON: each raises InvalidDocument with the path of what is wrong.
+
+What every protocol reads alike; what one of them alone tolerates stays with it.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,53 @@
+"""What the console programs share: one call, its exit code, its errors in one line.
+
+Exit codes: 0 well, 1 something did not work, 2 the call or a setting is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TextIO, TypeVar
+
+from graph_model.errors import ConfigurationError, HeadwaterError
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a program: what was asked, and the world around it."""
+
+    options: argparse.Namespace
+    environment: Mapping[str, str]
+    out: TextIO
+
+    def say(self, line: str) -> None:
+        """One line, at once: the output may be a pipe."""
+        self.out.write(f"{line}\n")
+        self.out.flush()
+
+
+_Call = TypeVar("_Call", bound=Call)
+
+
+def run_command(program: str, command: Callable[[_Call], int], call: _Call, errors: TextIO) -> int:
+    """Run one command; its exit code. ``call.options.debug`` shows where an error came from."""
+    try:
+        return command(call)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return _closed_pipe()
+    except (HeadwaterError, OSError) as error:
+        if call.options.debug:
+            raise
+        errors.write(f"{program}: {error}\n")
+        return 2 if isinstance(error, ConfigurationError) else 1
+
+
+def _closed_pipe() -> int:
+    """``headwater … | head`` closed the pipe: end without a word, also at the last flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
