@@ -456,13 +456,10 @@ def _asked_to_stop() -> Iterator[Callable[[], bool]]:
 
 
 def _all_entries(journal: Any) -> Iterator[Any]:
-    cursor = None
-    while True:
-        page = journal.entries(limit=1000, cursor=cursor)
+    from graph_model.store import walk_pages
+
+    for page in walk_pages(lambda cursor: journal.entries(limit=1000, cursor=cursor)):
         yield from page.items
-        cursor = page.next
-        if cursor is None:
-            return
 
 
 def _export_line(document: Any) -> dict[str, Any]:

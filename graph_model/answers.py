@@ -39,6 +39,7 @@ from graph_model.store import (
     Match,
     Page,
     RunSummary,
+    walk_pages,
 )
 from graph_model.translate import PlanDocument
 from graph_model.view import ColumnSpelling, GraphView, LastRun, Names, draw, iso, last_run
@@ -648,20 +649,20 @@ class Answers:
             partition = self._known_partition(dataset, partition)
         repeated = self._repeated(dataset, at)
         failed: list[ExecutionRow] = []
-        cursor: str | None = None
-        while True:
-            page = self._catalogue.executions(
+
+        def ask(cursor: str | None) -> Page[ExecutionRow]:
+            return self._catalogue.executions(
                 target=dataset, at=at, limit=_EXECUTIONS_SHOWN * 5, cursor=cursor
             )
+
+        for page in walk_pages(ask):
             rows = [r for r in page.items if r.kind == "write" and r.id not in repeated]
             for row in self._touching(rows, dataset, partition):
                 if row.state == labels.COMPLETED:
                     views = self._execution_views([row, *failed])
                     return LastWriter(views[0], views[1:])
                 failed.append(row)
-            if page.next is None:
-                return LastWriter(None, self._execution_views(failed))
-            cursor = page.next
+        return LastWriter(None, self._execution_views(failed))
 
     def _known_partition(self, dataset: str, partition: str) -> str:
         """``DT=2026-01-01`` as ingestion spells it."""

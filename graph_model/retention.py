@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from graph_model import identity, labels
 from graph_model.commands import MOST_DOCUMENTS, Command, Cutoff, Forget, Prune, Statement
 from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow
 from graph_model.history import CTAS_WINDOW_MS
-from graph_model.store import Catalogue, Direction, Graph, Journal
+from graph_model.store import Catalogue, Direction, Graph, Journal, Page, walk_pages
 
 _ALL_EDGES: Final = 1_000_000
 """To forget half of a thing is not to forget it: there is no cut here."""
@@ -40,15 +41,13 @@ def list_executions(
     catalogue: Catalogue, job: str, target: str, *, before: int
 ) -> Iterator[ExecutionRow]:
     """All executions of a job that wrote a dataset before a time (epoch ms), newest first."""
-    cursor: str | None = None
-    while True:
-        page = catalogue.executions(
+
+    def ask(cursor: str | None) -> Page[ExecutionRow]:
+        return catalogue.executions(
             job=job, target=target, at=before - 1, limit=1000, cursor=cursor
         )
-        yield from page.items
-        cursor = page.next
-        if cursor is None:
-            return
+
+    return (row for page in walk_pages(ask) for row in page.items)
 
 
 # --- forget --------------------------------------------------------------------------------------
@@ -158,30 +157,25 @@ def count_covered(catalogue: Catalogue, job: str, target: str, before: int) -> i
 def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
     """Per job id the job and the time that its executions are wished away before."""
     times: dict[str, tuple[JobRow, int]] = {}
-    cursor: str | None = None
-    while True:
-        page = catalogue.list_jobs(limit=1000, cursor=cursor)
+    for page in walk_pages(lambda cursor: catalogue.list_jobs(limit=1000, cursor=cursor)):
         for summary in page.items:
             kept = [] if retention.before is None else [retention.before]
             if retention.keep is not None:
                 kept.append(_time_of_newest(summary.job.id, retention.keep, catalogue))
             times[summary.job.id] = summary.job, min(kept)
-        cursor = page.next
-        if cursor is None:
-            return times
+    return times
 
 
 def _time_of_newest(job: str, count: int, catalogue: Catalogue) -> int:
     """When the ``count``-th newest execution of a job was; the oldest one when it has fewer."""
-    cursor: str | None = None
-    left, oldest = count, _ALWAYS
-    while True:
-        page = catalogue.executions(job=job, limit=min(left, 1000), cursor=cursor)
-        left -= len(page.items)
-        oldest = page.items[-1].at if page.items else oldest
-        if left <= 0 or page.next is None:
-            return oldest
-        cursor = page.next
+
+    def ask(cursor: str | None) -> Page[ExecutionRow]:
+        return catalogue.executions(job=job, limit=min(count, 1000), cursor=cursor)
+
+    oldest = _ALWAYS
+    for row in islice((row for page in walk_pages(ask) for row in page.items), count):
+        oldest = row.at
+    return oldest
 
 
 def _plans_of(

@@ -164,6 +164,17 @@ class Page(Generic[Item]):
     next: str | None
 
 
+def walk_pages(ask: Callable[[str | None], Page[Item]]) -> Iterator[Page[Item]]:
+    """Every page of a list, each asked for with the ``next`` of the one before."""
+    cursor: str | None = None
+    while True:
+        page = ask(cursor)
+        yield page
+        cursor = page.next
+        if cursor is None:
+            return
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Writer:
     """A logical plan that wrote a dataset: ``latest`` is its newest such write (epoch ms)."""

@@ -29,7 +29,7 @@ from graph_model.facts import (
     Vertex,
     row_key,
 )
-from graph_model.store import Catalogue, Direction, Graph
+from graph_model.store import Catalogue, Direction, Graph, Page, walk_pages
 from graph_model.translate import day_id
 
 _ANY_LIMIT = 1
@@ -166,14 +166,10 @@ def _day_of(row: ExecutionRow) -> str:
 
 
 def _any_on_day(catalogue: Catalogue, day: str, **criteria: str) -> bool:
-    cursor: str | None = None
-    while True:
-        page = catalogue.executions(limit=1000, cursor=cursor, **criteria)  # type: ignore[arg-type]
-        if any(_day_of(row) == day for row in page.items):
-            return True
-        if page.next is None:
-            return False
-        cursor = page.next
+    def ask(cursor: str | None) -> Page[ExecutionRow]:
+        return catalogue.executions(limit=1000, cursor=cursor, **criteria)  # type: ignore[arg-type]
+
+    return any(_day_of(row) == day for page in walk_pages(ask) for row in page.items)
 
 
 def _withdraw_plans(

@@ -14,7 +14,7 @@ from graph_model import identity, labels
 from graph_model.consumer.events import Events, Newcomers
 from graph_model.errors import InvalidInput
 from graph_model.projection.plans import read_event_document
-from graph_model.store import DocumentKind, DocumentState, Journal, StoredDocument
+from graph_model.store import DocumentKind, DocumentState, Journal, StoredDocument, walk_pages
 from graph_model.translate.executions import normal_event
 
 MOST_NEWCOMERS: Final = 5_000
@@ -43,14 +43,11 @@ def newcomers(journal: Journal, events: Events, moment: int) -> Newcomers:
 
 def _received_after(journal: Journal, moment: int) -> Iterator[StoredDocument]:
     """Clocks may step back a little: a whole page of older ones is the end."""
-    cursor: str | None = None
-    while True:
-        page = journal.entries(limit=_PAGE, cursor=cursor)
+    for page in walk_pages(lambda cursor: journal.entries(limit=_PAGE, cursor=cursor)):
         later = [document for document in page.items if document.received_at > moment]
         yield from later
-        if not later or page.next is None:
+        if not later:
             return
-        cursor = page.next
 
 
 def _executions_of(journal: Journal, events: Events, position: int) -> Iterator[str]:

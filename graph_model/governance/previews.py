@@ -19,7 +19,7 @@ from graph_model.governance.layers import Layers
 from graph_model.governance.standing import Governance
 from graph_model.naming import Rules
 from graph_model.projection.plans import read_plan_document
-from graph_model.store import Catalogue, DocumentKind, Journal
+from graph_model.store import Catalogue, DocumentKind, Journal, Page, StoredDocument, walk_pages
 from graph_model.translate import PlanDocument
 
 MOST_SHOWN: Final = 200
@@ -171,9 +171,10 @@ def preview_rules(
 
 
 def _newest_plans(journal: Journal) -> Iterator[tuple[PlanDocument, int]]:
-    cursor: str | None = None
-    while True:
-        page = journal.entries(kind=DocumentKind.PLAN, limit=100, cursor=cursor)
+    def ask(cursor: str | None) -> Page[StoredDocument]:
+        return journal.entries(kind=DocumentKind.PLAN, limit=100, cursor=cursor)
+
+    for page in walk_pages(ask):
         for entry in page.items:
             stored = journal.plan_document(entry.plan_id, entry.content_hash)
             try:
@@ -181,9 +182,6 @@ def _newest_plans(journal: Journal) -> Iterator[tuple[PlanDocument, int]]:
                     yield read_plan_document(stored), page.total
             except (HeadwaterError, ValueError):
                 continue  # what cannot be read has no names
-        cursor = page.next
-        if cursor is None:
-            return
 
 
 def _uris(document: PlanDocument) -> Iterator[str]:
