@@ -21,7 +21,7 @@ wire; it knows nothing of Gremlin or SQL. In reading order:
 ``keys``          make, list and revoke API keys
 ``server``        start and stop everything in order
 ``machine``       what this computer must have (standard library only: ``make`` runs it first)
-``command_line``  the command ``headwater``
+``command_line``  the command ``headwater``; ``console`` its sub-commands
 
 Nothing here connects, reads a file or looks at the environment on import.
 """

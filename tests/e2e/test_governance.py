@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from flask.testing import FlaskClient
 
-from api import command_line, governing
+from api import command_line
 from api.access import Keys
+from api.console.call import Call
 from graph_model.keys import Key, Role
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, small_headwater
@@ -418,34 +420,25 @@ def test_rules_that_cannot_be_are_refused_by_name(
 # --- on the command line -------------------------------------------------------------------------
 
 
+class CallOn(Call):
+    """A call that asks a test client instead of a running server."""
+
+    client: FlaskClient
+
+    def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        answer = self.client.open(path, method=method, json=body)
+        assert answer.status_code < 300, answer.get_json()
+        return cast("dict[str, Any]", answer.get_json())
+
+
 def told(client: FlaskClient, line: str) -> list[str]:
     """What ``headwater <line>`` says, asking this client."""
-    lines: list[str] = []
     options = command_line.parser().parse_args(shlex.split(line))
-
-    def ask(method: str, path: str, body: object) -> Any:
-        answer = client.open(path, method=method, json=body)
-        assert answer.status_code < 300, answer.get_json()
-        return answer.get_json()
-
-    words = line.split()
-    action = ACTIONS.get(" ".join(words[:2])) or ACTIONS[words[0]]
-    action(ask, lines.append, options)
-    return lines
-
-
-ACTIONS = {
-    "classify": governing.classify,
-    "hide": governing.hide,
-    "show": governing.show,
-    "layers": governing.list_layers,
-    "layers set": governing.set_layer,
-    "layers remove": governing.remove_layer,
-    "rules show": governing.show_rules,
-    "rules preview": governing.preview_rules,
-    "rules set": governing.set_rules,
-    "rules reset": governing.reset_rules,
-}
+    out = io.StringIO()
+    call = CallOn(options, {}, out)
+    object.__setattr__(call, "client", client)
+    assert options.command(call) == 0
+    return out.getvalue().splitlines()
 
 
 def test_layers_and_tags_on_the_command_line(client: FlaskClient) -> None:
@@ -470,7 +463,7 @@ def test_hiding_and_rules_on_the_command_line(client: FlaskClient, tmp_path: Pat
     assert told(client, "hide job:default/load") == ["job:default/load was hidden before"]
     assert told(client, "show job:default/load") == ["job:default/load is shown again"]
     file = tmp_path / "rules.json"
-    rules = json.loads(told(client, "rules show")[0])
+    rules = json.loads("\n".join(told(client, "rules show")))
     file.write_text(json.dumps({**rules, "unnamedJob": "nobody"}), encoding="utf-8")
     assert told(client, f"rules preview {file}")[-1] == (
         "3 of 3 plans were looked at; nothing was done"

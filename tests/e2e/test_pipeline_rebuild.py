@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from api.backup import write_backup
-from api.command_line import _export_line
+from api.console.journal import export_line
 from graph_model import naming
 from graph_model.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.database import open_database
@@ -107,7 +107,7 @@ def write_exports(journal: SqlJournal, folder: Path) -> None:
     folder.mkdir()
     count = journal.summary().received
     stored = [journal.document(position) for position in range(1, count + 1)]
-    lines = [json.dumps(_export_line(one), ensure_ascii=False) + "\n" for one in stored if one]
+    lines = [json.dumps(export_line(one), ensure_ascii=False) + "\n" for one in stored if one]
     (folder / "first.jsonl").write_text("".join(lines[: count * 2 // 3]), "utf-8")
     (folder / "second.jsonl.gz").write_bytes(
         gzip.compress("".join(lines[count // 3 :]).encode("utf-8"))

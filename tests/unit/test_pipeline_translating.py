@@ -219,13 +219,13 @@ def test_a_backup_that_is_cut_off_is_a_problem() -> None:
 
 
 def test_an_export_is_read_as_the_backup_of_the_same_journal() -> None:
-    from api.command_line import _export_line
+    from api.console.journal import export_line
 
     headwater, lines = journal_lines([*TROUBLE, *ALL_CAPTURED, forget(*TROUBLE[:2])])
     found = [
         headwater.journal.document(at) for at in range(1, headwater.journal.summary().received + 1)
     ]
-    export = [json.dumps(_export_line(one), ensure_ascii=False) for one in found if one]
+    export = [json.dumps(export_line(one), ensure_ascii=False) for one in found if one]
     headwater.close()
     backup = [line for line in read_lines(lines) if line.what == DOCUMENT]
     assert list(read_lines(export)) == backup

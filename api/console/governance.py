@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
+from api.console.call import Call, add_command, add_url
 from graph_model.errors import ConfigurationError
 
-Ask = Callable[[str, str, object], Mapping[str, Any]]
-"""Method, path with its query, and JSON body -> the JSON answer of the server."""
-Say = Callable[[str], None]
-Action = Callable[[Ask, Say, argparse.Namespace], int]
 _SHOWN: Final = 20
 
 
@@ -31,49 +28,56 @@ def _path(*parts: str, **query: object) -> str:
 # --- classifications -----------------------------------------------------------------------------
 
 
-def classify(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def classify(call: Call) -> int:
     """List tags, list who carries one, or put one on a node or take it off."""
-    if options.tag is None:
-        for one in ask("GET", _path("classifications"), None)["items"]:
-            say(f"{one['tag']:<24} {one['datasets']:>6,} datasets {one['columns']:>8,} columns")
+    tag = call.options.tag
+    if tag is None:
+        for one in call.ask("GET", _path("classifications"), None)["items"]:
+            call.say(
+                f"{one['tag']:<24} {one['datasets']:>6,} datasets {one['columns']:>8,} columns"
+            )
         return 0
-    if options.node is None:
-        return _list_columns(ask, say, options)
-    if options.remove:
-        ask("DELETE", _path("classifications", options.tag, node=options.node), None)
-        say(f"{options.node} carries {options.tag} no longer")
+    if call.options.node is None:
+        return _list_columns(call)
+    if call.options.remove:
+        call.ask("DELETE", _path("classifications", call.options.tag, node=call.options.node), None)
+        call.say(f"{call.options.node} carries {call.options.tag} no longer")
         return 0
-    body = {"node": options.node, "owner": options.owner, "note": options.note}
-    answer = ask("PUT", _path("classifications", options.tag, preview=options.preview), body)
-    if options.preview:
-        say(f"{answer['total']:,} columns would carry {options.tag} if it followed their lineage:")
-        _say_columns(say, answer["items"])
-        say("nothing was done")
+    body = {"node": call.options.node, "owner": call.options.owner, "note": call.options.note}
+    answer = call.ask(
+        "PUT", _path("classifications", call.options.tag, preview=call.options.preview), body
+    )
+    if call.options.preview:
+        call.say(f"{answer['total']:,} columns would carry {tag} if it followed their lineage:")
+        _say_columns(call.say, answer["items"])
+        call.say("nothing was done")
     else:
-        say(f"{_column(answer['uri'], answer['path'])} carries {options.tag}")
+        call.say(f"{_column(answer['uri'], answer['path'])} carries {call.options.tag}")
     return 0
 
 
-def _list_columns(ask: Ask, say: Say, options: argparse.Namespace) -> int:
-    for one in ask("GET", _path("classifications", options.tag), None)["items"]:
+def _list_columns(call: Call) -> int:
+    for one in call.ask("GET", _path("classifications", call.options.tag), None)["items"]:
         if one["kind"] == "dataset":
-            say(f"  {one['uri']}  (the dataset; {one['owner'] or one['author']})")
-    path = _path("classifications", options.tag, "columns", propagate=options.propagate)
-    answer = ask("GET", path, None)
-    _say_columns(say, answer["items"], most=None)
+            call.say(f"  {one['uri']}  (the dataset; {one['owner'] or one['author']})")
+    path = _path("classifications", call.options.tag, "columns", propagate=call.options.propagate)
+    answer = call.ask("GET", path, None)
+    _say_columns(call.say, answer["items"], most=None)
     for edge in answer["blocked"]:
         ends = (_end(edge[end]) for end in ("from", "to"))
-        say(f"  blocked: {' -> '.join(ends)}")
+        call.say(f"  blocked: {' -> '.join(ends)}")
     for gap in answer["gaps"]:
         said = ", ".join(sorted({one.get("code", "gap") for one in gap["gaps"]}))
-        say(f"  gap: {gap['job']['name']} reads {len(gap['reads'])} of its datasets ({said})")
+        call.say(f"  gap: {gap['job']['name']} reads {len(gap['reads'])} of its datasets ({said})")
     if answer["partial"]:
-        say(f"this is not all: {answer['partial']['reason']}")
-    say(f"{answer['total']:,} columns of class {options.tag}")
+        call.say(f"this is not all: {answer['partial']['reason']}")
+    call.say(f"{answer['total']:,} columns of class {call.options.tag}")
     return 0
 
 
-def _say_columns(say: Say, items: Iterable[Mapping[str, Any]], most: int | None = _SHOWN) -> None:
+def _say_columns(
+    say: Callable[[str], None], items: Iterable[Mapping[str, Any]], most: int | None = _SHOWN
+) -> None:
     for one in list(items)[:most]:
         origin = one["reason"]["origin"]
         way = "" if one["direct"] else f"  {len(one['path'])} steps from {_end(origin)}"
@@ -91,40 +95,43 @@ def _column(dataset: str, path: str | None) -> str:
 # --- layers --------------------------------------------------------------------------------------
 
 
-def list_layers(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def list_layers(call: Call) -> int:
     """The layers, in the order in which they are tried."""
-    del options
-    items = ask("GET", "/layers", None)["items"]
+    items = call.ask("GET", "/layers", None)["items"]
     for one in items:
-        say(
+        call.say(
             f"{one['order']:>6}  {one['name']:<20} {one['match']:<7} {one['pattern']}"
             f"  {one['colour']}"
         )
-    say(f"{len(items)} layers; the first that fits a dataset is its own")
+    call.say(f"{len(items)} layers; the first that fits a dataset is its own")
     return 0
 
 
-def set_layer(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def set_layer(call: Call) -> int:
     """Put a layer in place, or say what it would change."""
-    match = next(kind for kind in ("prefix", "glob", "regex") if getattr(options, kind) is not None)
+    match = next(
+        kind for kind in ("prefix", "glob", "regex") if getattr(call.options, kind) is not None
+    )
     body = {
         "match": match,
-        "pattern": getattr(options, match),
-        "order": options.order,
-        "colour": options.colour,
-        "note": options.note,
+        "pattern": getattr(call.options, match),
+        "order": call.options.order,
+        "colour": call.options.colour,
+        "note": call.options.note,
     }
-    answer = ask("PUT", _path("layers", options.name, preview=options.preview), body)
-    return _say_layer(answer, say, f"{options.name} is in place")
+    answer = call.ask("PUT", _path("layers", call.options.name, preview=call.options.preview), body)
+    return _say_layer(answer, call.say, f"{call.options.name} is in place")
 
 
-def remove_layer(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def remove_layer(call: Call) -> int:
     """Take a layer away, or say what that would change."""
-    answer = ask("DELETE", _path("layers", options.name, preview=options.preview), None)
-    return _say_layer(answer, say, f"{options.name} is gone")
+    answer = call.ask(
+        "DELETE", _path("layers", call.options.name, preview=call.options.preview), None
+    )
+    return _say_layer(answer, call.say, f"{call.options.name} is gone")
 
 
-def _say_layer(answer: Mapping[str, Any], say: Say, done: str) -> int:
+def _say_layer(answer: Mapping[str, Any], say: Callable[[str], None], done: str) -> int:
     if not answer.get("preview"):
         say(done)
         return 0
@@ -137,48 +144,52 @@ def _say_layer(answer: Mapping[str, Any], say: Say, done: str) -> int:
 # --- naming rules --------------------------------------------------------------------------------
 
 
-def show_rules(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def show_rules(call: Call) -> int:
     """The rules as JSON, ready to be edited and given back."""
-    path = "/rules/defaults" if options.defaults else _path("rules", version=options.version)
-    answer = ask("GET", path, None)
-    if options.versions:
+    path = (
+        "/rules/defaults" if call.options.defaults else _path("rules", version=call.options.version)
+    )
+    answer = call.ask("GET", path, None)
+    if call.options.versions:
         for one in answer["versions"]:
             what = "the program's rules" if one["default"] else one["digest"]
-            say(f"{one['id']}  {one['at']}  {one['author']}  {what}  {one['note']}")
+            call.say(f"{one['id']}  {one['at']}  {one['author']}  {what}  {one['note']}")
         return 0
-    say(json.dumps(answer["rules"], indent=2, ensure_ascii=False))
+    call.say(json.dumps(answer["rules"], indent=2, ensure_ascii=False))
     return 0
 
 
-def preview_rules(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def preview_rules(call: Call) -> int:
     """What a file of rules would make of the names in the journal."""
-    answer = ask("PUT", _path("rules", preview=True), {"rules": _read(options.file)})
+    answer = call.ask("PUT", _path("rules", preview=True), {"rules": _read(call.options.file)})
     for what in ("datasets", "jobs", "partitions"):
         found = answer[what]
         for one in found["items"][:_SHOWN]:
-            say(f"  {one['before']} -> {one['after']}  (written {one['spelling']})")
-        say(
+            call.say(f"  {one['before']} -> {one['after']}  (written {one['spelling']})")
+        call.say(
             f"{what}: {found['total']:,} of {found['spellings']:,} spellings change, "
             f"{found['merged']:,} names merge several, {found['split']:,} are split"
         )
-    say(f"{answer['plans']:,} of {answer['plansKnown']:,} plans were looked at; nothing was done")
+    call.say(
+        f"{answer['plans']:,} of {answer['plansKnown']:,} plans were looked at; nothing was done"
+    )
     return 0
 
 
-def set_rules(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def set_rules(call: Call) -> int:
     """Put a file of rules in force."""
     return _say_rules(
-        ask("PUT", "/rules", {"rules": _read(options.file), "note": options.note}), say
+        call.ask("PUT", "/rules", {"rules": _read(call.options.file), "note": call.options.note}),
+        call.say,
     )
 
 
-def reset_rules(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def reset_rules(call: Call) -> int:
     """Return to the rules of the program."""
-    del options
-    return _say_rules(ask("DELETE", "/rules", None), say)
+    return _say_rules(call.ask("DELETE", "/rules", None), call.say)
 
 
-def _say_rules(answer: Mapping[str, Any], say: Say) -> int:
+def _say_rules(answer: Mapping[str, Any], say: Callable[[str], None]) -> int:
     say(f"tables that differ from the program's: {', '.join(answer['changed']) or 'none'}")
     if answer["state"] == "in force":
         say("these rules are in force")
@@ -197,42 +208,37 @@ def _read(file: str) -> Any:
 # --- hiding --------------------------------------------------------------------------------------
 
 
-def hide(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def hide(call: Call) -> int:
     """Take a dataset or a job out of lists and pictures."""
-    return _order(ask, say, options, "hide", "hidden")
+    return _order(call, "hide", "hidden")
 
 
-def show(ask: Ask, say: Say, options: argparse.Namespace) -> int:
+def show(call: Call) -> int:
     """Bring it back."""
-    return _order(ask, say, options, "show", "shown again")
+    return _order(call, "show", "shown again")
 
 
-def _order(ask: Ask, say: Say, options: argparse.Namespace, command: str, done: str) -> int:
-    body = {"command": command, "node": options.node, "note": options.note}
-    given = ask("POST", "/commands", body)["positions"]
-    say(f"{options.node} is {done}" if given else f"{options.node} was {done} before")
+def _order(call: Call, command: str, done: str) -> int:
+    body = {"command": command, "node": call.options.node, "note": call.options.note}
+    given = call.ask("POST", "/commands", body)["positions"]
+    call.say(
+        f"{call.options.node} is {done}" if given else f"{call.options.node} was {done} before"
+    )
     return 0
 
 
 # --- words ---------------------------------------------------------------------------------------
 
 
-def add_parsers(
-    commands: Any,
-    add: Callable[..., argparse.ArgumentParser],
-    add_url: Callable[[Any], None],
-    command: Callable[[Action], Any],
-) -> None:
-    """The sub-commands. ``add`` and ``add_url`` are those of ``command_line``; ``command`` makes
-    one of its commands of an action.
-    """
-    layers, *layer_actions = _add_layers(commands, add, command)
+def add_governance(commands: Any) -> None:
+    """The sub-commands."""
+    layers, *layer_actions = _add_layers(commands)
     parsers = [
-        _add_classify(commands, add, command),
+        _add_classify(commands),
         layers,
         *layer_actions,
-        *_add_rules(commands, add, command),
-        *_add_hiding(commands, add, command),
+        *_add_rules(commands),
+        *_add_hiding(commands),
     ]
     for parser in parsers:
         add_url(parser)
@@ -240,11 +246,11 @@ def add_parsers(
         _keep_given_url(parser)
 
 
-def _add_classify(commands: Any, add: Any, command: Any) -> argparse.ArgumentParser:
-    added: argparse.ArgumentParser = add(
+def _add_classify(commands: Any) -> argparse.ArgumentParser:
+    added: argparse.ArgumentParser = add_command(
         commands,
         "classify",
-        command(classify),
+        classify,
         "tag datasets and columns, and find all columns of a class",
         """\
 A tag (PII, finance …) is put on a dataset or a column, with its owner and a note, and journalled
@@ -270,11 +276,11 @@ without a tag the tags.
     return added
 
 
-def _add_layers(commands: Any, add: Any, command: Any) -> list[argparse.ArgumentParser]:
-    added = add(
+def _add_layers(commands: Any) -> list[argparse.ArgumentParser]:
+    added = add_command(
         commands,
         "layers",
-        command(list_layers),
+        list_layers,
         "storage layers: rules on a dataset's URI",
         """\
 The first layer, by order, whose pattern fits a dataset's URI is its layer: a colour and a filter
@@ -288,8 +294,8 @@ seen at once and rewrites nothing.
   headwater layers remove landing""",
     )
     actions = added.add_subparsers(metavar="ACTION")
-    placed = add(
-        actions, "set", command(set_layer), "put a layer in place, or change it",
+    placed = add_command(
+        actions, "set", set_layer, "put a layer in place, or change it",
         "  headwater layers set exports --regex '^s3://exports-[a-z]+/' --order 30",
     )  # fmt: skip
     placed.add_argument("name", metavar="NAME")
@@ -300,8 +306,8 @@ seen at once and rewrites nothing.
     placed.add_argument("--order", type=int, default=100, help="the least is tried first (100)")
     placed.add_argument("--colour", default="#5b6770", help="#rrggbb")
     placed.add_argument("--note", default="", help="why, for the record")
-    removed = add(
-        actions, "remove", command(remove_layer), "take a layer away",
+    removed = add_command(
+        actions, "remove", remove_layer, "take a layer away",
         "  headwater layers remove landing --preview",
     )  # fmt: skip
     removed.add_argument("name", metavar="NAME")
@@ -317,8 +323,8 @@ def _keep_given_url(parser: argparse.ArgumentParser) -> None:
             option.default = argparse.SUPPRESS
 
 
-def _add_rules(commands: Any, add: Any, command: Any) -> list[argparse.ArgumentParser]:
-    added = add(
+def _add_rules(commands: Any) -> list[argparse.ArgumentParser]:
+    added = add_command(
         commands,
         "rules",
         None,
@@ -336,37 +342,37 @@ in the journal.
   headwater rules reset""",
     )
     actions = added.add_subparsers(metavar="ACTION", required=True)
-    shown = add(
-        actions, "show", command(show_rules), "print the rules as JSON",
+    shown = add_command(
+        actions, "show", show_rules, "print the rules as JSON",
         "  headwater rules show --defaults",
     )  # fmt: skip
     which = shown.add_mutually_exclusive_group()
     which.add_argument("--defaults", action="store_true", help="those of the program")
     which.add_argument("--version", metavar="ID", help="those of an earlier version")
     which.add_argument("--versions", action="store_true", help="list the versions instead")
-    tried = add(
-        actions, "preview", command(preview_rules), "try rules on the names in the journal",
+    tried = add_command(
+        actions, "preview", preview_rules, "try rules on the names in the journal",
         "  headwater rules preview rules.json",
     )  # fmt: skip
-    placed = add(
-        actions, "set", command(set_rules), "put rules in force",
+    placed = add_command(
+        actions, "set", set_rules, "put rules in force",
         "  headwater rules set rules.json --note 'one name per nightly job'",
     )  # fmt: skip
     for one in (tried, placed):
         one.add_argument("file", metavar="FILE", help="JSON; a table left out is the program's")
     placed.add_argument("--note", default="", help="why, for the record")
-    reset = add(
-        actions, "reset", command(reset_rules), "return to the program's rules",
+    reset = add_command(
+        actions, "reset", reset_rules, "return to the program's rules",
         "  headwater rules reset",
     )  # fmt: skip
     return [shown, tried, placed, reset]
 
 
-def _add_hiding(commands: Any, add: Any, command: Any) -> list[argparse.ArgumentParser]:
-    hidden = add(
+def _add_hiding(commands: Any) -> list[argparse.ArgumentParser]:
+    hidden = add_command(
         commands,
         "hide",
-        command(hide),
+        hide,
         "take a dataset or a job out of lists and pictures",
         """\
 It is in no list, no search and no picture any more; the edges at it are not drawn, what lies behind
@@ -375,10 +381,10 @@ it is. Nothing is removed: admins reach it by its exact id, and show brings it b
   headwater hide dataset:s3://scratch/tmp --note "scratch"
   headwater hide job:default/smoke-test""",
     )
-    shown = add(
+    shown = add_command(
         commands,
         "show",
-        command(show),
+        show,
         "bring back what was hidden",
         "  headwater show dataset:s3://scratch/tmp",
     )

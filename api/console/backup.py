@@ -1,0 +1,79 @@
+"""``headwater backup`` and ``restore``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from api.console.call import Call, add_command, add_settings, disposing, now, tell_progress
+
+
+def backup(call: Call) -> int:
+    """Write the whole journal to a file."""
+    from api.backup import write_backup
+    from api.storage import open_storage
+
+    with disposing(open_storage(call.settings())) as database:
+        contents = write_backup(
+            database, Path(call.options.file), now, tell_progress(call, "documents")
+        )
+    call.say(
+        f"{contents.documents:,} documents, {contents.receipts:,} receipts: {call.options.file}"
+    )
+    return 0
+
+
+def restore(call: Call) -> int:
+    """Put a backup into the journal."""
+    from api.backup import read_backup
+    from api.storage import hold_alone, open_storage
+    from graph_model.gremlin.checkpoints import MARK_KEY
+    from graph_model.projector import EPOCH_KEY
+
+    settings = call.settings()
+    anew = {EPOCH_KEY: "", MARK_KEY: ""}  # an unknown epoch, no checkpoint: all is built anew
+    with disposing(open_storage(settings, make=True)) as database, hold_alone(settings, database):
+        contents = read_backup(
+            database,
+            Path(call.options.file),
+            anew,
+            replace=call.options.replace,
+            progress=tell_progress(call, "documents"),
+        )
+    call.say(f"{contents.documents:,} documents, {contents.receipts:,} receipts restored")
+    call.say("the next headwater serve builds graph and catalogue from them")
+    return 0
+
+
+def add_backup(commands: Any) -> None:
+    saved = add_command(
+        commands,
+        "backup",
+        backup,
+        "write the whole journal to a file",
+        """\
+One compressed file with every document, receipt and state, the same from SQLite and PostgreSQL.
+Works while the server runs. The file gets its name when it is complete, on disk and read again.
+Graph and catalogue are not in it: they are built from the journal. Nor are API keys.
+
+  headwater backup /backup/headwater-2026-01-31.gz
+  headwater backup moved.gz --data /srv/headwater""",
+    )
+    restored = add_command(
+        commands,
+        "restore",
+        restore,
+        "put a backup into the journal",
+        """\
+Everything is checked first; then all of it is restored or nothing. The server must not be running.
+What the journal holds already is kept, and the backup refused, unless --replace is given.
+
+  headwater restore /backup/headwater-2026-01-31.gz
+  headwater restore moved.gz --database postgresql://me@db.example.org/headwater""",
+    )
+    restored.add_argument(
+        "--replace", action="store_true", help="remove what the journal holds, then restore"
+    )
+    for added in (saved, restored):
+        added.add_argument("file", metavar="FILE")
+        add_settings(added, "data", "database")

@@ -1,0 +1,164 @@
+"""What the sub-commands share: a call with its settings, the running server, words of --help."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from api.settings import ROWS, Settings, read_settings
+from graph_model import console
+from graph_model.errors import ConfigurationError, HeadwaterError
+
+PROGRAM: Final = "headwater"
+_ANSWER_SECONDS: Final = 30
+_PROGRESS_EVERY: Final = 10_000
+
+
+class Call(console.Call):
+    """One call of the command, with its settings."""
+
+    __slots__ = ()
+
+    def settings(self) -> Settings:
+        """The settings of the environment, overridden by options of the same name."""
+        given = {
+            row.variable: str(value)
+            for row in ROWS
+            if (value := getattr(self.options, row.field, None)) is not None
+        }
+        return read_settings({**self.environment, **given})
+
+    def url(self) -> str:
+        """``--url``, else where the settings say that the server is."""
+        if self.options.url:
+            return str(self.options.url).rstrip("/")
+        settings = self.settings()
+        host = "127.0.0.1" if settings.host in {"0.0.0.0", "::"} else settings.host  # noqa: S104
+        return (
+            f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+        )
+
+    def api_key(self) -> str | None:
+        """The key for a running server. No option: other users of this computer see those."""
+        return self.environment.get("HEADWATER_API_KEY") or None
+
+    def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """One request to the running server; its JSON answer. Raises HeadwaterError in one line."""
+        url = self.url()
+        if not url.startswith(("http://", "https://")):
+            raise ConfigurationError(f"--url {url!r}: expected an http(s) address")
+        request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
+            url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        if api_key := self.api_key():
+            request.add_unredirected_header("X-API-Key", api_key)
+        try:
+            with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
+                answered: dict[str, Any] = json.load(answer)
+                return answered
+        except urllib.error.HTTPError as error:
+            raise HeadwaterError(f"{url}{path} answers {error.code}: {_message(error)}") from error
+        except (urllib.error.URLError, TimeoutError) as error:
+            raise HeadwaterError(
+                f"no Headwater answers at {url}: start it with make run (headwater serve), or name "
+                "another with --url"
+            ) from error
+        except ValueError as error:
+            raise HeadwaterError(f"what answers at {url} is no Headwater") from error
+
+
+Command = Callable[[Call], int]
+
+
+def _message(error: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(error)["message"])
+    except (ValueError, KeyError, TypeError):
+        return str(error.reason)
+
+
+@contextmanager
+def open_journal(call: Call) -> Iterator[Any]:
+    """The journal of the settings; a running server does not mind."""
+    from api.storage import open_storage
+    from graph_model.journal import SqlJournal
+
+    journal = SqlJournal(open_storage(call.settings()))
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+@contextmanager
+def disposing(database: Any) -> Iterator[Any]:
+    try:
+        yield database
+    finally:
+        database.dispose()
+
+
+def tell_progress(call: Call, what: str) -> Callable[[int, int], None]:
+    """Says at every ten thousand how far it is."""
+    said = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal said
+        if done - said >= _PROGRESS_EVERY:
+            said = done
+            call.say(f"  {done:,} of {total:,} {what}")
+
+    return progress
+
+
+def now() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def add_command(
+    commands: Any, name: str, command: Command | None, summary: str, text: str
+) -> argparse.ArgumentParser:
+    added: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.\n\n{text}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    if command is not None:
+        added.set_defaults(command=command)
+    return added
+
+
+def add_settings(command: argparse.ArgumentParser, *fields: str) -> None:
+    for row in ROWS:
+        if row.field in fields:
+            command.add_argument(
+                f"--{row.field.replace('_', '-')}",
+                metavar=row.variable.removeprefix("HEADWATER_"),
+                default=argparse.SUPPRESS,  # one given before an action is not undone by it
+                help=f"{row.help} (default: ${row.variable}, else {row.default or 'empty'})",
+            )
+
+
+def add_url(command: argparse._ActionsContainer) -> None:
+    command.add_argument(
+        "--url", help="the running Headwater (default: http://127.0.0.1:8080, from the settings)"
+    )
+
+
+def read_label(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (name and separator and value):
+        raise argparse.ArgumentTypeError("expected NAME=VALUE")
+    return name, value

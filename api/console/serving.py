@@ -1,0 +1,92 @@
+"""``headwater serve``, ``demo`` and ``doctor``."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from typing import Any
+
+from api.console.call import Call, add_command, add_settings, add_url
+from graph_model.errors import ConfigurationError
+
+
+def serve(call: Call) -> int:
+    """Start everything and serve until Ctrl-C."""
+    from api import server  # Flask, SQLAlchemy and the driver: 0.5 s that other commands save
+
+    return server.serve(call.settings(), call.environment, call.say)
+
+
+def demo(call: Call) -> int:
+    """Run the example pipeline in PySpark against a running Headwater."""
+    if importlib.util.find_spec("pyspark") is None:
+        raise ConfigurationError(
+            "the demo needs PySpark, which is not installed here: run make demo, or "
+            "pip install -r requirements/spark.txt"
+        )
+    call.ask("GET", "/health/live")
+    command = [sys.executable, "-m", "spark_agent_config.demo", "--url", call.url()]
+    # Spark's workers would take the first python3 in PATH, whatever its version
+    environment = {**call.environment, "PYSPARK_PYTHON": sys.executable}
+    return subprocess.run(command, check=False, env=environment).returncode  # noqa: S603 - ours
+
+
+def doctor(call: Call) -> int:
+    """Look at everything that a start needs; one line each."""
+    from api.doctor import examine
+
+    findings = examine(call.settings(), call.environment)
+    for finding in findings:
+        call.say(f"{'✓' if finding.right else '✗'} {finding.name:<12} {finding.said}")
+    wrong = sum(not finding.right for finding in findings)
+    call.say("all is well" if not wrong else f"{wrong} to mend")
+    return 1 if wrong else 0
+
+
+def add_serve(commands: Any) -> None:
+    added = add_command(
+        commands,
+        "serve",
+        serve,
+        "start Headwater and serve the page and the API",
+        """\
+Starts the embedded Gremlin Server (Java 17 or newer), opens the journal in the data folder, brings
+the graph up to date with it and listens. Ctrl-C stops everything in order.
+
+  headwater serve
+  headwater serve --port 8081 --gremlin-port 8183 --data /srv/headwater
+  headwater serve --gremlin-url ws://graph.example.org:8182/gremlin""",
+    )
+    add_settings(
+        added, "host", "port", "data", "database", "gremlin_port", "gremlin_url", "threads",
+        "log_level", "log_format",
+    )  # fmt: skip
+
+
+def add_demo(commands: Any) -> None:
+    added = add_command(
+        commands,
+        "demo",
+        demo,
+        "run a small PySpark pipeline that reports to a running Headwater",
+        """\
+Needs PySpark (make demo installs it). Prints links to what it drew.
+
+  headwater demo
+  headwater demo --url http://127.0.0.1:8081""",
+    )
+    add_url(added)
+
+
+def add_doctor(commands: Any) -> None:
+    added = add_command(
+        commands,
+        "doctor",
+        doctor,
+        "look at everything that a start needs, and say what to do",
+        """\
+  headwater doctor
+  headwater doctor --port 8081 --data /srv/headwater""",
+    )
+    add_settings(added, "host", "port", "data", "database", "gremlin_port")
