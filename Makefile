@@ -29,6 +29,8 @@ PAGE = frontend/node_modules/.installed
 SPARK4 = build/spark4
 SPARK4_READY = $(SPARK4)/.installed
 SPARK_JARS = $(VENV)/.spark-jars-fetched
+DBT = build/dbt
+DBT_READY = $(DBT)/.installed
 
 .PHONY: help
 help: ## Show this list
@@ -51,7 +53,7 @@ demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a run
 # --- working on it ---------------------------------------------------------------------------------
 
 .PHONY: test
-test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK_JARS) ## Run every test (ARGS= goes to pytest)
+test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK_JARS) $(DBT_READY) ## Run every test (ARGS= goes to pytest)
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest $(ARGS)
 	npm --prefix frontend test
 
@@ -95,6 +97,8 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	$(UV) $(UPGRADE) setup.cfg --extra spark --extra test --extra dev \
 	  -c requirements/serve.txt -c requirements/spark.txt -o requirements/development.txt
 	printf 'pyspark>=4.0,<4.1\n' | $(UV) $(UPGRADE) - -o requirements/spark4.txt
+	printf 'dbt-core>=1.10,<1.11\ndbt-duckdb>=1.10,<1.11\nopenlineage-dbt>=1.54,<2\n' \
+	  | $(UV) $(UPGRADE) --no-strip-extras - -o requirements/dbt.txt
 	printf 'setuptools>=77\nwheel\n' | $(UV) $(UPGRADE) - -o requirements/build.txt
 
 build/uv/bin/uv:
@@ -154,8 +158,16 @@ $(SPARK4_READY): requirements/spark4.txt requirements/build.txt | interpreter
 	$(SPARK4)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r requirements/spark4.txt
 	@touch $@
 
+# Its packages and ours exclude one another. Where they cannot be had, its tests are skipped.
+$(DBT_READY): requirements/dbt.txt requirements/build.txt | interpreter
+	@echo "Installing dbt, for the tests of OpenLineage's clients (requirements/dbt.txt, 160 MB)"
+	@"$(PYTHON)" -m venv "$(DBT)" \
+	  && $(DBT)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt \
+	  && $(DBT)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r requirements/dbt.txt \
+	  && touch $@ || echo "headwater: dbt cannot be installed here: its tests are skipped" >&2
+
 $(SPARK_JARS): tests/e2e/spark_jars.lock $(SERVE)
-	@echo "Fetching Delta Lake for the listener's tests (tests/e2e/spark_jars.lock)"
+	@echo "Fetching Delta Lake, OpenLineage's client and queries for the tests (tests/e2e/spark_jars.lock)"
 	$(BIN)/python -m tests.e2e.spark_jars
 	@touch $@
 

@@ -38,6 +38,12 @@ OPEN: Final = frozenset(
 PRODUCERS: Final = frozenset({"producer", "producer_at_root", "openlineage"})
 """Blueprints that take documents, the agents' handshake included."""
 
+DECLARING: Final = frozenset({"declarations"})
+"""Blueprints whose changes need a producer: who may report lineage may declare it."""
+
+ASKING: Final = frozenset({"impact.plan"})
+"""Endpoints that take a body and change nothing: they need what reading needs."""
+
 
 class Headers(Protocol):
     """Names in any case."""
@@ -76,7 +82,9 @@ def needed_roles(endpoint: str, method: str) -> frozenset[Role] | None:
         return None
     if blueprint in PRODUCERS:
         return frozenset({Role.PRODUCER})
-    return frozenset({Role.READER if method in _READING else Role.ADMIN})
+    if method in _READING or endpoint in ASKING:
+        return frozenset({Role.READER})
+    return frozenset({Role.PRODUCER if blueprint in DECLARING else Role.ADMIN})
 
 
 def presented_key(headers: Headers) -> str | None:

@@ -14,6 +14,7 @@ from api.access import Guard, guard
 from api.blueprint import Api
 from api.errors import register_error_handlers
 from api.exchange import watch
+from api.express import Express, raise_errors
 from api.rates import Rates
 from api.routes import openlineage, producer
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
@@ -51,11 +52,14 @@ def create_app(settings: Settings, service: Service) -> Flask:
     _measure(service)
     register_error_handlers(app)
     watch(app, service.metrics, time.monotonic)
+    raise_errors(app)
     secure(app, settings.cors_origins)
     anonymous = frozenset(map(Role, settings.anonymous))
-    guard(app, Guard(service.keys, anonymous, Rates(time.monotonic)))
+    keeper = Guard(service.keys, anonymous, Rates(time.monotonic))
+    guard(app, keeper)
     routes.register(app, _api(app))
-    app.wsgi_app = normalise_producer_paths(app.wsgi_app)  # type: ignore[assignment, method-assign]
+    express = Express(producer.EXPRESS | openlineage.EXPRESS, service, settings, keeper)
+    app.wsgi_app = normalise_producer_paths(express.before(app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
 
 

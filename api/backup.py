@@ -1,4 +1,4 @@
-"""``headwater backup`` and ``restore``: the whole journal in one file, and back.
+"""``headwater backup`` and ``restore``: the whole journal and the API keys in one file, and back.
 
 The file is gzip around the lines of ``graph_model.journal.archive``, the same from SQLite and from
 PostgreSQL, so a backup also moves a journal from one to the other. It appears under its name only
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from graph_model.errors import HeadwaterError, InvalidInput
 from graph_model.journal import SqlJournal
 from graph_model.journal.archive import Contents, Progress, dump, examine, load
+from graph_model.keys import SqlKeys
 
 if TYPE_CHECKING:
     from graph_model.database import Database
@@ -32,7 +33,7 @@ def write_backup(
 
     Works while a service runs. Raises HeadwaterError where it cannot be written.
     """
-    SqlJournal(database)  # tables of another version are refused, those that are missing made
+    _prepare(database)
     partial = file.with_name(f"{file.name}.partial")
     try:
         _write(database, partial, clock(), progress)
@@ -44,6 +45,12 @@ def write_backup(
     finally:
         partial.unlink(missing_ok=True)
     return contents
+
+
+def _prepare(database: Database) -> None:
+    """Tables of another version are refused, those that are missing made."""
+    SqlJournal(database)
+    SqlKeys(database)
 
 
 def _write(database: Database, partial: Path, created_at: int, progress: Progress) -> None:
@@ -75,7 +82,7 @@ def read_backup(
     progress: Progress,
 ) -> Contents:
     """Put a backup into the journal, all of it or nothing; see ``archive.load``."""
-    SqlJournal(database)
+    _prepare(database)
     return load(database, lambda: read_lines(file), settings, replace=replace, progress=progress)
 
 

@@ -16,11 +16,14 @@ from api.console import (
     backup,
     configuration,
     consuming,
+    declarations,
     governance,
+    impact,
     journal,
     keys,
     orders,
     projection,
+    quality,
     serving,
 )
 from api.console.call import PROGRAM, Call
@@ -73,7 +76,10 @@ def parser() -> argparse.ArgumentParser:
     projection.add_rebuild(commands)
     orders.add_forget(commands)
     orders.add_prune(commands)
+    declarations.add_declare(commands)
     governance.add_governance(commands)
+    quality.add_quality(commands)
+    impact.add_impact(commands)
     serving.add_doctor(commands)
     return root
 

@@ -11,6 +11,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Flask, Response, g, request
@@ -22,6 +23,7 @@ from api.principals import current_principal
 HEADER: Final = "X-Request-Id"
 _WELL_FORMED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _MOST_PATH: Final = 200
+_BROKEN: Final = 500
 UNMATCHED: Final = "unmatched"
 
 log = logging.getLogger("headwater.access")
@@ -49,7 +51,13 @@ def watch(app: Flask, metrics: Metrics, seconds: Callable[[], float]) -> None:
         response.headers[HEADER] = current_request_id.get()
         took = seconds() - g.began
         metrics.answered(request.method, route(), response.status_code, took)
-        _tell(response, took)
+        tell(
+            Exchange(
+                request.method, request.path, route(), response.status_code, took,
+                response.content_length or 0, request.content_length or 0,
+                current_principal().name,
+            )
+        )  # fmt: skip
         return response
 
     def forget(_error: BaseException | None) -> None:
@@ -66,21 +74,40 @@ def route() -> str:
     return request.url_rule.rule if request.url_rule is not None else UNMATCHED
 
 
-def _tell(response: Response, took: float) -> None:
-    """The access line. Queries stay out of it: they hold names, and nobody knows what else."""
-    if not log.isEnabledFor(logging.INFO):
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request that was answered; ``seconds`` is what it took, lengths are in bytes."""
+
+    method: str
+    path: str
+    route: str
+    status: int
+    seconds: float
+    sent: int
+    received: int
+    principal: str
+
+
+def tell(exchange: Exchange) -> None:
+    """The access line, a warning where we failed.
+
+    Queries stay out of it: they hold names, and nobody knows what else.
+    """
+    level = logging.WARNING if exchange.status >= _BROKEN else logging.INFO
+    if not log.isEnabledFor(level):
         return
     fields: dict[str, Any] = {
-        "method": request.method,
-        "path": request.path[:_MOST_PATH],
-        "route": route(),
-        "status": response.status_code,
-        "durationMs": round(took * 1000, 1),
-        "bytes": response.content_length or 0,
-        "bytesReceived": request.content_length or 0,
-        "principal": current_principal().name,
+        "method": exchange.method,
+        "path": exchange.path[:_MOST_PATH],
+        "route": exchange.route,
+        "status": exchange.status,
+        "durationMs": round(exchange.seconds * 1000, 1),
+        "bytes": exchange.sent,
+        "bytesReceived": exchange.received,
+        "principal": exchange.principal,
     }
-    log.info(
+    log.log(
+        level,
         "%(method)s %(path)r %(status)d %(durationMs).1f ms %(bytes)d B %(principal)s",
         fields,
         extra={FIELDS: fields},

@@ -15,15 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from marshmallow import ValidationError
+from marshmallow import Schema, ValidationError
 
 from api.bodies import Room, compact_json, parse_json, wire_hash
 from api.errors import InvalidRequest, flatten
 from api.schemas.event import EventSchema
-from api.schemas.plan import PlanSchema
+from api.schemas.plan import STAND_IN, PlanSchema
 from api.service import Service
 from graph_model import lifting, naming
-from graph_model.documents import read_labels, read_uuid
+from graph_model.documents import read_event, read_labels, read_plan, read_uuid
 from graph_model.errors import InvalidDocument
 from graph_model.journal import content_hash, make_submission
 from graph_model.store import DocumentKind, DocumentState, Receipt, StoredDocument, Submission
@@ -242,15 +242,29 @@ def _lifted(document: Any, version: str, lift: Callable[[Any], Any], path: str =
         raise InvalidDocument(inner, error.expected) from error
 
 
+# The typed pass takes nothing that the schemas refuse, and is many times faster; the schemas name
+# everything that is wrong with a document, where the pass stops at the first.
+
+
 def _check_plan(document: Any) -> None:
     try:
-        _PLAN.load(document)
-    except ValidationError as error:
-        raise InvalidRequest(flatten(error.messages)) from error
+        read_plan(document, STAND_IN)
+    except InvalidDocument:
+        _load(_PLAN, document, many=False)
+        raise
 
 
 def _check_events(documents: Sequence[Any]) -> None:
     try:
-        _EVENT.load(documents, many=True)
+        for document in documents:
+            read_event(document)
+    except InvalidDocument:
+        _load(_EVENT, documents, many=True)
+        raise
+
+
+def _load(schema: Schema, document: Any, *, many: bool) -> None:
+    try:
+        schema.load(document, many=many)
     except ValidationError as error:
         raise InvalidRequest(flatten(error.messages)) from error

@@ -11,6 +11,7 @@ import logging
 import re
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from graph_model import keys, naming
@@ -62,7 +63,11 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _masked_value(value: Any) -> Any:
-    return masked(value) if isinstance(value, str) else value
+    return _masked_field(value) if isinstance(value, str) else value
+
+
+# The fields of an access line (method, route, principal) are the same few texts all day.
+_masked_field: Final = lru_cache(maxsize=1_024)(masked)
 
 
 class TextLines(logging.Formatter):
@@ -101,12 +106,21 @@ def _time(record: logging.LogRecord) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def set_up_logging(level: str, form: str = "text") -> None:
-    """Everything that is logged goes to standard error, masked; ``form`` is one of FORMATS."""
+def tells_every_request(access: str, form: str) -> bool:
+    """Whether each request gets its line: for machines, not for people, unless somebody says so."""
+    return access == "all" or (access == "auto" and form == "json")
+
+
+def set_up_logging(level: str, form: str = "text", access: str = "auto") -> None:
+    """Everything that is logged goes to standard error, masked. ``form`` is one of FORMATS,
+    ``access``, which requests get a line, one of auto, all and errors.
+    """
     handler = logging.StreamHandler()
     handler.addFilter(Masking())
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    shown = logging.NOTSET if tells_every_request(access, form) else logging.WARNING
+    logging.getLogger("headwater.access").setLevel(shown)
     # "Task queue depth is 3": a busy moment is no warning; "Creating GraphTraversalSource": no news
     for name, least in (("waitress.queue", logging.ERROR), ("gremlinpython", logging.WARNING)):
         logging.getLogger(name).setLevel(least)

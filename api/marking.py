@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from api.principals import current_principal
-from api.replies import graph_reply, page_reply
+from api.replies import graph_reply, page_reply, to_json
 from api.service import Service
 from api.times import format_instant
 from graph_model import identity, labels
@@ -18,25 +18,57 @@ from graph_model.governance.marking import hide_nodes
 from graph_model.governance.previews import walk_datasets
 from graph_model.governance.standing import Governance
 from graph_model.keys import Role
+from graph_model.lanes import Lane, place_in_lanes
 from graph_model.store import Catalogue, Page
-from graph_model.view import GraphView
+from graph_model.view import DatasetNode, GraphView
 
 
 def marked_graph(
-    view: GraphView, governance: Governance, *, rebuilding: bool, layout: bool
+    view: GraphView,
+    governance: Governance,
+    *,
+    rebuilding: bool,
+    layout: bool,
+    group: str | None = None,
 ) -> dict[str, Any]:
-    """A graph reply, its nodes marked, without what is hidden: ``hidden`` counts that."""
+    """A graph reply, its nodes marked, without what is hidden: ``hidden`` counts that.
+
+    With ``group`` (``layer``) and ``layout`` in lanes.
+    """
     shown, hidden = hide_nodes(view, governance.hidden, layout=layout)
+    lanes = {}
+    if group is not None and layout:
+        shown, drawn_lanes = _in_lanes(shown, governance)
+        lanes = {"lanes": to_json(drawn_lanes)}
     reply = graph_reply(shown, rebuilding)
     for node in reply["nodes"]:
         mark(node, governance)
+        for check in node.get("quality", {}).get("failed", ()):
+            if _is_hidden_job(check["job"], governance.hidden):
+                check["job"] = None
     drawn = {node.get("layer") for node in reply["nodes"]}
     layers = [
         {"name": layer.name, "colour": layer.colour}
         for layer in governance.layers.items
         if layer.name in drawn
     ]
-    return {**reply, "layers": layers, "hidden": hidden}
+    return {**reply, "layers": layers, "hidden": hidden, **lanes}
+
+
+def _in_lanes(view: GraphView, governance: Governance) -> tuple[GraphView, tuple[Lane, ...]]:
+    layers = governance.layers
+    datasets = [node for node in view.nodes if isinstance(node, DatasetNode)]
+    layer_of = {node.id: layers.of(node.uri) for node in datasets}
+    return place_in_lanes(view, layer_of, [layer.name for layer in layers.items])
+
+
+def mark_declared(edges: Iterable[dict[str, Any]], catalogue: Catalogue) -> None:
+    """``origin: declared`` on the edges that no run stands behind, only what somebody declares."""
+    listed = list(edges)
+    declared = catalogue.declared_plans({plan for edge in listed for plan in edge["plans"]})
+    for edge in listed if declared else ():
+        if edge["plans"] and declared.issuperset(edge["plans"]):
+            edge["origin"] = labels.DECLARED
 
 
 def mark(node: dict[str, Any], governance: Governance) -> dict[str, Any]:
@@ -139,12 +171,19 @@ def _tagged_datasets(tag: str, governance: Governance, catalogue: Catalogue) -> 
 
 
 def filter_datasets(
-    keep: Callable[[DatasetRow], bool], query: str, start: int, limit: int, catalogue: Catalogue
+    keep: Callable[[DatasetRow], bool],
+    query: str,
+    start: int,
+    limit: int,
+    catalogue: Catalogue,
+    at: int | None,
 ) -> tuple[list[DatasetRow], int]:
-    """Rows ``start`` to ``start + limit`` of those kept, and how many there are in all."""
+    """Rows ``start`` to ``start + limit`` of those kept that were there at the time, and how many
+    there are in all.
+    """
     found: list[DatasetRow] = []
     total = 0
-    for row in _kept(keep, walk_datasets(catalogue, query)):
+    for row in _kept(keep, walk_datasets(catalogue, query, at)):
         if start <= total < start + limit:
             found.append(row)
         total += 1
@@ -163,3 +202,29 @@ def without_hidden_references(page: Mapping[str, Any], governance: Governance) -
         if plan["target"] is None or plan["target"]["id"] not in governance.hidden
     ]
     return {**page, "plans": plans}
+
+
+def without_hidden_jobs(reply: dict[str, Any], service: Service) -> dict[str, Any]:
+    """A reply of any depth: ``job`` is null where the job is hidden, runs of it are left out."""
+    hidden = service.governance.hidden
+    shown: dict[str, Any] = _without_jobs(reply, hidden) if hidden else reply
+    return shown
+
+
+def _without_jobs(value: Any, hidden: Collection[str]) -> Any:
+    if isinstance(value, list):
+        return [_without_jobs(one, hidden) for one in value if not _is_run_of(one, hidden)]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: None if key == "job" and _is_hidden_job(one, hidden) else _without_jobs(one, hidden)
+        for key, one in value.items()
+    }
+
+
+def _is_run_of(value: Any, hidden: Collection[str]) -> bool:
+    return isinstance(value, dict) and "rolledUp" in value and _is_hidden_job(value["job"], hidden)
+
+
+def _is_hidden_job(value: Any, hidden: Collection[str]) -> bool:
+    return isinstance(value, dict) and value.get("id") in hidden

@@ -8,7 +8,8 @@ status codes, route templates; never a name from a document.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -24,6 +25,14 @@ STATES: Final = ("ready", "rebuilding", "unavailable")
 _REQUEST_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _ROUND_SECONDS: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"})
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What came since the start: documents by kind, and requests with documents refused."""
+
+    received: Mapping[str, int]
+    refused: int
 
 
 class Metrics:
@@ -76,6 +85,22 @@ class Metrics:
     def refused(self, kind: str, status: int) -> None:
         """A request with documents of a kind was answered with an error."""
         self._refused.labels(kind, str(status)).inc()
+
+    def arrivals(self) -> Arrivals:
+        """What came so far."""
+        received = {
+            sample.labels["kind"]: int(sample.value)
+            for metric in self._received.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_total")
+        }
+        refused = sum(
+            sample.value
+            for metric in self._refused.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_total")
+        )
+        return Arrivals(received, int(refused))
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered; ``route`` is a template."""

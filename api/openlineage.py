@@ -28,6 +28,7 @@ from graph_model.openlineage import (
     read_event,
     subject_key,
 )
+from graph_model.openlineage.declarations import refuse_statement
 from graph_model.store import DocumentKind, Submission
 
 SPECIFICATION: Final = OPENLINEAGE
@@ -86,13 +87,12 @@ def prepare_event(document: Any, key_scope: str = "") -> Submission:
     ``key_scope`` is the capture scope: that of the key which it came with.
     """
     masked = naming.mask_secrets(document)
-    event = read_event(masked) if isinstance(masked, Mapping) else _no_object()
+    if not isinstance(masked, Mapping):
+        raise InvalidDocument("", "a JSON object")
+    refuse_statement(masked)
+    event = read_event(masked)
     kind, key = KINDS[type(event)], subject_key(event)
     return make_submission(kind, SPECIFICATION, key, key_scope, compact_json(masked))
-
-
-def _no_object() -> Event:
-    raise InvalidDocument("", "a JSON object")
 
 
 def _prepare_batch(document: Any, scope: str, batch: Batch) -> tuple[Submission, ...]:

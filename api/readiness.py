@@ -57,6 +57,8 @@ def ask(service: Service) -> Readiness:
         checks["graph"] = "ok" if service.projector.state == "ready" else service.projector.state
     except HeadwaterError as error:
         checks["graph"] = masked(str(error))
+    if (trouble := service.projector.trouble) is not None:
+        checks["projection"] = masked(trouble)
     if service.engine is not None and (memory := service.engine.memory) is not None:
         checks["memory"] = str(memory)
     status = _status(checks, service.projector.state)

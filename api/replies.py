@@ -5,13 +5,18 @@ Field names become camelCase; ``source`` and ``target`` of an edge become ``from
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from graph_model import labels
 from graph_model.answers import ColumnStep, PlanPage, RunView
+from graph_model.impact.check import CheckReport, PlanCheck
+from graph_model.impact.report import ImpactReport
 from graph_model.inspection import OperationView
 from graph_model.lineage import Partial
+from graph_model.run_trees import RunBranch, RunBrief, RunTree
 from graph_model.store import Page
 from graph_model.view import (
     ColumnEdgeView,
@@ -28,8 +33,8 @@ _NODE_KINDS: Final[dict[type, str]] = {
     JobNode: "job",
     ColumnNodeView: "column",
 }
-#: Fields of a node that are left out when they were not asked for.
-_OPTIONAL: Final = ("columns", "place")
+#: Fields of a node that are left out where they were not asked for, or nothing is known.
+_OPTIONAL: Final = ("columns", "more", "place", "quality")
 
 
 def to_json(value: Any) -> Any:
@@ -52,12 +57,21 @@ def page_reply(page: Page[Any]) -> dict[str, Any]:
     return {"items": to_json(page.items), "total": page.total, "next": page.next}
 
 
-def runs_reply(page: Page[RunView]) -> dict[str, Any]:
-    """Runs as their list shows them: without their executions."""
+def runs_reply(
+    page: Page[RunView], states: Mapping[str, RunBrief], going: Sequence[RunBrief]
+) -> dict[str, Any]:
+    """Runs as their list shows them, without their executions.
+
+    ``states``: what OpenLineage tells of some; ``going``: the runs that have not ended.
+    """
     reply = page_reply(page)
     for item in reply["items"]:
         del item["items"], item["partial"]
-    return reply
+        told = states.get(item["id"])
+        item["told"] = to_json(told)
+        if told is not None and told.state not in labels.STATES:
+            item["state"] = told.state
+    return {**reply, "open": to_json(tuple(going))}
 
 
 def graph_reply(view: GraphView, rebuilding: bool) -> dict[str, Any]:
@@ -76,6 +90,35 @@ def graph_reply(view: GraphView, rebuilding: bool) -> dict[str, Any]:
     }
 
 
+def impact_reply(report: ImpactReport) -> dict[str, Any]:
+    """The table of what lies downstream."""
+    return {
+        "starts": to_json(report.starts),
+        "items": to_json(report.items),
+        "total": len(report.items),
+        "asOf": report.as_of,
+        "depth": {"asked": report.depth_asked, "reached": report.depth_reached},
+        "folded": report.folded,
+        "partial": to_json(report.partial),
+        "hidden": report.hidden,
+        "verdict": report.verdict,
+    }
+
+
+def check_reply(report: CheckReport) -> dict[str, Any]:
+    """What captured plans change, and what that breaks."""
+    return {
+        "plans": [_plan_check(plan) for plan in report.plans],
+        "missing": list(report.missing),
+        **impact_reply(report.impact),
+    }
+
+
+def _plan_check(plan: PlanCheck) -> dict[str, Any]:
+    changes = [{**to_json(change), "effect": change.effect.value} for change in plan.changes]
+    return {"job": plan.job, "target": plan.target, "plan": plan.plan, "changes": changes}
+
+
 def _node(node: Node) -> dict[str, Any]:
     reply: dict[str, Any] = {"kind": _NODE_KINDS[type(node)], **to_json(node)}
     for name in _OPTIONAL:
@@ -87,11 +130,13 @@ def _node(node: Node) -> dict[str, Any]:
 
 def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
     if isinstance(edge, ColumnEdgeView):
+        chain = {} if edge.hops is None else {"hops": edge.hops}
         return _between(edge, edge.kind) | {
             "how": edge.how,
             "expression": edge.expression,
             "plans": list(edge.plans),
             "jobs": list(edge.jobs),
+            **chain,
         }
     reply = _between(edge, "feeds") | {"plans": list(edge.plans)}
     if edge.modes:
@@ -140,4 +185,31 @@ def _column_step(step: ColumnStep) -> dict[str, Any]:
         "kind": step.kind,
         "how": step.how,
         "expression": step.expression,
+        "origin": step.origin,
+        "masking": step.masking,
+    }
+
+
+def run_tree_reply(tree: RunTree, executions: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A run with its tree; ``executions``: the items of its run vertex, and whether all are."""
+    listed = executions or {"items": [], "partial": None}
+    return {
+        **branch_reply(tree.branch),
+        "parent": to_json(tree.parent),
+        "root": to_json(tree.root),
+        "ancestors": to_json(tree.ancestors),
+        "history": to_json(tree.history),
+        "facets": tree.facets,
+        "items": listed["items"],
+        "partial": to_json(tree.partial) or listed["partial"],
+    }
+
+
+def branch_reply(branch: RunBranch) -> dict[str, Any]:
+    """A run with those below it."""
+    return {
+        **to_json(branch.run),
+        "rolledUp": branch.rolled_up,
+        "below": dict(branch.below),
+        "children": [branch_reply(child) for child in branch.children],
     }

@@ -27,6 +27,10 @@ class Projector(Protocol):
         """``ready``, ``rebuilding`` or ``unavailable``."""
 
     @property
+    def trouble(self) -> str | None:
+        """Why nothing is projected while the state is ``unavailable``."""
+
+    @property
     def rules(self) -> Rules:
         """The naming rules that what stands was projected under."""
 

@@ -27,6 +27,7 @@ OF_OTHERS: Final = (
 _OF_TESTS: Final = "HEADWATER_TEST_"
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("text", "json")
+ACCESS_LOGS: Final = ("auto", "all", "errors")
 ANONYMOUS_ROLES: Final = ("reader", "producer")
 """What callers without a key may be at most; nobody is an admin by default."""
 GREMLIN_DIALECTS: Final = ("tinkerpop", "neptune")
@@ -55,6 +56,7 @@ class Settings:
     threads: int
     log_level: str
     log_format: str
+    access_log: str
     anonymous: frozenset[str]
     insecure: bool
     cors_origins: tuple[str, ...]
@@ -128,6 +130,12 @@ def _log_level(text: str) -> str:
 def _log_format(text: str) -> str:
     if text.lower() not in LOG_FORMATS:
         raise ValueError(f"one of {', '.join(LOG_FORMATS)}")
+    return text.lower()
+
+
+def _access_log(text: str) -> str:
+    if text.lower() not in ACCESS_LOGS:
+        raise ValueError(f"one of {', '.join(ACCESS_LOGS)}")
     return text.lower()
 
 
@@ -288,6 +296,14 @@ ROWS: Final[tuple[Row, ...]] = (
         "text",
         "text: lines for people; json: one JSON object a line.",
         _log_format,
+    ),
+    Row(
+        "access_log",
+        "HEADWATER_ACCESS_LOG",
+        "auto",
+        "all: a line for each request; errors: for those that the server failed at, and one line "
+        "now and then that sums up what arrived; auto: all with json, errors with text.",
+        _access_log,
     ),
     Row(
         "anonymous",

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from bench.ingest.service import cpu_of
 from graph_model import identity, labels
 from graph_model.errors import GraphTimeout
 from graph_model.facts import Edge, FactCollector, Facts, Vertex, edge, properties
@@ -65,7 +66,9 @@ def measure(folder: Path, size: int, heap_mb: int) -> dict[str, Any]:
     found["start_s"], _ = timed(server.start)
     with server:
         graph = open_graph(server.url)
+        before = cpu_of(server.pid or 0)
         found["load_s"], _ = timed(lambda: graph.load(file))
+        found["load_cpu_s"] = round(cpu_of(server.pid or 0) - before, 1)
         found |= {"same": graph.count() == (vertices, edges), "loaded_rss_mb": resident(server.pid)}
         found["loaded_heap_mb"] = heap_in_use(server.pid)
         graph.close()

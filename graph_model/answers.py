@@ -8,11 +8,13 @@ through here, so an answer is the same wherever it is asked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from graph_model import identity, labels, naming
+from graph_model.about import About, DatasetAbout, JobAbout
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import (
     DatasetRow,
@@ -23,11 +25,32 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
 )
+from graph_model.filtering import (
+    EVERYTHING,
+    Filter,
+    keep_datasets,
+    keep_derivations,
+    keep_jobs,
+    keep_nodes,
+    limit_nodes,
+)
+from graph_model.governance.previews import walk_datasets
+from graph_model.governance.quality_rules import QualityRule
 from graph_model.history import repeated_executions
 from graph_model.history.past import Past, moment_of
 from graph_model.inspection import PlanInspection, inspect
-from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial, Question
+from graph_model.lineage import (
+    HUB_LIMIT,
+    Answer,
+    ColumnNode,
+    Lineage,
+    Partial,
+    Question,
+    keep_ends,
+)
 from graph_model.naming import Rules
+from graph_model.openlineage.descriptions import ColumnDescription, Tag
+from graph_model.openlineage.inspection import Use, draw_told
 from graph_model.projection.plans import read_plan_document
 from graph_model.references import References
 from graph_model.store import (
@@ -41,26 +64,33 @@ from graph_model.store import (
     RunSummary,
     walk_pages,
 )
+from graph_model.told_plans import ToldPlan, ToldPlans, raw_events
 from graph_model.translate import PlanDocument
-from graph_model.view import ColumnSpelling, GraphView, LastRun, Names, draw, iso, last_run
+from graph_model.view import (
+    ColumnSpelling,
+    GraphView,
+    LastRun,
+    Names,
+    draw,
+    iso,
+    last_run,
+)
+from graph_model.view import DatasetReference as DatasetReference
+from graph_model.view import JobReference as JobReference
 
+#: The origin of what a plan's own document says.
+PLAN = "plan"
 _PLANS_SHOWN = 200
 _EXECUTIONS_SHOWN = 20
 _RECENT = 1_000
+_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class JobReference:
-    id: str
-    namespace: str
-    name: str
+class SourceReference(DatasetReference):
+    """A dataset that a plan reads; ``origin``: plan, or what of OpenLineage's says so."""
 
-
-@dataclass(frozen=True, slots=True)
-class DatasetReference:
-    id: str
-    uri: str
-    label: str
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +162,8 @@ class JobPage:
     runs: int
     last_run: LastRun | None
     plans: tuple[PlanItem, ...]
+    producer: str | None = None
+    about: JobAbout | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +182,8 @@ class SchemaColumnView:
     name: str
     path: str
     type: str | None
+    description: str = ""
+    tags: tuple[Tag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +215,7 @@ class DatasetPage:
     writers: tuple[Neighbour, ...]
     readers: tuple[Neighbour, ...]
     partition_keys: tuple[str, ...]
+    about: DatasetAbout | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +240,23 @@ class ColumnStep:
     kind: str
     how: str
     expression: str
+    origin: str = PLAN
+    masking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobLinkView:
+    """A job that the plan goes by; ``column`` of its target, None: the whole."""
+
+    job: JobReference
+    column: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanPage:
-    """The fine view of one plan."""
+    """The fine view of one plan. ``origin`` is that of the edge to its target; ``openlineage`` is
+    what events tell, None for a plan with a document.
+    """
 
     id: str
     plan_id: str
@@ -222,14 +269,17 @@ class PlanPage:
     command: str
     mode: str
     labels: Any
-    target: DatasetReference
-    sources: tuple[DatasetReference, ...]
+    target: DatasetReference | None
+    sources: tuple[SourceReference, ...]
     inspection: PlanInspection[DatasetReference]
     columns: tuple[ColumnStep, ...]
     executions: tuple[ExecutionView, ...]
     other_plans: int
     gaps: Any
     document: Any | None
+    origin: str = PLAN
+    links: tuple[JobLinkView, ...] = ()
+    openlineage: ToldPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +301,15 @@ class Answers:
         journal: Journal,
         *,
         rules: Rules = naming.DEFAULT_RULES,
+        quality_rules: Sequence[QualityRule] = (),
     ) -> None:
         self._graph = graph
         self._catalogue = catalogue
         self._journal = journal
         self._rules = rules
         self.references = References(catalogue, graph, rules)
+        self._about = About(catalogue, quality_rules)
+        self._told = ToldPlans(catalogue, journal, rules)
 
     # --- graphs
 
@@ -268,48 +321,91 @@ class Answers:
         limit: int,
         at: int | None,
         layout: bool,
+        job: str | None = None,
         keep: Callable[[DatasetRow], bool] | None = None,
     ) -> GraphView:
-        """All jobs and tables; with a namespace its jobs and the tables beside them.
+        """All jobs and tables; with a namespace or a job (an id) that, and the tables beside it.
 
         With ``keep`` the tables that it wants, and the jobs that read or write one of them.
         """
-        jobs = self._catalogue.list_jobs(
-            query="", namespace=namespace, limit=min(limit, 1000), at=at
-        )
-        datasets = self._catalogue.list_datasets(query="", limit=min(limit, 1000), at=at)
-        job_ids = {i.job.id for i in jobs.items if at is None or i.last_at is not None}
-        dataset_ids = {i.dataset.id for i in datasets.items if i.dataset.kind != "name"}
-        if at is not None:  # what did not exist yet is not drawn
-            dataset_ids = set(self._catalogue.seen(dataset_ids, at))
-        answer = self._lineage().overview(dataset_ids, job_ids, at)
+        lineage = self._lineage()
+        if namespace or query or job or keep is not None:
+            found, more = self._matching(namespace, query, job, keep, limit, at)
+            datasets, jobs, hub = lineage.around(*found, at)
+        else:
+            (datasets, jobs), more = self._first(limit, at)
+            hub = False
+        answer = lineage.overview(datasets, jobs, at)
+        if hub:
+            answer = replace(answer, partial=answer.partial or Partial("hub", HUB_LIMIT))
         answer = self._narrow(answer, namespace, query)
-        if keep is not None:
-            answer = self._keep(answer, keep)
-        total = len(answer.datasets) + len(answer.jobs)
-        cut = total > limit or jobs.next is not None or datasets.next is not None
+        answer = self._filter(answer, lineage.past, Filter(namespace, job, keep), frozenset())
+        cut = more or len(answer.datasets) + len(answer.jobs) > limit
         answer = limit_nodes(answer, limit, cut=cut)
-        return self._draw(answer, at, jobs=True, columns=False, layout=layout)
+        return self._draw(answer, lineage.past, at, jobs=True, columns=False, layout=layout)
 
-    def _keep(self, answer: Answer, keep: Callable[[DatasetRow], bool]) -> Answer:
-        datasets = {row.id for row in self._catalogue.datasets(answer.datasets) if keep(row)}
-        jobs = {
-            use.job for use in answer.plans if not datasets.isdisjoint({*use.sources, *use.targets})
-        }
-        return keep_nodes(answer, datasets, jobs)
+    def _first(self, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
+        """The first datasets and jobs, and whether there are more."""
+        most = min(limit, _AT_ONCE)
+        jobs = self._catalogue.list_jobs(limit=most, at=at)
+        datasets = self._catalogue.list_datasets(limit=most, at=at)
+        ids = {i.dataset.id for i in datasets.items if i.dataset.kind != "name"}
+        more = jobs.next is not None or datasets.next is not None
+        return (ids, {i.job.id for i in jobs.items}), more
+
+    def _matching(
+        self,
+        namespace: str | None,
+        query: str,
+        job: str | None,
+        keep: Callable[[DatasetRow], bool] | None,
+        limit: int,
+        at: int | None,
+    ) -> tuple[tuple[set[str], set[str]], bool]:
+        """As ``_first``, those that a filter asks for."""
+        most = min(limit, _AT_ONCE)
+        datasets: list[str] = []
+        if keep is not None or (query and job is None):
+            rows = walk_datasets(self._catalogue, query, at)
+            wanted = (row.id for row in rows if row.kind != "name" and (keep is None or keep(row)))
+            datasets = list(islice(wanted, most + 1))
+        if job is not None:
+            return (set(datasets[:most]), {job}), len(datasets) > most
+        jobs: set[str] = set()
+        more = False
+        for space, name in _job_queries(namespace, query) if namespace or query else ():
+            page = self._catalogue.list_jobs(query=name, namespace=space, limit=most, at=at)
+            jobs |= {item.job.id for item in page.items}
+            more |= page.next is not None
+        return (set(datasets[:most]), jobs), more or len(datasets) > most
+
+    def _filter(self, answer: Answer, past: Past, wanted: Filter, asked: frozenset[str]) -> Answer:
+        """What of an answer somebody wants to see; ``asked`` (ids) stays."""
+        if wanted.namespace or wanted.job:
+            plans = past.plans({plan for edge in answer.column_edges for plan in edge.plans})
+            rows = self._catalogue.jobs({*answer.jobs, *(row.job for row in plans.values())})
+            jobs = {row.id for row in rows if wanted.takes(row)}
+            if answer.jobs:
+                answer = keep_jobs(answer, jobs, asked)
+            else:
+                derived = {plan for plan, row in plans.items() if row.job in jobs}
+                answer = keep_derivations(answer, derived, asked)
+        if wanted.keep is not None:
+            datasets = self._catalogue.datasets(answer.datasets)
+            home = {column.dataset for column in answer.columns if column.id in asked}
+            kept = {row.id for row in datasets if wanted.keep(row)}
+            answer = keep_datasets(answer, kept, asked | home)
+        return answer
 
     def _narrow(self, answer: Answer, namespace: str | None, query: str) -> Answer:
         """Keep what matches the words asked for, and what stands beside it."""
-        if not namespace and not query:
-            return answer
-        beside = {d for use in answer.plans for d in (*use.sources, *use.targets)}
         if not query:
-            return replace(answer, datasets=tuple(d for d in answer.datasets if d in beside))
+            return answer
         needle = query.casefold()
         rows = self._catalogue.datasets(answer.datasets)
         datasets = {row.id for row in rows if needle in row.uri.casefold()}
         if namespace:
-            datasets &= beside
+            datasets &= {d for use in answer.plans for d in (*use.sources, *use.targets)}
         jobs = {
             row.id
             for row in self._catalogue.jobs(answer.jobs)
@@ -328,15 +424,23 @@ class Answers:
         *,
         jobs: bool = True,
         layout: bool = False,
+        wanted: Filter = EVERYTHING,
         expired: Callable[[], bool] = lambda: False,
         time_limit_ms: int = 0,
     ) -> GraphView:
-        """The neighbourhood of ``question.node`` (an id that ``references`` resolved)."""
-        answer = self._lineage(expired, time_limit_ms).ask(question)
+        """The neighbourhood of ``question.node`` (an id that ``references`` resolved).
+
+        ``wanted`` leaves nodes out of what was found, never the one asked about.
+        """
+        lineage = self._lineage(expired, time_limit_ms)
+        answer = lineage.ask(question)
         if identity.kind_of(question.node) == labels.DATASET:
             question = replace(question, node=self._location(question.node, question.at))
+        answer = self._filter(answer, lineage.past, wanted, frozenset({question.node}))
         columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
-        view = self._draw(answer, question.at, jobs=jobs, columns=columns, layout=layout)
+        view = self._draw(
+            answer, lineage.past, question.at, jobs=jobs, columns=columns, layout=layout
+        )
         return replace(view, focus=question.node)
 
     def column_lineage(
@@ -345,20 +449,29 @@ class Answers:
         column: str | None,
         question: Question,
         *,
+        ends: bool = False,
         layout: bool = False,
         expired: Callable[[], bool] = lambda: False,
         time_limit_ms: int = 0,
     ) -> GraphView:
-        """Columns across jobs, from one column or from all of a dataset (URI or id)."""
+        """Columns across jobs, from one column or from all of a dataset (URI or id).
+
+        ``ends``: what a chain begins and ends with alone (``lineage.keep_ends``).
+        """
         dataset_id = self.references.dataset(dataset.removeprefix("dataset:"), question.at)
         if column is not None:
             start = [self.references.column(dataset_id, column)]
         else:
             start = self._schema_column_ids(dataset_id, question.at)
-        answer = self._lineage(expired, time_limit_ms).ask_columns(start, question)
+        lineage = self._lineage(expired, time_limit_ms)
+        answer = lineage.ask_columns(start, question)
+        if ends:
+            answer = keep_ends(answer, start)
         if dataset_id not in answer.datasets:
             answer = replace(answer, datasets=tuple(sorted({*answer.datasets, dataset_id})))
-        view = self._draw(answer, question.at, jobs=False, columns=True, layout=layout)
+        view = self._draw(
+            answer, lineage.past, question.at, jobs=False, columns=True, layout=layout
+        )
         return replace(view, focus=dataset_id if column is None else start[0])
 
     def _lineage(
@@ -372,22 +485,30 @@ class Answers:
         return [identity.column_id(dataset, column["path"]) for column in listed]
 
     def _draw(
-        self, answer: Answer, at: int | None, *, jobs: bool, columns: bool, layout: bool
+        self,
+        answer: Answer,
+        past: Past,
+        at: int | None,
+        *,
+        jobs: bool,
+        columns: bool,
+        layout: bool,
     ) -> GraphView:
-        names = self._names(answer, at, columns=columns)
+        names = self._names(answer, past, at, columns=columns)
         return draw(answer, names, jobs=jobs, columns=columns, layout=layout)
 
-    def _names(self, answer: Answer, at: int | None, *, columns: bool) -> Names:
+    def _names(self, answer: Answer, past: Past, at: int | None, *, columns: bool) -> Names:
         datasets = answer.datasets
         plans = {plan for edge in answer.column_edges for plan in edge.plans}
         return Names(
             datasets={row.id: row for row in self._catalogue.datasets(datasets)},
             jobs={row.id: row for row in self._catalogue.jobs(answer.jobs)},
             catalog_names=self._catalog_names(datasets, at),
-            last_writes=Past(self._catalogue).last_writes(datasets, at),
+            last_writes=past.last_writes(datasets, at),
             last_executions=self._catalogue.last_executions(answer.jobs, at),
-            columns=self._spellings(datasets, at) if columns else {},
-            plan_jobs={row.id: row.job for row in self._catalogue.logical_plans(plans)},
+            columns=self._spellings(answer.columns, at) if columns else {},
+            plan_jobs={row.id: row.job for row in past.plans(plans).values()},
+            quality=self._about.quality(datasets, at),
         )
 
     def _catalog_names(self, datasets: Collection[str], at: int | None) -> dict[str, list[str]]:
@@ -399,12 +520,17 @@ class Answers:
                 names[row.location].append(uris[row.name])
         return {location: sorted(found) for location, found in names.items()}
 
-    def _spellings(self, datasets: Collection[str], at: int | None) -> dict[str, ColumnSpelling]:
+    def _spellings(
+        self, columns: Collection[ColumnNode], at: int | None
+    ) -> dict[str, ColumnSpelling]:
+        ids = {(column.dataset, column.path): column.id for column in columns}
         spellings: dict[str, ColumnSpelling] = {}
-        for dataset, schema in self._catalogue.newest_schemas(datasets, at).items():
-            for position, column in enumerate(json.loads(schema.columns)):
-                key = identity.column_id(dataset, column["path"])
-                spellings[key] = ColumnSpelling(column["name"], column.get("type"), position)
+        schemas = self._catalogue.newest_schemas({dataset for dataset, _ in ids}, at)
+        for dataset, schema in schemas.items():
+            for position, listed in enumerate(json.loads(schema.columns)):
+                key = ids.get((dataset, listed["path"]))
+                if key is not None:
+                    spellings[key] = ColumnSpelling(listed["name"], listed.get("type"), position)
         return spellings
 
     def _location(self, dataset: str, at: int | None) -> str:
@@ -458,6 +584,8 @@ class Answers:
             runs=self._catalogue.list_runs(job, at=at, limit=1).total,
             last_run=last_run(newest),
             plans=tuple(reversed(items)),
+            producer=newest.producer if newest else None,
+            about=self._about.job(job, at),
         )
 
     def _plan_item(
@@ -520,7 +648,7 @@ class Answers:
             raise NotFound("run", run)
         page = self._catalogue.executions(job=job, run=run, limit=_RECENT)
         cut = Partial("executions", _RECENT) if page.next is not None else None
-        return replace(_run_view(found[0]), items=self._execution_views(page.items), partial=cut)
+        return replace(_run_view(found[0]), items=self.execution_views(page.items), partial=cut)
 
     def _job_row(self, job: str) -> JobRow:
         rows = self._catalogue.jobs((job,))
@@ -563,6 +691,7 @@ class Answers:
             writers=self._neighbours(written_by, times),
             readers=self._readers(past, dataset, at),
             partition_keys=tuple(sorted(keys)),
+            about=self._about.dataset(dataset, at),
         )
 
     def _readers(self, past: Past, dataset: str, at: int | None) -> tuple[Neighbour, ...]:
@@ -603,13 +732,12 @@ class Answers:
         row = self._catalogue.newest_schemas((dataset,), at).get(dataset)
         if row is None:
             return None
+        described = self._about.columns(dataset, at)
         return SchemaView(
             row.id,
             tuple(
-                SchemaColumnView(
-                    identity.column_id(dataset, c["path"]), c["name"], c["path"], c.get("type")
-                )
-                for c in json.loads(row.columns)
+                _schema_column(dataset, column, described.get(column["path"]))
+                for column in json.loads(row.columns)
             ),
         )
 
@@ -630,7 +758,7 @@ class Answers:
             rows += [row for row in page.items if row.id not in repeated]
             cursor = page.next
             if cursor is None or len(rows) == limit:
-                return Page(self._execution_views(rows), page.total - len(repeated), cursor)
+                return Page(self.execution_views(rows), page.total - len(repeated), cursor)
 
     def _repeated(self, dataset: str, at: int | None) -> frozenset[str]:
         """Ids of executions at or before ``at`` that tell a write of the dataset once more."""
@@ -659,10 +787,10 @@ class Answers:
             rows = [r for r in page.items if r.kind == "write" and r.id not in repeated]
             for row in self._touching(rows, dataset, partition):
                 if row.state == labels.COMPLETED:
-                    views = self._execution_views([row, *failed])
+                    views = self.execution_views([row, *failed])
                     return LastWriter(views[0], views[1:])
                 failed.append(row)
-        return LastWriter(None, self._execution_views(failed))
+        return LastWriter(None, self.execution_views(failed))
 
     def _known_partition(self, dataset: str, partition: str) -> str:
         """``DT=2026-01-01`` as ingestion spells it."""
@@ -703,8 +831,14 @@ class Answers:
     # --- plans
 
     def plan(self, plan_id: str, *, at: int | None, document: bool, layout: bool) -> PlanPage:
-        """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id."""
-        row, others = self._plan_row(plan_id)
+        """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id.
+
+        Of OpenLineage, which has no plans, by a run's id (the client's) as well.
+        """
+        found = self._plan_row(plan_id)
+        if found is None:
+            return self._told_page(plan_id, at, document=document, layout=layout)
+        row, others = found
         others = max(others, self._other_bodies(row.plan_id))
         stored = self._journal.plan_document(row.plan_id, row.content_hash)
         if stored is None:
@@ -713,8 +847,7 @@ class Answers:
         logical = self._catalogue.logical_plans((row.logical_plan,))
         if not logical:
             raise NotFound("plan", plan_id)
-        sources = self._sources_of((row.logical_plan,)).get(row.logical_plan, [])
-        references = self._dataset_references({logical[0].target, *sources})
+        references, reads = self._reads(row.logical_plan, logical[0].target)
         page = self._catalogue.executions(
             plan_id=row.plan_id, logical_plan=row.logical_plan, at=at, limit=_EXECUTIONS_SHOWN
         )
@@ -731,16 +864,91 @@ class Answers:
             mode=logical[0].mode,
             labels=json.loads(row.labels),
             target=references[logical[0].target],
-            sources=tuple(references[d] for d in sorted(sources) if d in references),
+            sources=_source_references(reads),
             inspection=inspect(plan_document, references_of=self._named, layout=layout),
             columns=self._column_steps(row.logical_plan, logical[0].target),
-            executions=self._execution_views(page.items),
+            executions=self.execution_views(page.items),
             other_plans=others,
             gaps=json.loads(logical[0].gaps),
             document=json.loads(stored.body) if document else None,
         )
 
-    def _plan_row(self, plan_id: str) -> tuple[ExecutionPlanRow, int]:
+    def _reads(self, plan: str, target: str) -> tuple[dict[str, DatasetReference], list[Use]]:
+        """The datasets of a plan by id, and those it reads with the origin of the edge."""
+        page = self._graph.edges((plan,), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        origins = {edge.out_id: str(edge.value("origin") or PLAN) for edge in page.edges}
+        references = self._dataset_references({target, *origins})
+        reads = [
+            Use(key, references[key], origins[key]) for key in sorted(origins) if key in references
+        ]
+        return references, reads
+
+    def _told_page(self, plan_id: str, at: int | None, *, document: bool, layout: bool) -> PlanPage:
+        """A plan that events tell: the newest run speaks."""
+        found = self._told.find(plan_id, at)
+        plan, execution = found.logical_plan, found.execution
+        logical = self._catalogue.logical_plans((plan,))
+        if not logical:
+            raise NotFound("plan", plan_id)
+        references, reads = self._reads(plan, logical[0].target)
+        target = references.get(logical[0].target)
+        origin = self._write_origin(plan)
+        write = Use(logical[0].target, target, origin) if target else None
+        documents = self._told.events(execution)
+        told = self._told.read(execution, documents, reads, write)
+        job = self._job_references((execution.job,))[execution.job]
+        name = told.name or job.name
+        steps = self._column_steps(plan, logical[0].target, told=True)
+        page = self._catalogue.executions(logical_plan=plan, at=at, limit=_EXECUTIONS_SHOWN)
+        return PlanPage(
+            id=plan,
+            plan_id=execution.plan_id,
+            plan=plan,
+            job=job,
+            name=name,
+            system=told.system,
+            agent=told.producer,
+            api_version="",
+            command=execution.command,
+            mode=logical[0].mode,
+            labels={},
+            target=target,
+            sources=_source_references(reads),
+            inspection=draw_told(told.datasets, name, _expressions(told, steps), layout=layout),
+            columns=steps,
+            executions=self.execution_views(page.items),
+            other_plans=found.others,
+            gaps=json.loads(logical[0].gaps),
+            document=raw_events(documents) if document else None,
+            origin=origin,
+            links=self._job_links(plan, job.id, logical[0].target) if told.explicit else (),
+            openlineage=told,
+        )
+
+    def _write_origin(self, plan: str) -> str:
+        page = self._graph.edges((plan,), Direction.DOWNSTREAM, (labels.FEEDS,), 1)
+        return next((str(edge.value("origin") or PLAN) for edge in page.edges), PLAN)
+
+    def _job_links(self, plan: str, job: str, target: str) -> tuple[JobLinkView, ...]:
+        """Jobs that feed the plan's job, or a column of its target, by an explicit lineage."""
+        fed = {job: "", **self._columns_of(target)}
+        page = self._graph.edges(fed, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        own = [edge for edge in page.edges if edge.value("logical_plan") == plan]
+        jobs = self._job_references({edge.out_id for edge in own})
+        links = [(jobs[edge.out_id], fed[edge.in_id]) for edge in own if edge.out_id in jobs]
+        links.sort(key=lambda link: (link[0].namespace, link[0].name, link[1]))
+        return tuple(JobLinkView(one, column or None) for one, column in links)
+
+    def _columns_of(self, dataset: str) -> dict[str, str]:
+        """The ids of all columns that a dataset ever had, each with its path."""
+        if not dataset:
+            return {}
+        page = self._graph.edges((dataset,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+        rows = self._catalogue.columns([edge.in_id for edge in page.edges])
+        return {row.id: row.path for row in rows}
+
+    def _plan_row(self, plan_id: str) -> tuple[ExecutionPlanRow, int] | None:
+        """The row of the plan's document and how many others there are; None for none."""
         kind = identity.kind_of(plan_id)
         if kind == labels.LOGICAL_PLAN:
             rows = self._catalogue.execution_plans(logical_plan=plan_id)
@@ -748,9 +956,7 @@ class Answers:
             rows = self._catalogue.execution_plans(id=plan_id)
         else:
             rows = self._catalogue.execution_plans(plan_id=plan_id.lower())
-        if not rows:
-            raise NotFound("plan", plan_id)
-        return rows[0], len(rows) - 1
+        return (rows[0], len(rows) - 1) if rows else None
 
     def _other_bodies(self, plan_id: str) -> int:
         """How many more plan documents the journal has under this id."""
@@ -764,19 +970,25 @@ class Answers:
             DatasetReference(identity.dataset_id(n.scope, n.uri), n.uri, n.name) for n in found
         )
 
-    def _column_steps(self, plan: str, target: str) -> tuple[ColumnStep, ...]:
-        """The plan's own column edges; influences once a column, onto the whole target."""
+    def _column_steps(
+        self, plan: str, target: str, *, told: bool = False
+    ) -> tuple[ColumnStep, ...]:
+        """The plan's own column edges; influences once a column, onto the whole target.
+
+        ``told`` by events, which may name columns that no schema has.
+        """
         page = self._graph.edges((plan,), Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
         schemas = [edge.in_id for edge in page.edges]
         held = self._graph.edges(schemas, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
         written = {edge.in_id for edge in held.edges}
+        written |= self._columns_of(target).keys() if told else set()
         derived = self._graph.edges(written, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
         edges = [edge for edge in derived.edges if edge.value("logical_plan") == plan]
         influences = self._graph.edges((plan,), Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
         ids = {end for e in edges for end in (e.out_id, e.in_id)}
         ids |= {edge.out_id for edge in influences.edges}
         ends = {v.id: _column_end(v.id, dict(v.properties)) for v in self._graph.vertices(ids)}
-        whole = ColumnEnd("", self._dataset_row(target).uri, "*")
+        whole = ColumnEnd("", self._dataset_row(target).uri if target else "", "*")
         steps = [_step(edge, ends[edge.out_id], ends[edge.in_id]) for edge in edges]
         steps += [_step(edge, ends[edge.out_id], whole) for edge in influences.edges]
         return tuple(
@@ -803,7 +1015,7 @@ class Answers:
 
     # --- shared
 
-    def _execution_views(self, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
+    def execution_views(self, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
         jobs = self._job_references({row.job for row in rows})
         targets = self._dataset_references({row.target for row in rows})
         partitions: dict[str, list[str]] = {}
@@ -816,7 +1028,7 @@ class Answers:
                 at=iso(row.at) or "",
                 state=row.state,
                 duration_ms=None if row.duration_ns is None else row.duration_ns / 1_000_000,
-                mode=row.mode,
+                mode=labels.DECLARED if row.kind == labels.DECLARATION_KIND else row.mode,
                 command=row.command,
                 plan_id=row.plan_id,
                 plan=row.logical_plan,
@@ -845,45 +1057,12 @@ class Answers:
         }
 
 
-def keep_nodes(answer: Answer, datasets: Collection[str], jobs: Collection[str]) -> Answer:
-    """The answer with these nodes only, and of its plans what is left between them."""
-    plans = tuple(
-        replace(
-            use,
-            sources=tuple(d for d in use.sources if d in datasets),
-            targets=tuple(d for d in use.targets if d in datasets),
-        )
-        for use in answer.plans
-        if use.job in jobs
-    )
-    return replace(
-        answer,
-        datasets=tuple(d for d in answer.datasets if d in datasets),
-        jobs=tuple(job for job in answer.jobs if job in jobs),
-        plans=plans,
-    )
-
-
-def limit_nodes(answer: Answer, limit: int, *, cut: bool) -> Answer:
-    """At most ``limit`` nodes: jobs first, each with its tables; ``cut`` marks it partial."""
-    if not cut:
-        return answer
-    jobs: list[str] = []
-    datasets: set[str] = set()
-    tables: dict[str, set[str]] = {job: set() for job in answer.jobs}
-    for use in answer.plans:
-        tables.setdefault(use.job, set()).update(use.sources, use.targets)
-    for job in sorted(answer.jobs, key=lambda key: (-len(tables[key]), key)):
-        if len(jobs) + 1 + len(datasets | tables[job]) > limit:
-            continue
-        jobs.append(job)
-        datasets |= tables[job]
-    for dataset in answer.datasets:
-        if len(jobs) + len(datasets) >= limit:
-            break
-        datasets.add(dataset)
-    kept = keep_nodes(answer, datasets, jobs)
-    return replace(kept, partial=answer.partial or Partial("nodes", limit))
+def _job_queries(namespace: str | None, query: str) -> Iterator[tuple[str | None, str]]:
+    """Where a text may be found: in names of jobs; ``finance/load`` names a namespace as well."""
+    yield namespace, query
+    space, separator, name = query.partition("/")
+    if separator and namespace in (None, space):
+        yield space, name
 
 
 def _is_after(time: int, at: int | None) -> bool:
@@ -919,7 +1098,58 @@ def _step(edge: Edge, source: ColumnEnd, target: ColumnEnd) -> ColumnStep:
         str(edge.value("kind") or labels.INDIRECT),
         str(edge.value("how")),
         str(edge.value("expression") or ""),
+        str(edge.value("origin") or PLAN),
+        masking=edge.value("masking") is True,
     )
+
+
+def _source_references(
+    reads: Iterable[Use],
+) -> tuple[SourceReference, ...]:
+    return tuple(
+        SourceReference(use.id, use.dataset.uri, use.dataset.label, use.origin) for use in reads
+    )
+
+
+def _schema_column(
+    dataset: str, column: dict[str, Any], described: ColumnDescription | None
+) -> SchemaColumnView:
+    return SchemaColumnView(
+        identity.column_id(dataset, column["path"]),
+        column["name"],
+        column["path"],
+        column.get("type"),
+        described.description if described else "",
+        described.tags if described else (),
+    )
+
+
+def _expressions(told: ToldPlan, steps: Iterable[ColumnStep]) -> dict[str, str]:
+    """Per written column's name how it comes about; a column that is passed on is left out."""
+    by_path: dict[str, list[ColumnStep]] = {}
+    for step in steps:
+        if step.kind == labels.DIRECT:
+            by_path.setdefault(step.target.name, []).append(step)
+    texts = {path: _expression(path, found) for path, found in by_path.items()}
+    return {
+        column.name: texts[path]
+        for dataset in told.datasets
+        if dataset.role == "output"
+        for column in dataset.columns or ()
+        if texts.get(path := naming.column_path((naming.fold(column.name),)))
+    }
+
+
+def _expression(path: str, steps: Sequence[ColumnStep]) -> str:
+    """``AGGREGATION(amount)`` where the client does not say more."""
+    if [(step.how, step.source.name) for step in steps] == [(labels.IDENTITY, path)]:
+        return ""
+    if told := sorted({step.expression for step in steps if step.expression}):
+        return " | ".join(told)
+    sources: dict[str, list[str]] = {}
+    for step in steps:
+        sources.setdefault(step.how, []).append(step.source.name)
+    return ", ".join(f"{how}({', '.join(names)})" for how, names in sorted(sources.items()))
 
 
 def _search_item(match: Match, datasets: dict[str, DatasetRow]) -> SearchItem:

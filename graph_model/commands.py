@@ -1,20 +1,23 @@
-"""What people do, as documents: forget, prune, and what they state about the graph.
+"""What people do, as documents: forget, prune, retract, and what they state about the graph.
 
 A command enters the journal like any other document, with its author and its time, and graph and
 catalogue follow from it as they follow from plans and events: dropping them and projecting
-everything again gives the same. Two commands change what documents are projected as:
+everything again gives the same. Three commands change what documents are projected as:
 
 - **forget** names bodies by their content hash. A named event is never projected again; a named
   plan speaks only for events that are not named, so later runs of a forgotten job are new.
 - **prune** names a time for each (job, dataset written): executions before it are not projected,
   nor plans whose executions are all before it.
+- **retract** names declarations by their content hash. They are never projected again, and stay
+  in the journal: what somebody once declared, and who took it back, can be read there.
 
-Both are facts about sets of documents, so their order does not matter: what one took away no
+All are facts about sets of documents, so their order does not matter: what one took away no
 other gives back. Bodies are dropped from the journal by the projector once nothing shows them.
 
 Every other kind is a **statement**: of all statements of a kind about one key the newest holds, by
 its own time and then its id, and one without a value takes back. Layers, classifications, blocks,
-what is hidden (``governance``) and the naming rules (``projection.ruling``) are such.
+what is hidden, rules of quality (``governance``) and the naming rules (``projection.ruling``) are
+such.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from graph_model import identity
+from graph_model import identity, labels
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, ExecutionRow, Facts, ForgottenRow, merge
 from graph_model.json_fields import join
@@ -49,11 +52,13 @@ _MOST_TEXT: Final = 2_100  # a reference: a name of up to 2,000 characters and w
 class CommandKind(StrEnum):
     FORGET = "forget"
     PRUNE = "prune"
+    RETRACT = "retract"
     LAYER = "layer"
     CLASSIFY = "classify"
     BLOCK = "block"
     HIDE = "hide"
     RULES = "rules"
+    QUALITY = "quality"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,15 @@ class Statement:
     value: str | None
 
 
-Order = Forget | Prune | Statement
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """``documents`` are content hashes of declarations; ``plan_ids`` stand for those documents."""
+
+    plan_ids: tuple[str, ...]
+    documents: tuple[str, ...]
+
+
+Order = Forget | Prune | Retract | Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +135,8 @@ class Command:
                 return CommandKind.FORGET
             case Prune():
                 return CommandKind.PRUNE
+            case Retract():
+                return CommandKind.RETRACT
             case Statement(kind):
                 return kind
 
@@ -137,12 +152,14 @@ class Orders:
 
     ``pruned`` and ``dropped`` hold, per (job id, dataset id), the time before which executions are
     not projected, and before which the journal drops their documents too. ``forgotten`` are the
-    content hashes, among those that were asked about, that a forget command names.
+    content hashes, among those that were asked about, that a forget command names; ``retracted``
+    all those that a retract command names.
     """
 
     pruned: Mapping[tuple[str, str], int] = field(default_factory=dict)
     dropped: Mapping[tuple[str, str], int] = field(default_factory=dict)
     forgotten: frozenset[str] = frozenset()
+    retracted: frozenset[str] = frozenset()
 
     def prunes(self, row: ExecutionRow) -> bool:
         """Whether this execution is not to be projected."""
@@ -157,18 +174,24 @@ NO_ORDERS: Final = Orders()
 
 
 def collect_orders(commands: Iterable[Command]) -> Orders:
-    """What all prune commands say together."""
+    """What all prune and retract commands say together."""
     pruned: dict[tuple[str, str], int] = {}
     dropped: dict[tuple[str, str], int] = {}
+    retracted: set[str] = set()
     for command in commands:
+        if isinstance(command.order, Retract):
+            retracted.update(command.order.documents)
         if isinstance(command.order, Prune):
             for kept in (pruned, dropped) if command.order.drop_bodies else (pruned,):
                 for cutoff in command.order.cutoffs:
                     kept[cutoff.key] = max(cutoff.before, kept.get(cutoff.key, cutoff.before))
-    return Orders(pruned, dropped)
+    return Orders(pruned, dropped, retracted=frozenset(retracted))
 
 
 def _covers(times: Mapping[tuple[str, str], int], row: ExecutionRow) -> bool:
+    """Never what a person declares: it stands until it is taken back."""
+    if row.plan_id.startswith(labels.DECLARATION_SUBJECT):
+        return False
     before = times.get((row.job, row.target)) if times else None
     return before is not None and row.at < before
 
@@ -191,7 +214,7 @@ def write_command(command: Command) -> dict[str, Any]:
 def _write_order(order: Order) -> dict[str, Any]:
     if isinstance(order, Statement):
         return {"key": order.key, "value": None if order.value is None else json.loads(order.value)}
-    if isinstance(order, Forget):
+    if isinstance(order, Forget | Retract):
         return {"planIds": list(order.plan_ids), "documents": list(order.documents)}
     return {
         "dropBodies": order.drop_bodies,
@@ -220,10 +243,18 @@ def read_command(document: Any) -> Command:
 
 
 def _read_forget(document: Mapping[str, Any]) -> Forget:
+    return Forget(_texts(document, "planIds"), _read_hashes(document))
+
+
+def _read_retract(document: Mapping[str, Any]) -> Retract:
+    return Retract(_texts(document, "planIds"), _read_hashes(document))
+
+
+def _read_hashes(document: Mapping[str, Any]) -> tuple[str, ...]:
     hashes = _texts(document, "documents")
     if len(hashes) > MOST_DOCUMENTS:
         raise InvalidDocument("documents", f"at most {MOST_DOCUMENTS:,} content hashes")
-    return Forget(_texts(document, "planIds"), hashes)
+    return hashes
 
 
 def _read_prune(document: Mapping[str, Any]) -> Prune:
@@ -273,6 +304,7 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Order]]] = {
     **dict.fromkeys((kind.value for kind in CommandKind), _read_statement),
     CommandKind.FORGET.value: _read_forget,
     CommandKind.PRUNE.value: _read_prune,
+    CommandKind.RETRACT.value: _read_retract,
 }
 
 
@@ -303,7 +335,8 @@ def _whole(document: Mapping[str, Any], name: str, path: str = "") -> int:
 def translate_command(command: Command, content_hash: str) -> Facts:
     """The rows of a command: itself, and for forget one for each body that it names."""
     document = write_command(command)
-    document.pop("documents", None)  # they have rows of their own
+    if isinstance(command.order, Forget):
+        document.pop("documents")  # they have rows of their own
     body = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     row = CommandRow(
         content_hash, command.kind.value, command.at, command.author, command.target, body

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -44,6 +45,10 @@ _BUSY_MILLISECONDS: Final = 3_000
 _ATTEMPTS: Final = 3
 _TURN_SECONDS: Final = 10.0
 _POOL_SECONDS: Final = 10.0
+_POOL_KEPT: Final = 24
+"""Connections to a file that stay open: one for each request worked on and a few. One beyond them
+is closed after use, and to open one costs as much as fifty statements."""
+_POOL_BEYOND: Final = 16
 _GROUP_SECONDS: Final = 30.0
 _MOST_TOGETHER: Final = 64
 _WRITE: Final = "headwater_write"
@@ -161,8 +166,8 @@ def _open_sqlite(url: URL) -> Engine:
         url,
         # A database in memory lives in its connection: one, which threads take in turn.
         poolclass=sa.QueuePool,
-        pool_size=1 if in_memory else 10,
-        max_overflow=0 if in_memory else 20,
+        pool_size=1 if in_memory else _POOL_KEPT,
+        max_overflow=0 if in_memory else _POOL_BEYOND,
         pool_timeout=_POOL_SECONDS,
         connect_args={"check_same_thread": False},
         hide_parameters=True,
@@ -454,7 +459,12 @@ def _autocommitting(engine: Engine, unavailable: type[Unavailable]) -> Connectio
 
 def insert_new(connection: Connection, table: sa.Table) -> sa.Insert:
     """An insert that leaves rows alone whose key is known."""
-    if connection.dialect.name == _POSTGRESQL:
+    return _insert_new(connection.dialect.name, table)
+
+
+@lru_cache
+def _insert_new(dialect: str, table: sa.Table) -> sa.Insert:
+    if dialect == _POSTGRESQL:
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
 

@@ -42,7 +42,7 @@ class Vertex:
     properties: Properties = ()
 
     def value(self, key: str) -> Scalar | None:
-        return dict(self.properties).get(key)
+        return next((value for name, value in self.properties if name == key), None)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,7 +56,7 @@ class Edge:
     properties: Properties = ()
 
     def value(self, key: str) -> Scalar | None:
-        return dict(self.properties).get(key)
+        return next((value for name, value in self.properties if name == key), None)
 
 
 def edge(
@@ -227,6 +227,7 @@ class EventRow:
     ``format`` is the kind of what was written (parquet, …), ``append`` what the plan itself says,
     ``words`` the text that a search looks through (``words.plain``); ``labels`` (JSON
     ``{name: [values]}``) and ``extra`` are the event's own, "{}" where they are too long.
+    ``system`` and ``application`` are told here where no plan's document tells them, else "".
     """
 
     execution: str
@@ -235,6 +236,8 @@ class EventRow:
     words: str
     labels: str
     extra: str
+    system: str = ""
+    application: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -322,7 +325,8 @@ class FacetRow:
 
     ``entity`` is the id of a dataset, job or logical plan, or the subject of a run. ``kind`` is
     dataset, input, output, job, logical_plan or run; ``digest`` is the id of the FacetBodyRow, ""
-    where the facet was ``deleted``.
+    where the facet was ``deleted``. ``job`` is the job that told it, "" for a dataset's own
+    declaration: several jobs may check one dataset, and none speaks for another.
     """
 
     entity: str
@@ -332,6 +336,7 @@ class FacetRow:
     subject: str
     digest: str
     deleted: bool
+    job: str
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -339,6 +344,29 @@ class FacetBodyRow:
     """A facet's content as JSON, without ``_producer`` and ``_schemaURL``: once, by its hash."""
 
     id: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DeclarationRow:
+    """A person declared lineage. ``id`` is equal for what one person says twice, ``event`` the
+    digest of the document's event; ``plan_id`` stands for its documents in the journal.
+
+    ``since`` and ``declared_at`` are epoch milliseconds; ``nodes`` the ids of its job and datasets,
+    a space between two; ``body`` JSON ``{"job", "target", "sources", "columns"}``.
+    """
+
+    id: str
+    event: str
+    plan_id: str
+    scope: str
+    author: str
+    declared_at: int
+    since: int
+    note: str
+    job: str
+    target: str
+    nodes: str
     body: str
 
 
@@ -361,6 +389,7 @@ Row = (
     | RunRow
     | FacetRow
     | FacetBodyRow
+    | DeclarationRow
 )
 
 
@@ -371,12 +400,14 @@ def row_key(row: Row) -> tuple[str, ...]:
             return (type(row).__name__, *(getattr(row, name) for name in row.__slots__))
         case EventRow():
             return (type(row).__name__, row.execution)
+        case DeclarationRow():
+            return (type(row).__name__, row.id, row.event, row.scope)
         case EventLabelRow():
             return (type(row).__name__, row.execution, row.name, row.value)
         case NameRow():
             return (type(row).__name__, row.name, row.location, row.execution)
         case FacetRow():
-            key = (row.entity, row.kind, row.name, str(row.at), row.subject, row.digest)
+            key = (row.entity, row.kind, row.name, str(row.at), row.subject, row.digest, row.job)
             return (type(row).__name__, *key)
         case _:
             return (type(row).__name__, row.id)

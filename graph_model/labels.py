@@ -85,12 +85,14 @@ LIFECYCLE_KIND: Final = "lifecycle"
 WRITE_KIND: Final = "write"
 READ_KIND: Final = "read"
 DECLARATION_KIND: Final = "declaration"
+# What the subject key of a person's declaration begins with.
+DECLARATION_SUBJECT: Final = "declaration:"
 
 # Where an edge comes from; without one it comes from a plan.
 EXPLICIT: Final = "explicit"  # a lineage facet says so
 COLUMN_ORIGIN: Final = "column"  # column lineage says so
 IMPLIED: Final = "implied"  # a run has it among its inputs and outputs
-DECLARED: Final = "declared"  # inputs and outputs of a job that was described, not run
+DECLARED: Final = "declared"  # a person says so; inputs and outputs of a job described, not run
 ORIGINS: Final = (EXPLICIT, COLUMN_ORIGIN, IMPLIED, DECLARED)
 
 # Kinds of an operation: by the list of the plan that it stands in.

@@ -19,7 +19,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -27,7 +27,9 @@ from graph_model import identity, naming
 from graph_model.commands import (
     KEY_PREFIX,
     NO_ORDERS,
+    Command,
     CommandKind,
+    Forget,
     Orders,
     Statement,
     collect_orders,
@@ -35,10 +37,20 @@ from graph_model.commands import (
     translate_command,
 )
 from graph_model.errors import HeadwaterError, Unavailable
-from graph_model.facts import merge
+from graph_model.facts import Facts, merge
 from graph_model.naming import Rules
+from graph_model.projection.attempts import (
+    ATTEMPT_KEY,
+    Attempt,
+    Outline,
+    attempt_of,
+    read_attempt,
+    write_attempt,
+)
+from graph_model.projection.known import Known
 from graph_model.projection.outcome import project_apart, reason_of
 from graph_model.projection.plans import carries_discriminator
+from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.projection.ruling import standing_rules, wanted_rules
 from graph_model.projection.translation import (
     Projection,
@@ -46,6 +58,7 @@ from graph_model.projection.translation import (
     projection_epoch,
     settlements,
 )
+from graph_model.projection.waiting import Waiting
 from graph_model.rebuilding import Phase, Progress, Rebuild
 from graph_model.retention import affected_plan_ids
 from graph_model.store import (
@@ -69,6 +82,8 @@ EPOCH_KEY: Final = "projection_epoch"
 FROM_NOTHING: Final = "from nothing"
 #: Where it keeps that a rebuild is wanted, or which process is at it and when it last said so.
 REBUILD_KEY: Final = "rebuild"
+#: Which projector wrote last; only that one may trust its memory of what is written.
+WRITER_KEY: Final = "writer"
 #: Changes with every command, so that every process learns of it.
 ORDERS_KEY: Final = "orders"
 _NONE: Final = "none"
@@ -78,6 +93,12 @@ _PLANS_A_BATCH: Final = 100
 _BYTES_A_BATCH: Final = 16 << 20
 _FIRST_PAUSE_SECONDS: Final = 0.2
 _LONGEST_PAUSE_SECONDS: Final = 5.0
+_TOLD_SECONDS: Final = 0.1
+_LOOK_SECONDS: Final = 1.0
+_COMPANY: Final = 4
+_LINGER_SECONDS: Final = 0.01
+"""Where several plan ids came together, more are on their way: after a pause a round takes up more
+of them, and costs hardly more. A lone writer never waits for that."""
 
 
 # --- the projector -------------------------------------------------------------------------------
@@ -118,12 +139,19 @@ class Projector:
         self._observe = observe
         self._changed = threading.Condition()
         self._notified = False
+        self._waiting = Waiting()
+        self._trouble: str | None = None
+        self._last = 0
+        self._finished: Attempt | None = None
+        self._interrupted: Attempt | None = None
         self._stopping = threading.Event()
         self._sleep = sleep or (lambda seconds: _pause(self._stopping, seconds))
         self._thread: threading.Thread | None = None
         self._state = "rebuilding"
-        self._round = 0
+        self._known = Known()
+        self._known_catalogue: Catalogue | None = None
         self._witness: str | None = None
+        self._look_after = 0.0
         self._name = uuid.uuid4().hex
         self._rebuild: Rebuild | None = None
         self._progress: Progress | None = None
@@ -189,6 +217,11 @@ class Projector:
         """``ready``, ``rebuilding`` (behind after a start) or ``unavailable`` (no graph)."""
         return self._state
 
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing is projected while the state is ``unavailable``."""
+        return self._trouble if self._state == "unavailable" else None
+
     def lag(self) -> int:
         """How many documents are accepted and not projected yet."""
         return self._journal.summary().pending
@@ -200,25 +233,22 @@ class Projector:
             self._changed.notify_all()
 
     def wait(self, positions: Collection[int], timeout: float) -> bool:
-        """Wait until none of these documents is pending; False when the time ran out first."""
-        end = time.monotonic() + timeout
-        while True:
-            with self._changed:
-                seen = self._round
-            states = self._journal.states(positions)
-            if all(state != DocumentState.PENDING for state in states.values()):
-                return True
-            if not self._await_round(seen, end - time.monotonic()):
-                return False
+        """Wait until none of these documents is pending; False when the time ran out first.
 
-    def _await_round(self, seen: int, timeout: float) -> bool:
-        with self._changed:
-            return timeout > 0 and self._changed.wait_for(lambda: self._round != seen, timeout)
+        Told from memory. What was concluded before this process began, or by another one, is
+        found by a round that has nothing to project, which is asked for after a moment.
+        """
+        soon = min(timeout, _TOLD_SECONDS)
+        if self._waiting.wait(positions, soon):
+            return True
+        self.notify()
+        return self._waiting.wait(positions, timeout - soon)
 
     def replay(self, states: Collection[DocumentState]) -> int:
         """Set documents in these states back to pending; how many."""
         with self._checkpoints.voided():
             reopened = self._journal.reopen(states=states)
+        self._waiting.forget()
         self._translation.forget()
         self.notify()
         return reopened
@@ -251,7 +281,9 @@ class Projector:
                     self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
             except Unavailable as error:
-                self._state = "unavailable"
+                self._state, self._trouble = "unavailable", str(error)
+                self._known.forget()
+                self._look_after = 0.0
                 log.warning("projection pauses %.1f s: %s", pause, error)
                 self._sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
@@ -291,12 +323,17 @@ class Projector:
         """Whether the graph still holds what was written last.
 
         An engine that was restarted behind our back is empty, and its connections mend
-        themselves: only looking tells. An engine that died while idle raises GraphUnavailable.
+        themselves: only looking tells, once in a while. An engine that died while idle raises
+        GraphUnavailable.
         """
+        if time.monotonic() < self._look_after:
+            return True
         if self._witness is None:
             self._graph.ping()
-            return True
-        return bool(self._graph.vertices((self._witness,)))
+        elif not self._graph.vertices((self._witness,)):
+            return False
+        self._look_after = time.monotonic() + _LOOK_SECONDS
+        return True
 
     def _try_to_revive(self) -> bool:
         try:
@@ -308,7 +345,8 @@ class Projector:
     def _take_checkpoint(self) -> None:
         """Between two rounds; not while a rebuild has left more in the graph than belongs there."""
         if self._prepared and self._rebuild is None:
-            self._checkpoints.take(self._standing_epoch, self._journal.first_unprojected)
+            first = self._journal.first_unprojected
+            self._checkpoints.take(self._standing_epoch, first, self._last)
 
     def _await_notification(self) -> None:
         with self._changed:
@@ -322,6 +360,7 @@ class Projector:
         follow it, or every document again. Another epoch (new translator, rules or tables) is
         projected anew beside what stands.
         """
+        self._known.forget()
         self._witness = None  # one that vanished from a graph with content is not asked again
         self._drop_rebuild()
         known = self._journal.get_meta(EPOCH_KEY)
@@ -344,6 +383,7 @@ class Projector:
                 self._generations.current.clear()
         first = self._checkpoints.restore(self._epoch) or 1
         self._journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING), first=first)
+        self._waiting.forget()
         self._journal.set_meta(EPOCH_KEY, self._epoch)
         self._filling = False
 
@@ -354,34 +394,75 @@ class Projector:
         projects what is new.
         """
         if not self._journal.pending(1):
-            self._tell_round()  # another process may have projected what somebody waits for here
+            self._look_around()
             return 0
         began = time.monotonic()
         with self._journal.projecting():
             if self._rebuild is None and self._rebuilds_elsewhere():
                 return 0
             keys = self._journal.pending(_PLANS_A_BATCH)
+            self._take_turn()
             self._load_orders()
             taken = self._project_batch(keys)
         if self._observe is not None and taken:
             self._observe(taken, time.monotonic() - began)
-        self._tell_round()
+        if taken >= _COMPANY:
+            self._stopping.wait(_LINGER_SECONDS)
         return taken
 
+    def _look_around(self) -> None:
+        """Another process may have projected what somebody waits for here."""
+        if awaited := self._waiting.awaited():
+            states = self._journal.states(awaited)
+            pending = {at for at, state in states.items() if state == DocumentState.PENDING}
+            self._waiting.conclude(awaited - pending)
+
     def _project_batch(self, keys: Sequence[str]) -> int:
-        """Commands first and each alone, then as many others as fit into memory; how many."""
+        """Commands first and each alone, then as many others as fit into memory; how many.
+
+        Before all of it what broke off the last time, here or in another process.
+        """
+        self._finish_attempt()
         commands = [key for key in keys if key.startswith(KEY_PREFIX)]
         for key in commands:
             self._obey(key)
         others = keys[len(commands) :]  # looked at now: a command may have settled some
-        outline = self._journal.outline(others) if others else {}
-        plan_ids = self._within_bounds(others, outline)
-        project_apart(plan_ids, lambda some: self._project(some, outline), self._set_plan_aside)
-        return len(commands) + len(plan_ids)
+        return len(commands) + self._begin_attempt(others)
 
-    def _within_bounds(
-        self, plan_ids: Sequence[str], outline: Mapping[str, Sequence[StoredDocument]]
-    ) -> Sequence[str]:
+    def _finish_attempt(self) -> None:
+        attempt = read_attempt(self._journal.get_meta(ATTEMPT_KEY))
+        self._interrupted = attempt if attempt != self._finished else None
+        if attempt is None or self._interrupted is None:
+            return
+        outline = {
+            key: attempt.among(found) for key, found in self._journal.outline(attempt.keys).items()
+        }
+        begun = [key for key in attempt.keys if any(map(_is_new, outline.get(key, ())))]
+        self._carry_out(replace(attempt, keys=tuple(begun)), outline)
+        self._finished = attempt
+
+    def _begin_attempt(self, plan_ids: Sequence[str]) -> int:
+        """Project what is new of as many of these as fit into memory together; how many."""
+        outline = self._journal.outline(plan_ids) if plan_ids else {}
+        attempt = attempt_of(self._within_bounds(plan_ids, outline), outline)
+        changes = (d for key in attempt.keys for d in outline.get(key, ()) if _is_new(d))
+        if any(map(_needs_all, changes)):  # a new event of a known plan only adds
+            self._journal.set_meta(ATTEMPT_KEY, write_attempt(attempt))
+            self._finished = None
+            self._carry_out(attempt, outline)
+            self._finished = attempt
+        else:
+            self._carry_out(attempt, outline)
+        return len(attempt.keys)
+
+    def _carry_out(self, attempt: Attempt, outline: Outline) -> None:
+        project_apart(
+            attempt.keys,
+            lambda some: self._project(some, outline, attempt),
+            lambda key, reason: self._set_plan_aside(key, reason, attempt),
+        )
+
+    def _within_bounds(self, plan_ids: Sequence[str], outline: Outline) -> Sequence[str]:
         """As many of the first as fit into memory together; at least one."""
         total = 0
         for place, plan_id in enumerate(plan_ids):
@@ -399,7 +480,8 @@ class Projector:
             return
         self._follow_rules()
         catalogue = self._generations.current
-        rows = catalogue.commands(CommandKind.PRUNE.value)
+        kinds = (CommandKind.PRUNE, CommandKind.RETRACT)
+        rows = [row for kind in kinds for row in catalogue.commands(kind.value)]
         self._orders = collect_orders(read_command(json.loads(row.body)) for row in rows)
         self._any_forgotten = bool(catalogue.commands(CommandKind.FORGET.value))
         self._translation.forget()
@@ -419,7 +501,7 @@ class Projector:
                 command = read_command(json.loads(document.body))
                 facts = translate_command(command, document.content_hash)
             except (HeadwaterError, ValueError) as error:
-                self._journal.settle([document.position], DocumentState.FAILED, reason_of(error))
+                self._settle([document.position], DocumentState.FAILED, reason_of(error))
                 continue
             if not isinstance(command.order, Statement):  # which changes nothing in the graph
                 self._void_checkpoint()
@@ -428,19 +510,49 @@ class Projector:
                 self._rebuild.add(facts)
             self._journal.set_meta(ORDERS_KEY, uuid.uuid4().hex)
             self._load_orders()
-            for plan_id in sorted(affected_plan_ids(command, self._generations.current)):
-                self._project_again(plan_id)
-            self._journal.settle([document.position], DocumentState.PROJECTED)
+            named = command.order.documents if isinstance(command.order, Forget) else None
+            for plan_id in self._touched_by(command):
+                self._project_again(plan_id, named)
+            self._settle([document.position], DocumentState.PROJECTED)
 
-    def _project_again(self, plan_id: str) -> None:
-        """A command changed what the documents of a plan id stand for."""
-        documents = self._journal.plan(plan_id)
+    def _touched_by(self, command: Command) -> list[str]:
+        """Plan ids: also those that it had begun with when it broke off, which no row may name."""
+        affected = affected_plan_ids(command, self._generations.current)
+        return sorted(affected.union(self._interrupted.keys if self._interrupted else ()))
+
+    def _project_again(self, plan_id: str, named: Collection[str] | None) -> None:
+        """A command changed what the documents of a plan id stand for: what is new comes first."""
+        while True:
+            outline = self._journal.outline([plan_id]).get(plan_id, ())
+            if not any(map(_is_new, outline)):
+                break
+            self._begin_attempt([plan_id])
+        plans = [one for one in outline if one.kind == DocumentKind.PLAN]
+        attempt = attempt_of([plan_id], {plan_id: plans})
+        self._journal.set_meta(ATTEMPT_KEY, write_attempt(attempt))
+        for revised in self._revisions(plan_id, plans, named):
+            self._commit([revised])
+        self._finished = attempt
+
+    def _revisions(
+        self, plan_id: str, plans: Sequence[StoredDocument], named: Collection[str] | None
+    ) -> Iterable[Projection]:
+        """What to commit: all at once where it is little, or where it cannot be taken apart."""
+        events = self._journal.event_positions(plan_id)
+        if plans and len(events) > EVENTS_A_STEP:
+            read = self._journal.documents([one.position for one in plans])
+            covered = events if named is None else self._journal.event_positions(plan_id, named)
+            return revise(self._journal, read, events, covered, self._revised)
+        documents = [one for one in self._journal.plan(plan_id) if not _is_new(one)]
         if not documents:
-            return
+            return ()
+        revised = self._revised(documents)
+        return (replace(revised, dropped=(*revised.dropped, *revised.silenced())),)
+
+    def _revised(self, documents: Sequence[StoredDocument]) -> Projection:
+        """All documents of a plan id under the commands in force, and what they say without."""
         former = self._translation.project_all(documents).facts
-        current = self._project_all(documents)
-        gone = (*current.dropped, *current.silenced())
-        self._commit([replace(current, former=former, dropped=gone)])
+        return replace(self._project_all(documents), former=former)
 
     def _project_all(self, documents: Sequence[StoredDocument]) -> Projection:
         return self._translation.project_all(documents, self._orders_for(documents))
@@ -464,6 +576,8 @@ class Projector:
                     self._project_anew(Translation(self._wanted)),
                     compare=self._journal.get_meta(EPOCH_KEY) == self._epoch,
                 )
+            self._take_turn()
+            self._known.forget()
             self._journal.set_meta(REBUILD_KEY, f"{self._name} {int(time.time())}")
             self._load_orders()
             if self._rebuild is None:  # other rules have come: the next step begins with them
@@ -501,48 +615,74 @@ class Projector:
             return False
         return time.time() - int(seen or 0) < _SILENT_SECONDS
 
-    def _tell_round(self) -> None:
-        with self._changed:
-            self._round += 1
-            self._changed.notify_all()
-
-    def _project(
-        self, plan_ids: Sequence[str], outline: Mapping[str, Sequence[StoredDocument]]
-    ) -> None:
+    def _project(self, plan_ids: Sequence[str], outline: Outline, attempt: Attempt) -> None:
         if self._rebuild is not None and self._rules != self._wanted:
             self._rebuild.revisit(plan_ids)
-        gathered = self._documents({plan_id: outline.get(plan_id, ()) for plan_id in plan_ids})
+        asked = {plan_id: outline.get(plan_id, ()) for plan_id in plan_ids}
+        gathered = [attempt.among(one) for one in self._documents(asked)]
         orders = self._orders_for([document for one in gathered for document in one])
-        self._commit([self._translation.project(one, orders) for one in gathered])
+        projections = [self._translation.project(one, orders) for one in gathered]
+        for place, plan_id in enumerate(plan_ids):
+            if projections[place].unsettled:
+                everything = attempt.among(self._journal.plan(plan_id))
+                projections[place] = self._revised(everything)
+        self._commit(projections)
 
     def _commit(self, projections: Sequence[Projection]) -> None:
         """Graph, catalogue, withdrawals, states; then bodies go that nothing shows any more."""
         facts = merge(projection.facts for projection in projections)
-        catalogue = self._generations.current
-        self._graph.write(facts)
-        self._checkpoints.wrote(len(facts.vertices) + len(facts.edges))
-        if facts.vertices:
-            self._witness = facts.vertices[0].id
-        catalogue.record(facts.rows)
-        if self._rebuild is not None and self._rules == self._wanted:
-            self._rebuild.add(facts)
-        former = [one.former for one in projections if one.former is not None]
-        if former:  # together: what another one of them says now stays
-            gone = withdraw(merge(former), facts, self._graph, catalogue)
-            if self._rebuild is not None:
-                self._rebuild.note_withdrawal(gone)
+        try:
+            self._write(facts)
+            former = [one.former for one in projections if one.former is not None]
+            if former:  # together: what another one of them says now stays
+                self._checkpoints.void_overtaken(at for one in projections for at in one.earlier)
+                self._withdraw(merge(former), facts)
+        except BaseException:
+            self._known.forget()
+            raise
         dropped = [position for one in projections for position in one.dropped]
         if dropped:
             self._void_checkpoint()  # what goes from the journal must not come back from there
         self._journal.conclude(settlements(projections), dropped)
+        concluded = [position for one in projections for position, _, _ in one.states]
+        self._waiting.conclude(concluded)
+        self._last = max(self._last, *concluded, 0)
+
+    def _write(self, facts: Facts) -> None:
+        """What is not known to be there already, graph before catalogue."""
+        catalogue = self._generations.current
+        if catalogue is not self._known_catalogue or self._rebuild is not None:
+            self._known.forget()
+            self._known_catalogue = catalogue
+        new = self._known.new(facts)
+        self._graph.write(new)
+        self._checkpoints.wrote(len(new.vertices) + len(new.edges))
+        if self._witness is None and facts.vertices:
+            self._witness = facts.vertices[0].id
+        catalogue.record(new.rows)
+        self._known.learn(new)
+        if self._rebuild is not None and self._rules == self._wanted:
+            self._rebuild.add(facts)
+
+    def _withdraw(self, former: Facts, facts: Facts) -> None:
+        gone = withdraw(former, facts, self._graph, self._generations.current)
+        self._known.unlearn(gone)
+        if any(vertex.id == self._witness for vertex in gone.vertices):
+            self._witness = None
+        if self._rebuild is not None:
+            self._rebuild.note_withdrawal(gone)
+
+    def _take_turn(self) -> None:
+        """Say in the journal who writes; after another process nothing is known for certain."""
+        if self._journal.get_meta(WRITER_KEY) != self._name:
+            self._known.forget()
+            self._journal.set_meta(WRITER_KEY, self._name)
 
     def _void_checkpoint(self) -> None:
         with self._checkpoints.voided():
             pass
 
-    def _documents(
-        self, outline: Mapping[str, Sequence[StoredDocument]]
-    ) -> list[Sequence[StoredDocument]]:
+    def _documents(self, outline: Outline) -> list[Sequence[StoredDocument]]:
         """Per plan id everything when a plan is new; else its plans and its new events.
 
         A plan that is known needs no body: what is left to read of a run is its event.
@@ -565,9 +705,16 @@ class Projector:
         new = [d for d in documents if _is_new(d)]
         return not any(_needs_all(d) or carries_discriminator(d) for d in new)
 
-    def _set_plan_aside(self, plan_id: str, reason: str) -> None:
-        pending = [one.position for one in self._journal.plan(plan_id) if _is_new(one)]
-        self._journal.settle(pending, DocumentState.FAILED, reason)
+    def _set_plan_aside(self, plan_id: str, reason: str, attempt: Attempt) -> None:
+        tried = attempt.among(self._journal.plan(plan_id))
+        pending = [one.position for one in tried if _is_new(one)]
+        self._settle(pending, DocumentState.FAILED, reason)
+
+    def _settle(
+        self, positions: Collection[int], state: DocumentState, reason: str | None = None
+    ) -> None:
+        self._journal.settle(positions, state, reason)
+        self._waiting.conclude(positions)
 
 
 def _is_new(document: StoredDocument) -> bool:

@@ -26,7 +26,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from graph_model.digests import ElementSum
-from graph_model.facts import Edge, FacetRow, Facts, RunRow, Vertex, merge
+from graph_model.facts import DeclarationRow, Edge, FacetRow, Facts, RunRow, Vertex, merge
 from graph_model.identity import digest
 from graph_model.projection.outcome import project_apart
 from graph_model.projection.translation import Projection, settlements
@@ -167,8 +167,8 @@ class Rebuild:
         """
         if not gone.vertices and not gone.edges:
             if self._is_before_switch():
-                own = [row for row in gone.rows if isinstance(row, RunRow | FacetRow)]
-                self._catalogue.withdraw(own)
+                told = RunRow | FacetRow | DeclarationRow
+                self._catalogue.withdraw([row for row in gone.rows if isinstance(row, told)])
             return
         log.info("a document changed what stood before: the rebuild starts over")
         if self._is_before_switch():

@@ -94,8 +94,12 @@ class References:
         raise NotFound(kind, key)
 
     def _rows(self, uri: str) -> tuple[DatasetRow, ...]:
-        names = naming.normalise(uri, "", self._rules)
-        return self._catalogue.datasets_by_uri(names[0].uri) if len(names) == 1 else ()
+        """Those with this URI, else those that a client of OpenLineage calls so."""
+        for spelling in (uri, _as_pair(uri, self._rules)):
+            names = naming.normalise(spelling, "", self._rules)
+            if len(names) == 1 and (rows := self._catalogue.datasets_by_uri(names[0].uri)):
+                return rows
+        return ()
 
     def _location(self, row: DatasetRow, at: int | None) -> str:
         if row.kind != "name":
@@ -123,6 +127,12 @@ class References:
             if row is not None:
                 return row.id
         raise NotFound("job", reference)
+
+
+def _as_pair(uri: str, rules: Rules) -> str:
+    """``postgres://db:5432/shop.public.orders``, a namespace and a name, as ingestion spells it."""
+    namespace, _, name = uri.rpartition("/")
+    return naming.openlineage_uri(namespace, name, rules) if namespace and name else uri
 
 
 def _spellings(text: str) -> Iterator[str]:

@@ -12,7 +12,15 @@ from itertools import islice
 from typing import Final
 
 from graph_model import identity, labels
-from graph_model.commands import MOST_DOCUMENTS, Command, Cutoff, Forget, Prune, Statement
+from graph_model.commands import (
+    MOST_DOCUMENTS,
+    Command,
+    Cutoff,
+    Forget,
+    Prune,
+    Retract,
+    Statement,
+)
 from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow
 from graph_model.history import CTAS_WINDOW_MS
 from graph_model.store import Catalogue, Direction, Graph, Journal, Page, walk_pages
@@ -24,7 +32,7 @@ _ALWAYS: Final = -(1 << 62)
 
 def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
     """The plan ids whose documents stand for something else under this command."""
-    if isinstance(command.order, Forget):
+    if isinstance(command.order, Forget | Retract):
         return set(command.order.plan_ids)
     if isinstance(command.order, Statement):
         return set()  # what people state changes no facts
@@ -79,7 +87,7 @@ def resolve_forget(plan_ids: Collection[str], journal: Journal) -> tuple[Forget,
     named: dict[str, list[str]] = {}
     count = 0
     for plan_id in sorted(plan_ids):
-        hashes = list(dict.fromkeys(one.content_hash for one in journal.plan(plan_id)))
+        hashes = list(dict.fromkeys(journal.content_hashes(plan_id)))
         for start in range(0, len(hashes), MOST_DOCUMENTS):
             piece = hashes[start : start + MOST_DOCUMENTS]
             if count + len(piece) > MOST_DOCUMENTS:

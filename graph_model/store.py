@@ -6,7 +6,7 @@ them (tests/contract). Everything is bounded by its arguments; nothing here is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +17,7 @@ from graph_model.facts import (
     ColumnRow,
     CommandRow,
     DatasetRow,
+    DeclarationRow,
     Edge,
     ExecutionPlanRow,
     ExecutionRow,
@@ -27,8 +28,10 @@ from graph_model.facts import (
     PartitionRow,
     Row,
     SchemaRow,
+    SchemaUseRow,
     Vertex,
 )
+from graph_model.records import FacetRecords, RunRecords
 
 
 class Direction(StrEnum):
@@ -118,13 +121,18 @@ class Checkpoints(Protocol):
     def worth_taking(self) -> bool:
         """Whether anything has changed, so that one should be taken before the end."""
 
-    def take(self, epoch: str, position: Callable[[], int]) -> bool:
+    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
         """Save the graph; ``position`` gives the journal's first position that may be missing in
-        it. What fails is logged; the former checkpoint stays.
+        it, ``last`` is the newest in it. What fails is logged; the former checkpoint stays.
         """
 
     def voided(self) -> AbstractContextManager[None]:
         """Set the checkpoint aside: what documents before its position stand for is changed."""
+
+    def void_overtaken(self, positions: Iterable[int]) -> None:
+        """Something that these documents said is withdrawn: set aside a checkpoint that holds
+        them out of order.
+        """
 
     def restore(self, epoch: str) -> int | None:
         """Fill the empty graph; the first position not in it, or None when there is none."""
@@ -139,11 +147,14 @@ class NoCheckpoints:
     def wrote(self, elements: int) -> None:
         """Nothing is counted."""
 
-    def take(self, epoch: str, position: Callable[[], int]) -> bool:  # noqa: ARG002
+    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:  # noqa: ARG002
         return False
 
     def voided(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def void_overtaken(self, positions: Iterable[int]) -> None:
+        """There is none."""
 
     def restore(self, epoch: str) -> int | None:  # noqa: ARG002
         return None
@@ -228,6 +239,34 @@ class OlderWrites:
     last: int
 
 
+NEVER: Final = 2**62
+"""The time of what has not happened."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RunFacet:
+    """At ``at`` a run of a job wrote a dataset; the run has this facet, by name and digest."""
+
+    target: str
+    job: str
+    at: int
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DeclaredFlow:
+    """Into ``target`` flows what a logical plan reads: declared, and standing from ``since`` on,
+    until the same subject declares something else (``ends``, ``NEVER`` where it did not).
+    """
+
+    target: str
+    logical_plan: str
+    job: str
+    since: int
+    ends: int
+
+
 @dataclass(frozen=True, slots=True)
 class SpanWrites:
     """The writes of one span; ``older`` is empty where they are all of them."""
@@ -280,6 +319,17 @@ class RunSummary:
     error: str | None
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class PlanSpan:
+    """How often a logical plan ended in a state, and its first and last time (epoch ms)."""
+
+    logical_plan: str
+    state: str
+    executions: int
+    first: int
+    last: int
+
+
 class Catalogue(Protocol):
     """When, what it is called, how many. Serves rows; knows no connectivity.
 
@@ -291,6 +341,14 @@ class Catalogue(Protocol):
     @property
     def events(self) -> Events:
         """Lists of executions and data sources with filters, in any order."""
+
+    @property
+    def runs(self) -> RunRecords:
+        """Runs as OpenLineage's events tell them, ended or not."""
+
+    @property
+    def facets(self) -> FacetRecords:
+        """Facets over time."""
 
     # writing: idempotent, one transaction a call
     def record(self, rows: Sequence[Row]) -> None:
@@ -340,6 +398,22 @@ class Catalogue(Protocol):
     # what people did
     def commands(self, kind: str) -> tuple[CommandRow, ...]:
         """All commands of this kind, by (at, id)."""
+
+    def run_facets(
+        self, targets: Collection[str], names: Collection[str], at: int | None
+    ) -> tuple[RunFacet, ...]:
+        """Per (target, logical plan) these facets of the newest run that wrote it, or failed to,
+        at or before ``at``; nothing where that run has none.
+        """
+
+    def declared_flows(self, targets: Collection[str]) -> tuple[DeclaredFlow, ...]:
+        """What is declared to flow into these, with the times between which it holds."""
+
+    def declared_plans(self, logical_plans: Collection[str]) -> frozenset[str]:
+        """Those of these logical plans that are declared and that no run has followed."""
+
+    def declarations(self, node: str | None = None) -> tuple[DeclarationRow, ...]:
+        """What people declare (of this job or dataset, by id), by (declared_at, id, event)."""
 
     def forgotten(self, hashes: Collection[str]) -> frozenset[str]:
         """Those of these content hashes that a forget command names."""
@@ -396,6 +470,9 @@ class Catalogue(Protocol):
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per job its newest execution by (at, id), whatever its state."""
 
+    def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Per dataset its newest completed ``write`` execution by (at, id)."""
+
     def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
         """Per dataset the time of its newest completed ``write`` execution."""
 
@@ -415,7 +492,7 @@ class Catalogue(Protocol):
         """(name, location) for every location ever observed of these names."""
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
-        """Those of these datasets that a plan had read or written which had run by then."""
+        """Those of these datasets that were there by then (``catalogue.births``)."""
 
     # schemas
     def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
@@ -426,6 +503,23 @@ class Catalogue(Protocol):
         greatest id, so that its page is not empty. Datasets without any schema are left out.
         """
 
+    # versions
+    def schemas(self, ids: Collection[str]) -> tuple[SchemaRow, ...]: ...
+
+    def schema_uses(self, dataset: str, limit: int = 5_000) -> tuple[SchemaUseRow, ...]:
+        """Which plans read or write a dataset with which schema; those that write it first."""
+
+    def plan_spans(self, logical_plans: Collection[str], at: int | None) -> tuple[PlanSpan, ...]:
+        """Per logical plan and state of its executions their number, the first and the last."""
+
+    def last_of_plans(
+        self, logical_plans: Collection[str], at: int | None
+    ) -> dict[str, ExecutionRow]:
+        """Per logical plan its newest completed execution by (at, id)."""
+
+    def executions_of(self, ids: Collection[str]) -> tuple[ExecutionRow, ...]:
+        """The executions that exist among these ids, by id."""
+
     # lists
     def list_datasets(
         self,
@@ -435,10 +529,17 @@ class Catalogue(Protocol):
         cursor: str | None = None,
         at: int | None = None,
     ) -> Page[DatasetSummary]:
-        """By name, then URI; ``query`` is a case-insensitive substring of the URI."""
+        """By name, then URI, what was there at the time; ``query`` is a case-insensitive
+        substring of the URI.
+        """
 
     def walk_datasets(
-        self, *, query: str = "", after: DatasetRow | None = None, limit: int = 1000
+        self,
+        *,
+        query: str = "",
+        after: DatasetRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
     ) -> tuple[DatasetRow, ...]:
         """By name, then URI, the rows behind ``after``: for what looks at every dataset."""
 
@@ -451,7 +552,9 @@ class Catalogue(Protocol):
         cursor: str | None = None,
         at: int | None = None,
     ) -> Page[JobSummary]:
-        """By namespace and name; ``query`` is a case-insensitive substring of the name."""
+        """By namespace and name, what was there at the time; ``query`` is a case-insensitive
+        substring of the name.
+        """
 
     def list_runs(
         self,
@@ -558,6 +661,10 @@ class Receipt:
     raw_hash: str
 
 
+REOPENED: Final = "it was projected and is to be projected again"
+"""Why a document is PENDING that the graph or the catalogue may already show."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
     """A document of the journal. ``position`` is the order of first receipt, from 1."""
@@ -574,6 +681,11 @@ class StoredDocument:
     received_at: int
     size: int
     body: bytes
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether no round was ever concluded with it."""
+        return self.state == DocumentState.PENDING and self.reason != REOPENED
 
 
 @dataclass(frozen=True, slots=True)
@@ -638,6 +750,23 @@ class Journal(Protocol):
         has run ten thousand times must not cost ten thousand.
         """
 
+    def told(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
+        """The newest documents of a plan id in one scope, by position, with bodies."""
+
+    def event_positions(
+        self, plan_id: str, hashes: Collection[str] | None = None
+    ) -> tuple[int, ...]:
+        """In order, those of the events of a plan id that are not PENDING: as many as there are.
+
+        With ``hashes`` of those alone that have one of these contents.
+        """
+
+    def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
+        """The documents known among these, by position, with bodies."""
+
+    def content_hashes(self, plan_id: str) -> tuple[str, ...]:
+        """Of all documents of a plan id, by position; several scopes may share one."""
+
     def outline(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
         """Per plan id its plan documents and its PENDING ones, by position, without bodies.
 
@@ -672,7 +801,8 @@ class Journal(Protocol):
     ) -> int:
         """Set documents in these states back to PENDING (replay, rebuild); how many.
 
-        With ``first`` only those at this position or after it.
+        With ``first`` only those at this position or after it. Those that were PROJECTED get the
+        reason REOPENED, for what they stood for may still be there.
         """
 
     def first_unprojected(self) -> int:

@@ -7,7 +7,7 @@ here asks a store; ``answers`` gathers the rows and calls :func:`draw`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -32,6 +32,49 @@ def iso(at: int | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class JobReference:
+    id: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetReference:
+    id: str
+    uri: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """An assertion on a dataset, by the job that made it; ``column`` None: on the whole of it."""
+
+    assertion: str
+    column: str | None
+    passed: bool
+    severity: str | None
+    name: str | None
+    description: str | None
+    expected: str | None
+    actual: str | None
+    at: str
+    job: JobReference | None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityMark:
+    """Whether a dataset's checks passed: ``failed`` are the first 20 of ``failures``; ``checks``
+    counts all, ``at`` is the time of the newest.
+    """
+
+    state: str
+    failed: tuple[CheckView, ...]
+    checks: int
+    failures: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Centre and size in pixels of an unscaled canvas."""
 
@@ -39,6 +82,14 @@ class Place:
     y: float
     width: float
     height: float
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """How many neighbours on each side a limit has left out."""
+
+    upstream: int
+    downstream: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +111,8 @@ class DatasetNode:
     last_write: str | None
     columns: tuple[str, ...] | None = None
     via: bool = False  # on the way, but not itself an answer
+    quality: QualityMark | None = None  # None: nobody checked it
+    more: More | None = None
     place: Place | None = None
 
 
@@ -72,6 +125,7 @@ class JobNode:
     shared: bool
     plans: tuple[str, ...]
     last_run: LastRun | None
+    more: More | None = None
     place: Place | None = None
 
 
@@ -86,6 +140,7 @@ class ColumnNodeView:
     name: str
     type: str | None
     via: bool = False  # on the way, but not itself an answer
+    more: More | None = None
     place: Place | None = None
 
 
@@ -114,6 +169,7 @@ class ColumnEdgeView:
     expression: str
     plans: tuple[str, ...]
     jobs: tuple[str, ...]
+    hops: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +206,7 @@ class Names:
     last_executions: Mapping[str, ExecutionRow]
     columns: Mapping[str, ColumnSpelling]
     plan_jobs: Mapping[str, str]
+    quality: Mapping[str, QualityMark] = field(default_factory=dict)
 
 
 def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: bool) -> GraphView:
@@ -168,9 +225,11 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
             node = _dataset_node(names.datasets[dataset], names, listed)
             nodes.append(replace(node, via=dataset in via))
     if jobs:
-        nodes += [_job_node(names.jobs[job], answer, names) for job in answer.jobs]
+        plans = _plans_by_job(answer)
+        nodes += [_job_node(names.jobs[job], plans.get(job, ()), names) for job in answer.jobs]
     nodes.sort(key=lambda node: (type(node).__name__, node.label, node.id))
     nodes += column_nodes
+    nodes = _with_more(nodes, answer)
     feeds = _feeds(answer) if jobs else _feeds_without_jobs(answer)
     edges: list[FeedEdge | ColumnEdgeView] = [
         *feeds,
@@ -198,17 +257,30 @@ def _dataset_node(row: DatasetRow, names: Names, columns: tuple[str, ...] | None
         names=tuple(names.catalog_names.get(row.id, ())),
         last_write=iso(names.last_writes.get(row.id)),
         columns=columns,
+        quality=names.quality.get(row.id),
     )
 
 
-def _job_node(row: JobRow, answer: Answer, names: Names) -> JobNode:
+def _with_more(nodes: Sequence[Node], answer: Answer) -> list[Node]:
+    more = {one.node: More(one.upstream, one.downstream) for one in answer.left_out}
+    return [replace(node, more=more.get(node.id)) for node in nodes]
+
+
+def _plans_by_job(answer: Answer) -> dict[str, tuple[str, ...]]:
+    plans: dict[str, list[str]] = {}
+    for use in answer.plans:
+        plans.setdefault(use.job, []).append(use.logical_plan)
+    return {job: tuple(listed) for job, listed in plans.items()}
+
+
+def _job_node(row: JobRow, plans: tuple[str, ...], names: Names) -> JobNode:
     return JobNode(
         id=row.id,
         label=row.name,
         namespace=row.namespace,
         name=row.name,
         shared=row.shared,
-        plans=tuple(use.logical_plan for use in answer.plans if use.job == row.id),
+        plans=plans,
         last_run=last_run(names.last_executions.get(row.id)),
     )
 
@@ -294,6 +366,7 @@ def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
         expression=edge.expression,
         plans=edge.plans,
         jobs=tuple(sorted(jobs)),
+        hops=edge.hops,
     )
 
 

@@ -15,6 +15,7 @@ from graph_model import identity, labels
 from graph_model.facts import (
     ColumnRow,
     DatasetRow,
+    DeclarationRow,
     Edge,
     ExecutionRow,
     FacetBodyRow,
@@ -91,7 +92,7 @@ def withdraw(former: Facts, current: Facts, graph: Graph, catalogue: Catalogue) 
 
 def _withdraw_told(rows: Iterable[Row], catalogue: Catalogue) -> None:
     """What OpenLineage's events of this subject alone tell; then bodies that no facet has."""
-    own = [row for row in rows if isinstance(row, RunRow | FacetRow)]
+    own = [row for row in rows if isinstance(row, RunRow | FacetRow | DeclarationRow)]
     bodies = [row for row in rows if isinstance(row, FacetBodyRow)]
     catalogue.withdraw(own)
     if bodies:

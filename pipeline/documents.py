@@ -3,7 +3,7 @@
     {"headwater": "backup", …}                               a backup begins
     {"position": 1, "kind": "plan", …, "body": "{…}"}        a document of a backup: text
     {"position": 1, "kind": "plan", …, "body": {…}}          a document of an export: JSON
-    {"raw": …}                                               of a backup; says nothing of documents
+    {"raw": …}, {"key": …}                                   of a backup; say nothing of documents
     {"end": {"documents": 1, …}}                             a backup ends
 
 A document of an export has no hash: its body is the compact JSON that the journal keeps, so the
@@ -70,7 +70,7 @@ def _read(line: Any) -> Line | None:
         return _other(BEGIN)
     if "end" in line:
         return _other(END, position=int(line["end"]["documents"]))
-    if "raw" in line:
+    if "raw" in line or "key" in line:
         return None
     raise ValueError("neither a backup nor an export of a journal")
 

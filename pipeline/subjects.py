@@ -61,17 +61,13 @@ class _LongHistory:
         self._spoken: set[str] = set()  # scopes with an event that is not forgotten
 
     def project(self, events: Iterator[StoredDocument], together: int) -> Iterator[Projection]:
-        # A plan that cannot be translated takes its plan id with it, in all scopes.
         alone = self._translation.project_all(self._plans, self._orders)
-        reason = _failure(alone)
-        if reason is None:
-            yield Projection(Facts(), None, alone.states)
-        else:
-            yield alone
+        failed = {at for at, state, _ in alone.states if state == DocumentState.FAILED}
+        self._plans = [one for one in self._plans if one.position not in failed]
+        yield Projection(Facts(), None, alone.states)
         while piece := list(islice(events, together)):
-            yield from self._piece(piece) if reason is None else [_failed(piece, reason)]
-        if reason is None:
-            yield from self._silent()
+            yield from self._piece(piece)
+        yield from self._silent()
 
     def _piece(self, events: Sequence[StoredDocument]) -> Iterator[Projection]:
         try:
@@ -97,12 +93,6 @@ class _LongHistory:
             if scope not in self._spoken:
                 facts = self._translation.project_all([plan], self._orders).facts
                 yield Projection(facts, None, ())
-
-
-def _failure(projection: Projection) -> str | None:
-    """Why the plan id cannot be translated."""
-    failed = (why for _, state, why in projection.states if state == DocumentState.FAILED)
-    return next(failed, None)
 
 
 def _failed(documents: Sequence[StoredDocument], reason: str) -> Projection:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from api.console.call import Call, add_command, add_settings, disposing, now, tell_progress
+
+if TYPE_CHECKING:
+    from graph_model.journal.archive import Contents
 
 
 def backup(call: Call) -> int:
@@ -17,9 +20,7 @@ def backup(call: Call) -> int:
         contents = write_backup(
             database, Path(call.options.file), now, tell_progress(call, "documents")
         )
-    call.say(
-        f"{contents.documents:,} documents, {contents.receipts:,} receipts: {call.options.file}"
-    )
+    call.say(f"{_counted(contents)}: {call.options.file}")
     return 0
 
 
@@ -40,9 +41,14 @@ def restore(call: Call) -> int:
             replace=call.options.replace,
             progress=tell_progress(call, "documents"),
         )
-    call.say(f"{contents.documents:,} documents, {contents.receipts:,} receipts restored")
+    call.say(f"{_counted(contents)} restored")
     call.say("the next headwater serve builds graph and catalogue from them")
     return 0
+
+
+def _counted(contents: Contents) -> str:
+    counted = f"{contents.documents:,} documents, {contents.receipts:,} receipts"
+    return f"{counted}, {contents.keys:,} API keys" if contents.keys else counted
 
 
 def add_backup(commands: Any) -> None:
@@ -54,7 +60,8 @@ def add_backup(commands: Any) -> None:
         """\
 One compressed file with every document, receipt and state, the same from SQLite and PostgreSQL.
 Works while the server runs. The file gets its name when it is complete, on disk and read again.
-Graph and catalogue are not in it: they are built from the journal. Nor are API keys.
+Graph and catalogue are not in it: they are built from the journal. API keys are in it as they are
+kept: hashes, roles, scopes and rates, no secrets.
 
   headwater backup /backup/headwater-2026-01-31.gz
   headwater backup moved.gz --data /srv/headwater""",
@@ -66,7 +73,8 @@ Graph and catalogue are not in it: they are built from the journal. Nor are API 
         "put a backup into the journal",
         """\
 Everything is checked first; then all of it is restored or nothing. The server must not be running.
-What the journal holds already is kept, and the backup refused, unless --replace is given.
+What the journal holds already is kept, and the backup refused, unless --replace is given. API keys
+are added to those that there are: what is known of a key (that it was revoked) stays.
 
   headwater restore /backup/headwater-2026-01-31.gz
   headwater restore moved.gz --database postgresql://me@db.example.org/headwater""",

@@ -7,8 +7,9 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from api.settings import ROWS, Settings, read_settings
@@ -18,6 +19,14 @@ from graph_model.errors import ConfigurationError, HeadwaterError
 PROGRAM: Final = "headwater"
 _ANSWER_SECONDS: Final = 30
 _PROGRESS_EVERY: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the server said. The names of headers are found in any case."""
+
+    text: str
+    headers: Mapping[str, str]
 
 
 class Call(console.Call):
@@ -50,21 +59,35 @@ class Call(console.Call):
 
     def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """One request to the running server; its JSON answer. Raises HeadwaterError in one line."""
+        sent = None if body is None else json.dumps(body).encode()
+        try:
+            answered: dict[str, Any] = json.loads(self.fetch(method, path, sent).text)
+        except ValueError as error:
+            raise HeadwaterError(f"what answers at {self.url()} is no Headwater") from error
+        return answered
+
+    def fetch(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        content_type: str = "application/json",
+    ) -> Answered:
+        """As ``ask``, in whatever format the server answers; raises HeadwaterError in one line."""
         url = self.url()
         if not url.startswith(("http://", "https://")):
             raise ConfigurationError(f"--url {url!r}: expected an http(s) address")
         request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
             url + path,
             method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
+            data=body,
+            headers={"Content-Type": content_type},
         )
         if api_key := self.api_key():
             request.add_unredirected_header("X-API-Key", api_key)
         try:
             with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
-                answered: dict[str, Any] = json.load(answer)
-                return answered
+                return Answered(answer.read().decode(errors="replace"), answer.headers)
         except urllib.error.HTTPError as error:
             raise HeadwaterError(f"{url}{path} answers {error.code}: {_message(error)}") from error
         except (urllib.error.URLError, TimeoutError) as error:

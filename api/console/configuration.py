@@ -1,36 +1,74 @@
-"""``headwater config``: what a platform needs to report here."""
+"""``headwater config``: what a platform or a client needs to report here."""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, Final
 
 from api.console.call import Call, add_command, add_url, read_label
 from graph_model.errors import ConfigurationError
+from spark_agent_config.openlineage import CLIENT_FORMS, CLIENTS, notes, render_client
 from spark_agent_config.properties import FORMS, PLATFORMS, render_configuration
+
+#: What may run on the computer that the server runs on.
+_NEAR: Final = ("spark", "openlineage-spark", "dbt", "airflow")
+_SPARK_VERSION: Final = "3.5"
 
 
 def configuration(call: Call) -> int:
-    """Print what a platform needs to report here."""
+    """Print what a platform or a client needs to report here."""
     options = call.options
-    if options.platform != "spark" and not options.url:
+    if options.platform not in _NEAR and not options.url:
         raise ConfigurationError(
             f"a job on {options.platform} cannot reach this computer's 127.0.0.1: name the address "
             "under which it reaches Headwater with --url"
         )
     try:
-        text = render_configuration(
-            options.platform,
-            f"{call.url()}/producer",
-            options.spark_version,
-            options.scala_version,
-            options.form,
-            api_key=(call.api_key() or "YOUR-API-KEY") if options.api_key else None,
-            labels=dict(options.label),
-        )
+        text = _client(call) if options.platform in CLIENTS else _agent(call)
     except ValueError as error:
         raise ConfigurationError(str(error)) from error
     call.out.write(text)
     return 0
+
+
+def _agent(call: Call) -> str:
+    """For the Spline agent: a namespace is one of its labels."""
+    options = call.options
+    labels = dict(options.label)
+    if options.namespace:
+        labels["namespace"] = options.namespace
+    return render_configuration(
+        options.platform,
+        f"{call.url()}/producer",
+        options.spark_version or _SPARK_VERSION,
+        options.scala_version,
+        options.form,
+        api_key=_key(call),
+        labels=labels,
+    )
+
+
+def _client(call: Call) -> str:
+    """For a client of OpenLineage. What JSON has no place for is said beside it."""
+    options = call.options
+    for name in ("label", "spark_version"):
+        if getattr(options, name):
+            raise ValueError(f"--{name.replace('_', '-')} is for the Spline agent")
+    text = render_client(
+        options.platform,
+        call.url(),
+        options.form,
+        namespace=options.namespace,
+        api_key=_key(call),
+        scala_version=options.scala_version,
+    )
+    if not text.startswith("#"):
+        sys.stderr.writelines(f"# {note}\n" for note in notes(options.platform))
+    return text
+
+
+def _key(call: Call) -> str | None:
+    return (call.api_key() or "YOUR-API-KEY") if call.options.api_key else None
 
 
 def add_config(commands: Any) -> None:
@@ -38,20 +76,26 @@ def add_config(commands: Any) -> None:
         commands,
         "config",
         configuration,
-        "print what a Spark platform needs so that its jobs report here",
+        "print what a platform or a client needs to report here",
         """\
-For the stock Spline agent (Scala, Java and Python jobs). PySpark jobs can do with one line and no
-jar instead: spark_agent_config/README.md.
+spark, glue, emr and databricks are for the stock Spline agent (Scala, Java and Python jobs); the
+others are clients of OpenLineage. PySpark jobs can do with one line and no jar instead:
+spark_agent_config/README.md.
 
   headwater config spark
   headwater config spark --spark-version 3.4 --form spark-defaults --label job=nightly
-  headwater config glue --url https://lineage.example.org""",
+  headwater config openlineage-spark --namespace hr
+  headwater config glue5 --url https://lineage.example.org --api-key""",
     )
-    added.add_argument("platform", choices=PLATFORMS, help="where the jobs run")
+    added.add_argument(
+        "platform", choices=(*PLATFORMS, *CLIENTS), help="where the jobs run, or what reports"
+    )
     add_url(added)
-    added.add_argument("--spark-version", default="3.5", help="(default: 3.5)")
+    added.add_argument("--namespace", default="", help="the namespace of the jobs")
+    added.add_argument("--spark-version", default="", help=f"(default: {_SPARK_VERSION})")
     added.add_argument("--scala-version", default="2.12", help="(default: 2.12)")
-    forms = "; ".join(f"{platform}: {', '.join(FORMS[platform])}" for platform in PLATFORMS)
+    listed = {**FORMS, **CLIENT_FORMS}
+    forms = "; ".join(f"{platform}: {', '.join(names)}" for platform, names in listed.items())
     added.add_argument(
         "--form", default="", help=f"the text to print ({forms}; default: the first)"
     )

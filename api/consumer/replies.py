@@ -60,7 +60,7 @@ def _written(write: WriteRecord) -> Json:
     told_apart = row.id if write.ambiguous else None
     return {
         "executionEventId": event_id(row.plan_id, row.at, told_apart),
-        "executionPlanId": row.plan_id,
+        "executionPlanId": row.plan_id if row.execution_plan else row.logical_plan,
         "frameworkName": write.system,
         "applicationName": write.application or row.plan_id,
         "applicationId": row.application_id or None,

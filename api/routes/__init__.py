@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 from api.consumer import about
 from api.consumer import routes as consumer
 from api.routes import (
+    columns,
     commands,
+    declarations,
+    difference,
     governance,
     graph,
     health,
+    impact,
     journal,
     openlineage,
     pages,
     producer,
+    quality,
     rules,
+    runs,
 )
 
 if TYPE_CHECKING:
@@ -33,9 +39,15 @@ def register(app: Flask, api: Api) -> None:
     api.register_blueprint(consumer.blueprint)
     api.register_blueprint(about.blueprint)
     api.register_blueprint(graph.blueprint)
+    api.register_blueprint(columns.blueprint)
+    api.register_blueprint(runs.blueprint)
+    api.register_blueprint(difference.blueprint)
+    api.register_blueprint(impact.blueprint)
     api.register_blueprint(journal.blueprint)
     api.register_blueprint(commands.blueprint)
     api.register_blueprint(governance.blueprint)
     api.register_blueprint(rules.blueprint)
+    api.register_blueprint(declarations.blueprint)
+    api.register_blueprint(quality.blueprint)
     api.register_blueprint(health.blueprint)
     app.register_blueprint(pages.blueprint)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from flask import Response, jsonify
 
+from api.asking import TIME_LIMIT_MS, deadline, is_rebuilding, whole_or_later
 from api.blueprint import Blueprint
 from api.marking import (
     dataset_filter,
     filter_datasets,
+    mark_declared,
     marked_dataset,
     marked_graph,
     marked_page,
     refuse_hidden,
     refuse_named_hidden,
     without_hidden_columns,
+    without_hidden_jobs,
     without_hidden_references,
 )
 from api.replies import page_reply, plan_reply, runs_reply, to_json
@@ -40,47 +41,37 @@ from api.service import current_service
 from graph_model import identity, labels
 from graph_model.answers import Answers, DatasetItem
 from graph_model.cursors import read_cursor, write_cursor
-from graph_model.errors import NotFound, Rebuilding
+from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import DatasetRow
+from graph_model.filtering import Filter
 from graph_model.lineage import Question
+from graph_model.run_trees import RunTrees
 from graph_model.store import Page
 from graph_model.view import GraphView
 
 blueprint = Blueprint("graph", __name__, url_prefix="/graph", description="The lineage graph")
 _KEPT: Final = "datasets-kept"
-#: How long a walk may take before it answers with what it has.
-TIME_LIMIT_MS: Final = 20_000
 
 
 def _answers() -> Answers:
     service = current_service()
-    return Answers(service.graph, service.catalogue, service.journal, rules=service.projector.rules)
-
-
-def _rebuilding() -> bool:
-    return current_service().projector.state == "rebuilding"
-
-
-@contextmanager
-def _whole_or_later() -> Iterator[None]:
-    """While the graph is behind, what is not found may only not be there yet: 503, not 404."""
-    rebuilding = _rebuilding()
-    try:
-        yield
-    except NotFound as error:
-        if rebuilding or _rebuilding():
-            raise Rebuilding(f"{error} yet: the graph is being rebuilt") from error
-        raise
+    return Answers(
+        service.graph,
+        service.catalogue,
+        service.journal,
+        rules=service.projector.rules,
+        quality_rules=service.governance.quality_rules,
+    )
 
 
 def _graph(view: GraphView, rebuilding: bool, query: Mapping[str, Any]) -> Response:
-    governance = current_service().governance
-    return jsonify(marked_graph(view, governance, rebuilding=rebuilding, layout=query["layout"]))
-
-
-def _deadline() -> Callable[[], bool]:
-    end = time.monotonic() + TIME_LIMIT_MS / 1000
-    return lambda: time.monotonic() > end
+    service = current_service()
+    governance = service.governance
+    reply = marked_graph(
+        view, governance, rebuilding=rebuilding, layout=query["layout"], group=query["group"]
+    )
+    mark_declared(reply["edges"], service.catalogue)
+    return jsonify(reply)
 
 
 def _typed(kind: str, identifier: str) -> str:
@@ -100,16 +91,38 @@ def _described(schema: type) -> Callable[[Any], Any]:
     return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
 
 
+def _named_job(query: Mapping[str, Any]) -> str | None:
+    """The id of the job that a filter names."""
+    if query["job"] is None:
+        return None
+    service = current_service()
+    found = refuse_named_hidden(
+        _answers().references.resolve(query["job"], query["at"]), query["job"], service
+    )
+    if identity.kind_of(found) != labels.JOB:
+        raise InvalidReference(query["job"], "a job: its id or job:<namespace>/<name>")
+    return found
+
+
+def _filter(query: Mapping[str, Any]) -> Filter:
+    service = current_service()
+    keep = dataset_filter(
+        query["layer"], query["classification"], service.governance, service.catalogue
+    )
+    return Filter(query["namespace"], _named_job(query), keep)
+
+
 @blueprint.route("/overview")
 @blueprint.arguments(OverviewQuery)
 @_described(GraphReply)
 def overview(query: Mapping[str, Any]) -> Response:
     """All jobs and tables."""
-    rebuilding = _rebuilding()
+    rebuilding = is_rebuilding()
     service = current_service()
     governance = service.governance
     view = _answers().overview(
         namespace=query["namespace"],
+        job=_named_job(query),
         query=query["q"],
         limit=query["limit"],
         at=query["at"],
@@ -125,13 +138,14 @@ def overview(query: Mapping[str, Any]) -> Response:
 def lineage(query: Mapping[str, Any]) -> Response:
     """The neighbourhood of a dataset, a job or a column."""
     answers = _answers()
-    rebuilding = _rebuilding()
-    with _whole_or_later():
+    rebuilding = is_rebuilding()
+    with whole_or_later():
         node = refuse_named_hidden(
             answers.references.resolve(query["node"], query["at"]),
             query["node"],
             current_service(),
         )
+        wanted = _filter(query)
     question = Question(
         node=node,
         direction=query["direction"],
@@ -145,7 +159,8 @@ def lineage(query: Mapping[str, Any]) -> Response:
         question,
         jobs=query["jobs"],
         layout=query["layout"],
-        expired=_deadline(),
+        wanted=wanted,
+        expired=deadline(),
         time_limit_ms=TIME_LIMIT_MS,
     )
     return _graph(view, rebuilding, query)
@@ -165,9 +180,9 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
         indirect=query["indirect"],
         limit=query["limit"],
     )
-    rebuilding = _rebuilding()
+    rebuilding = is_rebuilding()
     answers = _answers()
-    with _whole_or_later():
+    with whole_or_later():
         named = query["dataset"].removeprefix("dataset:")
         refuse_named_hidden(
             answers.references.dataset(named, query["at"]), named, current_service()
@@ -176,8 +191,9 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
             query["dataset"],
             query["column"],
             question,
+            ends=query["ends"],
             layout=query["layout"],
-            expired=_deadline(),
+            expired=deadline(),
             time_limit_ms=TIME_LIMIT_MS,
         )
     return _graph(view, rebuilding, query)
@@ -205,8 +221,8 @@ def job(query: Mapping[str, Any], job_id: str) -> Response:
     """One job with its logical plans."""
     governance = current_service().governance
     key = _shown(labels.JOB, job_id)
-    page = to_json(_answers().job(key, query["at"]))
-    return jsonify(without_hidden_references(page, governance))
+    page = without_hidden_references(to_json(_answers().job(key, query["at"])), governance)
+    return jsonify(without_hidden_jobs(page, current_service()))
 
 
 @blueprint.route("/jobs/<job_id>/runs")
@@ -214,13 +230,13 @@ def job(query: Mapping[str, Any], job_id: str) -> Response:
 @_described(ListReply)
 def runs(query: Mapping[str, Any], job_id: str) -> Response:
     """The runs of a job, newest first."""
-    page = _answers().runs(
-        _shown(labels.JOB, job_id),
-        limit=query["limit"],
-        cursor=query["cursor"],
-        at=query["at"],
-    )
-    return jsonify(runs_reply(page))
+    service = current_service()
+    key = _shown(labels.JOB, job_id)
+    page = _answers().runs(key, limit=query["limit"], cursor=query["cursor"], at=query["at"])
+    trees = RunTrees(service.catalogue, service.journal)
+    at = query["at"] if query["at"] is not None else service.clock()
+    going = () if query["cursor"] else trees.open_runs(key, at)
+    return jsonify(runs_reply(page, trees.states([run.id for run in page.items], at), going))
 
 
 @blueprint.route("/jobs/<job_id>/runs/<run_id>")
@@ -254,7 +270,7 @@ def _kept_datasets(
 ) -> Page[DatasetItem]:
     start = int(read_cursor(query["cursor"], _KEPT, int)[0]) if query["cursor"] else 0
     catalogue = current_service().catalogue
-    rows, total = filter_datasets(keep, query["q"], start, query["limit"], catalogue)
+    rows, total = filter_datasets(keep, query["q"], start, query["limit"], catalogue, query["at"])
     end = start + len(rows)
     following = write_cursor(_KEPT, end) if rows and end < total else None
     return Page(_answers().dataset_items(rows, query["at"]), total, following)
@@ -267,8 +283,8 @@ def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
     """One dataset: its schema, who writes and reads it."""
     governance = current_service().governance
     key = _shown(labels.DATASET, dataset_id)
-    page = to_json(_answers().dataset(key, query["at"]))
-    return jsonify(marked_dataset(page, governance))
+    page = marked_dataset(to_json(_answers().dataset(key, query["at"])), governance)
+    return jsonify(without_hidden_jobs(page, current_service()))
 
 
 @blueprint.route("/datasets/<dataset_id>/history")
@@ -301,8 +317,8 @@ def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
 @_described(PlanReply)
 def plan(query: Mapping[str, Any], plan_id: str) -> Response:
     """The fine view of one plan: operations, schemas, expressions."""
-    rebuilding = _rebuilding()
-    with _whole_or_later():
+    rebuilding = is_rebuilding()
+    with whole_or_later():
         page = _answers().plan(
             plan_id, at=query["at"], document=query["document"], layout=query["layout"]
         )

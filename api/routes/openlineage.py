@@ -17,10 +17,12 @@ from flask import Response, jsonify, request
 
 from api.blueprint import Blueprint
 from api.bodies import require_json
+from api.express import Answer, Taker
 from api.intake import Delivery
 from api.openlineage import SPECIFICATION, Batch, take_batch, take_event
-from api.routes.producer import read_delivery
-from api.service import current_service
+from api.routes.producer import created, delivered
+from api.service import Service, current_service
+from api.settings import Settings
 
 PATHS: Final = ("/api/v1/lineage", "/api/v1/lineage/batch")
 _REFUSED_KIND: Final = "lineage"
@@ -69,12 +71,7 @@ def _body(schema: dict[str, Any]) -> dict[str, Any]:
 )
 def event() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
-    service = current_service()
-    kind = take_event(_delivery(), service)
-    service.metrics.received(kind.value, 1)
-    response = Response(status=HTTPStatus.CREATED)
-    del response.headers["Content-Type"]
-    return response
+    return created(EVENT)
 
 
 @blueprint.route("/api/v1/lineage/batch", methods=["POST"])
@@ -91,7 +88,7 @@ def event() -> Response:
 def batch() -> Response:
     """Each event stands for itself: those that can never be taken are listed with the reason."""
     service = current_service()
-    taken = take_batch(_delivery(), service)
+    taken = take_batch(delivered(_version(request.headers.get("Content-Type"))), service)
     for kind, number in taken.kinds.items():
         service.metrics.received(kind.value, number)
     return jsonify(_describe(taken))
@@ -114,9 +111,17 @@ def _describe(taken: Batch) -> dict[str, Any]:
     }
 
 
-def _delivery() -> Delivery:
-    require_json(request.headers.get("Content-Type"))
-    return read_delivery(SPECIFICATION)
+def _version(content_type: str | None) -> str:
+    require_json(content_type)
+    return SPECIFICATION
+
+
+def _take_event(delivery: Delivery, service: Service, _settings: Settings) -> Answer:
+    return Answer(take_event(delivery, service), 1)
+
+
+EVENT: Final = Taker(_version, _take_event)
+EXPRESS: Final = {"/": EVENT, "/api/v1/lineage": EVENT}
 
 
 def count_refusal(response: Response) -> Response:

@@ -8,20 +8,21 @@ normalised before routing (``application.normalise_producer_paths``).
 
 from __future__ import annotations
 
-from functools import partial
+import json
 from http import HTTPStatus
 from typing import Any, Final
 
-from flask import Response, current_app, json, request
+from flask import Response, current_app, request
 
 from api.blueprint import Blueprint
-from api.bodies import CONTENT_TYPES, Limits, api_version, gunzip, is_gzip, read_bounded
+from api.bodies import CONTENT_TYPES, api_version
+from api.express import Answer, Taker, read_delivery
 from api.intake import Delivery, take_events, take_plan
 from api.principals import current_principal
 from api.readiness import probe_journal
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
-from api.service import current_service
+from api.service import Service, current_service
 from api.settings import Settings
 from graph_model.store import DocumentKind
 
@@ -74,9 +75,7 @@ def status() -> Response:
 )
 def execution_plans() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
-    plan_id = take_plan(_delivery(), current_service(), _wait_seconds())
-    current_service().metrics.received(DocumentKind.PLAN.value, 1)
-    return Response(json.dumps(plan_id), status=201, mimetype="application/json")
+    return created(PLANS)
 
 
 @blueprint.route("/execution-events", methods=["POST"])
@@ -87,41 +86,46 @@ def execution_plans() -> Response:
 )
 def execution_events() -> Response:
     """A list of events, all or none. One whose plan is not known yet waits for it."""
-    number = take_events(_delivery(), current_service(), _wait_seconds())
-    current_service().metrics.received(DocumentKind.EVENT.value, number)
-    response = Response(status=201)
-    del response.headers["Content-Type"]
+    return created(EVENTS)
+
+
+def _take_plan(delivery: Delivery, service: Service, settings: Settings) -> Answer:
+    plan_id = take_plan(delivery, service, settings.projection_wait_ms / 1000)
+    return Answer(DocumentKind.PLAN, 1, json.dumps(plan_id))
+
+
+def _take_events(delivery: Delivery, service: Service, settings: Settings) -> Answer:
+    number = take_events(delivery, service, settings.projection_wait_ms / 1000)
+    return Answer(DocumentKind.EVENT, number)
+
+
+PLANS: Final = Taker(api_version, _take_plan)
+EVENTS: Final = Taker(api_version, _take_events)
+EXPRESS: Final = {f"{prefix}/execution-plans": PLANS for prefix in PREFIXES} | {
+    f"{prefix}/execution-events": EVENTS for prefix in PREFIXES
+}
+
+
+def created(taker: Taker) -> Response:
+    """The 201 of a request with documents that came through the application."""
+    service = current_service()
+    delivery = delivered(taker.version(request.headers.get("Content-Type")))
+    answer = taker.take(delivery, service, _settings())
+    service.metrics.received(answer.kind.value, answer.number)
+    response = Response(answer.body, status=HTTPStatus.CREATED, mimetype="application/json")
+    if not answer.body:
+        del response.headers["Content-Type"]
     return response
+
+
+def delivered(version: str) -> Delivery:
+    """What the current request brings."""
+    return read_delivery(request.environ, version, _settings(), current_principal())
 
 
 def _settings() -> Settings:
     settings: Settings = current_app.config["HEADWATER"]
     return settings
-
-
-def _wait_seconds() -> float:
-    return _settings().projection_wait_ms / 1000
-
-
-def _delivery() -> Delivery:
-    return read_delivery(api_version(request.headers.get("Content-Type")))
-
-
-def read_delivery(version: str) -> Delivery:
-    """The request's body, still packed, with what its headers say about it."""
-    settings, principal = _settings(), current_principal()
-    limits = Limits(settings.max_body_bytes, settings.max_compressed_bytes)
-    packed = is_gzip(request.headers.get("Content-Encoding"))
-    raw = read_bounded(request.stream, limits.compressed if packed else limits.inflated)
-    return Delivery(
-        raw,
-        "gzip" if packed else "identity",
-        version,
-        request.path,
-        partial(gunzip, limit=limits.inflated) if packed else bytes,
-        principal.name,
-        principal.scope,
-    )
 
 
 def count_refusal(response: Response) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from api.schemas.query import Choice, Choices, Flag, Instant, Query, Text, Whole, Words
 from graph_model.store import Direction
 
@@ -9,14 +11,22 @@ _SEARCH_KINDS = ("dataset", "job", "column")
 MAX_DEPTH = 50
 
 
+class Group(StrEnum):
+    """What the boxes of a picture may be gathered by."""
+
+    LAYER = "layer"
+
+
 class OverviewQuery(Query):
     namespace = Text(load_default=None)
+    job = Text(most=20_000, load_default=None)
     q = Words(most=200, load_default="")
     layer = Text(most=64, load_default=None)
     classification = Text(most=64, load_default=None)
     limit = Whole(1, 2_000, load_default=500)
     at = Instant()
     layout = Flag(load_default=False)
+    group = Choice(Group, load_default=None)
 
 
 class LineageQuery(Query):
@@ -27,8 +37,13 @@ class LineageQuery(Query):
     columns = Flag(load_default=False)
     jobs = Flag(load_default=True)
     indirect = Flag(load_default=False)
+    namespace = Text(load_default=None)
+    job = Text(most=20_000, load_default=None)
+    layer = Text(most=64, load_default=None)
+    classification = Text(most=64, load_default=None)
     limit = Whole(1, 5_000, load_default=500)
     layout = Flag(load_default=False)
+    group = Choice(Group, load_default=None)
 
 
 class ColumnLineageQuery(Query):
@@ -38,8 +53,10 @@ class ColumnLineageQuery(Query):
     depth = Whole(0, MAX_DEPTH, load_default=1)
     at = Instant()
     indirect = Flag(load_default=False)
+    ends = Flag(load_default=False)
     limit = Whole(1, 5_000, load_default=500)
     layout = Flag(load_default=False)
+    group = Choice(Group, load_default=None)
 
 
 class ListQuery(Query):

@@ -30,7 +30,8 @@ from api.schemas.fields import (
 from graph_model.documents import read_plan
 from graph_model.errors import InvalidDocument
 
-_STAND_IN: Final = "00000000-0000-0000-0000-000000000000"
+STAND_IN: Final = "00000000-0000-0000-0000-000000000000"
+"""The id of a plan that brings none, for as long as it is checked."""
 
 
 class ProductSchema(Envelope):
@@ -119,6 +120,6 @@ class PlanSchema(Envelope):
     def check_whole(self, _data: Any, document: Any, **_: Any) -> None:
         """The typed pass: long lists, and the rules between the parts."""
         try:
-            read_plan(document, _STAND_IN)
+            read_plan(document, STAND_IN)
         except InvalidDocument as error:
             raise ValidationError({error.path: [error.expected]}) from error

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.ingest.clients import post_all
+from bench.ingest.clients import Workload, post_all
 from bench.ingest.floor import Floor, measure_floor
 from bench.ingest.service import Service
 
@@ -32,10 +32,18 @@ class Load:
         return 1000 * self.latencies[int(share * (len(self.latencies) - 1))]
 
 
-def measure(service: Service, jobs: range, run: int, concurrency: int) -> Load:
-    """Post one run of each job and wait until all of it is in the graph."""
+def measure(
+    service: Service,
+    jobs: range,
+    run: int,
+    concurrency: int,
+    *,
+    workload: Workload | None = None,
+    rate: float = 0.0,
+) -> Load:
+    """Post one run of each job (two documents) and wait until all of it is in the graph."""
     before, began = service.cpu_seconds(), time.monotonic()
-    latencies = post_all(service.port, jobs, run, concurrency)
+    latencies = post_all(service.port, jobs, run, concurrency, workload=workload, rate=rate)
     service.await_projected()
     wall, after = time.monotonic() - began, service.cpu_seconds()
     return Load(
@@ -70,10 +78,8 @@ def main() -> None:
             first = measure(service, jobs, 0, asked.concurrency)
             print(describe("first load", first), flush=True)
             for run in range(1, asked.runs + 1):
-                print(
-                    describe(f"repeated run {run}", measure(service, jobs, run, asked.concurrency)),
-                    flush=True,
-                )
+                load = measure(service, jobs, run, asked.concurrency)
+                print(describe(f"repeated run {run}", load), flush=True)
             own, engine = service.resident_megabytes()
             print(f"resident memory: service {own:.0f} MB, engine {engine:.0f} MB")
         if not asked.no_floor:

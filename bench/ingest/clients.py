@@ -1,4 +1,4 @@
-"""Clients in processes of their own: each thread posts a plan, then its event, and so on."""
+"""Clients in processes of their own: each connection posts the requests of a job, in order."""
 
 from __future__ import annotations
 
@@ -8,33 +8,60 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
-from bench.ingest.workload import EVENTS, PLANS, Workload
+from bench.ingest.workload import Workload as PlanWorkload
 
-_TYPE: Final = "application/vnd.absa.spline.producer.v1.2+json"
+Requests = Sequence[tuple[str, bytes]]
 _PROCESSES: Final = 2
 _ATTEMPTS: Final = 3
 
 
+class Workload(Protocol):
+    """What jobs post; it goes to other processes."""
+
+    @property
+    def content_type(self) -> str: ...
+
+    def requests(self, job: int, run: int) -> Requests:
+        """Path and body of each request of one run of a job, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one process posts: one run of these jobs, on this many connections."""
+    """What one process posts: one run of these jobs, on this many connections.
+
+    ``interval`` are the seconds from request to request of a connection; 0 is as fast as it goes.
+    """
 
     port: int
+    workload: Workload
     jobs: tuple[int, ...]
     run: int
     connections: int
+    interval: float
 
 
-def post_all(port: int, jobs: range, run: int, concurrency: int) -> list[float]:
-    """Post one run of each job; seconds each request took, in no order.
+def post_all(
+    port: int,
+    jobs: range,
+    run: int,
+    concurrency: int,
+    *,
+    workload: Workload | None = None,
+    rate: float = 0.0,
+) -> list[float]:
+    """Post one run of each job (of plans and events); seconds each request took, in no order.
 
-    Raises RuntimeError for an answer other than 201.
+    ``rate`` is how many requests are sent a second; 0 is as many as are answered. Raises
+    RuntimeError for an answer other than 201.
     """
+    what = PlanWorkload() if workload is None else workload
     processes = min(_PROCESSES, concurrency)
+    interval = concurrency / rate if rate else 0.0
+    connections = concurrency // processes
     shares = [
-        Share(port, tuple(jobs[place::processes]), run, concurrency // processes)
+        Share(port, what, tuple(jobs[place::processes]), run, connections, interval)
         for place in range(processes)
     ]
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
@@ -43,30 +70,33 @@ def post_all(port: int, jobs: range, run: int, concurrency: int) -> list[float]:
 
 def post_share(share: Share) -> list[float]:
     """Runs in a process of its own."""
-    workload = Workload()
-    bodies = [(workload.plan(job), next(workload.pairs(range(job, job + 1), share.run)).event)
-              for job in share.jobs]  # fmt: skip
+    jobs = [share.workload.requests(job, share.run) for job in share.jobs]
     with ThreadPoolExecutor(share.connections) as threads:
-        parts = [bodies[place :: share.connections] for place in range(share.connections)]
-        results = threads.map(lambda part: _post(share.port, part), parts)
+        parts = [
+            [request for job in jobs[place :: share.connections] for request in job]
+            for place in range(share.connections)
+        ]
+        results = threads.map(lambda part: _post(share, part), parts)
         return [seconds for part in results for seconds in part]
 
 
-def _post(port: int, bodies: Sequence[tuple[bytes, bytes]]) -> list[float]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+def _post(share: Share, requests: Requests) -> list[float]:
+    connection = http.client.HTTPConnection("127.0.0.1", share.port, timeout=60)
     took: list[float] = []
-    for plan, event in bodies:
-        for path, body in ((PLANS, plan), (EVENTS, event)):
-            began = time.monotonic()
-            _ask(connection, path, body)
-            took.append(time.monotonic() - began)
+    due = time.monotonic()
+    for path, body in requests:
+        time.sleep(max(0.0, due - time.monotonic()))
+        due += share.interval
+        began = time.monotonic()
+        _ask(connection, path, body, share.workload.content_type)
+        took.append(time.monotonic() - began)
     connection.close()
     return took
 
 
-def _ask(connection: http.client.HTTPConnection, path: str, body: bytes) -> None:
+def _ask(connection: http.client.HTTPConnection, path: str, body: bytes, kind: str) -> None:
     for attempt in range(_ATTEMPTS):
-        connection.request("POST", path, body, {"Content-Type": _TYPE})
+        connection.request("POST", path, body, {"Content-Type": kind})
         answer = connection.getresponse()
         answer.read()
         if answer.status == 201:

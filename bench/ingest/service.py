@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
-_START_SECONDS: Final = 120.0
+_START_SECONDS: Final = 600.0
+_STOP_SECONDS: Final = 600.0
 _PAUSE_SECONDS: Final = 0.05
 
 
@@ -40,6 +41,11 @@ class Service:
         self.stop()
 
     @property
+    def gremlin_url(self) -> str:
+        """Where its engine listens."""
+        return f"ws://127.0.0.1:{self._gremlin_port}/gremlin"
+
+    @property
     def pid(self) -> int:
         """The process id of the service."""
         return self._process.pid
@@ -59,7 +65,7 @@ class Service:
     def stop(self) -> None:
         """As Ctrl-C would."""
         self._process.send_signal(signal.SIGINT)
-        self._process.wait(120)
+        self._process.wait(_STOP_SECONDS)
 
     def reap(self) -> None:
         """Wait for a service that was killed."""

@@ -27,6 +27,8 @@ class Pair:
 class Workload:
     """Jobs in layers: job ``n`` reads what others wrote and writes a table of its own."""
 
+    content_type: Final = "application/vnd.absa.spline.producer.v1.2+json"
+
     def __init__(self, size: int = _SIZE) -> None:
         self._text = json.dumps(warehouse(size))
 
@@ -39,6 +41,10 @@ class Workload:
         body["name"] = f"load {job}"
         body["operations"]["write"]["outputSource"] = f"s3://lake/out/{job:06d}"
         return json.dumps(body).encode()
+
+    def requests(self, job: int, run: int) -> tuple[tuple[str, bytes], ...]:
+        """The plan of a job, then the event of one run of it."""
+        return (PLANS, self.plan(job)), (EVENTS, event(job, run))
 
     def pairs(self, jobs: range, run: int) -> Iterator[Pair]:
         """One run of each job."""

@@ -2,6 +2,7 @@
 
     make soak                                        50 kills
     python -m bench.soak --kills 10 --seed 7
+    python -m bench.soak --within 20                 as many kills as come in 20 minutes
     python -m bench.soak --kills 0 --minutes 60      load alone: does memory stay flat?
 
 Clients post plans and events without a pause and remember what was answered 201. At random

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import sys
 import tempfile
@@ -16,6 +17,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--minutes", type=float, default=0.0, help="of load after the last kill")
+    parser.add_argument("--within", type=float, default=math.inf, help="minutes for all kills")
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
@@ -23,7 +25,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         soak = Soak(Path(folder), asked.clients, chance, print)
         began = time.monotonic()
-        problems = soak.run(asked.kills, asked.minutes * 60)
+        problems = soak.run(asked.kills, asked.minutes * 60, asked.within * 60)
         print(f"{time.monotonic() - began:.0f} s")
     for problem in problems:
         print(f"WRONG: {problem}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import signal
@@ -23,6 +24,7 @@ _LEAST_SECONDS: Final = 0.5
 _MOST_SECONDS: Final = 6.0
 _SAMPLE_SECONDS: Final = 5.0
 _VICTIMS: Final = ("service", "engine", "both")
+_SHOWN: Final = 20
 _FLAT: Final = 1.2
 """The last quarter of the samples of memory may be this much above the second."""
 
@@ -37,15 +39,22 @@ class Soak:
         self._clients = Clients(clients, lambda: self._service.port)
         self._chance = chance
         self._say = say
-        self._samples: list[float] = []
+        self._samples: list[tuple[float, float]] = []
 
-    def run(self, kills: int, seconds: float) -> list[str]:
-        """Everything that is wrong in the end; nothing, if all is well."""
+    def run(self, kills: int, seconds: float, within: float = math.inf) -> list[str]:
+        """Everything that is wrong in the end; nothing, if all is well.
+
+        So many kills, or as many as come ``within`` so many seconds; then load for ``seconds``.
+        """
+        end = time.monotonic() + within
         self._service.start()
         try:
             self._clients.start()
             for number in range(1, kills + 1):
                 time.sleep(self._chance.uniform(_LEAST_SECONDS, _MOST_SECONDS))
+                if time.monotonic() > end:
+                    self._say(f"time is over after {number - 1} kills")
+                    break
                 self._kill(number, self._chance.choice(_VICTIMS))
             self._sample(seconds)
             self._clients.stop()
@@ -73,7 +82,7 @@ class Soak:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(_SAMPLE_SECONDS)
-            self._samples.append(self._service.resident_megabytes()[0])
+            self._samples.append(self._service.resident_megabytes())
 
     def _look(self, acknowledged: Acknowledged) -> list[str]:
         """What the running service says."""
@@ -91,10 +100,14 @@ class Soak:
     def _growth(self) -> list[str]:
         if len(self._samples) < 8:
             return []
-        quarter = len(self._samples) // 4
-        before = statistics.median(self._samples[quarter : 2 * quarter])
-        after = statistics.median(self._samples[-quarter:])
-        self._say(f"memory of the service: {before:.0f} MB, then {after:.0f} MB")
+        for name, place in (("service", 0), ("engine", 1)):
+            series = [round(sample[place]) for sample in self._samples]
+            shown = series[:: max(1, len(series) // _SHOWN)]
+            self._say(f"memory of the {name} in MB, evenly over the load: {shown}")
+        own = [sample[0] for sample in self._samples]
+        quarter = len(own) // 4
+        before = statistics.median(own[quarter : 2 * quarter])
+        after = statistics.median(own[-quarter:])
         if after <= _FLAT * before:
             return []
         return [f"memory grew from {before:.0f} to {after:.0f} MB"]

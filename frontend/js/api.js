@@ -20,6 +20,7 @@ const WAIT_LONGEST = 30;
  * @param {typeof fetch} [send] fetch, or a stand-in
  * @param {() => string} [key] the reader's API key; empty: none is sent
  * @returns {{get: (path: string, query?: Record<string, unknown>, channel?: string) => Promise<Result>,
+ *   text: (path: string, query?: Record<string, unknown>) => Promise<Result>,
  *   post: (path: string, body: unknown) => Promise<Result>,
  *   put: (path: string, body: unknown) => Promise<Result>,
  *   remove: (path: string, query?: Record<string, unknown>) => Promise<Result>, abort: (channel: string) => void}}
@@ -40,6 +41,11 @@ export function createApi(send = (...given) => fetch(...given), key = () => '') 
     return ask(send, address(path, query), { signal: controller.signal, headers: keyHeader(key()) });
   }
 
+  async function text(path, query = {}) {
+    const headers = { Accept: '*/*', ...keyHeader(key()) };
+    return ask(send, address(path, query), { headers }, (reply) => reply.text());
+  }
+
   async function post(path, body) {
     const headers = { 'Content-Type': 'application/json', ...keyHeader(key()) };
     return ask(send, path, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -56,6 +62,7 @@ export function createApi(send = (...given) => fetch(...given), key = () => '') 
 
   return {
     get,
+    text,
     post,
     put,
     remove,
@@ -88,13 +95,13 @@ export function address(path, query) {
   return written ? `${path}?${written}` : path;
 }
 
-async function ask(send, target, options) {
+async function ask(send, target, options, read = readBody) {
   try {
     const reply = await send(target, {
       ...options,
       headers: { Accept: 'application/json', ...options.headers },
     });
-    const body = await readBody(reply);
+    const body = await (reply.ok ? read : readBody)(reply);
     if (reply.ok && body !== undefined) return { ok: true, data: body };
     return { ok: false, stale: false, error: describe(reply, body) };
   } catch (problem) {

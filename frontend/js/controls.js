@@ -3,7 +3,7 @@
  * stays where it is while the picture changes.
  */
 import { button, element, replace } from './dom.js';
-import { swatch } from './model.js';
+import { CHANGES, swatch } from './model.js';
 import { DEPTH_LIMIT, depthOf, fromLocalInput, toLocalInput } from './url.js';
 
 const PAUSE = 300;
@@ -26,7 +26,11 @@ const MAKERS = {
   depth,
   columns: columnsToggle,
   indirect: indirectToggle,
+  ends: endsToggle,
+  group: groupToggle,
   at: asOf,
+  from: (change) => moment(change, 'from', 'From'),
+  to: (change) => moment(change, 'to', 'To'),
   state: journalState,
 };
 
@@ -202,6 +206,17 @@ function indirectToggle(change) {
   return toggle('indirect', 'Indirect', change);
 }
 
+function groupToggle(change) {
+  const { node, follow } = toggle('group', 'Lanes', ({ group }) =>
+    change({ group: group ? 'layer' : '' }),
+  );
+  return { node, follow: (state, page) => follow({ ...state, group: state.group === 'layer' }, page) };
+}
+
+function endsToggle(change) {
+  return toggle('ends', 'Ends only', change);
+}
+
 /** "Now" until a time is wanted; then a date and time, and the way back. */
 function asOf(change) {
   const input = element('input', {
@@ -249,6 +264,21 @@ function asOf(change) {
       input.value = toLocalInput(state.at);
       settle(document.activeElement === input ? 'chosen' : input.value);
     },
+  };
+}
+
+/** One of the two times of a comparison. */
+function moment(change, name, words) {
+  const input = element('input', {
+    type: 'datetime-local',
+    step: 1,
+    id: `control-${name}`,
+    'data-testid': `control-${name}`,
+    onchange: () => change({ [name]: fromLocalInput(input.value), selected: '' }),
+  });
+  return {
+    node: labelled(words, input, `control-${name}`),
+    follow: (state) => follow(input, toLocalInput(state[name])),
   };
 }
 
@@ -307,11 +337,14 @@ export function formSwitch(change) {
 export function legend(model) {
   const boxes = [...model.boxes.values()];
   const kinds = new Set([...model.links.values()].map((link) => link.kind));
+  const declared = [...model.links.values()].some((link) => link.edge.origin === 'declared');
   const operations = new Set(boxes.filter((box) => box.kind === 'operation').map((box) => box.node.kind));
   const entries = [
     ['swatch dataset', 'Table', boxes.some((box) => box.kind === 'dataset')],
     ['swatch job', 'Job', boxes.some((box) => box.kind === 'job')],
     ['swatch failed', 'Last run failed', boxes.some((box) => box.failed)],
+    ['mark checks-failed', 'Checks failed', boxes.some((box) => box.node.quality?.state === 'failed')],
+    ['mark checks-passed', 'Checks passed', boxes.some((box) => box.node.quality?.state === 'passed')],
     ['swatch read', 'Read', operations.has('read')],
     [
       'swatch operation',
@@ -322,7 +355,11 @@ export function legend(model) {
     ['line feeds', 'Data flow', kinds.has('feeds')],
     ['line direct', 'Column value', kinds.has('DIRECT')],
     ['line indirect', 'Filter, join, group, sort', kinds.has('INDIRECT')],
+    ['line declared', 'Declared by a person', declared],
   ];
+  const changes = new Set([...boxes, ...model.rows.values(), ...model.links.values()].map(changeOf));
+  for (const [change, { sign, word }] of Object.entries(CHANGES))
+    entries.push([`swatch change ${change}`, `${sign} ${word}`, changes.has(change)]);
   const layers = new Map(boxes.filter((box) => box.layer).map(({ layer }) => [layer.name, layer]));
   return element(
     'ul',
@@ -341,6 +378,10 @@ export function legend(model) {
       ),
     ),
   );
+}
+
+function changeOf(item) {
+  return item.change ?? item.edge?.change;
 }
 
 /**

@@ -3,11 +3,28 @@
  * what the server adds.
  */
 import { classifications } from './classifications.js';
+import { declaredOf } from './declared.js';
 import { anchor, data, element, icon, time } from './dom.js';
+import {
+  checkWords,
+  describedFacts,
+  facetHistory,
+  facetsInForce,
+  numbers,
+  qualityChip,
+  qualityPart,
+  runLink,
+  tagWords,
+} from './facets.js';
 import { count, formatDuration, formatNumber, howWord, plain, shorten } from './format.js';
+import { compareLink, schemaVersions, upstreamChanges } from './differences.js';
+import { definition, leftOut } from './definition.js';
+import { datasetLink, impactLink, jobLink, planLink } from './links.js';
 import { find } from './model.js';
 import { errorText, expression, facts, later, modeChip, section, stateChip, table } from './panel.js';
 import { jobReference, link } from './url.js';
+
+export { datasetLink, jobLink, planLink };
 
 const RECENT = 5;
 const MOST_LISTED = 12;
@@ -56,6 +73,9 @@ function describeDataset(context, node) {
       actions(
         anchor(link(state, { view: 'lineage', node: node.id, columns: true }), icon('graph'), 'Lineage'),
         anchor(link(state, { view: 'columns', dataset: datasetReference(node) }), icon('table'), 'Columns'),
+        impactLink(state, node.id),
+        compareLink(state, node.id),
+        anchor(link(state, { view: 'declare', node: node.id }), icon('plus'), 'Declare lineage'),
       ),
       facts([
         ['Type', node.type && data(node.type)],
@@ -72,9 +92,14 @@ function describeDataset(context, node) {
             ),
         ],
       ]),
+      leftOut(state, node),
+      node.quality && element('p', {}, qualityChip(node.quality.state), ' ', failures(node.quality)),
       classifications(context, node),
+      declaredOf(context, node.id),
       later(last, (reply) => lastWriter(state, reply)),
       later(known, (dataset) => datasetParts(state, dataset)),
+      schemaVersions(context, node.id),
+      upstreamChanges(context, 'datasets', node.id, false),
       later(
         written,
         (history) =>
@@ -86,6 +111,26 @@ function describeDataset(context, node) {
       ),
     ],
   };
+}
+
+function failures({ failed, failures: total }) {
+  if (total === 0) return null;
+  const words = failed.slice(0, MOST_LISTED).map(checkWords).join(', ');
+  return data(total > MOST_LISTED ? `${words} and ${formatNumber(total - MOST_LISTED)} more` : words);
+}
+
+/** What clients say of it: owners, quality, versions, statistics, and every facet as it came. */
+function about(state, told) {
+  if (!told) return null;
+  return [
+    facts(describedFacts(told.described)),
+    qualityPart(state, told.quality),
+    facetHistory('Versions', state, told.versions, (body) => body.datasetVersion ?? JSON.stringify(body)),
+    facetHistory('Lifecycle', state, told.lifecycle, (body) => body.lifecycleStateChange ?? JSON.stringify(body)),
+    facetHistory('Rows and bytes written', state, told.statistics, numbers),
+    facetHistory('Quality metrics', state, told.metrics, numbers),
+    facetsInForce(state, told.facets),
+  ];
 }
 
 function lastWriter(state, { execution: writer, failedSince = [] }) {
@@ -102,7 +147,7 @@ function lastWriter(state, { execution: writer, failedSince = [] }) {
           element('br'),
           time(writer.at),
           ' · ',
-          planLink(state, writer.planId ?? writer.plan, 'plan'),
+          planLink(state, planOf(writer), 'plan'),
         )
       : element('p', { class: 'muted' }, 'No successful write was seen.'),
     failedSince.length > 0 &&
@@ -128,7 +173,10 @@ function datasetParts(state, dataset) {
         table(
           'Schema',
           ['Column', 'Type'],
-          columns.map((column) => [anchor(href(column), data(column.name)), data(column.type, 'mono')]),
+          columns.map((column) => [
+            [anchor(href(column), data(column.name)), columnWords(column)],
+            data(column.type, 'mono'),
+          ]),
           { 'data-testid': 'schema' },
         ),
       ),
@@ -136,6 +184,15 @@ function datasetParts(state, dataset) {
       facts([['Partitioned by', data(dataset.partitionKeys.join(', '), 'mono')]]),
     users(state, 'Written by', dataset.writers ?? []),
     users(state, 'Read by', dataset.readers ?? []),
+    about(state, dataset.about),
+  ];
+}
+
+/** What clients say of a column, under its name. */
+function columnWords({ description, tags }) {
+  return [
+    description && element('span', { class: 'muted block' }, data(shorten(description, 300))),
+    tags?.length > 0 && element('span', { class: 'block' }, tags.map(tagWords)),
   ];
 }
 
@@ -176,19 +233,22 @@ function describeJob(context, node) {
       actions(
         anchor(link(state, { view: 'job', node: jobReference(node) }), icon('job'), 'Open job'),
         anchor(link(state, { view: 'lineage', node: node.id }), icon('graph'), 'Lineage'),
+        impactLink(state, node.id),
+        compareLink(state, node.id),
       ),
       facts([
         ['Namespace', data(node.namespace)],
         ['Last run', node.lastRun && [stateChip(node.lastRun.state), ' ', time(node.lastRun.at)]],
         ['Shared name', node.shared && 'several applications report under this name'],
       ]),
-      later(known, (job) =>
+      later(known, (job) => [
+        facts([['Producer', job.producer && data(job.producer)], ...describedFacts(job.about?.described)]),
         section(
           'Plans',
           (job.plans ?? []).slice(0, MOST_LISTED).map((plan) => planCard(state, plan)),
           more(job.plans?.length ?? 0),
         ),
-      ),
+      ]),
       later(
         runs,
         (list) =>
@@ -288,12 +348,18 @@ export function execution(state, item) {
   );
 }
 
+/** The key of an OpenLineage run (`run:…`) is no plan's id: its plan has one of its own. */
+function planOf({ planId, plan }) {
+  return planId && !planId.includes(':') ? planId : plan;
+}
+
 function aside(state, item) {
-  const plan = item.planId ?? item.plan;
+  const plan = planOf(item);
   const parts = [
     item.job && jobLink(state, item.job),
     durationOf(item),
     plan && planLink(state, plan, 'plan'),
+    item.run && runLink(state, { id: item.run }, 'run'),
   ].filter(Boolean);
   return (
     parts.length > 0 &&
@@ -328,6 +394,11 @@ function describeColumn(context, model, row) {
     scope: home.node.scope,
   });
   const name = row.node.name ?? row.label;
+  const known = context.api.get(
+    `/graph/columns/${encodeURIComponent(row.id)}`,
+    { at: state.at },
+    'panel/column',
+  );
   return {
     kind: 'Column',
     tone: 'column',
@@ -342,11 +413,14 @@ function describeColumn(context, model, row) {
           icon('table'),
           'Table lineage',
         ),
+        impactLink(state, row.id),
       ),
       facts([
         ['Table', datasetLink(state, home.node)],
         ['Type', row.type && data(row.type, 'mono')],
       ]),
+      later(known, (column) => definition(state, column)),
+      leftOut(state, row.node),
       classifications(context, row.node),
       hops('Comes from', state, model, model.incoming.get(row.id) ?? [], 'from'),
       hops('Goes to', state, model, model.outgoing.get(row.id) ?? [], 'to'),
@@ -405,6 +479,7 @@ function describeLink(context, model, item) {
         ['From', endLink(ends[0])],
         ['To', endLink(ends[1])],
         ['How', column && howChip(edge)],
+        ['Origin', edge.origin === 'declared' && 'declared by a person: no run tells of it'],
         ['Mode', edge.modes?.length > 0 && edge.modes.map(modeChip)],
         [
           'Jobs',
@@ -412,6 +487,7 @@ function describeLink(context, model, item) {
             listed(edge.jobs.slice(0, MOST_LISTED).map((id) => jobById(context, model, id))),
         ],
       ]),
+      edge.origin === 'declared' && declaredOf(context, declaredEnd(model, item)),
       edge.expression && section('Expression', expression(edge.expression)),
       edge.plans?.length > 0 &&
         section(
@@ -425,6 +501,12 @@ function describeLink(context, model, item) {
         ),
     ],
   };
+}
+
+/** The table at an edge that is written, or read where the other end is a job. */
+function declaredEnd(model, { from, to }) {
+  const ends = [to, from].map((id) => model.boxes.get(model.rows.get(id)?.box ?? id));
+  return (ends.find((box) => box.kind === 'dataset') ?? ends[0]).id;
 }
 
 function boxLink(state, box) {
@@ -497,40 +579,6 @@ export function columnCell(state, model, id) {
     ),
     columnHome(state, home, row),
   ];
-}
-
-/**
- * @param {import('./url.js').State} state
- * @param {{namespace: string, name: string}|null} job
- * @returns {HTMLElement|string}
- */
-export function jobLink(state, job) {
-  return job
-    ? anchor(link(state, { view: 'job', node: jobReference(job) }), data(shorten(plain(job.name), 120)))
-    : '–';
-}
-
-/**
- * @param {import('./url.js').State} state
- * @param {{id: string, label?: string, uri?: string}|null} dataset
- * @returns {HTMLElement|string}
- */
-export function datasetLink(state, dataset) {
-  if (!dataset) return '–';
-  const words = shorten(plain(dataset.label || dataset.uri || dataset.id), 120);
-  const made = anchor(link(state, { view: 'lineage', node: dataset.id, columns: true }), data(words));
-  if (dataset.uri) made.title = shorten(plain(dataset.uri), 300);
-  return made;
-}
-
-/**
- * @param {import('./url.js').State} state
- * @param {string|null|undefined} id
- * @param {string} words
- * @returns {HTMLElement|string}
- */
-export function planLink(state, id, words) {
-  return id ? anchor(link(state, { view: 'plan', plan: id }), data(shorten(plain(words), 120))) : '–';
 }
 
 function listed(parts) {

@@ -173,7 +173,11 @@ const PARTIAL = Object.freeze({
   time: 'the walk ran out of time',
   hub: 'a node with very many neighbours was not followed',
   rebuilding: 'the graph is still catching up with what was received',
+  starts: 'more tables begin like this than are followed',
   bytes: 'the reply grew to its greatest size',
+  inputs: 'the run reads more tables than are followed',
+  runs: 'not every job upstream was looked at',
+  causes: 'there is more than is listed',
 });
 
 /**

@@ -5,7 +5,7 @@
  */
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
 import { bounds, emphasis, find, hit, linkStyle, neighbourhood, SIDES, toItems } from './model.js';
-import { paint } from './shapes.js';
+import { paint, paintLane } from './shapes.js';
 
 const LARGEST = 1.2;
 const SMALLEST = 0.06;
@@ -209,6 +209,11 @@ export function createGraph(container, palette, listener) {
   network.on('doubleClick', ({ pointer }) => {
     const id = at(pointer.DOM);
     if (id && !state.model.links.has(id)) listener.onOpen(id);
+  });
+  network.on('beforeDrawing', (context) => {
+    if (!state.model?.lanes?.length) return;
+    const around = bounds(state.model);
+    for (const lane of state.model.lanes) paintLane(context, lane, around, state.palette);
   });
   network.on('afterDrawing', () => {
     if (!state.model) return;

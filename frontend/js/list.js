@@ -5,8 +5,9 @@
  */
 import { tagChip } from './classifications.js';
 import { data, element, replace } from './dom.js';
+import { qualityChip, qualityWords } from './facets.js';
 import { count, formatNumber, howWord, shorten } from './format.js';
-import { find, next, step } from './model.js';
+import { CHANGES, find, next, step } from './model.js';
 
 const KINDS = Object.freeze({ dataset: 'Table', job: 'Job', column: 'Column', operation: 'Operation' });
 
@@ -22,13 +23,15 @@ export function announcement(model, position) {
     (direction) => `${formatNumber(next(model, position.id, direction).length)} ${direction}`,
   );
   const failed = item.failed ? ', last run failed' : '';
-  return `${shorten(item.label, 100)}, ${KINDS[item.kind]}${failed}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
+  const change = item.change ? `, ${item.change}` : '';
+  return `${shorten(item.label, 100)}, ${KINDS[item.kind]}${change}${failed}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
 }
 
 /** What people state of it: `, layer curated, PII`. */
 function stated(item) {
   const layer = item.layer ? [`layer ${item.layer.name}`] : [];
-  return [...layer, ...(item.node.classifications ?? [])].map((words) => `, ${words}`).join('');
+  const quality = item.node.quality ? [qualityWords(item.node.quality)] : [];
+  return [...layer, ...(item.node.classifications ?? []), ...quality].map((words) => `, ${words}`).join('');
 }
 
 function among(model, { id, came }) {
@@ -135,13 +138,31 @@ function drawRow(model, id) {
       'td',
       {},
       element('span', { class: `chip ${item.kind}` }, KINDS[item.kind]),
+      item.change ? changeChip(item.change) : null,
       item.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null,
       item.layer ? element('span', { class: 'chip plain' }, data(item.layer.name)) : null,
       (item.node.classifications ?? []).map(tagChip),
+      item.node.quality && qualityChip(item.node.quality.state),
     ),
     element('td', {}, names(ends('upstream'))),
     element('td', {}, names(ends('downstream'))),
     element('td', { class: 'muted' }, data(shorten(aside(item), 160), item.kind === 'job' ? '' : 'mono')),
+  );
+}
+
+/**
+ * `+ Added`, `− Removed`, `~ Changed`.
+ * @param {string} change
+ * @returns {HTMLElement|null} null for a word that is none of these
+ */
+export function changeChip(change) {
+  const known = CHANGES[change];
+  if (!known) return null;
+  return element(
+    'span',
+    { class: `chip change ${change}` },
+    element('span', { 'aria-hidden': 'true' }, known.sign),
+    known.word,
   );
 }
 
@@ -182,15 +203,19 @@ function edgeTable(model) {
 }
 
 function drawEdge(model, { from, to, edge }) {
-  const how =
+  const way =
     edge.kind === 'feeds' ? 'feeds' : `${howWord(edge.how)}${edge.kind === 'INDIRECT' ? ' (indirect)' : ''}`;
+  const how = edge.origin === 'declared' ? `${way} (declared)` : way;
   const text = edge.expression ?? edge.modes?.join(', ') ?? '';
   return element(
     'tr',
     {},
-    [nameOf(model, from), nameOf(model, to), how, data(text, edge.expression ? 'mono' : '')].map((cell) =>
-      element('td', {}, cell),
-    ),
+    [
+      nameOf(model, from),
+      nameOf(model, to),
+      [how, ' ', edge.change && changeChip(edge.change)],
+      data(text, edge.expression ? 'mono' : ''),
+    ].map((cell) => element('td', {}, cell)),
   );
 }
 

@@ -19,12 +19,19 @@ import { createSearch } from './search.js';
 import { createTooltip } from './tooltip.js';
 import { change, link, parse, sameQuestion, write } from './url.js';
 import { columns } from './views/columns.js';
+import { declare } from './views/declare.js';
+import { diff } from './views/diff.js';
+import { impact } from './views/impact.js';
 import { job } from './views/job.js';
 import { journal } from './views/journal.js';
+import { classes } from './views/classes.js';
 import { layers } from './views/layers.js';
 import { lineage } from './views/lineage.js';
 import { overview } from './views/overview.js';
 import { plan } from './views/plan.js';
+import { rules } from './views/rules.js';
+import { run } from './views/run.js';
+import { plans } from './views/plans.js';
 
 /**
  * @typedef {object} Page  what a view makes of the server's replies
@@ -41,7 +48,22 @@ import { plan } from './views/plan.js';
  * @property {(item: object) => string} [hrefOf] where a double click leads; empty: nowhere
  */
 
-const VIEWS = { overview, job, plan, lineage, columns, journal, layers };
+const VIEWS = {
+  overview,
+  job,
+  plan,
+  run,
+  lineage,
+  columns,
+  impact,
+  journal,
+  layers,
+  classes,
+  declare,
+  diff,
+  plans,
+  rules,
+};
 const DOUBLE_CLICK = 280;
 
 const at = (id) => document.getElementById(id);
@@ -124,7 +146,7 @@ function move(to, { replace: instead = false } = {}) {
 
 function arrive(from) {
   if (page && sameQuestion(from, state)) return showState();
-  if (['view', 'node', 'plan', 'dataset', 'column'].some((field) => from[field] !== state[field])) forget();
+  if (['view', 'node', 'plan', 'dataset', 'column', 'fromPlan', 'toPlan'].some((field) => from[field] !== state[field])) forget();
   return load();
 }
 
@@ -194,10 +216,17 @@ const KINDS = {
   overview: '',
   journal: '',
   layers: '',
+  classes: '',
+  rules: '',
+  declare: '',
   job: 'Job',
   plan: 'Plan',
+  run: 'Run',
   lineage: 'Lineage',
   columns: 'Column lineage',
+  impact: 'Impact',
+  diff: 'Difference',
+  plans: 'Difference of plans',
 };
 
 function head(heading, subtitle) {

@@ -18,6 +18,7 @@ import { SIZES, place } from './layout.js';
  * @property {Row[]} rows      the columns of a table, top to bottom
  * @property {boolean} failed  the last run failed
  * @property {boolean} via     on the way, but not itself an answer
+ * @property {''|'added'|'removed'|'changed'} change  in a comparison
  * @property {{name: string, colour: string}|null} [layer]  of a table
  * @property {object} node     the node of the reply
  */
@@ -54,9 +55,17 @@ import { SIZES, place } from './layout.js';
  * @property {Map<string, Link[]>} incoming
  * @property {string[]} order  every box and row once, in reading order: left to right, rows after their table
  * @property {string} focus    id of what was asked about, or empty
+ * @property {Array<{label: string, colour: string, top: number, bottom: number}>} [lanes]
  */
 
 const TITLE = SIZES.dataset.height;
+
+/** How a change is told: by a sign and a word, never by its colour (a name in the palette) alone. */
+export const CHANGES = Object.freeze({
+  added: { sign: '+', word: 'Added', colour: 'added', dashes: false },
+  removed: { sign: '−', word: 'Removed', colour: 'failed', dashes: [2, 4] },
+  changed: { sign: '~', word: 'Changed', colour: 'changed', dashes: [12, 4] },
+});
 
 /**
  * @param {{nodes?: object[], edges?: object[], focus?: string}} reply a graph reply (docs/http.md)
@@ -74,7 +83,13 @@ export function toModel(reply, asked = '') {
     boxes,
   );
   const links = toLinks(reply.edges ?? [], boxes, rows);
-  return finish(boxes, rows, links, reply.focus ?? findFocus(nodes, asked));
+  const model = finish(boxes, rows, links, reply.focus ?? findFocus(nodes, asked));
+  return { ...model, lanes: (reply.lanes ?? []).map((lane) => toLane(lane, layers)) };
+}
+
+/** A lane of the picture: the layer's name and colour, and where it begins and ends. */
+function toLane({ layer, top, bottom }, layers) {
+  return { label: layer ?? 'no layer', colour: layers.get(layer)?.colour ?? '', top, bottom };
 }
 
 /**
@@ -114,10 +129,15 @@ function toBox(node) {
     detail: plain(kind === 'job' ? jobDetail(node) : node.uri),
     failed: node.lastRun?.state === 'failed',
     via: node.via === true,
+    change: changeOf(node),
     rows: [],
     node,
     ...measures(node, SIZES[kind]),
   };
+}
+
+function changeOf({ change }) {
+  return Object.hasOwn(CHANGES, change ?? '') ? change : '';
 }
 
 function jobDetail(node) {
@@ -135,6 +155,7 @@ function operationBox(operation) {
     detail: plain(operationDetail(operation, label)),
     failed: false,
     via: false,
+    change: changeOf(operation),
     rows: [],
     node: operation,
     ...measures(operation, SIZES.operation),
@@ -172,6 +193,7 @@ function seatColumns(columns, boxes) {
       label: plain(node.label || node.name),
       type: plain(node.type),
       box: home,
+      change: changeOf(node),
       node,
     };
     rows.set(node.id, {
@@ -536,8 +558,11 @@ export function linkStyle(link, palette, lit) {
   const faded = lit !== null && !strong;
   const base =
     link.kind === 'feeds' ? palette.feeds : link.kind === 'INDIRECT' ? palette.indirect : palette.direct;
-  const color = strong && link.kind === 'feeds' ? palette.accent : base;
-  return { id: link.id, color: { color, opacity: faded ? 0.16 : 1 }, width: strong ? 2.5 : 1.4 };
+  const change = CHANGES[changeOf(link.edge)];
+  const plain = strong && link.kind === 'feeds' ? palette.accent : base;
+  const color = change ? palette[change.colour] : plain;
+  const width = (strong ? 2.5 : 1.4) + (change ? 1 : 0);
+  return { id: link.id, color: { color, opacity: faded ? 0.16 : 1 }, width };
 }
 
 /**
@@ -570,12 +595,18 @@ export function toItems(model, palette, lit) {
   return { nodes, edges };
 }
 
+/** What a person declares is dotted, what decides but does not flow is dashed. */
+function dashesOf({ kind, edge }) {
+  if (edge.origin === 'declared') return [2, 5];
+  return kind === 'INDIRECT' ? [5, 4] : false;
+}
+
 function linkShape(model, link, down) {
   const offset = 0.09 * Math.ceil(link.parallel / 2) * (link.parallel % 2 === 0 ? 1 : -1);
   const bow = { enabled: true, type: down > 0 ? 'curvedCW' : 'curvedCCW', roundness: 0.35 + offset };
   const wave = { enabled: true, type: 'cubicBezier', forceDirection: 'horizontal', roundness: 0.5 + offset };
   return {
-    dashes: link.kind === 'INDIRECT' ? [5, 4] : false,
+    dashes: CHANGES[changeOf(link.edge)]?.dashes ?? dashesOf(link),
     arrows: { to: { enabled: true, scaleFactor: model.rows.has(link.to) ? 0.4 : 0.5 } },
     smooth: link.way === 'beside' ? bow : wave,
   };

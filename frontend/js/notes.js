@@ -6,7 +6,7 @@ import { count, formatNumber, partialSentence } from './format.js';
 
 const LARGER = 4;
 const LIMIT_DEFAULT = 500;
-const LIMITS = Object.freeze({ overview: 2000, lineage: 5000, columns: 5000, job: 5000 });
+const LIMITS = Object.freeze({ overview: 2000, lineage: 5000, columns: 5000, job: 5000, impact: 5000, diff: 5000 });
 
 /**
  * @param {import('./main.js').Page} page

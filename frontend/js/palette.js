@@ -11,7 +11,8 @@
  * @property {string} job @property {string} jobSoft
  * @property {string} operation @property {string} operationSoft
  * @property {string} feeds @property {string} direct @property {string} indirect
- * @property {string} failed @property {string} failedSoft
+ * @property {string} failed @property {string} failedSoft @property {string} ok
+ * @property {string} added @property {string} changed
  */
 
 /** Name in the palette => custom property of css/app.css. */
@@ -33,6 +34,9 @@ export const NAMES = Object.freeze({
   indirect: '--indirect',
   failed: '--failed',
   failedSoft: '--failed-soft',
+  ok: '--ok',
+  added: '--ok',
+  changed: '--busy',
 });
 
 /**

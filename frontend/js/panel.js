@@ -209,7 +209,7 @@ const MODES = Object.freeze({ overwrite: '↻', append: '+' });
  * @returns {HTMLElement|string}
  */
 export function modeChip(mode) {
-  if (!mode) return '–';
+  if (!mode || mode === 'none') return '–';
   const mark = MODES[mode];
   return element(
     'span',

@@ -2,8 +2,8 @@
  * How a table, a job and an operation are painted. Knows a canvas context, not vis-network.
  * A table is a frame with a band at its left; a job is a pill; an operation is a plain card.
  */
-import { fit, wrap } from './format.js';
-import { swatch, titleHeight } from './model.js';
+import { fit, formatNumber, wrap } from './format.js';
+import { CHANGES, swatch, titleHeight } from './model.js';
 
 const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
@@ -41,9 +41,34 @@ export function paint(context, box, look) {
   paintFrame(context, box, frame, colours, look);
   paintTitle(context, box, frame, colours, look);
   if (look.scale >= ROWS) for (const row of box.rows) paintRow(context, row, frame, look);
-  if (box.failed) paintBadge(context, frame, look.palette);
+  if (box.failed) paintBadge(context, frame.x + frame.width - 6, frame.y + 3, '!', look.palette.failed, look);
+  if (box.node.more) paintMore(context, box.node.more, frame, look);
+  if (box.change) paintChange(context, box, frame, look);
+  if (box.node.quality) paintQuality(context, box, frame, look.palette);
   if (look.scale >= ROWS) paintTags(context, box.node.classifications, frame, look.palette);
   context.globalAlpha = 1;
+}
+
+/**
+ * A lane behind the boxes: a frame with the name of its layer, and the layer's colour at its left.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{label: string, colour: string, top: number, bottom: number}} lane
+ * @param {{left: number, right: number}} around what is drawn
+ * @param {import('./palette.js').Palette} palette
+ */
+export function paintLane(context, { label, colour, top, bottom }, { left, right }, palette) {
+  const frame = { x: left - 30, y: top, width: right - left + 60, height: bottom - top };
+  outline(context, frame, 10);
+  context.strokeStyle = palette.line;
+  context.lineWidth = 1;
+  context.stroke();
+  context.fillStyle = swatch(colour) ? colour : palette.line;
+  context.fillRect(frame.x, frame.y + 10, 4, frame.height - 20);
+  context.font = `600 13px ${FAMILY}`;
+  context.fillStyle = palette.muted;
+  context.textBaseline = 'middle';
+  context.textAlign = 'left';
+  context.fillText(label, frame.x + 14, top + 16);
 }
 
 function coloursOf(box, palette) {
@@ -248,11 +273,19 @@ function paintRow(context, row, frame, look) {
   const font = `${chosen || focus === row.id ? 600 : 400} ${size}px ${FAMILY}`;
   const room = frame.width - 26;
   write(context, row.label, frame.x + 14, row.y, room, font, palette.ink);
+  if (row.change) paintRowChange(context, row, frame, palette);
   if (row.node.classifications?.length > 0) paintTagMark(context, frame.x + 7, row.y, palette);
   paintType(context, row, frame, room - measure(context, row.label, font) - 14, palette, look.scale);
   if (linked.left.has(row.id)) paintPort(context, frame.x, row.y, palette);
   if (linked.right.has(row.id)) paintPort(context, frame.x + frame.width, row.y, palette);
   context.globalAlpha = before;
+}
+
+function paintRowChange(context, row, frame, palette) {
+  const { sign, colour } = CHANGES[row.change];
+  context.font = `700 13px ${FAMILY}`;
+  context.fillStyle = palette[colour];
+  context.fillText(sign, frame.x + 3, row.y);
 }
 
 /** The type of a column has what its name leaves over. */
@@ -292,11 +325,22 @@ function paintPort(context, x, y, palette) {
   context.fill();
 }
 
-function paintBadge(context, frame, palette) {
-  const [x, y] = [frame.x + frame.width - 6, frame.y + 3];
+/** A frame in the colour of the change, dashed where it is gone, and its sign at the left. */
+function paintChange(context, box, frame, look) {
+  const { sign, colour, dashes } = CHANGES[box.change];
+  outline(context, frame, radiusOf(box), 1);
+  context.strokeStyle = look.palette[colour];
+  context.lineWidth = 3;
+  context.setLineDash(dashes || []);
+  context.stroke();
+  context.setLineDash([]);
+  paintBadge(context, frame.x + 4, frame.y + 3, sign, look.palette[colour], look);
+}
+
+function paintBadge(context, x, y, sign, colour, { palette }) {
   context.beginPath();
   context.arc(x, y, 9, 0, 2 * Math.PI);
-  context.fillStyle = palette.failed;
+  context.fillStyle = colour;
   context.fill();
   context.strokeStyle = palette.canvas;
   context.lineWidth = 2;
@@ -304,8 +348,57 @@ function paintBadge(context, frame, palette) {
   context.font = `700 11px ${FAMILY}`;
   context.fillStyle = palette.canvas;
   context.textAlign = 'center';
-  context.fillText('!', x, y + 0.5);
+  context.fillText(sign, x, y + 0.5);
   context.textAlign = 'left';
+}
+
+/** `+4,501` beside a box, at each side where a limit has left neighbours out. */
+function paintMore(context, { upstream, downstream }, frame, { palette }) {
+  context.font = `600 11px ${FAMILY}`;
+  context.fillStyle = palette.muted;
+  const middle = frame.y + frame.height / 2 + 11;
+  if (upstream > 0) {
+    context.textAlign = 'right';
+    context.fillText(`+${formatNumber(upstream)}`, frame.x - 6, middle);
+  }
+  context.textAlign = 'left';
+  if (downstream > 0) context.fillText(`+${formatNumber(downstream)}`, frame.x + frame.width + 6, middle);
+}
+
+/** A diamond with a cross where checks failed, a disc with a tick where they passed. */
+function paintQuality(context, box, frame, palette) {
+  const failed = box.node.quality.state === 'failed';
+  const [x, y] = [frame.x + frame.width - (box.change ? 30 : 6), frame.y + 3];
+  context.beginPath();
+  if (failed) {
+    context.moveTo(x, y - 11);
+    context.lineTo(x + 11, y);
+    context.lineTo(x, y + 11);
+    context.lineTo(x - 11, y);
+    context.closePath();
+  } else context.arc(x, y, 9, 0, 2 * Math.PI);
+  context.fillStyle = failed ? palette.failed : palette.ok;
+  context.fill();
+  context.strokeStyle = palette.canvas;
+  context.lineWidth = 2;
+  context.stroke();
+  paintGlyph(context, failed, x, y);
+}
+
+function paintGlyph(context, failed, x, y) {
+  context.lineWidth = 1.8;
+  context.beginPath();
+  if (failed) {
+    context.moveTo(x - 3, y - 3);
+    context.lineTo(x + 3, y + 3);
+    context.moveTo(x + 3, y - 3);
+    context.lineTo(x - 3, y + 3);
+  } else {
+    context.moveTo(x - 4, y);
+    context.lineTo(x - 1, y + 3.2);
+    context.lineTo(x + 4.2, y - 3.4);
+  }
+  context.stroke();
 }
 
 /** The tags of a table on its upper edge, as far as there is room. */

@@ -2,6 +2,7 @@
  * The small box beside the pointer: the whole name of what the canvas had to cut.
  */
 import { data, element, replace } from './dom.js';
+import { qualityWords } from './facets.js';
 import { shorten } from './format.js';
 
 const RIM = 8;
@@ -29,6 +30,7 @@ function nodeWords(item) {
   return [
     element('strong', {}, data(shorten(item.label, 240))),
     under && data(shorten(under, 300), 'block mono'),
+    item.node?.quality && data(shorten(qualityWords(item.node.quality), 200), 'block'),
   ];
 }
 

@@ -9,31 +9,58 @@
  * @property {string} q           filter text of the overview
  * @property {string} namespace   filter of the overview
  * @property {string} layer       filter of the overview
- * @property {string} classification  filter of the overview: a tag
+ * @property {string} classification  a tag: filter of the overview, or the class that is listed
  * @property {string} node        a reference (`dataset:…`, `job:…`, `column:…`) or an opaque id
  * @property {string} plan        a plan id
+ * @property {string} run         an id of a run
  * @property {string} dataset     URI or id, for the column view
  * @property {string} column      column path, for the column view
  * @property {'both'|'upstream'|'downstream'} direction
  * @property {number|null} depth  null: the view's own default
  * @property {boolean} columns    columns drawn inside tables
  * @property {boolean} indirect   filter, join, group and sort edges drawn
+ * @property {''|'layer'} group   boxes in lanes
+ * @property {boolean} ends       of chains between columns the ends alone
+ * @property {string} from        the earlier time of a comparison, spelled as `at`
+ * @property {string} to          the later one; empty means now
+ * @property {string} fromPlan    the earlier plan of a comparison
+ * @property {string} toPlan      the later one
  * @property {string} at          ISO time or epoch milliseconds; empty means now
  * @property {number|null} limit  most nodes asked for; null: the server's default
  * @property {string} state       filter of the journal view
+ * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
  * @property {string} selected    id of the selected node or edge
  * @property {'graph'|'list'} as  the picture or its accessible list
  */
 
 /** What each view keeps in its links, in the order in which it is written. */
 const FIELDS = Object.freeze({
-  overview: ['q', 'namespace', 'layer', 'classification', 'at', 'limit', 'selected', 'as'],
+  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'selected', 'as'],
   job: ['node', 'at', 'limit', 'selected', 'as'],
   plan: ['plan', 'selected', 'as'],
-  lineage: ['node', 'direction', 'depth', 'columns', 'indirect', 'at', 'limit', 'selected', 'as'],
-  columns: ['dataset', 'column', 'node', 'direction', 'depth', 'indirect', 'at', 'limit', 'selected', 'as'],
+  run: ['run', 'at'],
+  lineage: ['node', 'direction', 'depth', 'columns', 'indirect', 'group', 'at', 'limit', 'selected', 'as'],
+  columns: [
+    'dataset',
+    'column',
+    'node',
+    'direction',
+    'depth',
+    'indirect',
+    'ends',
+    'at',
+    'limit',
+    'selected',
+    'as',
+  ],
+  impact: ['node', 'change', 'columns', 'indirect', 'at', 'limit'],
   journal: ['state'],
   layers: [],
+  classes: ['classification', 'at', 'limit'],
+  rules: [],
+  declare: ['node'],
+  diff: ['node', 'from', 'to', 'direction', 'depth', 'columns', 'indirect', 'limit', 'selected', 'as'],
+  plans: ['fromPlan', 'toPlan', 'selected', 'as'],
 });
 
 /** The views that exist. */
@@ -53,15 +80,23 @@ const DEFAULTS = Object.freeze({
   classification: '',
   node: '',
   plan: '',
+  run: '',
   dataset: '',
   column: '',
   direction: 'both',
   depth: null,
   columns: false,
   indirect: false,
+  ends: false,
+  group: '',
   at: '',
+  from: '',
+  to: '',
+  fromPlan: '',
+  toPlan: '',
   limit: null,
   state: 'failed',
+  change: '',
   selected: '',
   as: 'graph',
 });
@@ -71,6 +106,8 @@ const CHOICES = Object.freeze({
   direction: ['both', 'upstream', 'downstream'],
   state: ['failed', 'waiting', 'pending', 'projected', 'all'],
   as: ['graph', 'list'],
+  group: ['', 'layer'],
+  change: ['', 'dropped', 'renamed', 'retyped'],
 });
 
 const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000] });

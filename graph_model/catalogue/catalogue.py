@@ -9,15 +9,18 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from graph_model.catalogue import history, lists, search, writes
+from graph_model.catalogue import history, lists, search, versions, writes
 from graph_model.catalogue.bulk import copy
 from graph_model.catalogue.events import SqlEvents
+from graph_model.catalogue.records import SqlFacetRecords, SqlRunRecords
 from graph_model.catalogue.rows import clear, digest, record, scan, withdraw
+from graph_model.catalogue.run_facets import run_facets
 from graph_model.catalogue.tables import (
     STORAGE_OF,
     VERSION,
     commands,
     datasets,
+    declarations,
     execution_plans,
     executions,
     facets,
@@ -32,6 +35,7 @@ from graph_model.facts import (
     ColumnRow,
     CommandRow,
     DatasetRow,
+    DeclarationRow,
     ExecutionPlanRow,
     ExecutionRow,
     JobRow,
@@ -40,12 +44,16 @@ from graph_model.facts import (
     PartitionRow,
     Row,
     SchemaRow,
+    SchemaUseRow,
 )
 from graph_model.store import (
     DatasetSummary,
+    DeclaredFlow,
     JobSummary,
     Match,
     Page,
+    PlanSpan,
+    RunFacet,
     RunSummary,
     Span,
     SpanWrites,
@@ -53,7 +61,7 @@ from graph_model.store import (
     Writer,
 )
 
-_Row = TypeVar("_Row", ColumnRow, DatasetRow, JobRow, LogicalPlanRow)
+_Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)
 
 
 class SqlCatalogue:
@@ -72,6 +80,16 @@ class SqlCatalogue:
     def events(self) -> SqlEvents:
         """See ``store.Catalogue``."""
         return SqlEvents(self._read)
+
+    @property
+    def runs(self) -> SqlRunRecords:
+        """See ``store.Catalogue``."""
+        return SqlRunRecords(self._read)
+
+    @property
+    def facets(self) -> SqlFacetRecords:
+        """See ``store.Catalogue``."""
+        return SqlFacetRecords(self._read)
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -171,6 +189,33 @@ class SqlCatalogue:
         with self._read() as connection:
             return tuple(CommandRow(*row) for row in connection.execute(asked))
 
+    def run_facets(
+        self, targets: Collection[str], names: Collection[str], at: int | None
+    ) -> tuple[RunFacet, ...]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return tuple(run_facets(connection, targets, names, at))
+
+    def declared_flows(self, targets: Collection[str]) -> tuple[DeclaredFlow, ...]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return tuple(writes.declared_flows(connection, targets))
+
+    def declared_plans(self, logical_plans: Collection[str]) -> frozenset[str]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return frozenset(writes.declared_plans(connection, logical_plans))
+
+    def declarations(self, node: str | None = None) -> tuple[DeclarationRow, ...]:
+        """See ``store.Catalogue``. One pass over what people declared."""
+        asked = sa.select(*STORAGE_OF[DeclarationRow].fields)
+        if node is not None:
+            asked = asked.where(declarations.c.nodes.contains(node, autoescape=True))
+        key = (declarations.c.declared_at, declarations.c.id, declarations.c.event)
+        with self._read() as connection:
+            found = connection.execute(asked.order_by(*key, declarations.c.scope))
+            return tuple(DeclarationRow(*row) for row in found)
+
     def forgotten(self, hashes: Collection[str]) -> frozenset[str]:
         """See ``store.Catalogue``."""
         found: set[str] = set()
@@ -260,10 +305,12 @@ class SqlCatalogue:
         with self._read() as connection:
             return history.newest_executions(connection, "job", jobs, at, writes_only=False)
 
-    def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
+    def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
-            newest = history.newest_executions(connection, "target", targets, at, writes_only=True)
-        return {target: row.at for target, row in newest.items()}
+            return history.newest_executions(connection, "target", targets, at, writes_only=True)
+
+    def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
+        return {target: row.at for target, row in self.last_writers(targets, at).items()}
 
     def newest_event(self, at: int | None) -> int | None:
         with self._read() as connection:
@@ -294,6 +341,34 @@ class SqlCatalogue:
         with self._read() as connection:
             return history.newest_schemas(connection, datasets, at)
 
+    # --- versions --------------------------------------------------------------------------------
+
+    def schemas(self, ids: Collection[str]) -> tuple[SchemaRow, ...]:
+        """See ``store.Catalogue``."""
+        return self._by_id(SchemaRow, ids)
+
+    def schema_uses(self, dataset: str, limit: int = 5_000) -> tuple[SchemaUseRow, ...]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return tuple(versions.uses_of_schemas(connection, dataset, limit))
+
+    def plan_spans(self, logical_plans: Collection[str], at: int | None) -> tuple[PlanSpan, ...]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return tuple(versions.plan_spans(connection, logical_plans, at))
+
+    def last_of_plans(
+        self, logical_plans: Collection[str], at: int | None
+    ) -> dict[str, ExecutionRow]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            found = tuple(versions.newest_of_plans(connection, logical_plans, at))
+        return {row.logical_plan: row for row in found}
+
+    def executions_of(self, ids: Collection[str]) -> tuple[ExecutionRow, ...]:
+        """See ``store.Catalogue``."""
+        return self._by_id(ExecutionRow, ids)
+
     # --- lists -----------------------------------------------------------------------------------
 
     def list_datasets(
@@ -308,10 +383,15 @@ class SqlCatalogue:
             return lists.list_datasets(connection, query, limit, cursor, at)
 
     def walk_datasets(
-        self, *, query: str = "", after: DatasetRow | None = None, limit: int = 1000
+        self,
+        *,
+        query: str = "",
+        after: DatasetRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
     ) -> tuple[DatasetRow, ...]:
         with self._read() as connection:
-            return tuple(lists.walk_datasets(connection, query, after, limit))
+            return tuple(lists.walk_datasets(connection, query, after, limit, at))
 
     def list_jobs(
         self,
@@ -352,13 +432,16 @@ class SqlCatalogue:
         return read(self._engine, Unavailable)
 
     def _by_id(self, kind: type[_Row], ids: Collection[str]) -> tuple[_Row, ...]:
-        storage = STORAGE_OF[kind]
         found: list[_Row] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(ids))):
-                asked = sa.select(*storage.fields).where(storage.table.c.id.in_(chunk))
-                found += [kind(*row) for row in connection.execute(asked)]
-        return tuple(sorted(found))
+                rows: Any = connection.execute(history.BY_IDS[kind], {"ids": chunk})
+                found += [kind(*row) for row in rows]
+        return tuple(sorted(found, key=_id))
+
+
+def _id(row: _Row) -> str:
+    return row.id
 
 
 def _given(**criteria: Any) -> dict[str, Any]:

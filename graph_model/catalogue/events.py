@@ -49,11 +49,16 @@ _EXECUTIONS_HAVE: Final = (
     SortField.TIMESTAMP, SortField.EXECUTION_EVENT_ID, SortField.EXECUTION_PLAN_ID,
 )  # fmt: skip
 _DATA_SOURCES_HAVE: Final = (SortField.DATA_SOURCE_NAME, SortField.DATA_SOURCE_URI)
+#: Of a plan's document; OpenLineage has none, and its events tell it themselves.
+_SYSTEM: Final = sa.func.coalesce(execution_plans.c.system, sa.func.nullif(events.c.system, ""))
+_APPLICATION: Final = sa.func.coalesce(
+    execution_plans.c.name, sa.func.nullif(events.c.application, "")
+)
 _SORTED: Final[dict[SortField, tuple[Any, ...]]] = {
     SortField.EXECUTION_EVENT_ID: (executions.c.plan_id, executions.c.at),
     SortField.EXECUTION_PLAN_ID: (executions.c.plan_id,),
-    SortField.FRAMEWORK_NAME: (execution_plans.c.system,),
-    SortField.APPLICATION_NAME: (execution_plans.c.name,),
+    SortField.FRAMEWORK_NAME: (_SYSTEM,),
+    SortField.APPLICATION_NAME: (_APPLICATION,),
     SortField.APPLICATION_ID: (executions.c.application_id,),
     SortField.TIMESTAMP: (executions.c.at,),
     SortField.DURATION_NS: (executions.c.duration_ns,),
@@ -63,11 +68,23 @@ _SORTED: Final[dict[SortField, tuple[Any, ...]]] = {
     SortField.APPEND: (events.c.append,),
     SortField.ERROR: (executions.c.error,),
 }
-_JOINED: Final[tuple[tuple[sa.Table, Any], ...]] = (
-    (execution_plans, execution_plans.c.id == executions.c.execution_plan),
-    (datasets, datasets.c.id == executions.c.target),
-    (events, events.c.execution == executions.c.id),
-)
+_JOINED: Final[tuple[tuple[sa.Table, Any, tuple[SortField, ...]], ...]] = (
+    (
+        execution_plans, execution_plans.c.id == executions.c.execution_plan,
+        (SortField.FRAMEWORK_NAME, SortField.APPLICATION_NAME),
+    ),
+    (
+        datasets, datasets.c.id == executions.c.target,
+        (SortField.DATA_SOURCE_NAME, SortField.DATA_SOURCE_URI),
+    ),
+    (
+        events, events.c.execution == executions.c.id,
+        (
+            SortField.DATA_SOURCE_TYPE, SortField.APPEND, SortField.FRAMEWORK_NAME,
+            SortField.APPLICATION_NAME,
+        ),
+    ),
+)  # fmt: skip
 
 
 class SqlEvents:
@@ -78,10 +95,9 @@ class SqlEvents:
 
     def executions(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
         """One page of events."""
-        keys = _SORTED[page.sort]
         source: Any = executions
-        for table, condition in _JOINED:
-            if any(key.table is table for key in keys):
+        for table, condition, fields in _JOINED:
+            if page.sort in fields:
                 source = source.outerjoin(table, condition)
         listed = sa.select(executions.c.id).select_from(source).where(*_chosen(asked))
         order = _order(page, _EXECUTIONS_HAVE)
@@ -202,7 +218,7 @@ class SqlEvents:
     def plan_ids(self, at: int | None, offset: int, limit: int) -> tuple[tuple[str, ...], int]:
         """Newest first."""
         columns = executions.c
-        chosen = [*until(columns.at, at), *_shown()]
+        chosen = [*until(columns.at, at), _has_document(), _has_target()]
         newest = sa.func.max(columns.at)
         listed = (
             sa.select(columns.plan_id)
@@ -274,12 +290,19 @@ def _chosen(asked: EventFilter, *, window: bool = True) -> _Conditions:
 
 
 def _shown() -> _Conditions:
-    """Plan and dataset are known."""
-    plan, dataset = execution_plans.alias("known_plan").c, datasets.alias("known_dataset").c
-    return [
-        sa.select(plan.id).where(plan.id == executions.c.execution_plan).exists(),
-        sa.select(dataset.id).where(dataset.id == executions.c.target).exists(),
-    ]
+    """Dataset and plan are known; of OpenLineage, whose runs have no document, the event."""
+    told = sa.and_(executions.c.execution_plan == "", _has_event(sa.true()))
+    return [sa.or_(_has_document(), told), _has_target()]
+
+
+def _has_document() -> sa.ColumnElement[bool]:
+    plan = execution_plans.alias("known_plan").c
+    return sa.select(plan.id).where(plan.id == executions.c.execution_plan).exists()
+
+
+def _has_target() -> sa.ColumnElement[bool]:
+    dataset = datasets.alias("known_dataset").c
+    return sa.select(dataset.id).where(dataset.id == executions.c.target).exists()
 
 
 def _execution_conditions(asked: EventFilter, *, window: bool) -> _Conditions:
@@ -312,11 +335,15 @@ def _none_of(column: sa.ColumnElement[str], values: Collection[str]) -> _Conditi
 
 
 def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditions]:
-    """Data sources beside their last executions, and the conditions on both."""
+    """Data sources beside their last executions, declarations aside, and the conditions on both."""
     own = executions.alias("last").c
     last = (
         sa.select(own.id)
-        .where(own.target == datasets.c.id, *_none_of(own.id, asked.newcomers.executions))
+        .where(
+            own.target == datasets.c.id,
+            own.kind != labels.DECLARATION_KIND,
+            *_none_of(own.id, asked.newcomers.executions),
+        )
         .order_by(own.at.desc(), own.id.desc())
         .limit(1)
         .scalar_subquery()
@@ -409,10 +436,12 @@ def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecor
         asked = (
             sa.select(
                 *fields,
-                plans.system, plans.name,
+                _SYSTEM, _APPLICATION,
                 shown.format, shown.append, shown.labels, shown.extra,
             )
-            .join_from(executions, execution_plans, plans.id == executions.c.execution_plan)
+            .outerjoin_from(
+                executions, execution_plans, plans.id == executions.c.execution_plan
+            )
             .outerjoin(events, shown.execution == executions.c.id)
             .where(executions.c.id.in_(chunk))
         )  # fmt: skip
@@ -432,8 +461,8 @@ def _record(execution: ExecutionRow, values: Any, twice: set[tuple[str, int]]) -
     system, application, kind, append, labelled, extra = values
     return WriteRecord(
         execution=execution,
-        system=system,
-        application=application,
+        system=system or "",
+        application=application or "",
         format=kind or "",
         append=execution.mode == labels.APPEND if append is None else bool(append),
         labels=labelled or "{}",

@@ -9,6 +9,7 @@ times by one plan has one writer.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -16,7 +17,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.catalogue.tables import (
-    STORAGE_OF,
+    STORAGES,
     execution_plans,
     executions,
     names,
@@ -39,6 +40,17 @@ from graph_model.store import Page, Writer
 KIND_WRITE: Final = "write"
 _CURSOR: Final = "executions"
 _SIZES: Final = (1, 3, 10, 30, 100, CHUNK)
+_END_OF_TIME: Final = 2**63 - 1
+_VALUE: Final = (("value", StoredText()),)
+
+#: Rows of a kind by their ids, the parameter ``ids``: statements made once are compiled once.
+BY_IDS: Final[dict[type[Any], sa.Select[Any]]] = {
+    storage.row: sa.select(*storage.fields).where(
+        storage.table.c.id.in_(sa.bindparam("ids", expanding=True))
+    )
+    for storage in STORAGES
+    if storage.key == ("id",)
+}
 
 
 def until(column: sa.ColumnElement[int], at: int | None) -> tuple[sa.ColumnElement[bool], ...]:
@@ -101,13 +113,27 @@ def asked_values(rows: Sequence[Sequence[Any]], types: Sequence[Column]) -> dict
     }
 
 
+def _values(values: Sequence[str], at: int | None = None) -> dict[str, Any]:
+    """The parameters of a statement made once for all values and times: ``_asked``, ``_until``."""
+    rows = [(value,) for value in values]
+    return asked_values(rows, _VALUE) | {"until": _END_OF_TIME if at is None else at}
+
+
+def _asked(size: int) -> sa.CTE:
+    return asked_table(size, _VALUE)
+
+
+def _until(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    return column <= sa.bindparam("until", type_=sa.BigInteger(), required=True)
+
+
 def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], ...]:
     """The condition that an execution (``of``: columns of the table or an alias) has worked."""
     completed = of.state == labels.COMPLETED
     return (of.kind == KIND_WRITE, completed) if writes_only else (completed,)
 
 
-def _pairs(
+def value_pairs(
     first: sa.ColumnElement[str],
     second: sa.ColumnElement[str],
     asked: Sequence[str],
@@ -117,7 +143,15 @@ def _pairs(
 
     A loose index scan: from one ``second`` the next is found by a seek, however many rows hold it.
     """
-    start = given(asked)
+    return pairs_from(first, second, given(asked), *conditions)
+
+
+def pairs_from(
+    first: sa.ColumnElement[str],
+    second: sa.ColumnElement[str],
+    start: sa.CTE,
+    *conditions: sa.ColumnElement[bool],
+) -> sa.CTE:
 
     def least(of: sa.ColumnElement[str], *more: sa.ColumnElement[bool]) -> Any:
         return (
@@ -141,15 +175,19 @@ def writers(connection: Connection, targets: Collection[str], at: int | None) ->
     """Per (target, logical plan, mode) the newest successful write."""
     found = []
     for chunk in chunks(sorted(set(targets))):
-        for target, logical_plan, mode, latest in connection.execute(_writers(chunk, at)):
+        statement = _writers(asked_size(len(chunk)))
+        for target, logical_plan, mode, latest in connection.execute(statement, _values(chunk, at)):
             if latest is not None:
                 found.append(Writer(target, logical_plan, mode, latest))
     return sorted(found)
 
 
-def _writers(targets: Sequence[str], at: int | None) -> sa.Select[Any]:
+@lru_cache
+def _writers(size: int) -> sa.Select[Any]:
     inner, outer = executions.alias("listed").c, executions.alias("seen").c
-    pairs = _pairs(inner.target, inner.logical_plan, targets, *successful(inner, writes_only=True))
+    pairs = pairs_from(
+        inner.target, inner.logical_plan, _asked(size), *successful(inner, writes_only=True)
+    )
     modes = given(labels.EXECUTION_MODES, "modes")
     latest = (
         sa.select(sa.func.max(outer.at))
@@ -158,7 +196,7 @@ def _writers(targets: Sequence[str], at: int | None) -> sa.Select[Any]:
             *successful(outer, writes_only=True),
             outer.logical_plan == pairs.c.second,
             outer.mode == modes.c.value,
-            *until(outer.at, at),
+            _until(outer.at),
         )
         .scalar_subquery()
     )
@@ -213,31 +251,39 @@ def newest_executions(
 ) -> dict[str, ExecutionRow]:
     """Per value of the column its newest execution by (at, id), or its newest successful write."""
     found: dict[str, ExecutionRow] = {}
-    seen = executions.alias("seen").c
-    conditions = successful(seen, writes_only=True) if writes_only else ()
     for chunk in chunks(sorted(set(values))):
-        asked = given(chunk)
-        newest = (
-            sa.select(seen.id)
-            .where(seen[column] == asked.c.value, *conditions, *until(seen.at, at))
-            .order_by(seen.at.desc(), seen.id.desc())
-            .limit(1)
-            .scalar_subquery()
-        )
-        statement = sa.select(executions, asked.c.value).join_from(
-            asked, executions, executions.c.id == newest
-        )
-        for row in connection.execute(statement):
+        statement = _newest_executions(column, writes_only, asked_size(len(chunk)))
+        for row in connection.execute(statement, _values(chunk, at)):
             found[row.value] = ExecutionRow(*row[:-1])
     return found
+
+
+@lru_cache
+def _newest_executions(column: str, writes_only: bool, size: int) -> sa.Select[Any]:
+    asked, seen = _asked(size), executions.alias("seen").c
+    conditions = successful(seen, writes_only=True) if writes_only else ()
+    newest = (
+        sa.select(seen.id)
+        .where(seen[column] == asked.c.value, *conditions, _until(seen.at))
+        .order_by(seen.at.desc(), seen.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return sa.select(executions, asked.c.value).join_from(
+        asked, executions, executions.c.id == newest
+    )
+
+
+_PARTITIONS: Final = sa.select(partitions).where(
+    partitions.c.execution.in_(sa.bindparam("ids", expanding=True))
+)
 
 
 def partitions_of(connection: Connection, ids: Collection[str]) -> list[PartitionRow]:
     """The partitions that these executions touched."""
     found = []
     for chunk in chunks(sorted(set(ids))):
-        asked = sa.select(partitions).where(partitions.c.execution.in_(chunk))
-        found += [PartitionRow(*row) for row in connection.execute(asked)]
+        found += [PartitionRow(*row) for row in connection.execute(_PARTITIONS, {"ids": chunk})]
     return sorted(found)
 
 
@@ -289,19 +335,21 @@ def names_of(connection: Connection, locations: Collection[str], at: int | None)
     """Per location and name the newest observation; of several at one time the greatest id."""
     found = []
     for chunk in chunks(sorted(set(locations))):
-        found += [NameRow(*row) for row in connection.execute(_names_of(chunk, at))]
+        statement = _names_of(asked_size(len(chunk)))
+        found += [NameRow(*row) for row in connection.execute(statement, _values(chunk, at))]
     return sorted(found)
 
 
-def _names_of(locations: Sequence[str], at: int | None) -> sa.Select[Any]:
+@lru_cache
+def _names_of(size: int) -> sa.Select[Any]:
     inner, outer = names.alias("listed").c, names.alias("seen").c
-    pairs = _pairs(inner.location, inner.name, locations)
+    pairs = pairs_from(inner.location, inner.name, _asked(size))
     latest = (
         sa.select(sa.func.max(outer.at))
         .where(
             outer.location == pairs.c.first,
             outer.name == pairs.c.second,
-            *until(outer.at, at),
+            _until(outer.at),
         )
         .scalar_subquery()
     )
@@ -337,10 +385,16 @@ def locations_ever(connection: Connection, asked: Collection[str]) -> frozenset[
     """(name, location) for every location ever observed of these names."""
     found: set[tuple[str, str]] = set()
     for chunk in chunks(sorted(set(asked))):
-        pairs = _pairs(names.c.name, names.c.location, chunk)
-        statement = sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
-        found.update((name, location) for name, location in connection.execute(statement))
+        statement = _locations_ever(asked_size(len(chunk)))
+        rows = connection.execute(statement, _values(chunk))
+        found.update((name, location) for name, location in rows)
     return frozenset(found)
+
+
+@lru_cache
+def _locations_ever(size: int) -> sa.Select[Any]:
+    pairs = pairs_from(names.c.name, names.c.location, _asked(size))
+    return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
 
 
 # --- schemas -------------------------------------------------------------------------------------
@@ -356,7 +410,8 @@ def newest_schemas(
     chosen: dict[str, str] = {}
     for chunk in chunks(sorted(set(datasets))):
         uses: dict[str, list[Any]] = {}
-        for use in connection.execute(_schema_uses(chunk, at)):
+        parameters = {"datasets": chunk, "until": _END_OF_TIME if at is None else at}
+        for use in connection.execute(_schema_uses(), parameters):
             uses.setdefault(use.dataset, []).append(use)
         for dataset, candidates in uses.items():
             schema = _newest_schema(candidates)
@@ -364,31 +419,33 @@ def newest_schemas(
                 chosen[dataset] = schema
     rows: dict[str, SchemaRow] = {}
     for chunk in chunks(sorted(set(chosen.values()))):
-        asked = sa.select(*STORAGE_OF[SchemaRow].fields).where(schemas.c.id.in_(chunk))
-        rows |= {row.id: SchemaRow(*row) for row in connection.execute(asked)}
+        found = connection.execute(BY_IDS[SchemaRow], {"ids": chunk})
+        rows |= {row.id: SchemaRow(*row) for row in found}
     return {dataset: rows[schema] for dataset, schema in chosen.items()}
 
 
-def _schema_uses(datasets: Iterable[str], at: int | None) -> sa.Select[Any]:
+@lru_cache
+def _schema_uses() -> sa.Select[Any]:
     """The uses of schemas that are known, each with the time of its plan's newest execution."""
     uses = schema_uses.c
 
-    def newest(limit: int | None) -> Any:
+    def newest(*limit: sa.ColumnElement[bool]) -> Any:
         seen = executions.c
         return (
             sa.select(sa.func.max(seen.at))
             .where(
                 seen.logical_plan == uses.logical_plan,
                 *successful(seen, writes_only=False),
-                *until(seen.at, limit),
+                *limit,
             )
             .scalar_subquery()
         )
 
+    latest = newest(_until(executions.c.at)).label("latest")
     return (
-        sa.select(schema_uses, newest(at).label("latest"), newest(None).label("ever"))
+        sa.select(schema_uses, latest, newest().label("ever"))
         .join_from(schema_uses, schemas, schemas.c.id == uses.schema)
-        .where(uses.dataset.in_(datasets))
+        .where(uses.dataset.in_(sa.bindparam("datasets", expanding=True)))
     )
 
 

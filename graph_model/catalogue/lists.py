@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
+from graph_model.catalogue.births import dataset_born, job_born
 from graph_model.catalogue.history import newest_executions, until
 from graph_model.catalogue.search import holds
 from graph_model.catalogue.search_text import fold
@@ -33,6 +34,7 @@ def list_datasets(
     """By name, then URI, then id."""
     columns = datasets.c
     chosen = [holds(columns.search_text, fold(query))] if query else []
+    chosen += dataset_born(at)
     asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
     key = (columns.name, columns.uri, columns.id)
     if cursor is not None:
@@ -51,11 +53,11 @@ def list_datasets(
 
 
 def walk_datasets(
-    connection: Connection, query: str, after: DatasetRow | None, limit: int
+    connection: Connection, query: str, after: DatasetRow | None, limit: int, at: int | None
 ) -> list[DatasetRow]:
     """By name, then URI, then id, those behind ``after``: no totals, no times."""
     columns = datasets.c
-    asked = sa.select(*STORAGE_OF[DatasetRow].fields)
+    asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*dataset_born(at))
     if query:
         asked = asked.where(holds(columns.search_text, fold(query)))
     key = (columns.name, columns.uri, columns.id)
@@ -87,6 +89,7 @@ def list_jobs(
     chosen = [holds(columns.search_name, fold(query))] if query else []
     if namespace is not None:
         chosen.append(columns.namespace == namespace)
+    chosen += job_born(at)
     asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
     key = (columns.namespace, columns.name, columns.id)
     if cursor is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
@@ -62,10 +63,10 @@ def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
 def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
     """The part of a batch that is not stored; FactConflict where something else is."""
     unknown = dict(batch)
-    owner = storage.table.c[storage.owner]
+    statement = _owned(storage)
     place = _field_names(storage).index(storage.owner)
     for chunk in chunks(sorted({values[place] for values in batch.values()})):
-        for stored in connection.execute(sa.select(*storage.fields).where(owner.in_(chunk))):
+        for stored in connection.execute(statement, {"owners": chunk}):
             known = tuple(stored)
             asked = unknown.pop(_key_of(storage, known), None)
             if asked is not None and asked != known:
@@ -73,6 +74,12 @@ def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
                     f"{storage.row(*asked)!r} and the known {storage.row(*known)!r} share a key"
                 )
     return unknown
+
+
+@lru_cache
+def _owned(storage: Storage) -> sa.Select[Any]:
+    owner = storage.table.c[storage.owner]
+    return sa.select(*storage.fields).where(owner.in_(sa.bindparam("owners", expanding=True)))
 
 
 def withdraw(engine: Engine, rows: Sequence[Row]) -> None:
@@ -160,16 +167,24 @@ def _field_names(storage: Storage) -> tuple[str, ...]:
     return tuple(storage.row.__slots__)
 
 
+@lru_cache
+def _key_places(storage: Storage) -> tuple[int, ...]:
+    return tuple(map(_field_names(storage).index, storage.key))
+
+
+@lru_cache
+def _reader(storage: Storage) -> Callable[[Row], Values]:
+    return attrgetter(*_field_names(storage))
+
+
 def _key_of(storage: Storage, values: Values) -> Values:
-    fields = _field_names(storage)
-    return tuple(values[fields.index(name)] for name in storage.key)
+    return tuple(values[place] for place in _key_places(storage))
 
 
 def stored_values(storage: Storage, row: Row) -> Values:
     """The fields of a row as every database keeps them."""
     return tuple(
-        storable(value) if isinstance(value, str) else value
-        for value in attrgetter(*_field_names(storage))(row)
+        storable(value) if isinstance(value, str) else value for value in _reader(storage)(row)
     )
 
 

@@ -63,14 +63,9 @@ def search(connection: Connection, text: str, kinds: Collection[str], limit: int
     if not parts:
         return Page((), 0, None)
     found = sa.union_all(*parts).subquery()
-    return Page(
-        tuple(
-            Match(row.kind, row.id, row.text, row.dataset)
-            for row in connection.execute(_ranked(found, folded).limit(limit))
-        ),
-        connection.execute(sa.select(sa.func.count()).select_from(found)).scalar_one(),
-        None,
-    )
+    rows = connection.execute(_ranked(found, folded).limit(limit)).all()
+    total = rows[0].total if rows else 0
+    return Page(tuple(Match(row.kind, row.id, row.text, row.dataset) for row in rows), total, None)
 
 
 def _matches(kind: str, folded: str) -> sa.ColumnElement[bool]:
@@ -88,7 +83,9 @@ def _ranked(found: sa.Subquery, folded: str) -> sa.Select[Any]:
         (sa.or_(_begins(name, folded), _begins_part(text, folded)), 1),
         else_=2,
     )
-    return sa.select(found).order_by(rank, sa.func.length(text), text, found.c.kind, found.c.id)
+    total = sa.func.count().over().label("total")  # one pass over the names finds and counts
+    order = (rank, sa.func.length(text), text, found.c.kind, found.c.id)
+    return sa.select(found, total).order_by(*order)
 
 
 def holds(column: sa.ColumnElement[str], folded: str) -> sa.ColumnElement[bool]:

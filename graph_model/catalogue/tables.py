@@ -18,6 +18,7 @@ from graph_model.facts import (
     ColumnRow,
     CommandRow,
     DatasetRow,
+    DeclarationRow,
     EventLabelRow,
     EventRow,
     ExecutionPlanRow,
@@ -36,7 +37,7 @@ from graph_model.facts import (
     SupportRow,
 )
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Tables of an older version are emptied: the catalogue is made from the journal anyway."""
 
 metadata = sa.MetaData()
@@ -186,6 +187,8 @@ events = sa.Table(
     _text("words"),
     _text("labels"),
     _text("extra"),
+    _text("system"),
+    _text("application"),
 )
 
 # Of the tables below the key is the row, or nearly: they are kept in the order of their key.
@@ -290,7 +293,7 @@ runs = sa.Table(
     # One run, the runs below one, those of a root, of a job, and those that have not ended.
     sa.Index("catalogue_runs_by_subject", "subject"),
     sa.Index("catalogue_runs_by_run_id", "run_id", "scope"),
-    sa.Index("catalogue_runs_by_run", "run"),
+    sa.Index("catalogue_runs_by_run", "run", "started_at", "id"),
     sa.Index("catalogue_runs_by_parent", "parent_run", "scope", "started_at"),
     sa.Index("catalogue_runs_by_root", "root_run", "scope", "started_at"),
     sa.Index("catalogue_runs_by_job", "job", "started_at"),
@@ -307,7 +310,10 @@ facets = sa.Table(
     _key("subject"),
     _key("digest"),
     sa.Column("deleted", sa.Boolean, nullable=False),
+    _key("job"),
     sa.Index("catalogue_facets_by_subject", "subject"),
+    # The newest of a name by each job that told it; with the last column it has the whole row.
+    sa.Index("catalogue_facets_by_job", "entity", "name", "job", "at", "deleted"),
     sa.Index("catalogue_facets_by_digest", "digest"),
     sqlite_with_rowid=False,
 )
@@ -317,6 +323,24 @@ facet_bodies = sa.Table(
     metadata,
     _key("id"),
     _text("body"),
+)
+
+declarations = sa.Table(
+    "catalogue_declarations",
+    metadata,
+    _key("id"),
+    _key("event"),
+    _text("plan_id"),
+    _key("scope"),
+    _text("author"),
+    sa.Column("declared_at", sa.BigInteger, nullable=False),
+    sa.Column("since", sa.BigInteger, nullable=False),
+    _text("note"),
+    _text("job"),
+    _text("target"),
+    _text("nodes"),
+    _text("body"),
+    sa.Index("catalogue_declarations_by_time", "declared_at", "id"),
 )
 
 
@@ -367,8 +391,14 @@ STORAGES: Final[tuple[Storage, ...]] = (
     _by_id(CommandRow, commands),
     Storage(ForgottenRow, forgotten, ("content_hash", "command"), "content_hash"),
     _by_id(RunRow, runs),
-    Storage(FacetRow, facets, ("entity", "kind", "name", "at", "subject", "digest"), "subject"),
+    Storage(
+        FacetRow,
+        facets,
+        ("entity", "kind", "name", "at", "subject", "digest", "job"),
+        "subject",
+    ),
     _by_id(FacetBodyRow, facet_bodies),
+    Storage(DeclarationRow, declarations, ("id", "event", "scope"), "id"),
 )
 
 STORAGE_OF: Final[dict[type[Any], Storage]] = {storage.row: storage for storage in STORAGES}

@@ -16,15 +16,24 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
+from graph_model.catalogue import tables
+from graph_model.catalogue.births import dataset_born
 from graph_model.catalogue.history import asked_size, asked_table, asked_values, successful
-from graph_model.catalogue.tables import executions, names, partitions, schema_uses
-from graph_model.database import StoredText, chunks
+from graph_model.catalogue.tables import executions, names, partitions
+from graph_model.database import CHUNK, StoredText, chunks
 from graph_model.history import CTAS_COMMANDS
-from graph_model.store import OlderWrites, Span, SpanWrites, SuccessfulWrite
+from graph_model.store import (
+    NEVER,
+    DeclaredFlow,
+    OlderWrites,
+    Span,
+    SpanWrites,
+    SuccessfulWrite,
+)
 
 _BEFORE_EVERYTHING: Final = -(2**63) + 1
 _FIELDS: Final = tuple(field.name for field in fields(SuccessfulWrite))
-_SPANS_AT_ONCE: Final = 100
+_SPANS_AT_ONCE: Final = CHUNK
 _WORKED_OUT: Final = "MATERIALIZED"  # once, not again for every row that is joined to it
 _SPAN: Final = (
     ("number", sa.BigInteger()), ("target", StoredText()), ("since", sa.BigInteger()),
@@ -32,6 +41,7 @@ _SPAN: Final = (
     ("head", StoredText()),
 )  # fmt: skip
 _PAIR: Final = (("target", StoredText()), ("application", StoredText()))
+_TARGET: Final = (("target", StoredText()),)
 _MOMENT: Final = (("name", StoredText()), ("at", sa.BigInteger()))
 
 
@@ -233,6 +243,62 @@ def told_twice(connection: Connection, target: str) -> list[SuccessfulWrite]:
     return companions(connection, asked)
 
 
+def declared_flows(connection: Connection, targets: Collection[str]) -> list[DeclaredFlow]:
+    """See ``store.Catalogue``. A seek for each target and for each of its declarations."""
+    found = []
+    for chunk in chunks(sorted(set(targets)), _SPANS_AT_ONCE):
+        rows = [(target,) for target in chunk]
+        statement = _declared_flows(asked_size(len(rows)))
+        found += [
+            DeclaredFlow(*row) for row in connection.execute(statement, asked_values(rows, _TARGET))
+        ]
+    return sorted(found)
+
+
+@lru_cache
+def _declared_flows(size: int) -> sa.Select[Any]:
+    asked, row = asked_table(size, _TARGET), executions.alias("listed")
+    later = executions.alias("seen").c
+    replaced = (
+        sa.select(later.at)
+        .where(
+            later.plan_id == row.c.plan_id,
+            later.subject == row.c.subject,
+            later.at > row.c.at,
+            later.target != "",
+        )
+        .order_by(later.plan_id, later.at)  # by the index of plans, not that of all times
+        .limit(1)
+        .scalar_subquery()
+    )
+    fields = (row.c.target, row.c.logical_plan, row.c.job, row.c.at)
+    return sa.select(*fields, sa.func.coalesce(replaced, NEVER)).where(
+        row.c.target.in_(sa.select(asked.c.target)),  # a join would make SQLite index the table
+        row.c.kind == labels.DECLARATION_KIND,
+    )
+
+
+def declared_plans(connection: Connection, plans: Collection[str]) -> set[str]:
+    """See ``store.Catalogue``. A seek for each plan, and of a declared one its few executions."""
+    found: set[str] = set()
+    for chunk in chunks(sorted(set(plans)), _SPANS_AT_ONCE):
+        rows = [(plan,) for plan in chunk]
+        statement = _declared_plans(asked_size(len(rows)))
+        found.update(connection.execute(statement, asked_values(rows, _TARGET)).scalars())
+    return found
+
+
+@lru_cache
+def _declared_plans(size: int) -> sa.Select[Any]:
+    asked, row = asked_table(size, _TARGET), executions.c
+
+    def any_of(*conditions: sa.ColumnElement[bool]) -> sa.Exists:
+        return sa.select(row.id).where(row.logical_plan == asked.c.target, *conditions).exists()
+
+    ran = any_of(row.kind != labels.DECLARATION_KIND)
+    return sa.select(asked.c.target).where(sa.not_(ran), any_of())
+
+
 # --- names ---------------------------------------------------------------------------------------
 
 
@@ -267,13 +333,10 @@ def _location(name: Any, at: Any) -> Any:
 def seen(connection: Connection, datasets: Collection[str], at: int) -> set[str]:
     """See ``store.Catalogue``."""
     found: set[str] = set()
-    uses = schema_uses.c
-    ran = sa.select(executions.c.id).where(
-        executions.c.logical_plan == uses.logical_plan, executions.c.at <= at
-    )
+    key = tables.datasets.c.id
     for chunk in chunks(sorted(set(datasets))):
-        asked = sa.select(uses.dataset).where(uses.dataset.in_(chunk), ran.exists())
-        found.update(connection.execute(asked.distinct()).scalars())
+        asked = sa.select(key).where(key.in_(chunk), *dataset_born(at))
+        found.update(connection.execute(asked).scalars())
     return found
 
 

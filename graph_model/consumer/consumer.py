@@ -18,6 +18,7 @@ from graph_model.consumer.events import (
 )
 from graph_model.consumer.forward import Forward
 from graph_model.consumer.identifiers import (
+    is_told,
     known_id,
     read_event_id,
     read_plan_id,
@@ -42,14 +43,18 @@ from graph_model.consumer.plans import (
     plan_info,
     write_operation_id,
 )
+from graph_model.consumer.told import told_execution_plan
 from graph_model.documents import ExecutionPlan
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial, PlanUse, Question
 from graph_model.naming import Rules
+from graph_model.openlineage.inspection import Use
 from graph_model.projection.plans import read_plan_document
 from graph_model.store import Catalogue, Direction, Graph, Journal
+from graph_model.told_plans import ToldPlans
 from graph_model.translate import PlanDocument
+from graph_model.view import DatasetReference
 from graph_model.words import plain
 
 NODE_LIMIT: Final = 2_000
@@ -181,18 +186,39 @@ class Consumer:
 
     def plan_sources(self, plan_id: str, *, read: bool, write: bool) -> tuple[str, ...]:
         """The URIs of the data sources that a plan reads, writes, or both."""
-        document = self._document(read_plan_id(plan_id))
-        plan = document.plan
+        document = None if is_told(plan_id) else self._document(read_plan_id(plan_id))
+        plan = self._told(plan_id) if document is None else document.plan
+        scope = "" if document is None else document.scope
         uris = [plan.write.target] if write else []
         uris += [source for operation in plan.reads for source in operation.sources] if read else []
         found: dict[str, None] = {}
         for uri in uris:
-            for name in naming.normalise(uri, document.scope, self._rules):
+            for name in naming.normalise(uri, scope, self._rules):
                 found[name.uri] = None
         return tuple(found)
 
     def _plan(self, plan_id: str) -> ExecutionPlan:
+        if is_told(plan_id):
+            return self._told(plan_id)
         return self._document(read_plan_id(plan_id)).plan
+
+    def _told(self, plan_id: str) -> ExecutionPlan:
+        """A plan that OpenLineage's events tell; NotFound for one that writes nothing."""
+        told = ToldPlans(self._catalogue, self._journal, self._rules)
+        found = told.find(plan_id, None)
+        plan, execution = found.logical_plan, found.execution
+        page = self._graph.edges((plan,), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        rows = self._catalogue.datasets({execution.target, *(edge.out_id for edge in page.edges)})
+        uses = [Use(row.id, DatasetReference(row.id, row.uri, row.name), "") for row in rows]
+        written = next((use for use in uses if use.id == execution.target), None)
+        read = {edge.out_id for edge in page.edges}
+        said = told.read(
+            execution, told.events(execution), [use for use in uses if use.id in read], written
+        )
+        shown = told_execution_plan(plan, said, append=execution.mode == labels.APPEND)
+        if shown is None:
+            raise NotFound("execution plan", plan_id)
+        return shown
 
     def _document(self, plan_id: str) -> PlanDocument:
         rows = self._catalogue.execution_plans(plan_id=plan_id, limit=1)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, unquote
 
+from graph_model import identity, labels
 from graph_model.documents import read_uuid
 from graph_model.errors import InvalidDocument, NotFound
 
@@ -52,7 +53,9 @@ def read_event_id(text: str) -> EventId:
     digits, _, execution = rest.partition("-")
     if not separator or not 0 < len(digits) <= _MOST_DIGITS or set(digits) - set(_DIGITS):
         raise NotFound("event", text)
-    return EventId(plan_id.lower(), int(digits, 36), execution or None)
+    # A UUID in any case; the key of an OpenLineage run (run:…) as its client spells it.
+    known = plan_id if ":" in plan_id else plan_id.lower()
+    return EventId(known, int(digits, 36), execution or None)
 
 
 def local_id(plan_id: str, identifier: str) -> str:
@@ -68,11 +71,18 @@ def read_plan_id(text: str) -> str:
         raise NotFound("execution plan", text) from None
 
 
+def is_told(text: str) -> bool:
+    """Whether a plan goes by a logical plan's id or the key of an OpenLineage run: no document."""
+    return text.startswith("run:") or identity.kind_of(text) == labels.LOGICAL_PLAN
+
+
 def split_local_id(text: str, kind: str) -> tuple[str, str]:
     """(plan id, local id as it was sent); raises NotFound."""
     plan_id, separator, identifier = text.partition(":")
     if not separator or not identifier:
         raise NotFound(kind, text)
+    if is_told(plan_id):
+        return plan_id, identifier
     try:
         return read_uuid(plan_id, ""), identifier
     except InvalidDocument:

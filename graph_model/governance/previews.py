@@ -71,10 +71,12 @@ def count_datasets(governance: Governance, catalogue: Catalogue) -> Counter[str 
     )
 
 
-def walk_datasets(catalogue: Catalogue, query: str = "") -> Iterator[DatasetRow]:
+def walk_datasets(
+    catalogue: Catalogue, query: str = "", at: int | None = None
+) -> Iterator[DatasetRow]:
     """Every dataset whose name holds the query, by name, URI and id, a page at a time."""
     after: DatasetRow | None = None
-    while page := catalogue.walk_datasets(query=query, after=after, limit=_PAGE):
+    while page := catalogue.walk_datasets(query=query, after=after, limit=_PAGE, at=at):
         yield from page
         after = page[-1]
 

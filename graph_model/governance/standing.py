@@ -23,9 +23,16 @@ from graph_model.governance.classifications import (
 )
 from graph_model.governance.layers import NO_LAYERS, Layers, read_layer
 from graph_model.governance.nodes import NamedNode, node_ids, read_node
+from graph_model.governance.quality_rules import QualityRule, read_quality_rule
 from graph_model.naming import Rules
 
-KINDS: Final = (CommandKind.LAYER, CommandKind.CLASSIFY, CommandKind.BLOCK, CommandKind.HIDE)
+KINDS: Final = (
+    CommandKind.LAYER,
+    CommandKind.CLASSIFY,
+    CommandKind.BLOCK,
+    CommandKind.HIDE,
+    CommandKind.QUALITY,
+)
 
 _Read = TypeVar("_Read")
 
@@ -55,6 +62,7 @@ class Governance:
 
     ``tags``: node id -> its tags, sorted. ``assigned``: (tag, node id) -> why. ``blocked``: (tag,
     id of the source, id of the target) -> why. ``hidden``: ids of datasets and jobs.
+    ``quality_rules`` by name.
     """
 
     layers: Layers = NO_LAYERS
@@ -65,6 +73,7 @@ class Governance:
     assigned: Mapping[tuple[str, str], Assignment] = field(default_factory=dict)
     blocked: Mapping[tuple[str, str, str], Block] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
+    quality_rules: tuple[QualityRule, ...] = ()
 
     def nodes_of(self, tag: str) -> frozenset[str]:
         """The ids of the nodes that carry a tag themselves."""
@@ -91,13 +100,16 @@ def govern(rows: Mapping[CommandKind, Iterable[CommandRow]], rules: Rules) -> Go
     """What these statements say together, for ids under these rules."""
     held = {kind: newest_statements(rows.get(kind, ())) for kind in KINDS}
     layers = _read_all(held[CommandKind.LAYER], lambda one: read_layer(one.key, one.value))
-    return _indexed(
+    quality = held[CommandKind.QUALITY]
+    governance = _indexed(
         Layers(tuple(layers)),
         tuple(_read_all(held[CommandKind.CLASSIFY], _assignment)),
         tuple(_read_all(held[CommandKind.BLOCK], _block)),
         tuple(_read_all(held[CommandKind.HIDE], _hidden)),
         rules,
     )
+    read = _read_all(quality, lambda one: read_quality_rule(one.key, one.value))
+    return replace(governance, quality_rules=tuple(sorted(read)))
 
 
 def _assignment(one: Held) -> Assignment:

@@ -25,7 +25,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -66,6 +66,7 @@ class Marks(Protocol):
 class Mark:
     """What a checkpoint holds: every document before ``position``, projected under ``epoch``.
 
+    Of those from there to ``last`` it holds some: they were projected while an older one waited.
     ``file`` is its name in the engine's folder; ``size`` bytes; ``digest`` SHA-256 in hex.
     """
 
@@ -76,6 +77,7 @@ class Mark:
     edges: int
     size: int
     digest: str
+    last: int = 0
 
 
 def read_mark(text: str | None) -> Mark | None:
@@ -125,6 +127,7 @@ class Checkpoints:
         self._generation = 0
         self._written = 0
         self._size = 0
+        self._last = 0  # the newest document that may be in the graph
         self._unfinished: str | None = None  # the mark whose file the engine did not get through
 
     # --- when -------------------------------------------------------------------------------
@@ -145,14 +148,17 @@ class Checkpoints:
 
     # --- taking -----------------------------------------------------------------------------
 
-    def take(self, epoch: str, position: Callable[[], int]) -> bool:
+    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
         """Save the graph as it is now; True when it counts from now on.
 
         ``position`` gives the journal's position from which on documents may be missing in the
-        graph; it is asked before anything is saved. What fails is logged and costs nothing but
-        the former checkpoint's age; the next attempt comes when as much has changed again.
+        graph; it is asked before anything is saved. ``last`` is the newest one projected.
+
+        What fails is logged and costs nothing but the former checkpoint's age; the next attempt
+        comes when as much has changed again.
         """
         written, self._written = self._written, 0
+        self._last = max(last, self._last)
         begun = time.monotonic()
         try:
             with self._lock:
@@ -183,7 +189,7 @@ class Checkpoints:
         _make_durable(draft)
         draft.rename(self._folder / name)
         _make_durable(self._folder)
-        return Mark(name, epoch, position, vertices, edges, size, digest)
+        return Mark(name, epoch, position, vertices, edges, size, digest, self._last)
 
     def _publish(self, mark: Mark, generation: int) -> bool:
         with self._lock:
@@ -219,6 +225,17 @@ class Checkpoints:
                 self._written = max(self._written, self._every, self._size // 2)  # the next is due
             yield
 
+    def void_overtaken(self, positions: Iterable[int]) -> None:
+        """Something that these documents said is withdrawn: set aside a checkpoint with it.
+
+        What it holds of documents before its position is taken back again after a restart. Of a
+        later one, projected while an older one waited, nobody could tell that it is in there.
+        """
+        mark = read_mark(self._marks.get_meta(MARK_KEY))
+        if mark is not None and any(mark.position <= one <= mark.last for one in positions):
+            with self.voided():
+                pass
+
     # --- restoring --------------------------------------------------------------------------
 
     def restore(self, epoch: str) -> int | None:
@@ -240,6 +257,7 @@ class Checkpoints:
             self._sweep()
             return None
         self._size, self._written = found.vertices + found.edges, 0
+        self._last = max(self._last, found.last)
         _log.info(
             "the graph is back from its checkpoint: %d vertices, %d edges in %.1f s",
             *(found.vertices, found.edges, time.monotonic() - begun),

@@ -41,20 +41,34 @@ def _start(dialect: Dialect | None = None) -> GraphTraversalSource:
 
 def upsert_vertex_rows(rows: Sequence[bytes]) -> Bytecode:
     """Create those vertices that do not exist (encoding.vertex_row); one plan for any number."""
-    merge = _unfolded(rows).merge_v(__.select(_ROW).select(encoding.SEARCH))
-    return _bytecode(merge.option(Merge.on_create, _created()).count())
+    return _bytecode(_merged_vertices(_start().inject(encoding.rows(rows))))
 
 
 def upsert_edge_rows(rows: Sequence[bytes]) -> Bytecode:
     """Create those edges that do not exist (encoding.edge_row); both ends of each must."""
+    return _bytecode(_merged_edges(_start().inject(encoding.rows(rows))))
+
+
+def upsert_rows(vertices: Sequence[bytes], edges: Sequence[bytes]) -> Bytecode:
+    """Both in one transaction, the vertices to their end before the first edge."""
+    merged = _merged_vertices(_start().inject(encoding.rows(vertices)))
+    return _bytecode(_merged_edges(merged.constant(encoding.rows(edges))))
+
+
+def _merged_vertices(rows: GraphTraversal) -> GraphTraversal:
+    merge = _unfolded(rows).merge_v(__.select(_ROW).select(encoding.SEARCH))
+    return merge.option(Merge.on_create, _created()).count()
+
+
+def _merged_edges(rows: GraphTraversal) -> GraphTraversal:
     merge = _unfolded(rows).merge_e(__.select(_ROW).select(encoding.SEARCH))
-    return _bytecode(merge.option(Merge.on_create, _created()).count())
+    return merge.option(Merge.on_create, _created()).count()
 
 
-def _unfolded(rows: Sequence[bytes]) -> GraphTraversal:
+def _unfolded(rows: GraphTraversal) -> GraphTraversal:
     # A label for the row, because a child of mergeV is given the row in TinkerPop 3.7 and the
     # element in 3.8: select('r') is the row in both.
-    return _start().inject(encoding.rows(rows)).unfold().as_(_ROW)
+    return rows.unfold().as_(_ROW)
 
 
 def _created() -> GraphTraversal:

@@ -28,6 +28,7 @@ CTAS_COMMANDS: Final = (
     "InsertIntoHiveDirCommand",
 )
 _INSERT: Final = "InsertInto"
+_WITHOUT_EXPRESSIONS: Final = "openlineage-"
 
 #: The part of a table that has these partition values; the empty one is the whole.
 Part = frozenset[tuple[str, str | None]]
@@ -39,7 +40,8 @@ class Write:
     """One write of a dataset, told by one execution or by several.
 
     ``id`` and ``at`` are those of the earliest by (at, id). ``logical_plan`` and ``job`` are of
-    the one with fewest gaps. ``parts`` is what it may have touched, ``closes`` what it replaced.
+    the one with fewest gaps, of two with as few the one that has expressions. ``parts`` is what it
+    may have touched, ``closes`` what it replaced.
     """
 
     id: str
@@ -159,7 +161,7 @@ def _may_join(group: Sequence[SuccessfulWrite], other: Sequence[SuccessfulWrite]
 
 def _write(group: Sequence[SuccessfulWrite], details: Details) -> Write:
     first = group[0]
-    best = min(group, key=lambda row: (details.gaps.get(row.logical_plan, 0), *_order(row)))
+    best = min(group, key=lambda row: _preference(row, details))
     texts = {text for row in group for text in details.partitions.get(row.id, ())}
     parts = tuple(sorted(map(part_of, texts), key=_part_order)) or (WHOLE,)
     return Write(
@@ -172,6 +174,12 @@ def _write(group: Sequence[SuccessfulWrite], details: Details) -> Write:
         closes=_closes(group, parts, details),
         executions=tuple(row.id for row in group),
     )
+
+
+def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, bool, int, str]:
+    """The least is told from. OpenLineage's agents send columns without the expressions."""
+    gaps = details.gaps.get(row.logical_plan, 0)
+    return gaps, row.producer.startswith(_WITHOUT_EXPRESSIONS), *_order(row)
 
 
 def _closes(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from graph_model.facts import LogicalPlanRow
@@ -21,7 +21,14 @@ from graph_model.history.merging import (
     part_of,
 )
 from graph_model.history.visibility import Moment, visible_writes
-from graph_model.store import Catalogue, OlderWrites, Span, SpanWrites, SuccessfulWrite
+from graph_model.store import (
+    Catalogue,
+    DeclaredFlow,
+    OlderWrites,
+    Span,
+    SpanWrites,
+    SuccessfulWrite,
+)
 
 _Key = TypeVar("_Key")
 
@@ -46,11 +53,13 @@ class Sight:
 
     ``older``: where there were too many of a logical plan, between which times the others lie.
     ``rough``: some of the writes may have been replaced by one that was not looked at.
+    ``declared``: what people say flows into it; no write replaces that.
     """
 
     writes: tuple[Write, ...] = ()
     older: tuple[OlderWrites, ...] = ()
     rough: bool = False
+    declared: tuple[DeclaredFlow, ...] = ()
 
 
 class Past:
@@ -61,6 +70,7 @@ class Past:
         self._names: dict[str, frozenset[str]] = {}  # location -> names it ever had
         self._locations: dict[str, frozenset[str]] = {}  # name -> locations it ever stood for
         self._plans: dict[str, LogicalPlanRow] = {}
+        self._columns: dict[str, tuple[str, str]] = {}  # column -> (dataset, path)
         self._written: dict[str, list[str]] = {}  # execution -> partitions
         self._read: dict[str, dict[str, frozenset[str]]] = {}  # execution -> dataset -> partitions
         self._sights: dict[Moment, Sight] = {}
@@ -104,6 +114,15 @@ class Past:
             self._plans |= {row.id: row for row in self._catalogue.logical_plans(new)}
         return {plan: self._plans[plan] for plan in ids if plan in self._plans}
 
+    def columns(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
+        """Per column that a schema has its dataset and path."""
+        new = set(ids) - self._columns.keys()
+        if new:
+            self._columns |= {
+                row.id: (row.dataset, row.path) for row in self._catalogue.columns(new)
+            }
+        return {column: self._columns[column] for column in ids if column in self._columns}
+
     def partitions_read(self, write: Write, dataset: str) -> tuple[str, ...]:
         """The partitions that a write's executions all say they read of a dataset; () the whole."""
         told = [self._read.get(execution, {}).get(dataset) for execution in write.executions]
@@ -123,10 +142,35 @@ class Past:
             # A full overwrite that another producer knows to be one of some partitions is none.
             again = [m for m in floors if not found[m][0].older and not _is_closed(m, found[m][1])]
             found |= self._look(again, {})
+            declared = self._declared(new)
             for moment in new:
                 floor = BEGINNING if moment in again else floors.get(moment, BEGINNING)
-                self._sights[moment] = _sight(moment, floor, *found[moment])
+                sight = _sight(moment, floor, *found[moment])
+                self._sights[moment] = replace(sight, declared=declared[moment])
         return {moment: self._sights[moment] for moment in moments}
+
+    def _declared(self, moments: Collection[Moment]) -> dict[Moment, tuple[DeclaredFlow, ...]]:
+        """Per moment what is declared then of its dataset, under any of its names."""
+        targets = self._targets({moment.dataset for moment in moments})
+        asked = {target for found in targets.values() for target, _ in found}
+        flows: dict[str, list[DeclaredFlow]] = {}
+        for flow in self._catalogue.declared_flows(asked):
+            flows.setdefault(flow.target, []).append(flow)
+        return {
+            moment: tuple(
+                flow
+                for target, place in targets[moment.dataset]
+                for flow in flows.get(target, ())
+                if flow.since < moment.until and flow.ends >= moment.since
+                if self._stands_for(target, place, moment.until)
+            )
+            for moment in moments
+        }
+
+    def _stands_for(self, name: str, place: str, before: int) -> bool:
+        """Whether a name that has moved stood for this place just before a time."""
+        moment = (name, before - 1)
+        return not place or self.locate((moment,))[moment] == place
 
     def last_writes(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
         """Per dataset the time of its newest completed write at or before ``at``."""

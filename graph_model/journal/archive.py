@@ -1,14 +1,15 @@
 """The journal as lines of text: the same from every database, and into every database.
 
-    {"headwater": "backup", "format": 1, "createdAt": …}      what this is
+    {"headwater": "backup", "format": 2, "createdAt": …}      what this is
     {"position": 1, "kind": "plan", …, "receipts": […]}       a document, body and arrivals included
     {"raw": "<hash>", "scope": "", "positions": [1]}          what bytes on a wire were taken as
+    {"key": {…}}                                              an API key, without its secret
     {"end": {"documents": 1, "receipts": 1, "sha256": "…"}}   nothing is missing
 
 ``sha256`` covers all lines before the last. A body is kept byte for byte, for its hash covers its
-bytes: as text where it is UTF-8, else in base64. Graph and catalogue are not in it, nor are the
-settings of ``journal_meta``, which tell how far those are: they are built anew from the documents,
-and come out the same.
+bytes: as text where it is UTF-8, else in base64. Format 1 had no keys. Graph and catalogue are not
+in it, nor are the settings of ``journal_meta``, which tell how far those are: they are built anew
+from the documents, and come out the same.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from graph_model.database import chunks, count_from, insert_new, read, write
 from graph_model.errors import ConfigurationError, InvalidInput, JournalUnavailable
 from graph_model.journal.content import content_hash, pack, unpack
 from graph_model.journal.tables import bodies, documents, meta, raw, receipts
+from graph_model.keys.archive import checked_key, insert_keys, key_lines
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+_READABLE: Final = (1, FORMAT)
 _PAGE: Final = 50
 _RAW_PAGE: Final = 1_000
 _LINES: Final = 100
@@ -46,6 +49,7 @@ class Contents:
     receipts: int
     oldest: int | None
     newest: int | None
+    keys: int = 0
 
 
 # --- journal -> lines ----------------------------------------------------------------------------
@@ -83,6 +87,8 @@ def _lines(
         if counts["documents"] % _PAGE == 0:
             progress(counts["documents"], max(total, counts["documents"]))
     yield from _raw(engine, last or 0)
+    with read(engine, JournalUnavailable) as connection:
+        yield from key_lines(connection)
 
 
 def _ends() -> sa.Select[Any]:
@@ -238,6 +244,7 @@ class _Examination:
         self._documents = 0
         self._receipts = 0
         self._last = 0
+        self._keys = 0
         self._times: list[int] = []
 
     def take(self, line: Any, number: int, sha256: str) -> None:
@@ -249,16 +256,20 @@ class _Examination:
             self._document(line)
         elif "end" in line:
             self._end(line["end"], sha256)
+        elif "key" in line:
+            checked_key(line["key"])
+            self._keys += 1
         elif "raw" not in line:
             raise ValueError("an unknown kind of line")
 
     def contents(self) -> Contents:
         oldest, newest = (self._times[0], self._times[-1]) if self._times else (None, None)
-        return Contents(self._created_at, self._documents, self._receipts, oldest, newest)
+        counts = (self._documents, self._receipts)
+        return Contents(self._created_at, *counts, oldest, newest, self._keys)
 
     def _begin(self, line: Any) -> None:
-        if line["format"] != FORMAT:
-            raise ValueError(f"its format is {line['format']}, this Headwater knows {FORMAT}")
+        if line["format"] not in _READABLE:
+            raise ValueError(f"its format is {line['format']}, this Headwater knows up to {FORMAT}")
         self._created_at = int(line["createdAt"])
 
     def _document(self, line: Any) -> None:
@@ -302,7 +313,7 @@ def load(
     ``settings`` are set with it: they say that graph and catalogue are to be built anew.
     Positions, receipts and states are those of the archive. Raises InvalidInput for an archive
     that is not whole, ConfigurationError for a journal that holds something already, unless
-    ``replace``: then what it holds is removed in the same transaction.
+    ``replace``: then what it holds is removed in the same transaction, but for its API keys.
     """
     contents = examine(lines())
 
@@ -346,6 +357,7 @@ def _insert(connection: Connection, lines: Sequence[Any]) -> int:
             # Only a body may come twice: as several scopes reported it.
             new = insert_new(connection, table) if table is bodies else table.insert()
             connection.execute(new, inserted)
+    insert_keys(connection, [checked_key(line["key"]) for line in lines if "key" in line])
     return len(found)
 
 

@@ -1,6 +1,7 @@
-"""What comes into the journal: new documents and repeats, many requests in one transaction.
+"""What is written to the journal: new documents, repeats and states, many requests at once.
 
-    requests of concurrent threads -> bodies -> documents (a position each) -> receipts -> raw
+    requests of concurrent threads -> states -> bodies -> documents (a position each) -> receipts
+    -> raw, in one transaction
 
 The number of statements does not grow with the number of requests, so a hundred of them cost
 little more than one, and one fsync.
@@ -8,7 +9,7 @@ little more than one, and one fsync.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,22 +17,21 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.database import Lock, chunks, insert_new, keep_order
+from graph_model.journal.conclusion import drop, set_state
 from graph_model.journal.content import pack
 from graph_model.journal.tables import bodies, documents, raw, receipts
 from graph_model.store import DocumentState, Receipt, Submission
 from graph_model.texts import storable
 
 _Key = tuple[str, str]
-"""What tells documents apart: content hash and scope, as they are stored."""
+"""What tells documents apart: content hash (or that of the bytes) and scope, as they are stored."""
 
 # Made once: to put these together anew takes longer than the database does.
 _KNOWN: Final = sa.select(documents.c.content_hash, documents.c.scope, documents.c.position).where(
     documents.c.content_hash.in_(sa.bindparam("hashes", expanding=True))
 )
-_RECALLED: Final = (
-    sa.select(raw.c.position)
-    .where(raw.c.raw_hash == sa.bindparam("asked_hash"), raw.c.scope == sa.bindparam("asked_scope"))
-    .order_by(raw.c.ordinal)
+_RECALLED: Final = sa.select(raw.c.raw_hash, raw.c.scope, raw.c.ordinal, raw.c.position).where(
+    raw.c.raw_hash.in_(sa.bindparam("hashes", expanding=True))
 )
 _FORGET: Final = raw.delete().where(
     raw.c.raw_hash == sa.bindparam("old_hash"), raw.c.scope == sa.bindparam("old_scope")
@@ -58,7 +58,15 @@ class Repeat:
     receipt: Receipt
 
 
-Request = Arrival | Repeat
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What became of documents: positions that share a state and a reason, and those that go."""
+
+    settlements: tuple[tuple[Collection[int], DocumentState, str | None], ...]
+    dropped: tuple[int, ...] = ()
+
+
+Request = Arrival | Repeat | Conclusion
 
 
 def arrival(
@@ -72,17 +80,30 @@ def arrival(
 def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[int, ...]]:
     """The positions of each request's documents, in order; () for a repeat that is none."""
     keep_order(connection, Lock.ORDER)
-    arrivals = [request for request in requests if isinstance(request, Arrival)]
-    known = _record_documents(connection, arrivals)
-    positions = [
-        tuple(known[_key(submission)] for submission in request.submissions)
-        if isinstance(request, Arrival)
-        else _recalled(connection, request)
-        for request in requests
-    ]
+    for request in requests:
+        if isinstance(request, Conclusion):
+            _conclude(connection, request)
+    known = _record_documents(connection, [one for one in requests if isinstance(one, Arrival)])
+    repeated = _recalled(connection, [one for one in requests if isinstance(one, Repeat)])
+    positions = [_positions(request, known, repeated) for request in requests]
     _add_receipts(connection, requests, positions)
     _remember(connection, requests, positions)
     return positions
+
+
+def _positions(
+    request: Request, known: Mapping[_Key, int], repeated: Mapping[_Key, tuple[int, ...]]
+) -> tuple[int, ...]:
+    if isinstance(request, Arrival):
+        return tuple(known[_key(submission)] for submission in request.submissions)
+    return repeated.get(_bytes(request), ()) if isinstance(request, Repeat) else ()
+
+
+def _conclude(connection: Connection, conclusion: Conclusion) -> None:
+    for positions, state, reason in conclusion.settlements:
+        set_state(connection, positions, state, reason)
+    for chunk in chunks(sorted(set(conclusion.dropped))):
+        drop(connection, chunk)
 
 
 def _record_documents(connection: Connection, arrivals: Sequence[Arrival]) -> Mapping[_Key, int]:
@@ -111,9 +132,18 @@ def _known_positions(connection: Connection, keys: Iterable[_Key]) -> dict[_Key,
     return found
 
 
-def _recalled(connection: Connection, repeat: Repeat) -> tuple[int, ...]:
-    asked = {"asked_hash": repeat.receipt.raw_hash, "asked_scope": repeat.scope}
-    return tuple(connection.execute(_RECALLED, asked).scalars())
+def _recalled(connection: Connection, repeats: Sequence[Repeat]) -> dict[_Key, tuple[int, ...]]:
+    """The positions that the bytes of each repeat were taken as; none for unknown bytes."""
+    found: dict[_Key, dict[int, int]] = {_bytes(repeat): {} for repeat in repeats}
+    for chunk in chunks(sorted({raw_hash for raw_hash, _ in found})):
+        for raw_hash, scope, ordinal, position in connection.execute(_RECALLED, {"hashes": chunk}):
+            if (raw_hash, scope) in found:
+                found[raw_hash, scope][ordinal] = position
+    return {key: tuple(at for _, at in sorted(taken.items())) for key, taken in found.items()}
+
+
+def _bytes(repeat: Repeat) -> _Key:
+    return storable(repeat.receipt.raw_hash), storable(repeat.scope)
 
 
 def _add_receipts(
@@ -128,6 +158,7 @@ def _add_receipts(
             "raw_hash": request.receipt.raw_hash,
         }
         for request, found in zip(requests, positions, strict=True)
+        if not isinstance(request, Conclusion)
         for position in dict.fromkeys(found)
     ]
     if rows:

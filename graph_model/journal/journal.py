@@ -23,13 +23,13 @@ from graph_model.database import (
     write,
 )
 from graph_model.errors import JournalUnavailable
-from graph_model.journal.arrivals import Repeat, Request, arrival, record
-from graph_model.journal.conclusion import drop, set_state
+from graph_model.journal.arrivals import Conclusion, Repeat, Request, arrival, record
 from graph_model.journal.content import unpack
 from graph_model.journal.integrity import Progress, find_problems
 from graph_model.journal.statistics import read_statistics
 from graph_model.journal.tables import VERSION, bodies, documents, meta, metadata, raw, receipts
 from graph_model.store import (
+    REOPENED,
     DocumentKind,
     DocumentState,
     JournalSize,
@@ -64,6 +64,28 @@ _packed = sa.select(documents.c.position, bodies.c.packed).join_from(
     documents, bodies, documents.c.content_hash == bodies.c.content_hash
 )
 _complete = _described.add_columns(bodies.c.packed)
+
+# Made once: to put these together anew takes longer than the database does.
+_PACKED_OF: Final = _packed.where(
+    documents.c.position.in_(sa.bindparam("positions", expanding=True))
+)
+_OUTLINED: Final = _described.where(
+    documents.c.plan_id.in_(sa.bindparam("plan_ids", expanding=True))
+)
+_OUTLINED_PLANS: Final = _OUTLINED.where(documents.c.kind == DocumentKind.PLAN.value)
+_OUTLINED_NEW: Final = _OUTLINED.where(
+    documents.c.kind != DocumentKind.PLAN.value, documents.c.state == DocumentState.PENDING.value
+)
+_META: Final = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked"))
+_PENDING: Final = (
+    sa.select(documents.c.position, documents.c.plan_id)
+    .where(documents.c.state == DocumentState.PENDING.value)
+    .order_by(documents.c.position)
+    .limit(sa.bindparam("page"))
+)
+_PENDING_COMMANDS: Final = _PENDING.where(documents.c.kind == DocumentKind.COMMAND.value)
+_PENDING_AFTER: Final = _PENDING.where(documents.c.position > sa.bindparam("last"))
+_reopened = sa.case((documents.c.state == DocumentState.PROJECTED.value, REOPENED))
 
 
 class SqlJournal:
@@ -155,15 +177,57 @@ class SqlJournal:
             rows = [row for part in parts for row in connection.execute(part)]
         return tuple(map(_with_body, sorted(rows, key=lambda row: int(row.position))))
 
+    def told(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
+        """See ``store.Journal``. Bodies are read of those alone."""
+        asked = (
+            _described.where(documents.c.plan_id == plan_id, documents.c.scope == scope)
+            .order_by(documents.c.position.desc())
+            .limit(checked_limit(limit))
+        )
+        with self._read() as connection:
+            found = [_without_body(row) for row in connection.execute(asked)]
+        bodies = self.bodies([one.position for one in found])
+        whole = (replace(one, body=bodies[one.position]) for one in found if one.position in bodies)
+        return tuple(sorted(whole, key=lambda one: one.position))
+
+    def event_positions(
+        self, plan_id: str, hashes: Collection[str] | None = None
+    ) -> tuple[int, ...]:
+        """See ``store.Journal``. Sorted here, for the same reason as in ``plan``."""
+        asked = sa.select(documents.c.position).where(
+            documents.c.plan_id == plan_id,
+            documents.c.kind == DocumentKind.EVENT.value,
+            documents.c.state != DocumentState.PENDING.value,
+        )
+        parts = [asked]
+        if hashes is not None:
+            among = documents.c.content_hash
+            parts = [asked.where(among.in_(chunk)) for chunk in chunks(sorted(set(hashes)))]
+        with self._read() as connection:
+            return tuple(sorted(at for part in parts for at in connection.execute(part).scalars()))
+
+    def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
+        """See ``store.Journal``."""
+        found: list[StoredDocument] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(positions))):
+                asked = _complete.where(documents.c.position.in_(chunk))
+                found += map(_with_body, connection.execute(asked))
+        return tuple(sorted(found, key=lambda one: one.position))
+
+    def content_hashes(self, plan_id: str) -> tuple[str, ...]:
+        """See ``store.Journal``."""
+        asked = sa.select(documents.c.content_hash).where(documents.c.plan_id == plan_id)
+        with self._read() as connection:
+            return tuple(connection.execute(asked.order_by(documents.c.position)).scalars())
+
     def outline(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
         """See ``store.Journal``."""
-        asked = _described.where(documents.c.plan_id.in_(sorted(set(plan_ids))))
-        is_plan = documents.c.kind == DocumentKind.PLAN.value
-        is_new = documents.c.state == DocumentState.PENDING.value
+        asked = {"plan_ids": sorted(set(plan_ids))}
         found: dict[str, list[StoredDocument]] = {}
         with self._read() as connection:
-            for part in (asked.where(is_plan), asked.where(sa.not_(is_plan), is_new)):
-                for row in connection.execute(part):
+            for part in (_OUTLINED_PLANS, _OUTLINED_NEW):
+                for row in connection.execute(part, asked):
                     found.setdefault(row.plan_id, []).append(_without_body(row))
         return {
             plan_id: tuple(sorted(together, key=lambda one: one.position))
@@ -175,7 +239,7 @@ class SqlJournal:
         found: dict[int, bytes] = {}
         with self._read() as connection:
             for chunk in chunks(sorted(set(positions))):
-                rows = connection.execute(_packed.where(documents.c.position.in_(chunk)))
+                rows = connection.execute(_PACKED_OF, {"positions": chunk})
                 found |= {row.position: _unpacked(row) for row in rows}
         return found
 
@@ -229,7 +293,7 @@ class SqlJournal:
         subject: str | None = None,
         first: int = 1,
     ) -> int:
-        """See ``store.Journal``. Reasons are removed; documents already PENDING do not count.
+        """See ``store.Journal``. Other reasons are removed; those already PENDING do not count.
 
         Works through the journal in bounded transactions, so that documents are accepted
         meanwhile: one that is interrupted has reopened the older documents; run it again.
@@ -240,7 +304,7 @@ class SqlJournal:
         statement = (
             documents.update()
             .where(documents.c.state.in_(closed), documents.c.position >= first)
-            .values(state=DocumentState.PENDING.value, reason=None)
+            .values(state=DocumentState.PENDING.value, reason=_reopened)
         )
         if subject is not None:
             return self._update(statement.where(documents.c.subject == subject))
@@ -276,15 +340,8 @@ class SqlJournal:
         dropped: Collection[int] = (),
     ) -> None:
         """See ``store.Journal``; durable on return."""
-
-        def work(connection: Connection) -> None:
-            for positions, state, reason in settlements:
-                set_state(connection, positions, state, reason)
-            for chunk in chunks(sorted(set(dropped))):
-                drop(connection, chunk)
-
         if dropped or any(positions for positions, _, _ in settlements):
-            write(self._engine, work, JournalUnavailable)
+            self._taking.run(Conclusion(tuple(settlements), tuple(dropped)))
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]:
         """The states of the documents known among these."""
@@ -378,7 +435,7 @@ class SqlJournal:
     def get_meta(self, key: str) -> str | None:
         """See ``store.Journal``."""
         with self._read() as connection:
-            value = connection.execute(sa.select(meta.c.value).where(meta.c.key == key)).scalar()
+            value = connection.execute(_META, {"asked": key}).scalar()
         return None if value is None else str(value)
 
     def set_meta(self, key: str, value: str) -> None:
@@ -468,21 +525,11 @@ def _pending_plans(connection: Connection, page: int) -> Iterator[str]:
 
     Commands come before all others: what they take away must not be shown even for a moment.
     """
-    is_command = (
-        documents.c.state == DocumentState.PENDING.value,
-        documents.c.kind == DocumentKind.COMMAND.value,
-    )
-    ordered = sa.select(documents.c.plan_id).where(*is_command).order_by(documents.c.position)
-    yield from connection.execute(ordered.limit(page)).scalars()
+    for row in connection.execute(_PENDING_COMMANDS, {"page": page}):
+        yield row.plan_id
     last = 0
     while True:
-        asked = (
-            sa.select(documents.c.position, documents.c.plan_id)
-            .where(documents.c.state == DocumentState.PENDING.value, documents.c.position > last)
-            .order_by(documents.c.position)
-            .limit(page)
-        )
-        rows = connection.execute(asked).all()
+        rows = connection.execute(_PENDING_AFTER, {"page": page, "last": last}).all()
         yield from (row.plan_id for row in rows)
         if len(rows) < page:
             return

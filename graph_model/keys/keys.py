@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -21,20 +22,25 @@ class SqlKeys:
 
     Several threads may share one, several processes the database. Every method may raise
     Unavailable; the constructor raises ConfigurationError for a database that it cannot use.
+    ``believed_seconds`` is how long it is taken for granted that another process has not made the
+    first key: a service without keys is asked before every request.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, believed_seconds: float = 0.0) -> None:
         prepare(engine, "keys", VERSION, metadata)
         self._engine = engine
         self._some = False
+        self._believed_seconds = believed_seconds
+        self._believed_until = 0.0
 
     def exist(self) -> bool:
         """Whether a key was ever made; revoking the last one does not open the door again."""
-        if not self._some:  # no key is ever deleted, so only the answer no is asked again
+        if not self._some and time.monotonic() >= self._believed_until:
+            # No key is ever deleted, so only the answer no is asked again.
             with read(self._engine, Unavailable) as connection:
-                self._some = (
-                    connection.execute(sa.select(api_keys.c.id).limit(1)).first() is not None
-                )
+                found = connection.execute(sa.select(api_keys.c.id).limit(1)).first()
+            self._believed_until = time.monotonic() + self._believed_seconds
+            self._some = self._some or found is not None
         return self._some
 
     def find(self, text: str) -> Key | None:
@@ -61,6 +67,7 @@ class SqlKeys:
                 f"name {key.name!r} was given before; names are never given twice, because the "
                 "journal says who sent what"
             )
+        self._some = True
 
     def revoke(self, name_or_id: str, now: int) -> Key:
         """End a key at this time (epoch ms); one that has ended stays as it is.

@@ -11,26 +11,34 @@ and their datasets, 1 from a job its own datasets, 0 the node alone.
 
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT
 from graph_model.lineage.columns import fold_column_edges
-from graph_model.lineage.lineage import Lineage, schema_paths
+from graph_model.lineage.ends import keep_ends
+from graph_model.lineage.lineage import Derivation, Lineage, schema_paths
 from graph_model.lineage.questions import (
     Answer,
     ColumnEdge,
     ColumnNode,
+    LeftOut,
     Partial,
     PlanUse,
     Question,
 )
+from graph_model.lineage.traces import Chain, Link
 
 __all__ = [
     "COLUMN_LIMIT",
     "HUB_LIMIT",
     "Answer",
+    "Chain",
     "ColumnEdge",
     "ColumnNode",
+    "Derivation",
+    "LeftOut",
     "Lineage",
+    "Link",
     "Partial",
     "PlanUse",
     "Question",
     "fold_column_edges",
+    "keep_ends",
     "schema_paths",
 ]

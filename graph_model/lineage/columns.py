@@ -15,7 +15,9 @@ from graph_model.history import Moment
 from graph_model.history.past import Past, moment_of
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
 from graph_model.lineage.chains import distances, levels, steps_away
-from graph_model.lineage.questions import ColumnEdge, ColumnNode, Question
+from graph_model.lineage.omissions import count_left_out
+from graph_model.lineage.questions import ColumnEdge, ColumnNode, LeftOut, Question
+from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk
 from graph_model.store import Direction, GraphReader
 
@@ -37,10 +39,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A derivation, between columns where they were, and the column it came from."""
+    """A job's derivation, between columns where they were, and the column it came from."""
 
     edge: Edge
     source: Cell
+    job: str
 
 
 @dataclass(slots=True)
@@ -55,6 +58,7 @@ class FoundColumns:
     edges: dict[str, Edge] = field(default_factory=dict)
     reached: int = 0
     folded: bool = False
+    trace: Trace[Cell] | None = None  # of the walk downstream
 
     def admit(self, names: Iterable[Name]) -> bool:
         """Take in columns, each with its table, while the limit lasts; whether any was new."""
@@ -62,12 +66,18 @@ class FoundColumns:
         for node in sorted((node_of(name) for name in names), key=lambda node: node.id):
             if node.id in self.nodes:
                 continue
-            if len(self.nodes) + 1 + len(self.datasets | {node.dataset}) > max(self.limit, 2):
+            tables = len(self.datasets) + (node.dataset not in self.datasets)
+            if len(self.nodes) + 1 + tables > max(self.limit, 2):
                 self.bounds.cut("nodes", self.limit)
                 break
             self.nodes[node.id] = node
             self.datasets.add(node.dataset)
         return len(self.nodes) > before
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What of the derivations found is not drawn."""
+        steps = ((edge.out_id, edge.in_id) for edge in self.edges.values())
+        return count_left_out(steps, self.nodes.keys())
 
     def drawn(self) -> list[ColumnEdge]:
         """The edges between columns that are drawn, folded."""
@@ -119,7 +129,7 @@ class Columns:
         """What came of columns: the mirror, by the same relation among the candidates."""
         candidates, plans = self._candidates(start, question)
         until = moment_of("", question.at).until
-        walk = Walk(self._graph, self._past, self._bounds, until, plans)
+        walk = Walk(self._graph, self._past, self._bounds, until, dict.fromkeys(plans))
         roots = {Cell(moment_of(dataset, question.at), path) for dataset, path in candidates}
         hops: dict[Cell, list[Hop]] = {}
         frontier = set(roots)
@@ -142,10 +152,14 @@ class Columns:
     ) -> None:
         """Take in every chain of at most ``depth`` steps from a root to the start."""
         nexts = {cell: {hop.source for hop in some} for cell, some in hops.items()}
-        goals = {c: 0 for sources in nexts.values() for c in sources if c.name in set(start)}
+        asked = set(start)
+        goals = {c: 0 for sources in nexts.values() for c in sources if c.name in asked}
         away = distances(nexts, goals)
         kept = {root for root in roots if steps_away(root, nexts, away) <= question.depth}
         level = levels(nexts, kept)
+        trace = Trace(
+            away, kept, lambda cell: map(_way, hops[cell]), lambda cell: column_id(cell.name)
+        )
         nodes: dict[int, set[Name]] = {}
         for cell in level.keys() & hops.keys():
             for hop in hops[cell]:
@@ -153,10 +167,25 @@ class Columns:
                 if level[cell] + length <= question.depth:
                     nodes.setdefault(length, set()).add(cell.name)
                     found.edges[hop.edge.id] = hop.edge
+                    if question.chains:
+                        trace.note_job(_way(hop))
+        found.trace = trace
         for length in sorted(nodes):
             if found.admit(nodes[length]):
                 found.reached = max(found.reached, length)
         found.answers |= {column_id(root.name) for root in kept} & found.nodes.keys()
+
+    def into(self, column: str, at: int | None) -> list[Hop]:
+        """The derivations behind a column (an id) at a time, one step back."""
+        walk = Walk(self._graph, self._past, self._bounds, moment_of("", at).until)
+        until = moment_of("", at).until - 1
+        return [
+            hop
+            for dataset, path in self.learn_names((column,)).values()
+            for place in self._past.locate(((dataset, until),)).values()
+            for hops in self._expand(walk, {Cell(moment_of(place, at), path)}).values()
+            for hop in hops
+        ]
 
     # --- one level up
 
@@ -227,7 +256,10 @@ class Columns:
     def learn_names(self, columns: Collection[str]) -> dict[str, Name]:
         """Column ids -> what they are; unknown ids are left out."""
         new = set(columns) - self._names.keys()
-        for vertex in self._graph.vertices(new) if new else ():
+        listed = self._past.columns(new)
+        self._names |= listed
+        unlisted = new - listed.keys()  # no schema has them
+        for vertex in self._graph.vertices(unlisted) if unlisted else ():
             values = dict(vertex.properties)
             name = str(values.get("dataset_id", "")), str(values.get("path", ""))
             self._names[vertex.id] = name
@@ -246,7 +278,7 @@ class Columns:
             if any((step.target, holder) in outputs for holder in holders(cell.path)):
                 edges += [as_column_edge(edge) for edge in self._deciding[step.logical_plan]]
         return [
-            Hop(between(edge, source.name, cell.name), source)
+            Hop(between(edge, source.name, cell.name), source, step.job)
             for edge in edges
             for source in self._sources(edge, step)
         ]
@@ -320,6 +352,11 @@ class Columns:
 
 
 # --- values --------------------------------------------------------------------------------------
+
+
+def _way(hop: Hop) -> Way[Cell]:
+    kind, how = str(hop.edge.value("kind")), str(hop.edge.value("how"))
+    return Way(hop.job, hop.source, kind, how, str(hop.edge.value("expression") or ""))
 
 
 def column_id(name: Name) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
@@ -23,6 +24,7 @@ from graph_model.lineage.columns import (
 )
 from graph_model.lineage.questions import Answer, ColumnEdge, ColumnNode, Question
 from graph_model.lineage.tables import Found, Tables
+from graph_model.lineage.traces import Trace
 from graph_model.lineage.walk import Walk
 from graph_model.store import Catalogue, Direction, GraphReader
 
@@ -30,11 +32,24 @@ _Called = dict[tuple[str, str], set[str]]
 """(logical plan, what it calls a dataset) -> where that was."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Derivation:
+    """How one logical plan computes a column from one other; ``source`` is a (dataset, path)."""
+
+    logical_plan: str
+    job: str
+    source: Name
+    kind: str
+    how: str
+    expression: str
+
+
 class Lineage:
     """Answers questions from one graph and one catalogue.
 
     ``expired`` tells that the time for an answer is over: what is found until then is returned,
-    marked partial. Raises GraphUnavailable when the graph does not answer.
+    marked partial. ``past`` keeps what was learnt of the past; one object serves one request.
+    Raises GraphUnavailable when the graph does not answer.
     """
 
     def __init__(
@@ -49,6 +64,7 @@ class Lineage:
         self._catalogue = catalogue
         self._expired = expired
         self._time_limit_ms = time_limit_ms
+        self.past = Past(catalogue)
 
     # --- tables and jobs
 
@@ -65,11 +81,23 @@ class Lineage:
             found.admit((question.node,), ())
             found.answers.add(question.node)
         tables = Tables(self._graph, past, bounds)
-        for direction in question.directions:
-            (tables.upstream if direction == Direction.UPSTREAM else tables.downstream)(
-                question, found
-            )
-        return self._answer(question, found, past)
+        if Direction.UPSTREAM in question.directions:
+            tables.upstream(question, found)
+        if Direction.DOWNSTREAM in question.directions:
+            tables.downstream((question.node,), question, found)
+        answer = self._answer(question, found, past)
+        return _with_chains(answer, question, found.trace, (question.node,))
+
+    def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
+        """What came of any of these datasets (ids), in one walk; ``question.node`` is not read."""
+        past, bounds = self._begin()
+        until = moment_of("", question.at).until - 1
+        places = set(past.locate((dataset, until) for dataset in start).values())
+        found = Found(question.limit, bounds)
+        found.admit(places, ())
+        found.answers |= found.datasets
+        Tables(self._graph, past, bounds).downstream(places, question, found)
+        return _with_chains(self._answer(question, found, past), question, found.trace, places)
 
     def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
         """These datasets and jobs with all visible plans between them."""
@@ -84,8 +112,28 @@ class Lineage:
                     found.uses.add((step.logical_plan, step.job, read.dataset, called, "", ""))
         return self._answer(Question("", depth=0, at=at, limit=found.limit), found, past)
 
+    def around(
+        self, datasets: Collection[str], jobs: Collection[str], at: int | None
+    ) -> tuple[set[str], set[str], bool]:
+        """These datasets and jobs with what stands beside them, whenever that was; and whether a
+        hub had more than is told.
+        """
+        past, down = self.past, Direction.DOWNSTREAM
+        of_jobs = self._graph.edges(jobs, down, (labels.HAS,), HUB_LIMIT)
+        reading = self._graph.edges(datasets, down, (labels.FEEDS,), HUB_LIMIT)
+        found = {edge.in_id for page in (of_jobs, reading) for edge in page.edges}
+        plans = {plan for plan in found if identity.kind_of(plan) == labels.LOGICAL_PLAN}
+        plans |= {writer.logical_plan for writer in self._catalogue.writers(datasets, at)}
+        rows = past.plans(plans).values()
+        fed = self._graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        beside = {row.target for row in rows} | {edge.out_id for edge in fed.edges}
+        places = past.locations_of(beside)
+        located = {place for dataset in beside for place in places[dataset]}
+        cut = any(page.cut for page in (of_jobs, reading, fed))
+        return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
+
     def _begin(self) -> tuple[Past, Bounds]:
-        return Past(self._catalogue), Bounds(self._expired, self._time_limit_ms)
+        return self.past, Bounds(self._expired, self._time_limit_ms)
 
     def _answer(self, question: Question, found: Found, past: Past) -> Answer:
         columns: tuple[ColumnNode, ...] = ()
@@ -105,6 +153,7 @@ class Lineage:
             partial=found.bounds.partial,
             folded=found.folded,
             via=tuple(sorted(found.datasets - found.answers)),
+            left_out=found.left_out(),
         )
 
     # --- columns inside the tables of an answer
@@ -196,6 +245,27 @@ class Lineage:
                 ]
         return spread
 
+    def derivations(self, column: str, at: int | None) -> tuple[Derivation, ...]:
+        """How the writes to be seen at the time compute a column (an id): one step, plan by plan.
+
+        What decides over the rows (FILTER, JOIN, GROUP_BY, SORT) is among them.
+        """
+        past, bounds = self._begin()
+        columns = Columns(self._graph, past, bounds, indirect=True)
+        return tuple(
+            sorted(
+                Derivation(
+                    str(hop.edge.value("logical_plan")),
+                    hop.job,
+                    hop.source.name,
+                    str(hop.edge.value("kind")),
+                    str(hop.edge.value("how")),
+                    str(hop.edge.value("expression") or ""),
+                )
+                for hop in columns.into(column, at)
+            )
+        )
+
     # --- columns across jobs
 
     def ask_columns(self, start: Collection[str], question: Question) -> Answer:
@@ -214,7 +284,7 @@ class Lineage:
                 names, question, found
             )
         edges = tuple(sorted(found.drawn()))
-        return Answer(
+        answer = Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=(),
             plans=(),
@@ -226,7 +296,9 @@ class Lineage:
             partial=bounds.partial,
             folded=found.folded,
             via=tuple(sorted(found.nodes.keys() - found.answers)),
+            left_out=found.left_out(),
         )
+        return _with_chains(answer, question, found.trace, set(map(column_id, names)))
 
 
 def _located(question: Question, past: Past) -> Question:
@@ -236,6 +308,25 @@ def _located(question: Question, past: Past) -> Question:
     moment = (question.node, moment_of("", question.at).until - 1)
     place = past.locate((moment,))[moment]
     return replace(question, node=place)
+
+
+def _with_chains(
+    answer: Answer, question: Question, trace: Trace[Any] | None, start: Collection[str]
+) -> Answer:
+    """The answer with the chains of its walk downstream to what it draws, the start aside.
+
+    No job is drawn among columns: there each job counts that stands on a chain.
+    """
+    if trace is None or not question.chains:
+        return answer
+    drawn = {*answer.datasets, *answer.jobs, *(column.id for column in answer.columns)}
+    chains = tuple(
+        chain
+        for chain in trace.chains()
+        if chain.end not in start
+        and (chain.end in drawn or (answer.columns and identity.kind_of(chain.end) == labels.JOB))
+    )
+    return replace(answer, chains=chains)
 
 
 def _called(found: Found) -> tuple[_Called, _Called]:

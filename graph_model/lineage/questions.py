@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graph_model.lineage.traces import Chain
 from graph_model.store import Direction
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``node`` is an id; ``at`` epoch ms or None for the end of time; ``limit`` counts nodes."""
+    """``node`` is an id; ``at`` epoch ms or None for the end of time; ``limit`` counts nodes.
+
+    ``chains``: tell a shortest chain to everything that lies downstream.
+    """
 
     node: str
     direction: Direction = Direction.BOTH
@@ -18,6 +22,7 @@ class Question:
     columns: bool = False
     indirect: bool = False
     limit: int = 500
+    chains: bool = False
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -50,7 +55,10 @@ class PlanUse:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ColumnEdge:
-    """One per (source, target, kind, how), whatever number of plans stands behind it."""
+    """One per (source, target, kind, how), whatever number of plans stands behind it.
+
+    ``hops``: of a chain that is drawn as one edge the number of its steps (``ends``).
+    """
 
     source: str
     target: str
@@ -58,6 +66,7 @@ class ColumnEdge:
     how: str
     expression: str
     plans: tuple[str, ...]
+    hops: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +76,26 @@ class ColumnNode:
     path: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class LeftOut:
+    """Neighbours of a drawn node that the walk has met and a limit has left out.
+
+    Of a dataset they are jobs, of a job datasets, of a column columns.
+    """
+
+    node: str
+    upstream: int
+    downstream: int
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a question found; all tuples sorted. ``as_of`` is the newest event considered.
 
     ``via``: the datasets and columns among them that only lie on the way: part of a chain that
     was true at its time, but no answer at the time asked. ``folded``: repeated runs were taken
-    together, so the answer contains the exact one and perhaps a little more.
+    together, so the answer contains the exact one and perhaps a little more. ``chains``, where
+    they were asked for: one to each answer and to each job downstream, the start itself aside.
     """
 
     datasets: tuple[str, ...]
@@ -87,3 +109,5 @@ class Answer:
     partial: Partial | None
     folded: bool = False
     via: tuple[str, ...] = ()
+    chains: tuple[Chain, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()

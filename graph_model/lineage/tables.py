@@ -6,7 +6,7 @@ gives candidates; kept are those from which the same backward walk, inside them,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_model import identity, labels
@@ -14,7 +14,9 @@ from graph_model.history import Moment
 from graph_model.history.past import Past, moment_of
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.chains import FAR, distances, levels, steps_away
-from graph_model.lineage.questions import PlanUse, Question
+from graph_model.lineage.omissions import count_left_out
+from graph_model.lineage.questions import LeftOut, PlanUse, Question
+from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk, plans_of_job
 from graph_model.store import Direction, GraphReader
 
@@ -35,6 +37,7 @@ class Found:
     uses: set[Use] = field(default_factory=set)
     reached: int = 0
     folded: bool = False
+    trace: Trace[Moment] | None = None  # of the walk downstream
 
     def admit(self, datasets: Iterable[str], jobs: Iterable[str]) -> bool:
         """Take in nodes, in the order of their ids, while the limit lasts; whether any was new."""
@@ -46,6 +49,12 @@ class Found:
                     break
                 known.add(node)
         return len(self.datasets) + len(self.jobs) > before
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What of the steps found is not drawn."""
+        steps = {(source, job) for _, job, source, _, _, _ in self.uses if source}
+        steps |= {(job, target) for _, job, _, _, target, _ in self.uses if target}
+        return count_left_out(steps, self.datasets | self.jobs)
 
     def plan_uses(self, modes: Mapping[str, str]) -> tuple[PlanUse, ...]:
         """The uses between nodes that are drawn, one a logical plan."""
@@ -111,15 +120,17 @@ class Tables:
         if question.depth == 0:
             return []
         endless = replace(question, depth=FAR)
-        candidates, plans = self._candidates(endless)
-        walk = self._walk(question, plans)
+        candidates, plans = self._candidates((question.node,), endless)
+        walk = self._walk(question, dict.fromkeys(plans))  # what they read is drawn above the job
         roots = {moment_of(dataset, question.at) for dataset in candidates}
         steps = self._steps_within(walk, roots, candidates, endless)
         found.folded |= walk.folded
         job = question.node
         return [(at, step) for at, some in steps.items() for step in some if step.job == job]
 
-    def _walk(self, question: Question, plans: Collection[str] | None = None) -> Walk:
+    def _walk(
+        self, question: Question, plans: Mapping[str, Collection[str] | None] | None = None
+    ) -> Walk:
         until = moment_of("", question.at).until
         return Walk(self._graph, self._past, self._bounds, until, plans)
 
@@ -129,45 +140,57 @@ class Tables:
 
     # --- downstream
 
-    def downstream(self, question: Question, found: Found) -> None:
-        """What came of the node."""
-        candidates, plans = self._candidates(question)
+    def downstream(self, start: Collection[str], question: Question, found: Found) -> None:
+        """What came of the node, or of these datasets together."""
+        candidates, plans = self._candidates(start, question)
         if not candidates:
             return
         walk = self._walk(question, plans)
         job = question.node if identity.kind_of(question.node) == labels.JOB else None
         roots = {moment_of(dataset, question.at) for dataset in candidates}
         steps = self._steps_within(walk, roots, candidates, question)
-        self._draw(question, found, steps, roots, job)
+        self._draw(start, question, found, steps, roots, job)
         found.folded |= walk.folded
 
-    def _candidates(self, question: Question) -> tuple[set[str], set[str]]:
-        """Datasets downstream and the logical plans on the way, whenever that was."""
-        plans: set[str] = set()
+    def _candidates(
+        self, start: Collection[str], question: Question
+    ) -> tuple[set[str], dict[str, set[str]]]:
+        """Datasets downstream and the logical plans on the way, whenever that was.
+
+        With each plan what of the start and of them it reads. Those as far away as was asked are
+        not looked at: a chain ends there.
+        """
+        plans: dict[str, set[str]] = {}
         if identity.kind_of(question.node) == labels.JOB:
-            plans = plans_of_job(self._graph, question.node, self._bounds)
+            plans = {p: set() for p in plans_of_job(self._graph, question.node, self._bounds)}
             frontier = self._targets(plans)
             datasets, first = set(frontier), 1
         else:
-            frontier, datasets, first = {question.node}, set(), 0
+            frontier, datasets, first = set(start), set(), 0
         for _ in range(first, question.depth):
             if not frontier or self._bounds.over():
                 break
-            new = self._readers(frontier) - plans
-            plans |= new
+            readers = self._readers(frontier)
+            new = readers.keys() - plans.keys()
+            for plan, read in readers.items():
+                plans.setdefault(plan, set()).update(read)
             frontier = self._targets(new) - datasets
             datasets |= frontier
             if len(datasets) + len(plans) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
         return datasets, plans
 
-    def _readers(self, datasets: Collection[str]) -> set[str]:
-        """Logical plans that ever read one of these, whatever they called it."""
+    def _readers(self, datasets: Collection[str]) -> dict[str, set[str]]:
+        """Logical plans that ever read one of these, each with what it called them."""
         names = self._past.names_of(datasets)
         called = {name for dataset in datasets for name in (dataset, *names[dataset])}
         page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
         self._bounds.note_hub(page.cut)
-        return {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
+        readers: dict[str, set[str]] = {}
+        for edge in page.edges:
+            if identity.kind_of(edge.in_id) == labels.LOGICAL_PLAN:
+                readers.setdefault(edge.in_id, set()).add(edge.out_id)
+        return readers
 
     def _targets(self, plans: Collection[str]) -> set[str]:
         return self._places({row.target for row in self._past.plans(plans).values()})
@@ -188,6 +211,7 @@ class Tables:
 
     def _draw(
         self,
+        start: Collection[str],
         question: Question,
         found: Found,
         steps: Mapping[Moment, tuple[Step, ...]],
@@ -196,12 +220,13 @@ class Tables:
     ) -> None:
         """Take in every chain of at most ``depth`` steps from a root to the node."""
         nexts = {m: {read for s in some for _, read in s.inputs} for m, some in steps.items()}
-        goals = {m: 0 for reads in nexts.values() for m in reads if m.dataset == question.node}
+        goals = {m: 0 for reads in nexts.values() for m in reads if m.dataset in start}
         if job is not None:
             goals |= {m: 1 for m, some in steps.items() if any(s.job == job for s in some)}
         away = distances(nexts, goals)
         kept = {r for r in roots if steps_away(r, nexts, away, job is not None) <= question.depth}
         level = levels(nexts, kept)
+        trace = Trace(away, kept, lambda m: _ways(steps[m], job), lambda m: m.dataset)
         nodes: dict[int, tuple[set[str], set[str]]] = {}
         for moment in level.keys() & steps.keys():
             for step in steps[moment]:
@@ -218,11 +243,23 @@ class Tables:
                 datasets.add(moment.dataset)
                 jobs.add(step.job)
                 found.uses |= _uses(step, moment, inputs)
+                if question.chains:
+                    for way in _ways((step,), job):
+                        trace.note_job(way)
+        found.trace = trace
         answers = {root.dataset for root in kept}
         for length in sorted(nodes):
             if found.admit(*nodes[length]):
                 found.reached = max(found.reached, length)
         found.answers |= answers & found.datasets
+
+
+def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:
+    """The ways down to what these steps wrote; ``job`` is the one asked about, if one is."""
+    for step in steps:
+        if step.job == job:
+            yield Way(step.job, None)
+        yield from (Way(step.job, read) for _, read in step.inputs)
 
 
 def _uses(

@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from graph_model import identity, labels
+from graph_model.facts import Edge
 from graph_model.history import Moment, Write
 from graph_model.history.past import BEGINNING, EXACT_EXECUTIONS, Past, Sight
 from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
-from graph_model.store import Direction, GraphReader
+from graph_model.store import DeclaredFlow, Direction, GraphReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Step:
 
 
 class Walk:
-    """Expands moments. ``plans``: follow these logical plans alone (None: all).
+    """Expands moments. ``plans``: follow these logical plans alone (None: all), and of what they
+    read what stands beside each of them, where something does (None: everything).
 
     ``until`` is the latest time that the walk looks at. ``folded`` tells that an interval was
     followed, so that there may be more in the answer than is exact.
@@ -44,7 +46,7 @@ class Walk:
         past: Past,
         bounds: Bounds,
         until: int,
-        plans: Collection[str] | None = None,
+        plans: Mapping[str, Collection[str] | None] | None = None,
     ) -> None:
         self._graph = graph
         self._past = past
@@ -67,6 +69,8 @@ class Walk:
             self._learn_sources(sights.values())
             exact, folded = self._divide(new, sights)
             self._steps |= self._build(new, exact, folded)
+            for moment in new:
+                self._steps[moment] += self._declared_steps(moment, sights[moment])
             self._count += sum(len(s.inputs) for m in new for s in self._steps[m])
             if self._count > EDGE_LIMIT:
                 self._bounds.cut("edges", EDGE_LIMIT)
@@ -80,21 +84,30 @@ class Walk:
             for plan in (
                 *(write.logical_plan for write in sight.writes),
                 *(older.logical_plan for older in sight.older),
+                *(flow.logical_plan for flow in sight.declared),
             )
         }
         new = {plan for plan in seen - self._sources.keys() if self._follows(plan)}
         if not new:
             return
-        page = self._graph.edges(new, Direction.UPSTREAM, (labels.HAS, labels.FEEDS), HUB_LIMIT)
-        self._bounds.note_hub(page.cut)
-        marked = {edge.in_id for edge in page.edges if edge.label == labels.HAS}
-        sources: dict[str, set[str]] = {plan: set() for plan in marked}
-        for edge in page.edges:
+        told = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
+        above = self._above(new - told.keys(), (labels.HAS, labels.FEEDS))
+        above += self._above(told, (labels.HAS,))
+        marked = {edge.in_id for edge in above if edge.label == labels.HAS}
+        sources = {plan: set(told.get(plan, ())) for plan in marked}
+        for edge in above:
             if edge.label == labels.FEEDS and edge.in_id in marked:
                 sources[edge.in_id].add(edge.out_id)
         known = {plan: frozenset(found) for plan, found in sources.items()}
         self._sources |= {plan: known.get(plan) for plan in new}
         self._past.locations_of({source for found in known.values() for source in found})
+
+    def _above(self, plans: Collection[str], wanted: tuple[str, ...]) -> list[Edge]:
+        if not plans:
+            return []
+        page = self._graph.edges(plans, Direction.UPSTREAM, wanted, HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        return list(page.edges)
 
     def _follows(self, plan: str) -> bool:
         return self._plans is None or plan in self._plans
@@ -165,6 +178,27 @@ class Walk:
             place = places[source, write.at]
             inputs.append((source, Moment(place, write.at, write.at, partitions)))
         return Step(write.logical_plan, write.job, write.target, tuple(inputs))
+
+    def _declared_steps(self, moment: Moment, sight: Sight) -> tuple[Step, ...]:
+        """What is declared stands: its sources count as they are found at the moment itself."""
+        steps: dict[tuple[str, str], Step] = {}
+        for flow in sight.declared:
+            sources = self._sources.get(flow.logical_plan)
+            if sources is not None:
+                key = flow.logical_plan, flow.target
+                steps[key] = self._declared_step(flow, sources, moment)
+        return tuple(steps.values())
+
+    def _declared_step(self, flow: DeclaredFlow, sources: Iterable[str], at: Moment) -> Step:
+        places = self._past.locate((source, at.until - 1) for source in sources)
+        inputs = tuple(
+            (source, Moment(place, at.since, at.until))
+            for (source, _), place in sorted(places.items())
+        )
+        if at in self._wide:
+            self.folded = True
+            self._wide.update(moment for _, moment in inputs)
+        return Step(flow.logical_plan, flow.job, flow.target, inputs)
 
     def _folded_step(self, plan: str, job: str, target: str) -> Step:
         since, until = self._intervals[plan]

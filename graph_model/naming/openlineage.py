@@ -48,8 +48,11 @@ def openlineage_symlink(namespace: str, name: str, kind: str, rules: Rules = DEF
 
 
 def _jdbc(driver: str, namespace: str, name: str, rules: Rules) -> str:
-    levels = next((d.levels for d in rules.jdbc_drivers if d.name == driver), 0)
+    known = next((d for d in rules.jdbc_drivers if d.name == driver), None)
+    levels = known.levels if known else 0
     rest = namespace.partition(":")[2]
+    if known and known.embedded and not known.port:  # duckdb:///lake/hr.duckdb: a file, no host
+        rest = rest.removeprefix("//")
     if not rest.startswith("//"):  # sqlite:/lake/hr.db
         return f"jdbc:{driver}:{rest}:{name}"
     if driver == "oracle":

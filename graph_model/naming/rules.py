@@ -294,6 +294,11 @@ class Rules:
     spark_commands: tuple[tuple[str, str], ...] = (
         ("adaptive_spark_plan", "InsertIntoHadoopFsRelationCommand"),
     )
+    # (integration, type) of jobs that are a step of their parent's and nothing of their own.
+    helper_job_types: tuple[tuple[str, str], ...] = (("DBT", "SQL"),)
+    # (integration, type) of jobs that test data: what they call an output is where failures would
+    # be stored, which dbt does only when it is told to.
+    test_job_types: tuple[tuple[str, str], ...] = (("DBT", "TEST"),)
     # Parts of the class of a Spark command that writes data, with or without something to read.
     spark_writing_words: tuple[str, ...] = (
         "Insert", "AsSelect", "Save", "Append", "Overwrite", "Load", "Replace",

@@ -85,7 +85,7 @@ def accumulate(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> RunS
     return RunState(
         key=subject_key(ordered[0]),
         run_id=ordered[0].run_id,
-        statement=_statement(ordered),
+        statement=_statement(ordered, rules),
         state=_STATES[end.type] if end else labels.RUNNING,
         started_at=(start or ordered[0]).at,
         ended_at=end.at if end else None,
@@ -126,7 +126,7 @@ def _finality(event: RunEvent) -> tuple[int, int, str]:
     return event.time, _SEVERITY[event.type], event.digest
 
 
-def _statement(ordered: Sequence[RunEvent]) -> Statement:
+def _statement(ordered: Sequence[RunEvent], rules: Rules) -> Statement:
     job_facets = _latest(event.job.facets for event in ordered)
     speaking = ordered
     kind = value_of(job_facets, "jobType", JobType)
@@ -139,10 +139,15 @@ def _statement(ordered: Sequence[RunEvent]) -> Statement:
         job_facets,
         _latest(event.run_facets for event in ordered),
         _together(dataset for event in speaking for dataset in event.inputs),
-        _together(dataset for event in speaking for dataset in event.outputs),
+        () if _is_test(kind, rules) else _together(d for event in speaking for d in event.outputs),
         _joined(lineages),
         any(not lineage.deleted for lineage in lineages),
     )
+
+
+def _is_test(kind: JobType | None, rules: Rules) -> bool:
+    """Whether its outputs are no tables: dbt names one for each test, and makes none."""
+    return kind is not None and (kind.integration, kind.type) in rules.test_job_types
 
 
 def _snapshot(ordered: Sequence[RunEvent]) -> Sequence[RunEvent]:

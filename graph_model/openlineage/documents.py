@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from graph_model import identity
+from graph_model import identity, labels
 from graph_model.errors import InvalidDocument
 from graph_model.json_fields import (
     JsonObject,
@@ -23,7 +23,8 @@ from graph_model.json_fields import (
     read_object,
     read_text,
 )
-from graph_model.openlineage.facets import Facets, read_facets, read_run_id
+from graph_model.openlineage.declarations import FACET, DeclarationFacet
+from graph_model.openlineage.facets import Facets, read_facets, read_run_id, value_of
 from graph_model.openlineage.times import read_nanoseconds
 
 START: Final = "START"
@@ -139,17 +140,26 @@ def _is_job_event(document: JsonObject) -> bool:
 def subject_key(event: Event) -> str:
     """What is projected together: a run, or the declarations of one job or one dataset.
 
-    ``run:<run id>``, ``job:<digest>`` or ``dataset:<digest>``, at most 200 characters, without
+    ``run:<run id>``, ``job:<digest>``, ``dataset:<digest>`` or, of what a person declares,
+    ``declaration:<digest>``; at most 200 characters, without
     the capture scope.
     """
     match event:
         case RunEvent():
-            key = f"run:{event.run_id}"
-            return key if len(key) <= _LONGEST_KEY else f"run:{identity.digest(event.run_id)}"
+            return run_key(event.run_id)
         case JobEvent():
+            said = value_of(event.job.facets, FACET, DeclarationFacet)
+            if said is not None:
+                return f"{labels.DECLARATION_SUBJECT}{identity.digest(said.id)}"
             return f"job:{identity.digest(event.job.namespace, event.job.name)}"
         case DatasetEvent():
             return f"dataset:{identity.digest(*event.dataset.key)}"
+
+
+def run_key(run_id: str) -> str:
+    """The subject key of a run."""
+    key = f"run:{run_id}"
+    return key if len(key) <= _LONGEST_KEY else f"run:{identity.digest(run_id)}"
 
 
 # --- the three kinds -----------------------------------------------------------------------------

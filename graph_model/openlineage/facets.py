@@ -27,6 +27,7 @@ from graph_model.json_fields import (
     read_object,
     read_text,
 )
+from graph_model.openlineage import declarations
 
 _READINGS_KEPT: Final = 128
 _LONGEST_RUN_ID: Final = 500  # these two are keys: a database's index takes no longer ones
@@ -402,7 +403,11 @@ Reader = Callable[[JsonObject, str], Any]
 #: of ``parent`` in events of 2021.
 READERS: Final[Mapping[str, Mapping[str, Reader]]] = {
     "run": {"parent": read_parent, "parentRun": read_parent},
-    "job": {"jobType": read_job_type, "lineage": read_job_lineage},
+    "job": {
+        "jobType": read_job_type,
+        "lineage": read_job_lineage,
+        declarations.FACET: declarations.read_declaration_facet,
+    },
     "dataset": {
         "schema": read_schema,
         "columnLineage": read_column_lineage,

@@ -7,6 +7,11 @@ the application's job, as it is for Spline.
     employee_curate                                          the application
     employee_curate.execute_insert_into_hadoop_fs_relation_command.out    a command
     employee_curate.collect_limit                            a helper: a command without an output
+
+dbt tells of each statement of a model as a run of its own, below the model's; they are the model's:
+
+    model.shop.orders                                        the job
+    model.shop.orders.sql.3                                  a helper
 """
 
 from __future__ import annotations
@@ -58,6 +63,8 @@ def place_job(statement: Statement, run_id: str, scope: str, rules: Rules) -> Jo
     """Where a run belongs."""
     told = parent_of(statement.run_facets)
     parent, root = (told.parent, told.root) if told else (None, None)
+    if parent is not None and _is_helper(statement, rules):
+        return _helper_place(parent, root, rules)
     if not is_spark(statement, rules):
         job = own_job(statement.namespace, statement.name, rules)
         return JobPlace(
@@ -78,6 +85,22 @@ def place_job(statement: Statement, run_id: str, scope: str, rules: Rules) -> Jo
         parent_job=job if inside else _named(parent, rules),
         root=root,
         root_job=job if root_is_application and root else _named(root, rules),
+    )
+
+
+def _is_helper(statement: Statement, rules: Rules) -> bool:
+    """By the kind of job that the client names, and only where it touches no dataset."""
+    kind = value_of(statement.job_facets, "jobType", JobType)
+    if kind is None or statement.inputs or statement.outputs or statement.entries:
+        return False
+    return (kind.integration, kind.type) in rules.helper_job_types
+
+
+def _helper_place(parent: RunReference, root: RunReference | None, rules: Rules) -> JobPlace:
+    """A part of its parent: the parent's job and run."""
+    job = own_job(parent.namespace, parent.name, rules)
+    return JobPlace(
+        job, "command", "", "", parent.run_id, parent, job, root, _named(root, rules) or job
     )
 
 
@@ -123,7 +146,7 @@ def _application_job(
     statement: Statement, role: Role, parent: RunReference | None, scope: str, rules: Rules
 ) -> JobName:
     """Named as Spline's agent names it: run tags are its labels."""
-    labels = _tags(statement.run_facets)
+    labels = run_tags(statement.run_facets)
     if statement.namespace in rules.spark_own_namespaces:
         labels.setdefault(rules.namespace_label, (statement.namespace,))
     name = _application_name(statement.run_facets)
@@ -138,7 +161,7 @@ def _prefix(statement: Statement, parent: RunReference | None) -> str:
     return statement.name.partition(".")[0]
 
 
-def _tags(facets: Facets) -> dict[str, tuple[str, ...]]:
+def run_tags(facets: Facets) -> dict[str, tuple[str, ...]]:
     """Tags as labels: ``{key: (value,)}``; what is malformed is none."""
     facet = facets.get("tags")
     listed = facet.body.get("tags") if facet else None

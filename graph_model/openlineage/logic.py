@@ -16,7 +16,7 @@ is covered by its id, as in ``translate.logic``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from graph_model import identity, labels, naming
@@ -25,6 +25,7 @@ from graph_model.naming import JobName, Rules
 from graph_model.openlineage.accumulate import Statement
 from graph_model.openlineage.columns import ColumnEdges, Flow, Influence
 from graph_model.openlineage.datasets import DatasetUse, Names, partition_keys
+from graph_model.openlineage.declarations import FACET
 from graph_model.openlineage.documents import Dataset
 from graph_model.openlineage.facets import (
     ColumnLineage,
@@ -50,6 +51,10 @@ MOST_READ_COLUMNS: Final = 500_000
 INPUTS_TOO_MANY: Final = "inputs-too-many"
 #: A lineage entry that gives neither inputs nor fields.
 SOURCES_UNKNOWN: Final = "sources-unknown"
+#: A column of Spark's output that the column lineage leaves out: it has no source, or Spark's agent
+#: did not follow it (a Python function, a scalar subquery). And an output without column lineage.
+COLUMN_UNTOLD: Final = "column-untold"
+COLUMNS_UNTOLD: Final = "columns-untold"
 RENAME: Final = "RENAME"
 _RANK: Final = {origin: rank for rank, origin in enumerate(labels.ORIGINS)}
 _IDENTITY: Final = (Transformation(labels.DIRECT, labels.IDENTITY, "", masking=False),)
@@ -111,7 +116,20 @@ def read_logics(
 
     ``command`` is the class of Spark's command, "" for none; ``declared``: there was no run.
     """
-    return _Reader(statement, job, command, scope, rules, declared=declared).read()
+    logics = _Reader(statement, job, command, scope, rules, declared=declared).read()
+    return tuple(map(_as_declared, logics)) if FACET in statement.job_facets else logics
+
+
+def _as_declared(logic: RunLogic) -> RunLogic:
+    """What a person says is known from nothing else, however explicit it is."""
+    origin = labels.DECLARED
+    return replace(
+        logic,
+        reads=tuple((use, origin) for use, _ in logic.reads),
+        flows=tuple(replace(flow, origin=origin) for flow in logic.flows),
+        influences=tuple(replace(one, origin=origin) for one in logic.influences),
+        origin=origin,
+    )
 
 
 @dataclass(slots=True)
@@ -304,6 +322,8 @@ class _Reader:
             draft.read([output.use], self.weakest)
         for lineage in output.lineages():
             self._add_columns(draft, output.use, lineage)
+        if self.command and draft.reads:
+            draft.gaps.update(_untold(output))
         self._add_rename(draft, output)
         return draft
 
@@ -429,6 +449,17 @@ class _Reader:
         return labels.OVERWRITE if change in ("CREATE", "OVERWRITE", RENAME) else labels.APPEND
 
 
+def _untold(output: _Output) -> list[tuple[str, str]]:
+    """The gaps of an output: which of its columns the column lineage says nothing of."""
+    lineages = output.lineages()
+    named = {output.use.schema.path(name) for one in lineages for name, _ in one.fields}
+    told = {naming.column_path(naming.split_path(path)[:1]) for path in named}  # a.b tells of a
+    paths = [column.path for column in output.use.schema.columns or ()]
+    if not told:
+        return [(COLUMNS_UNTOLD, output.use.dataset.uri)] if paths else []
+    return [(COLUMN_UNTOLD, path) for path in paths if path not in told]
+
+
 def statement_digest(
     statement: Statement, job: JobName, command: str, scope: str, rules: Rules, *, declared: bool
 ) -> str:
@@ -443,6 +474,7 @@ def statement_digest(
         statement.namespace,
         statement.name,
         statement.explicit,
+        FACET in statement.job_facets,
         repr(statement.entries),
         [_dataset_digest(dataset) for dataset in statement.inputs],
         [_dataset_digest(dataset) for dataset in statement.outputs],

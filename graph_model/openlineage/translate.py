@@ -34,6 +34,7 @@ from graph_model.facts import (
 from graph_model.naming import JobName, Rules
 from graph_model.openlineage.accumulate import RunState, Statement, accumulate, declared
 from graph_model.openlineage.datasets import DatasetUse, Names, direction, partitions
+from graph_model.openlineage.declaration_rows import declaration_rows
 from graph_model.openlineage.documents import (
     Dataset,
     DatasetEvent,
@@ -49,6 +50,7 @@ from graph_model.openlineage.jobs import (
     place_job,
     producer_text,
 )
+from graph_model.openlineage.listing import event_rows
 from graph_model.openlineage.plans import PLANS, Plan, add_schema
 from graph_model.translate.executions import day_id, utc_date
 from graph_model.translate.plans import add_dataset, add_job
@@ -74,13 +76,14 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What the facts of a run or a declaration have in common."""
+    """What the facts of a run or a declaration have in common; ``job`` "" for that of a dataset."""
 
     key: str
     scope: str
     rules: Rules
     at: int
     producer: str
+    job: str = ""
 
     @property
     def id(self) -> str:
@@ -115,7 +118,8 @@ def read_run(
     statement = state.statement
     place = place_job(statement, state.run_id, scope, rules)
     at = state.last_at if state.ended_at is None else state.ended_at
-    subject = _Subject(state.key, scope, rules, at, producer_text(state.producer))
+    producer = producer_text(state.producer)
+    subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
     collector = FactCollector()
     row = _run_row(state, place, subject)
     collector.add(row)
@@ -269,6 +273,8 @@ def _add_executions(
         touched = _Touched.of(plan, inputs, outputs, names)
         row = _completed(base, plan, touched, subject)
         _add_execution(collector, row)
+        if row.kind != labels.DECLARATION_KIND:
+            collector.add(*event_rows(row, plan.logic, statement, touched.outputs))
         collector.add(SupportRow(subject.id, plan.id))
         for role, dataset_id, partition in sorted(touched.partitions):
             collector.add(PartitionRow(row.id, dataset_id, role, partition))
@@ -476,7 +482,9 @@ def _add_rows(
 def _add_row(
     collector: FactCollector, subject: _Subject, entity: str, kind: str, facet: Facet
 ) -> None:
-    row = FacetRow(entity, kind, facet.name, subject.at, subject.id, facet.digest, facet.deleted)
+    row = FacetRow(
+        entity, kind, facet.name, subject.at, subject.id, facet.digest, facet.deleted, subject.job
+    )
     collector.add(row)
     if not facet.deleted:
         collector.add(FacetBodyRow(facet.digest, spell(facet.body)))
@@ -498,7 +506,10 @@ def read_declaration(
 def _read_job(event: JobEvent, subject: _Subject) -> Translation:
     statement = declared(event)
     place = place_job(statement, "", subject.scope, subject.rules)
-    return _declare(statement, place, subject)
+    found = _declare(statement, place, replace(subject, job=_job_id(place.job)))
+    logics = [plan.logic for plan in found.plans]
+    rows = declaration_rows(event, place.job, logics, subject.scope)
+    return replace(found, own=merge([found.own, Facts(rows=rows)]))
 
 
 def _read_dataset(event: DatasetEvent, subject: _Subject) -> Translation:

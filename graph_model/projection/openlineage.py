@@ -11,12 +11,12 @@ one of its key, so that what stands does not depend on the order of arrival.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from graph_model.commands import Orders
+from graph_model.commands import NO_ORDERS, Orders
 from graph_model.errors import Unavailable
-from graph_model.facts import ExecutionRow, Facts
+from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.naming import Rules
 from graph_model.openlineage import (
     Event,
@@ -25,6 +25,7 @@ from graph_model.openlineage import (
     translate_declaration,
     translate_run,
 )
+from graph_model.projection.attempts import earlier_sets
 from graph_model.projection.outcome import PROJECTED, Outcome
 from graph_model.store import DocumentState, StoredDocument
 
@@ -40,6 +41,8 @@ def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules:
     for document in documents:
         if document.content_hash in orders.forgotten:
             outcome.drop([document])
+        elif document.content_hash in orders.retracted:
+            outcome.retract(document)
         else:
             scopes.setdefault(document.scope, []).append(document)
     for scope, found in sorted(scopes.items()):
@@ -48,16 +51,27 @@ def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules:
 
 
 def former_facts(
-    documents: Sequence[StoredDocument], new: Collection[int], rules: Rules
+    documents: Sequence[StoredDocument], orders: Orders, rules: Rules, *, covered: bool
 ) -> Facts | None:
-    """What the documents that are not new stood for; None when they stood for nothing.
+    """What may stand of these documents, apart from what all of them say; None for nothing.
 
-    Prune and forget commands are left out: what they took away is gone, and is not missed.
+    With the commands in force and without: one that has just been given may not have taken away
+    what it covers. ``covered``: a command covers some of them.
     """
-    before = [
-        one for one in documents if one.position not in new and one.state != DocumentState.FAILED
-    ]
-    return translate_events(before, Orders(), rules).facts if before else None
+    readable = [one for one in documents if one.state != DocumentState.FAILED]
+    earlier = earlier_sets(readable, covered=covered)
+    if not earlier:
+        return None
+    return merge(
+        translate_events(some, known, rules).facts
+        for some in earlier
+        for known in ((NO_ORDERS, orders) if _touches(orders, some) else (NO_ORDERS,))
+    )
+
+
+def _touches(orders: Orders, documents: Iterable[StoredDocument]) -> bool:
+    named = orders.forgotten | orders.retracted
+    return any(one.content_hash in named for one in documents)
 
 
 _Events = Sequence[tuple[StoredDocument, Event]]

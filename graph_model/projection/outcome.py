@@ -19,7 +19,8 @@ States = tuple[tuple[int, *State], ...]
 """Position, state and reason of documents."""
 
 PROJECTED: Final[State] = (DocumentState.PROJECTED, None)
-_PRUNED: Final[State] = (DocumentState.PROJECTED, "it was pruned")
+PRUNED: Final[State] = (DocumentState.PROJECTED, "it was pruned")
+_RETRACTED: Final[State] = (DocumentState.PROJECTED, "it was taken back")
 _MOST_REASON: Final = 500
 
 
@@ -30,11 +31,15 @@ def reason_of(error: Exception) -> str:
 
 @dataclass(slots=True)
 class Outcome:
-    """What is worked out so far of one key. ``states`` and ``dropped`` are by position."""
+    """What is worked out so far of one key. ``states`` and ``dropped`` are by position.
+
+    ``covered``: a command covers some of it, so that it says less than its documents do.
+    """
 
     states: dict[int, State] = field(default_factory=dict)
     parts: list[Facts] = field(default_factory=list)
     dropped: set[int] = field(default_factory=set)
+    covered: bool = False
 
     @property
     def facts(self) -> Facts:
@@ -45,13 +50,20 @@ class Outcome:
         for document in documents:
             self.states[document.position] = PROJECTED
             self.dropped.add(document.position)
+            self.covered = True
 
     def hide(self, documents: Iterable[StoredDocument], *, dropped: bool) -> None:
         """A prune command covers these documents."""
         for document in documents:
-            self.states[document.position] = _PRUNED
+            self.states[document.position] = PRUNED
+            self.covered = True
             if dropped:
                 self.dropped.add(document.position)
+
+    def retract(self, document: StoredDocument) -> None:
+        """A retract command names this declaration: the journal keeps it, nothing shows it."""
+        self.states[document.position] = _RETRACTED
+        self.covered = True
 
     def set_aside(self, documents: Sequence[StoredDocument], error: Exception) -> None:
         """These documents of one key cannot be translated."""

@@ -18,8 +18,8 @@ from graph_model.documents import ExecutionEvent, read_event, read_plan
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
 from graph_model.translate import PlanDocument, Subject
 
-GATHERING_VERSION: Final = "3"
-"""Counted up when :func:`gather` decides otherwise for equal documents."""
+GATHERING_VERSION: Final = "4"
+"""Counted up when equal documents are sorted out otherwise."""
 
 _WAITING_REASON: Final = "its execution plan has not been received yet"
 _SHADOWED_REASON: Final = "another document of the same plan id has precedence"

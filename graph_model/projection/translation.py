@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Final
 
@@ -20,6 +20,7 @@ from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.naming import Rules
 from graph_model.openlineage import OPENLINEAGE_VERSION
 from graph_model.projection import openlineage
+from graph_model.projection.attempts import earlier_sets
 from graph_model.projection.outcome import PROJECTED, Outcome, States
 from graph_model.projection.plans import (
     GATHERING_VERSION,
@@ -27,14 +28,12 @@ from graph_model.projection.plans import (
     may_recover,
     read_event_document,
     read_plan_document,
-    read_subjects,
     states_of,
 )
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
 from graph_model.translate import (
     TRANSLATOR_VERSION,
     PlanHead,
-    Subject,
     translate_execution,
     translate_plan,
 )
@@ -51,6 +50,8 @@ class Projection:
     former: Facts | None  # what stood before, when some of it may have to go
     states: States
     dropped: tuple[int, ...] = ()  # positions that are to leave the journal
+    earlier: tuple[int, ...] = ()  # positions of what ``former`` comes from
+    unsettled: bool = False  # a command covers a new event: does its plan still say something?
 
     def silenced(self) -> Iterator[int]:
         """The positions of plans that were forgotten and have nothing else to speak for."""
@@ -79,6 +80,15 @@ def projection_epoch(rules: Rules) -> str:
         naming.rules_digest(rules),
         parser,
     )
+
+
+class _Untranslatable(Exception):
+    """A plan cannot speak: the next one of its scope does, or its events wait."""
+
+    def __init__(self, plan: StoredDocument, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.plan = plan
+        self.reason = reason
 
 
 class Translation:
@@ -133,23 +143,35 @@ class Translation:
         self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
     ) -> Projection:
         if documents and documents[0].kind.is_openlineage:
-            return self._project_events(documents, new, orders)
+            return self._project_events(documents, orders)
         live = [d for d in documents if d.position in new or _is_live(d)]
+        aside = Outcome()
+        while True:
+            try:
+                projection = self._project_gathered(live, new, orders)
+            except _Untranslatable as failure:
+                aside.set_aside([failure.plan], failure.reason)
+                live = [d for d in live if d.position != failure.plan.position]
+            else:
+                return replace(projection, states=projection.states + aside.changes(documents))
+
+    def _project_gathered(
+        self, live: Sequence[StoredDocument], new: Collection[int], orders: Orders
+    ) -> Projection:
         gathered = gather(live)
         plans_changed = any(d.position in new and d.kind == DocumentKind.PLAN for d in live)
-        former = self._former(live, new) if plans_changed else None
         outcome = Outcome({at: (state, reason) for at, state, reason in states_of(gathered)})
         for plan, events in gathered.chosen.values():
             asked = [e for e in events if plans_changed or e.position in new]
             self._project_subject(plan, asked, orders, outcome, known=not plans_changed)
-        return _projection(outcome, former, live)
+        if not plans_changed:
+            return replace(_projection(outcome, None, live), unsettled=outcome.covered)
+        return _projection(outcome, self._former(live, covered=outcome.covered), live)
 
-    def _project_events(
-        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
-    ) -> Projection:
+    def _project_events(self, documents: Sequence[StoredDocument], orders: Orders) -> Projection:
         """OpenLineage's documents of one key: all of them, for a run is a function of the set."""
         outcome = openlineage.translate_events(documents, orders, self._rules)
-        former = openlineage.former_facts(documents, new, self._rules)
+        former = openlineage.former_facts(documents, orders, self._rules, covered=outcome.covered)
         return _projection(outcome, former, documents)
 
     def _project_subject(
@@ -170,8 +192,9 @@ class Translation:
             self._heads.pop(_key(plan), None)
             if not known or plan.state == DocumentState.WAITING:
                 outcome.states[plan.position] = (DocumentState.WAITING, _FORGOTTEN_REASON)
+            outcome.covered = True
             return
-        facts, head = self._head(plan, known=known)
+        facts, head = self._known_head(plan) if known else self._new_head(plan)
         shown = _add_executions(head, remaining, orders, outcome)
         if facts is None:
             return
@@ -183,13 +206,19 @@ class Translation:
         if not known:
             outcome.hide([plan], dropped=all(e.position in outcome.dropped for e in remaining))
 
-    def _head(self, plan: StoredDocument, *, known: bool) -> tuple[Facts | None, PlanHead]:
-        """The facts and the head of a plan; no facts when it is ``known`` and remembered."""
-        head = self._heads.get(_key(plan)) if known else None
+    def _known_head(self, plan: StoredDocument) -> tuple[Facts | None, PlanHead]:
+        """The facts and the head of a plan; no facts when it is remembered."""
+        head = self._heads.get(_key(plan))
         if head is not None:
             self._heads.move_to_end(_key(plan))
             return None, head
         return translate_plan(read_plan_document(plan), self._rules)
+
+    def _new_head(self, plan: StoredDocument) -> tuple[Facts, PlanHead]:
+        try:
+            return translate_plan(read_plan_document(plan), self._rules)
+        except Exception as error:
+            raise _Untranslatable(plan, error) from error
 
     def _remember(self, plan: StoredDocument, head: PlanHead) -> None:
         """Only of a plan whose facts are on their way: the next event adds nothing but itself."""
@@ -198,14 +227,18 @@ class Translation:
         if len(self._heads) > _HEADS_KEPT:
             self._heads.popitem(last=False)
 
-    def _former(self, documents: Sequence[StoredDocument], new: Collection[int]) -> Facts | None:
-        """What the documents projected before stood for; None when there were no plans."""
-        before = gather([d for d in documents if d.position not in new])
-        if not before.chosen:
-            return None
-        return merge(
-            part for subject in read_subjects(before) for part in _parts_of(subject, self._rules)
-        )
+    def _former(self, documents: Sequence[StoredDocument], *, covered: bool) -> Facts | None:
+        """What may stand of these documents, apart from what all say; None when no plan spoke.
+
+        Every event counts: a round with a new one may have broken off.
+        """
+        outcome = Outcome()
+        for some in earlier_sets(documents, _is_event, covered=covered):
+            for plan, events in gather(some).chosen.values():
+                facts, head = translate_plan(read_plan_document(plan), self._rules)
+                outcome.parts.append(facts)
+                _add_executions(head, events, NO_ORDERS, outcome)
+        return outcome.facts if outcome.parts else None
 
 
 def _add_executions(
@@ -240,13 +273,12 @@ def _key(plan: StoredDocument) -> str:
     return f"{plan.scope}\n{plan.content_hash}"
 
 
+def _is_event(document: StoredDocument) -> bool:
+    return document.kind == DocumentKind.EVENT
+
+
 def _is_live(document: StoredDocument) -> bool:
     return document.state != DocumentState.FAILED or may_recover(document)
-
-
-def _parts_of(subject: Subject, rules: Rules) -> list[Facts]:
-    facts, head = translate_plan(subject.document, rules)
-    return [facts, *(translate_execution(head, event) for event in subject.events)]
 
 
 def _project_command(document: StoredDocument) -> Projection:
@@ -269,8 +301,10 @@ def merge_projections(projections: Iterable[Projection]) -> Projection:
 def _projection(
     outcome: Outcome, former: Facts | None, documents: Iterable[StoredDocument]
 ) -> Projection:
+    found = tuple(documents)
+    earlier = tuple(d.position for d in found if not d.is_fresh) if former else ()
     dropped = tuple(sorted(outcome.dropped))
-    return Projection(outcome.facts, former, outcome.changes(documents), dropped)
+    return Projection(outcome.facts, former, outcome.changes(found), dropped, earlier)
 
 
 def _set_aside(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -30,6 +30,8 @@ _MAX_EXTRA_CHARACTERS: Final = 20_000
 _MAX_LABEL_CHARACTERS: Final = 500
 _EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
 
+Labels = Mapping[str, Sequence[str]]
+
 
 def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
     """The facts of one execution: O(1) elements, none of them shared by all runs of a job."""
@@ -46,7 +48,7 @@ def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
         edge(labels.FOLLOWED, day, head.logical_plan),
         row,
         _event_row(head, event, row.id),
-        *_event_labels(head, event, row.id),
+        *label_rows(row.id, head.labels, event.labels),
     )
     for dataset_id, role, partition in head.partitions:
         collector.add(PartitionRow(row.id, dataset_id, role, partition))
@@ -68,21 +70,22 @@ def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRo
         format=head.format,
         append=head.append,
         words=f"{head.words}\n{plain(event.application_id)}",
-        labels=_bounded({name: list(values) for name, values in sorted(event.labels.items())}),
+        labels=labels_text(event.labels),
         extra=extra if len(extra) <= _MAX_EXTRA_CHARACTERS else "{}",
     )
 
 
-def _bounded(value: dict[str, list[str]]) -> str:
-    text = spell(value)
+def labels_text(labelled: Labels) -> str:
+    """As JSON; "{}" where that is too long."""
+    text = spell({name: list(values) for name, values in sorted(labelled.items())})
     return text if len(text) <= _MAX_EXTRA_CHARACTERS else "{}"
 
 
-def _event_labels(head: PlanHead, event: ExecutionEvent, execution: str) -> set[EventLabelRow]:
+def label_rows(execution: str, *listed: Labels) -> set[EventLabelRow]:
     """The event's and the plan's alike: a filter asks for either."""
     return {
         EventLabelRow(execution, name[:_MAX_LABEL_CHARACTERS], value[:_MAX_LABEL_CHARACTERS])
-        for labelled in (head.labels, event.labels)
+        for labelled in listed
         for name, values in labelled.items()
         for value in values
     }

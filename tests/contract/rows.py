@@ -14,11 +14,14 @@ from graph_model.facts import (
     EventRow,
     ExecutionPlanRow,
     ExecutionRow,
+    FacetBodyRow,
+    FacetRow,
     JobRow,
     LogicalPlanRow,
     NameRow,
     PartitionRow,
     Row,
+    RunRow,
     SchemaRow,
     SchemaUseRow,
     SupportRow,
@@ -80,6 +83,36 @@ def an_execution_plan(id: str, **values: Any) -> ExecutionPlanRow:
     return replace(plan, **values)
 
 
+_RUN = RunRow(
+    id="olr-1",
+    subject="sub-1",
+    run_id="r1",
+    run="run-1",
+    job="job-1",
+    namespace="etl",
+    name="load",
+    scope="",
+    state="running",
+    folded=False,
+    endless=False,
+    application_id="",
+    started_at=10,
+    ended_at=None,
+    last_at=10,
+    parent_run="",
+    parent_job="",
+    root_run="",
+    root_job="",
+    producer="p",
+    error=None,
+)
+
+
+def a_run(number: int, **values: Any) -> RunRow:
+    own = {"id": f"olr-{number}", "subject": f"sub-{number}", "run_id": f"r{number}"}
+    return replace(_RUN, **{**own, **values})
+
+
 def _pool(prefix: str, size: int) -> st.SearchStrategy[str]:
     return st.integers(0, size - 1).map(lambda number: f"{prefix}-{number}")
 
@@ -132,5 +165,21 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
     st.builds(SchemaUseRow, PLANS, TARGETS, _pool("sch", 3), st.sampled_from(["read", "write"])),
     st.integers(0, 5).map(lambda n: EventRow(f"ex-{n}", "csv", n % 2 == 0, f"wör {n}", "{}", "{}")),
     st.builds(EventLabelRow, _pool("ex", 2), _pool("name", 2), RUNS),
+    st.integers(0, 5).map(
+        lambda n: EventRow(f"ol-{n}", "", False, "w", "{}", "{}", f"flink {n}", "jöb")
+    ),
+    st.integers(0, 5).map(lambda n: a_run(n, ended_at=n if n % 2 else None, error="x" * n)),
+    st.builds(
+        FacetRow,
+        TARGETS,
+        st.sampled_from(["dataset", "input"]),
+        _pool("facet", 2),
+        TIMES,
+        _pool("sub", 2),
+        _pool("digest", 2),
+        st.just(False),
+        _pool("job", 2) | st.just(""),
+    ),
+    st.integers(0, 5).map(lambda n: FacetBodyRow(f"digest-{n}", f'{{"a":"{n}ü"}}')),
     st.builds(SupportRow, _pool("sub", 3), PLANS),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import itertools
 import json
 import os
@@ -22,6 +23,8 @@ from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput,
 from graph_model.journal import SqlJournal, content_hash
 from graph_model.journal.archive import Contents
 from graph_model.journal.tables import bodies, documents, raw, receipts
+from graph_model.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
+from graph_model.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.memory import MemoryGraph
 from graph_model.projector import EPOCH_KEY, Projector
 from graph_model.store import DocumentKind, DocumentState, Submission
@@ -191,6 +194,58 @@ def test_a_place_that_cannot_be_written_is_named(opened: Open, tmp_path: Path) -
         back_up(opened("memory"), tmp_path / "nowhere" / "b.gz")
 
 
+# --- keys ----------------------------------------------------------------------------------------
+
+
+def a_key(name: str, number: int) -> NewKey:
+    asked = KeyRequest(name, frozenset({Role.READER, Role.PRODUCER}), "east", 60)
+    return make_key(asked, bytes([number]) * (ID_BYTES + SECRET_BYTES), NOW + number)
+
+
+@pytest.mark.parametrize(("source", "target"), list(itertools.permutations(EVERY, 2)))
+def test_keys_come_back_as_they_were_and_open_the_door_again(
+    opened: Open, source: str, target: str, tmp_path: Path
+) -> None:
+    origin, copy, file = opened(source), opened(target), tmp_path / "b.gz"
+    keys, kept, ended = SqlKeys(origin), a_key("jobs", 1), a_key("old", 2)
+    for made in (kept, ended):
+        keys.add(made.key)
+    keys.revoke("old", NOW)
+    assert back_up(origin, file).keys == restore(copy, file).keys == 2
+    assert SqlKeys(copy).list() == keys.list()
+    assert SqlKeys(copy).find(kept.text) == kept.key
+    assert SqlKeys(copy).find(ended.text) is None
+    text = b"".join(read_lines(file)).decode()
+    assert not any(made.text.rpartition("_")[2] in text for made in (kept, ended))
+
+
+def test_a_restore_neither_revives_nor_removes_a_key(opened: Open, tmp_path: Path) -> None:
+    engine, file = opened("memory"), tmp_path / "b.gz"
+    keys = SqlKeys(engine)
+    keys.add(a_key("jobs", 1).key)
+    back_up(engine, file)
+    keys.revoke("jobs", NOW)
+    keys.add(a_key("later", 2).key)
+    before = keys.list()
+    restore(engine, file, replace=True)
+    assert keys.list() == before
+
+
+def test_a_backup_of_the_first_format_without_keys_is_read(opened: Open, tmp_path: Path) -> None:
+    origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
+    fill(origin)
+    back_up(origin, file)
+    begin, *lines, end = [json.loads(line) for line in read_lines(file)]
+    texts = [
+        json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        for line in (begin | {"format": 1}, *lines)
+    ]
+    end["end"]["sha256"] = hashlib.sha256(b"".join(texts)).hexdigest()
+    file.write_bytes(gzip.compress(b"".join(texts) + json.dumps(end).encode() + b"\n"))
+    assert restore(copy, file) == Contents(NOW, 122, 124, 1, 3)
+    assert rows_of(copy) == rows_of(origin)
+
+
 # --- refused -------------------------------------------------------------------------------------
 
 
@@ -252,9 +307,10 @@ def damage(file: Path) -> None:
             altered(lambda lines: lines[3].update(state="failed")), "something else", id="state"
         ),
         pytest.param(altered(lambda lines: lines.insert(3, lines[5])), "not in order", id="twice"),
-        pytest.param(altered(lambda lines: lines[0].update(format=2)), "format is 2", id="newer"),
+        pytest.param(altered(lambda lines: lines[0].update(format=3)), "format is 3", id="newer"),
         pytest.param(altered(lambda lines: lines[3].pop("kind")), "line 4.*no 'kind'", id="field"),
         pytest.param(altered(lambda lines: lines.insert(2, {"x": 1})), "unknown kind", id="odd"),
+        pytest.param(altered(lambda lines: lines.insert(2, {"key": {}})), "no 'id'", id="key"),
         pytest.param(altered(lambda lines: lines.insert(2, [])), "damaged", id="list"),
     ],
 )

@@ -356,8 +356,10 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     oldest_first = sorted(until(rows, at), key=lambda row: (row.at, row.id))
     asked = {"job-0", "job-1", "unknown"}
     assert catalogue.last_executions(asked, at) == {row.job: row for row in oldest_first}
-    newest = {row.target: row.at for row in oldest_first if row in writes(rows, at)}
-    assert catalogue.last_writes({"ds-0", "ds-1", "ds-2"}, at) == newest
+    newest = {row.target: row for row in oldest_first if row in writes(rows, at)}
+    targets = {"ds-0", "ds-1", "ds-2"}
+    assert catalogue.last_writers(targets, at) == newest
+    assert catalogue.last_writes(targets, at) == {key: row.at for key, row in newest.items()}
     assert catalogue.last_writes([], at) == {}
 
 

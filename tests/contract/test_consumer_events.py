@@ -242,3 +242,33 @@ def test_first_and_newest_runs_of_plans(events: Events) -> None:
     assert events.first_of_plans(plans, 50) == {}
     newest = events.newest_of_plans(plans, 45)
     assert {plan: row.id for plan, row in newest.items()} == {"lp-1": "ex-2"}
+
+
+# --- runs that have no plan ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_what_no_plan_tells_the_event_does(request: pytest.FixtureRequest, kind: str) -> None:
+    told = an_execution("ex-8", plan_id="run:R-1", execution_plan="", target="ds-2", at=70)
+    untold = an_execution("ex-9", plan_id="run:R-2", execution_plan="", target="ds-2", at=60)
+    event = EventRow("ex-8", "delta", True, "flow", '{"team":["red"]}', "{}", "flink 2.0", "flow")
+    with empty_database(kind, request) as url:
+        catalogue = SqlCatalogue(open_database(url))
+        declared = an_execution("ex-7", plan_id="job:d", execution_plan="", target="ds-2", at=80,
+                                kind="declaration")  # fmt: skip
+        catalogue.record([*rows(), told, untold, declared, event])
+        listed = catalogue.events.executions(EVERYTHING, page())
+        records = {one.write.execution.id: one.write for one in listed if one.write is not None}
+        assert not {"ex-7", "ex-9"} & records.keys()
+        assert (records["ex-8"].system, records["ex-8"].application) == ("flink 2.0", "flow")
+        by_system = ids(catalogue.events, EVERYTHING, page(SortField.FRAMEWORK_NAME, ASCENDING))
+        assert (by_system[0], len(by_system)) == ("ex-8", len(EXECUTIONS) + 1)
+        assert "run:R-1" not in catalogue.events.plan_ids(None, 0, 10)[0]
+        (source,) = [
+            one
+            for one in catalogue.events.data_sources(EVERYTHING, page())
+            if one.dataset.id == "ds-2"
+        ]
+        assert source.write is not None
+        assert source.write.execution.id == "ex-8"
+        catalogue.close()

@@ -106,7 +106,8 @@ def test_an_edge_without_its_ends_is_refused(store: Open) -> None:
     here, gone = vertex(labels.DATASET, "here"), vertex(labels.DATASET, "gone")
     with pytest.raises(GraphRejected):
         graph.write(facts(here, edge(labels.FEEDS, here.id, gone.id)))
-    assert everything(graph) == exact([here])
+    # What few elements there are goes in one transaction, where an engine has those.
+    assert everything(graph) in (exact([here]), [])
 
 
 def test_a_plan_whose_structure_is_refused_is_not_marked(store: Open) -> None:

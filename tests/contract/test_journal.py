@@ -69,6 +69,19 @@ def test_it_is_a_journal(journal: SqlJournal) -> None:
     assert kept.summary() == JournalSummary(0, 0, 0, 0, 0)
 
 
+def test_the_newest_documents_of_a_key_come_with_their_bodies_in_one_scope(
+    journal: SqlJournal,
+) -> None:
+    bodies = [a_submission(f"{n}", plan_id="run:r", scope="laptop") for n in range(4)]
+    others = [a_submission("a", plan_id="run:r"), a_submission("b", scope="laptop")]
+    journal.accept([*bodies, *others], a_receipt("raw"))
+    found = journal.told("run:r", "laptop", 3)
+    assert [(one.position, one.body) for one in found] == [
+        (n + 1, bodies[n].body) for n in range(1, 4)
+    ]
+    assert journal.told("run:other", "laptop", 3) == ()
+
+
 # --- accept --------------------------------------------------------------------------------------
 
 
@@ -288,8 +301,38 @@ def test_reopening_returns_documents_to_pending_and_counts_them(journal: SqlJour
     document = journal.document(2)
     assert document is not None
     assert document.reason is None
+    assert document.is_fresh
     assert journal.reopen(states=[PENDING]) == 0
     assert journal.reopen(states=[]) == 0
+
+
+def test_a_document_that_was_projected_is_not_fresh_when_it_is_reopened(
+    journal: SqlJournal,
+) -> None:
+    journal.accept([an_event(str(n)) for n in range(3)], a_receipt())
+    journal.settle([1], PROJECTED, "it was pruned")
+    journal.settle([2], FAILED, "why")
+    journal.reopen(states=[PROJECTED, FAILED])
+    assert [one.is_fresh for one in journal.documents([1, 2, 3, 4])] == [False, True, True]
+    journal.settle([1], PROJECTED)
+    assert [one.reason for one in journal.documents([1])] == [None]
+
+
+def test_the_events_of_a_plan_id_that_no_round_waits_for_are_told_by_position(
+    journal: SqlJournal,
+) -> None:
+    events = [an_event(str(n)) for n in range(6)]
+    journal.accept([a_submission("plan"), *events], a_receipt())
+    journal.settle([1, 3, 5], PROJECTED)
+    journal.settle([6], WAITING)
+    journal.settle([7], FAILED, "why")
+    plan_id = events[0].plan_id
+    assert journal.event_positions(plan_id) == (3, 5, 6, 7)
+    named = [events[0].content_hash, events[1].content_hash, events[4].content_hash]
+    assert journal.event_positions(plan_id, named) == (3, 6)
+    assert journal.event_positions("another") == journal.event_positions(plan_id, []) == ()
+    hashes = [one.content_hash for one in journal.documents(range(1, 8))]
+    assert list(journal.content_hashes(plan_id)) == hashes
 
 
 def test_reopening_may_begin_at_a_position(

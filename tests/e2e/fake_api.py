@@ -108,8 +108,10 @@ class Scenario:
 def _shape(path: str) -> str:
     """`/graph/jobs/job_1/runs => /graph/jobs/*/runs`."""
     parts = path.strip("/").split("/")
-    if len(parts) > 2 and parts[1] in ("jobs", "datasets", "plans"):
+    if len(parts) > 2 and parts[1] in ("columns", "jobs", "datasets", "plans"):
         parts[2] = "*"
+    if len(parts) > 2 and parts[0] == "classifications":
+        parts[1] = "*"
     if len(parts) > 4:
         parts[4] = "*"
     return "/" + "/".join(parts)
@@ -129,6 +131,12 @@ def _overview(scenario: Scenario, query: Query) -> Reply:
         body = enlarge(body, 60)
     if scenario.name in ("governed", "only-readers"):
         govern(body)
+    if scenario.name == "declared":
+        body["edges"][0]["origin"] = "declared"
+    if query.get("group") == "layer":
+        tops = [node["y"] - node["height"] / 2 for node in body["nodes"]]
+        bottoms = [node["y"] + node["height"] / 2 for node in body["nodes"]]
+        body["lanes"] = [{"layer": "curated", "top": min(tops) - 30, "bottom": max(bottoms) + 24}]
     return Reply(200, body)
 
 
@@ -151,6 +159,67 @@ def govern(body: Any) -> None:
 
 def _layers(scenario: Scenario, query: Query) -> Reply:
     return Reply(200, {"items": LAYERS, "total": len(LAYERS)})
+
+
+def _column(scenario: Scenario, query: Query) -> Reply:
+    body = fixture("column")
+    if scenario.name == "empty":
+        body |= {"sentence": None, "definitions": []}
+    return Reply(200, body)
+
+
+def _classes(scenario: Scenario, query: Query) -> Reply:
+    items = [] if scenario.name == "empty" else [_CLASS]
+    return Reply(200, {"items": items, "total": len(items)})
+
+
+def _rules(scenario: Scenario, query: Query) -> Reply:
+    versions = [{"id": "cmd_1", "at": "2026-03-01T08:15:00.000Z", "author": "ann",
+                 "note": "our buckets", "default": False, "digest": "abc"}]  # fmt: skip
+    tables = {"schemeAliases": [["s3a", "s3"]], "partFiles": ["part-*"]}
+    body = {"rules": tables, "changed": ["schemeAliases"], "digest": "abc", "state": "in force"}
+    return Reply(200, {**body, "versions": [] if scenario.name == "empty" else versions})
+
+
+_CLASS = {"tag": "PII", "datasets": 1, "columns": 2, "blocks": 1}
+
+
+def _class_columns(scenario: Scenario, query: Query) -> Reply:
+    body = fixture("class-columns")
+    if scenario.name == "partial":
+        body["partial"] = {"reason": "nodes", "limit": 500}
+    if scenario.name == "empty":
+        body |= {"items": [], "blocked": [], "gaps": [], "total": 0}
+    return Reply(200, body)
+
+
+DECLARED = {
+    "id": "decl_" + "1" * 32, "author": "ann", "declaredAt": "2026-03-01T08:15:00.000Z",
+    "since": "2026-03-01T08:15:00.000Z", "note": "monthly upload", "removable": True,
+    "job": {"id": "job_" + "1" * 32, "namespace": "(declared)", "name": "s3://sheets/staff"},
+    "target": {"id": "ds_" + "1" * 32, "uri": "s3://sheets/staff", "scope": ""},
+    "sources": [{"id": "ds_" + "2" * 32, "uri": "s3://lake/people", "scope": ""}],
+    "columns": [{"source": "ds_" + "2" * 32, "from": "email", "to": "mail"}],
+}  # fmt: skip
+
+
+def _declarations(scenario: Scenario, query: Query) -> Reply:
+    declared = scenario.name == "declared"
+    items = [DECLARED, {**DECLARED, "author": "bob", "removable": False}] if declared else []
+    return Reply(200, {"items": items, "total": len(items), "next": None})
+
+
+def _posted(scenario: Scenario, path: str, body: Any) -> Reply:
+    """What a POST is answered with."""
+    if path != "/declarations":
+        return Reply(202, {"reopened": 3})
+    if scenario.name == "only-readers":
+        said = "jobs may not do this: it needs the role producer or admin"
+        return failure(403, said, {"role": ["producer", "admin"]})
+    if "wrong" in json.dumps(body):
+        where = "declarations[0].columns[0].from"
+        return failure(400, f"{where}: expected a column", {where: ["a column of s3://lake"]})
+    return Reply(201, {"dryRun": False, "new": 1, "items": [DECLARED], "total": 1})
 
 
 def _changed(scenario: Scenario, path: str, body: Any) -> Reply:
@@ -200,6 +269,9 @@ def _lineage(scenario: Scenario, query: Query) -> Reply:
         body = without_places(body)
     if scenario.name == "folded":
         body["folded"] = True
+    if scenario.name == "hub":
+        hub = next(node for node in body["nodes"] if node["kind"] == "dataset")
+        hub["more"] = {"upstream": 0, "downstream": 4501}
     return Reply(200, body)
 
 
@@ -214,6 +286,23 @@ def _lineage_fixture(query: Query) -> str:
 
 def _ids() -> dict[str, str]:
     return {node["label"]: node["id"] for node in fixture("overview")["nodes"]}
+
+
+def _impact(scenario: Scenario, query: Query) -> Reply:
+    """A table; of a column another one, and judged where a change is asked about."""
+    node = query.get("node", "")
+    if "nosuch" in node:
+        return failure(404, f"unknown node: {node}")
+    asked = "impact-dropped" if "change" in query else "impact-column"
+    body = fixture(asked if node.startswith("col") else "impact")
+    if scenario.name == "empty":
+        body |= {"items": [], "total": 0}
+    if scenario.name == "partial":
+        body["partial"] = {"reason": "nodes", "limit": int(query.get("limit", 1000))}
+    if scenario.name == "hostile":
+        for item in body["items"]:
+            item["label"] = item["uri"] = "<img src=x onerror=alert(1)>\u202e"
+    return Reply(200, body)
 
 
 def _journal(scenario: Scenario, query: Query) -> Reply:
@@ -231,6 +320,18 @@ def _journal(scenario: Scenario, query: Query) -> Reply:
 
 def _plan(scenario: Scenario, _query: Query) -> Reply:
     return failure(404, "unknown plan") if scenario.name == "empty" else Reply(200, fixture("plan"))
+
+
+def _diff(scenario: Scenario, query: Query) -> Reply:
+    """Two plans where they are asked for; one time twice has nothing to show."""
+    if "fromPlan" in query:
+        return Reply(200, fixture("diff-plans"))
+    if query.get("from") == query.get("to"):
+        return Reply(200, fixture("diff-same"))
+    body = fixture("diff")
+    if scenario.name == "partial":
+        body["partial"] = {"reason": "nodes", "limit": int(query.get("limit", 500))}
+    return Reply(200, body)
 
 
 def _fixed(name: str) -> Callable[[Scenario, Query], Reply]:
@@ -258,6 +359,7 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
     "/graph/overview": _overview,
     "/graph/lineage": _lineage,
     "/graph/column-lineage": _fixed("column-lineage"),
+    "/graph/impact": _impact,
     "/graph/search": _search,
     "/graph/jobs/*": _fixed("job"),
     "/graph/jobs/*/runs": _fixed("job-runs"),
@@ -266,7 +368,17 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
     "/graph/datasets/*/history": _fixed("dataset-history"),
     "/graph/datasets/*/last-writer": _fixed("dataset-last-writer"),
     "/graph/plans/*": _plan,
+    "/graph/diff": _diff,
+    "/graph/jobs/*/versions": _fixed("job-versions"),
+    "/graph/jobs/*/changes": _fixed("job-changes"),
+    "/graph/datasets/*/versions": _fixed("dataset-versions"),
+    "/graph/datasets/*/changes": _fixed("dataset-changes"),
+    "/graph/columns/*": _column,
     "/layers": _layers,
+    "/rules": _rules,
+    "/classifications": _classes,
+    "/classifications/*/columns": _class_columns,
+    "/declarations": _declarations,
     "/journal": _journal,
 }
 
@@ -274,9 +386,30 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
 _WALK = {"direction", "depth", "at", "indirect", "limit", "layout"}
 #: What each route knows; anything else is refused, as the real server does.
 _KNOWN: dict[str, set[str]] = {
-    "/graph/overview": {"namespace", "q", "layer", "classification", "limit", "at", "layout"},
-    "/graph/lineage": {"node", "columns", "jobs"} | _WALK,
-    "/graph/column-lineage": {"dataset", "column"} | _WALK,
+    "/graph/overview": {
+        "namespace",
+        "job",
+        "q",
+        "layer",
+        "classification",
+        "limit",
+        "at",
+        "layout",
+        "group",
+    },
+    "/graph/lineage": {"node", "columns", "jobs", "group"} | _WALK,
+    "/graph/column-lineage": {"dataset", "column", "ends"} | _WALK,
+    "/graph/impact": {
+        "node",
+        "change",
+        "depth",
+        "at",
+        "columns",
+        "jobs",
+        "indirect",
+        "limit",
+        "format",
+    },
     "/graph/search": {"q", "kind", "limit"},
     "/graph/jobs/*": {"at"},
     "/graph/jobs/*/runs": {"limit", "cursor", "at"},
@@ -285,8 +418,19 @@ _KNOWN: dict[str, set[str]] = {
     "/graph/datasets/*/history": {"limit", "cursor", "at"},
     "/graph/datasets/*/last-writer": {"partition", "at"},
     "/graph/plans/*": {"at", "document", "layout"},
+    "/graph/diff": {"node", "from", "to", "fromPlan", "toPlan", "columns", "jobs", "unchanged"}
+    | (_WALK - {"at"}),
+    "/graph/jobs/*/versions": {"at", "limit", "cursor"},
+    "/graph/jobs/*/changes": {"at", "since", "depth", "limit"},
+    "/graph/datasets/*/versions": {"at", "limit", "cursor"},
+    "/graph/datasets/*/changes": {"at", "since", "depth", "limit"},
     "/journal": {"state", "kind", "limit", "cursor", "summary"},
+    "/graph/columns/*": {"at"},
     "/layers": {"counts"},
+    "/rules": {"version"},
+    "/classifications": set(),
+    "/classifications/*/columns": {"propagate", "at", "limit"},
+    "/declarations": {"node", "limit", "cursor"},
 }
 
 
@@ -307,7 +451,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.scenario.posted.append((self.path, body))
-        self._send_reply(Reply(202, {"reopened": 3}))
+        self._send_reply(_posted(self.scenario, self.path, body))
 
     def do_PUT(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -84,6 +84,7 @@ class RecordingProjector:
         self.pending = 0
         self.rebuilt: Progress | None = None
         self.rules = DEFAULT_RULES
+        self.trouble: str | None = None
 
     def notify(self, subject: str = "") -> None:
         self.notified.append(subject)

@@ -1,4 +1,4 @@
-"""The Java archives that the listener's tests add to Spark: Delta Lake for each version.
+"""The Java archives that tests add to Spark: Delta Lake for each version, OpenLineage's client.
 
     python -m tests.e2e.spark_jars        download what is missing (``make test`` does)
 
@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from bench.truth.tpch import ARCHIVE
 from graph_model.gremlin.jars import Jar, fetch, locked
+from spark_agent_config.openlineage import coordinate
 
 LOCK: Final = Path(__file__).with_name("spark_jars.lock")
 #: The major version of Spark => how the name of Delta's archive ends.
@@ -31,6 +33,13 @@ def paths_for(spark: str, environment: Mapping[str, str]) -> list[str]:
     return [str(path) for path in fetch(environment, jars=jars_for(spark))]
 
 
+def openlineage_jar(environment: Mapping[str, str]) -> str:
+    """OpenLineage's client for Spark 3.5, as :func:`paths_for` does it."""
+    listed = locked(LOCK.read_text("utf-8"))
+    (path,) = fetch(environment, jars=[jar for jar in listed if jar.coordinate == coordinate()])
+    return str(path)
+
+
 if __name__ == "__main__":
-    for version in _SCALA:
-        sys.stderr.write("\n".join(paths_for(version, os.environ)) + "\n")
+    for path in fetch(os.environ, jars=(*locked(LOCK.read_text("utf-8")), ARCHIVE)):
+        sys.stderr.write(f"{path}\n")

@@ -240,3 +240,52 @@ def test_what_did_not_exist_yet_is_not_in_the_overview(
     assert labels_of(then) == {"in.csv", "early"}
     assert {n["kind"] for n in then.get_json()["nodes"]} == {"dataset", "job"}
     assert client.get("/graph/overview", query_string={"at": START - 1}).get_json()["nodes"] == []
+
+
+def test_lists_at_a_time_hold_what_was_there_by_then(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("early", "s3://lake/early", 1), START)
+    ran(headwater, job("late", "s3://lake/late", 2, source="s3://lake/early"), START + DAY)
+    headwater.accept(plan(job("never ran", "s3://lake/planned", 3)))
+    headwater.project()
+
+    def listed(kind: str, **asked: Any) -> tuple[set[str], int]:
+        page = client.get(f"/graph/{kind}", query_string=asked).get_json()
+        return {item.get("label") or item["name"] for item in page["items"]}, page["total"]
+
+    assert listed("datasets") == ({"in.csv", "early", "late", "planned"}, 4)
+    assert listed("datasets", at=START) == ({"in.csv", "early", "planned"}, 3)
+    assert listed("datasets", at=START - 1) == ({"planned"}, 1)
+    assert listed("jobs", at=START + DAY) == ({"early", "late", "never ran"}, 3)
+    assert listed("jobs", at=START) == ({"early", "never ran"}, 2)
+
+
+def test_a_column_is_told_as_a_sentence(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    ran(headwater, job("load", "s3://lake/t", 1), START)
+    (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
+    page = client.get(f"/graph/datasets/{table['id']}").get_json()
+    column = client.get(f"/graph/columns/{page['schema']['columns'][0]['id']}").get_json()
+    assert column["dataset"]["uri"] == "s3://lake/t"
+    assert column["sentence"] == column["definitions"][0]["sentence"]
+    assert column["sentence"].startswith(f"{column['name']} is ")
+    assert column["definitions"][0]["job"]["name"] == "load"
+    assert client.get("/graph/columns/col_unknown").status_code == 404
+    assert client.get(f"/graph/columns/{table['id']}").status_code == 404
+
+
+def test_what_a_limit_leaves_out_is_counted_at_its_neighbours(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    for number in range(6):
+        source = "s3://lake/calendar"
+        ran(headwater, job(f"reader {number}", f"s3://out/{number}", number, source=source), START)
+    asked = {"node": "dataset:s3://lake/calendar", "direction": "downstream", "limit": 3}
+    reply = client.get("/graph/lineage", query_string=asked).get_json()
+    hub = next(node for node in reply["nodes"] if node.get("uri") == "s3://lake/calendar")
+    assert reply["partial"] == {"reason": "nodes", "limit": 3}
+    assert hub["more"] == {"upstream": 0, "downstream": 4}
+    jobs = [node for node in reply["nodes"] if node["kind"] == "job"]
+    assert [node["more"] for node in jobs] == [{"upstream": 0, "downstream": 1}] * 2
+    whole = client.get("/graph/lineage", query_string=asked | {"limit": 50}).get_json()
+    assert not any("more" in node for node in whole["nodes"])

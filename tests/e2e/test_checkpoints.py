@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -94,6 +95,34 @@ def test_a_file_that_only_looks_like_a_checkpoint_is_a_rebuild(
     assert checkpoints.restore(EPOCH) is None
     assert graph.count() == (0, 0)
     assert "everything is rebuilt" in caplog.text
+    graph.close()
+    journal.close()
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux")
+def test_a_full_disk_leaves_the_former_checkpoint_and_the_next_one_finds_room(
+    engine: EmbeddedServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    graph = open_graph(engine.url)
+    graph.write(plan("daily"))
+    checkpoints = Checkpoints(engine.folder, graph, journal)
+    assert checkpoints.take(EPOCH, lambda: 5)
+    former = journal.get_meta(MARK_KEY)
+    graph.write(facts(*(vertex("day", number, date="x" * 500) for number in range(2_000))))
+    assert engine.pid is not None
+    resource.prlimit(engine.pid, resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+    assert not checkpoints.take(EPOCH, lambda: 9)
+    assert "the former one stays" in caplog.text
+    assert journal.get_meta(MARK_KEY) == former
+    mark = read_mark(former)
+    assert mark is not None
+    assert [file.name for file in engine.folder.glob("checkpoint-*")] == [mark.file]
+
+    infinite = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    resource.prlimit(engine.pid, resource.RLIMIT_FSIZE, infinite)
+    assert checkpoints.take(EPOCH, lambda: 9)
+    assert graph.count()[0] > 2_000
     graph.close()
     journal.close()
 

@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from api import command_line
 from api.access import Keys
 from api.console.call import Call
+from graph_model.errors import HeadwaterError
 from graph_model.keys import Key, Role
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, small_headwater
@@ -427,7 +428,8 @@ class CallOn(Call):
 
     def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         answer = self.client.open(path, method=method, json=body)
-        assert answer.status_code < 300, answer.get_json()
+        if answer.status_code >= 300:
+            raise HeadwaterError(answer.get_json()["message"])
         return cast("dict[str, Any]", answer.get_json())
 
 

@@ -71,20 +71,27 @@ def everything(client: FlaskClient) -> dict[str, list[Any]]:
                 indirect="true", layout="true", direction=direction)  # fmt: skip
     runs = []
     for job in jobs:
-        get(client, f"/graph/jobs/{job['id']}")
+        for plan in get(client, f"/graph/jobs/{job['id']}")["plans"]:
+            for plan_id in (plan["id"], *plan["planIds"]):
+                get(client, f"/graph/plans/{plan_id}", layout="true", document="true")
+        get(client, f"/graph/jobs/{job['id']}/facets")
         listed = get(client, f"/graph/jobs/{job['id']}/runs")["items"]
         for run in listed:
             get(client, f"/graph/jobs/{job['id']}/runs/{run['id']}")
+            get(client, f"/graph/runs/{run['id']}")
         runs += listed
     for dataset in datasets:
         page = get(client, f"/graph/datasets/{dataset['id']}")
         get(client, f"/graph/datasets/{dataset['id']}/history")
+        get(client, f"/graph/datasets/{dataset['id']}/facets")
         client.get(f"/graph/datasets/{dataset['id']}/last-writer")
         for column in (page.get("schema") or {"columns": []})["columns"]:
             get(client, "/graph/column-lineage", dataset=dataset["id"], column=column["name"])
     get(client, "/graph/search", q="e")
-    for path in ("execution-events", "data-sources"):
-        get(client, f"/consumer/{path}")
+    get(client, "/consumer/data-sources")
+    for item in get(client, "/consumer/execution-events")["items"]:
+        get(client, "/consumer/lineage-overview", eventId=item["executionEventId"])
+        get(client, "/consumer/lineage-detailed", execId=item["executionPlanId"])
     return {"jobs": jobs, "datasets": datasets, "runs": runs}
 
 

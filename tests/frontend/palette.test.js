@@ -60,6 +60,8 @@ const SHAPES = [
   ['--direct', '--canvas'],
   ['--indirect', '--canvas'],
   ['--failed', '--canvas'],
+  ['--ok', '--canvas'], // what was added
+  ['--busy', '--canvas'], // what changed
   ['--feeds', '--canvas'],
   ['--line-strong', '--surface'],
   ['--accent', '--canvas'],

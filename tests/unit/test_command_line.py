@@ -68,6 +68,7 @@ def test_the_commands_that_exist_are_listed_and_no_others() -> None:
     assert set(ALL) == {
         "serve", "demo", "config", "journal", "consume", "keys", "backup", "restore", "replay",
         "rebuild", "forget", "prune", "doctor", "classify", "layers", "rules", "hide", "show",
+        "impact", "declare", "quality",
     }  # fmt: skip
 
 
@@ -410,6 +411,35 @@ def test_a_platform_elsewhere_needs_an_address_that_it_can_reach(platform: str) 
     told = Told("config", platform)
     assert (told.code, "--url" in told.errors) == (2, True)
     assert Told("config", platform, "--url", "https://x.example.org").code == 0
+
+
+@pytest.mark.parametrize("client", ["openlineage-spark", "dbt", "airflow"])
+def test_a_client_of_openlineage_is_pointed_at_the_server(client: str) -> None:
+    told = Told("config", client, "--namespace", "hr", HEADWATER_PORT="9000")
+    assert told.code == 0
+    assert "http://127.0.0.1:9000" in told.out
+    assert "hr" in told.out
+
+
+@pytest.mark.parametrize("client", ["mwaa", "glue4", "glue5", "emr-serverless"])
+def test_what_json_has_no_place_for_is_said_beside_it(
+    client: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = Told("config", client)
+    assert (told.code, "--url" in told.errors) == (2, True)
+    told = Told("config", client, "--url", "https://x.example.org")
+    assert json.loads(told.out)
+    assert capsys.readouterr().err.startswith("# ")
+
+
+@pytest.mark.parametrize("option", [["--label", "a=b"], ["--spark-version", "3.5"]])
+def test_an_option_of_the_agent_is_refused_for_a_client(option: list[str]) -> None:
+    told = Told("config", "dbt", *option)
+    assert (told.code, option[0] in told.errors) == (2, True)
+
+
+def test_the_agent_s_namespace_is_a_label() -> None:
+    assert "hr" in Told("config", "spark", "--namespace", "hr").out
 
 
 @pytest.mark.parametrize("arguments", [["--spark-version", "1.6"], ["--form", "poem"]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -430,7 +430,7 @@ class Recorded:
     def wrote(self, elements: int) -> None:
         self.asked.append("wrote")
 
-    def take(self, epoch: str, position: Callable[[], int]) -> bool:
+    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
         self.asked.append(f"take {position()}")
         self.worth_taking = False
         return True
@@ -439,6 +439,9 @@ class Recorded:
     def voided(self) -> Iterator[None]:
         self.asked.append("void")
         yield
+
+    def void_overtaken(self, positions: Iterable[int]) -> None:
+        self.asked.append("withdraw")
 
     def restore(self, epoch: str) -> int | None:
         self.asked.append("restore")

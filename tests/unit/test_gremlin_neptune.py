@@ -67,7 +67,13 @@ REQUESTS: Final[dict[str, Callable[[], Bytecode]]] = {
     "count_edges": lambda: traversals.count_edges(NEPTUNE),
     "ping": traversals.ping,
 }
-OF_THE_EMBEDDED_ENGINE: Final = {"save", "load", "upsert_vertex_rows", "upsert_edge_rows"}
+OF_THE_EMBEDDED_ENGINE: Final = {
+    "save",
+    "load",
+    "upsert_rows",
+    "upsert_vertex_rows",
+    "upsert_edge_rows",
+}
 
 
 def test_every_traversal_of_the_project_is_here() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model import labels
@@ -94,6 +94,17 @@ def test_columns_come_from_the_plan_with_fewer_gaps() -> None:
     assert (write.logical_plan, write.at) == ("sharp", 0)
 
 
+def test_of_two_without_gaps_the_plan_with_expressions_tells_the_columns() -> None:
+    client = row("a", 5_000, producer="openlineage-spark 1.53.0", logical_plan="told")
+    agent = row("b", 5_100, producer="headwater-listener 0.1.0", logical_plan="derived")
+    (write,) = merge_writes([client, agent])
+    assert (write.id, write.at, write.logical_plan) == ("a", 5_000, "derived")
+    gaps = Details(partitions={}, gaps={"derived": 1}, keys={})
+    (write,) = merge_writes([client, agent], gaps)
+    assert write.logical_plan == "told"
+
+
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 40), max_size=12), st.data())
 def test_the_merge_does_not_depend_on_the_order_of_rows(
     times: list[int], data: st.DataObject
@@ -182,6 +193,7 @@ _writes = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(_writes, st.integers(0, 7), st.integers(0, 7), st.sampled_from(["", "dt=1", "h=1"]))
 def test_an_interval_sees_all_that_each_of_its_times_sees(
     writes: list[tuple[int, str, str]], one: int, other: int, read: str

@@ -112,14 +112,14 @@ def test_a_missing_browser_says_how_to_get_one_or_do_without(bare: Path) -> None
     assert "not browser" in said
 
 
-@pytest.mark.parametrize("lock", ["serve", "spark", "spark4", "development", "build"])
+@pytest.mark.parametrize("lock", ["serve", "spark", "spark4", "dbt", "development", "build"])
 def test_every_requirement_is_locked_by_hash(lock: str) -> None:
     text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", text.strip())
     pinned = [entry for entry in entries if not entry.startswith("#")]
     assert pinned
     for entry in pinned:
-        assert re.match(r"[A-Za-z0-9._-]+==\S+", entry), entry[:80]
+        assert re.match(r"[A-Za-z0-9._-]+(?:\[[\w,-]+\])?==\S+", entry), entry[:80]
         assert "--hash=sha256:" in entry, entry[:80]
 
 

@@ -110,6 +110,8 @@ def test_the_uri_of_a_table_is_canonical(database, table):
         ("abfss://c@a.dfs.core.windows.net", "x", "abfss://c@a.dfs.core.windows.net/x"),
         ("dbfs://", "/mnt/x", "dbfs:/mnt/x"),
         ("sqlite:/lake/data/jdbc.db", "emp", "jdbc:sqlite:/lake/data/jdbc.db:emp"),
+        ("duckdb:///lake/shop.duckdb", "shop.main.t", "jdbc:duckdb:/lake/shop.duckdb:shop.main.t"),
+        ("duckdb://shop.duckdb", "shop.main.t", "jdbc:duckdb:shop.duckdb:shop.main.t"),
         ("postgres://H:5432", "db.hr.emp", "jdbc:postgresql://h:5432/db?user=u:hr.emp"),
         ("mysql://h:3306", "hr.emp", "jdbc:mysql://h/hr?useSSL=false:emp"),
         ("mssql://h:1433", "hr.dbo.emp", "jdbc:sqlserver://h;databaseName=hr:dbo.emp"),

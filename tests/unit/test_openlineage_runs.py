@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -15,6 +16,7 @@ from graph_model.facts import (
     ExecutionRow,
     FacetBodyRow,
     FacetRow,
+    JobRow,
     NameRow,
     RunRow,
     merge,
@@ -260,3 +262,73 @@ def test_the_newer_of_two_rows_of_one_run_counts():
     assert len(rows) == 2
     assert newest(rows)["r1"].state == "completed"
     assert newest(rows[::-1])["r1"].state == "completed"
+
+
+# --- Spark's and dbt's parts ---------------------------------------------------------------------
+
+SPARK = {"jobType": {"processingType": "BATCH", "integration": "SPARK", "jobType": "SQL_JOB"}}
+
+
+def spark_write(fields: dict[str, Any], columns: tuple[str, ...] = ("a", "b")) -> list[str]:
+    """The gaps of a command that writes these columns, with this column lineage."""
+    facets: dict[str, Any] = {"schema": {"fields": [{"name": name} for name in columns]}}
+    if fields:
+        facets["columnLineage"] = {"fields": fields}
+    told = event(
+        1,
+        "COMPLETE",
+        job="app.execute_insert_into_hadoop_fs_relation_command.t",
+        job_facets=SPARK,
+        inputs=[table("in")],
+        outputs=[table("out", facets=facets)],
+    )
+    (plan,) = (v for v in translate_run([told]).vertices if v.label == labels.LOGICAL_PLAN)
+    return [f"{gap['code']} {gap['detail']}" for gap in json.loads(str(plan.value("gaps")))]
+
+
+def source(name: str) -> dict[str, Any]:
+    return {"inputFields": [{**table("in"), "field": name, "transformations": []}]}
+
+
+def test_a_column_that_spark_s_client_leaves_out_is_a_gap() -> None:
+    assert spark_write({"a": source("x"), "B": source("y")}) == []
+    assert spark_write({"a": source("x")}) == ["column-untold b"]
+    assert spark_write({"a.inner": source("x"), "b": source("y")}) == []
+    assert spark_write({}) == ["columns-untold s3://lake/out"]
+    assert spark_write({}, columns=()) == []
+
+
+def test_a_client_that_does_not_speak_of_columns_has_no_gaps() -> None:
+    facets = {"schema": {"fields": [{"name": "a"}]}}
+    told = [event(1, "COMPLETE", inputs=[table("in")], outputs=[table("out", facets=facets)])]
+    (plan,) = (v for v in translate_run(told).vertices if v.label == labels.LOGICAL_PLAN)
+    assert plan.value("gaps") == "[]"
+
+
+def statement_of_dbt(**more: Any) -> Any:
+    kind = {"processingType": "BATCH", "integration": "DBT", "jobType": "SQL"}
+    parent = {"run": {"runId": "m1"}, "job": {"namespace": "etl", "name": "model.shop.orders"}}
+    return event(1, "COMPLETE", run="s1", job="model.shop.orders.sql.1",
+                 job_facets={"jobType": kind}, run_facets={"parent": parent}, **more)  # fmt: skip
+
+
+def test_a_statement_of_a_dbt_model_is_a_part_of_its_run() -> None:
+    facts = translate_run([statement_of_dbt()])
+    (run,) = (row for row in facts.rows if isinstance(row, RunRow))
+    assert run.folded
+    assert (run.parent_run, run.job) == ("m1", run.parent_job)
+    assert {row.name for row in facts.rows if isinstance(row, JobRow)} == {"model.shop.orders"}
+
+
+def test_a_statement_that_touches_a_dataset_is_a_job_of_its_own() -> None:
+    facts = translate_run([statement_of_dbt(inputs=[table("in")])])
+    names = {row.name for row in facts.rows if isinstance(row, JobRow)}
+    assert names == {"model.shop.orders", "model.shop.orders.sql.1"}
+
+
+def test_where_a_test_would_store_failures_is_no_dataset() -> None:
+    kind = {"jobType": {"processingType": "BATCH", "integration": "DBT", "jobType": "TEST"}}
+    told = [event(1, "COMPLETE", job_facets=kind, inputs=[table("t")], outputs=[table("audit.t")])]
+    assert {r.uri for r in translate_run(told).rows if isinstance(r, DatasetRow)} == {"s3://lake/t"}
+    stored = Rules(test_job_types=())
+    assert len([r for r in translate_run(told, stored).rows if isinstance(r, DatasetRow)]) == 2

@@ -277,6 +277,24 @@ def test_what_cannot_be_translated_is_set_aside_with_its_reason_and_blocks_nothi
     headwater.close()
 
 
+@given(st.permutations(range(3)), st.booleans())
+@settings(deadline=None, max_examples=12)
+def test_a_plan_that_cannot_be_read_leaves_the_word_to_the_next_of_its_id(
+    order: list[int], stepwise: bool
+) -> None:
+    readable = [plan(a_plan(), api_version="1.1"), event(an_event())]
+    documents = [*readable, plan(a_plan(operations={"write": 7}))]
+    headwater = project([documents[place] for place in order], stepwise=stepwise)
+    assert headwater.elements() == elements_of(readable, stepwise=False)
+    summary = headwater.journal.summary()
+    assert (summary.projected, summary.failed) == (2, 1)
+    headwater.projector.request_rebuild()
+    while headwater.projector.rebuild_step():
+        pass
+    assert headwater.elements() == elements_of(readable, stepwise=False)
+    headwater.close()
+
+
 class FailingGraph:
     """Fails the n-th write, then works: what a lost connection looks like."""
 

@@ -58,6 +58,7 @@ def test_a_misspelt_variable_is_refused_with_the_nearest_one() -> None:
         ("HEADWATER_GREMLIN_URL", "http://x"),
         ("HEADWATER_DATABASE", "sqlite:///x"),
         ("HEADWATER_LOG_LEVEL", "loud"),
+        ("HEADWATER_ACCESS_LOG", "some"),
         ("HEADWATER_CORS_ORIGINS", "example.org"),
         ("HEADWATER_CORS_ORIGINS", "https://example.org/path"),
         ("HEADWATER_MAX_BODY", "-1"),

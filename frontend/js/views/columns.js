@@ -13,7 +13,7 @@ const MOST_HOPS = 500;
 const MOST_JOBS = 4;
 
 export const columns = {
-  controls: ['direction', 'depth', 'indirect', 'at'],
+  controls: ['direction', 'depth', 'indirect', 'ends', 'at'],
 
   /**
    * @param {import('../details.js').Context} context
@@ -34,6 +34,7 @@ export const columns = {
       direction,
       depth: depthOf(state),
       indirect: state.indirect || '',
+      ends: state.ends || '',
       at,
       limit,
       layout: true,

@@ -3,9 +3,12 @@
  */
 import { getAll } from '../api.js';
 import { describe, datasetLink, durationOf, execution, planLink } from '../details.js';
+import { compareLink, planVersions, upstreamChanges } from '../differences.js';
 import { button, data, element, icon, time } from '../dom.js';
 import { emptyFace } from '../faces.js';
-import { count, formatNumber, shorten } from '../format.js';
+import { code, describedFacts, facetsInForce, runLink } from '../facets.js';
+import { count, formatNumber, formatTime, shorten } from '../format.js';
+import { impactLink } from '../links.js';
 import { find, toModel } from '../model.js';
 import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel.js';
 import { lineageOf, link, write } from '../url.js';
@@ -64,8 +67,13 @@ function page(context, { graph, model, focus, known, runs }) {
     below: element(
       'div',
       { class: 'parts' },
+      known.lastRun && upstreamChanges(context, 'jobs', focus.id, known.lastRun.state === 'failed'),
       plansTable(context.state, known.plans ?? []),
+      planVersions(context, focus.id),
       runsTable(context, focus.id, runs),
+      openRuns(context.state, runs.open ?? []),
+      code(known.about?.described),
+      facetsInForce(context.state, known.about?.facets),
     ),
     summary: () => summarise(context, known),
     details: (item) => describe(context, model, item),
@@ -108,12 +116,16 @@ function summarise({ state }, known) {
         'div',
         { class: 'actions' },
         element('a', { href: lineageOf(state, known.id), 'data-internal': true }, icon('graph'), 'Lineage'),
+        impactLink(state, known.id),
+        compareLink(state, known.id),
       ),
       facts([
         ['Namespace', data(known.namespace)],
         ['Last run', last && [stateChip(last.state), ' ', time(last.at)]],
         ['Runs', known.runs !== undefined && formatNumber(known.runs)],
         ['Shared name', known.shared && 'several applications report under this name'],
+        ['Producer', known.producer && data(known.producer)],
+        ...describedFacts(known.about?.described),
       ]),
       sources.length > 0 && section('Reads', listOf(sources)),
       targets.length > 0 && section('Writes', listOf(targets)),
@@ -168,6 +180,26 @@ function runsTable(context, jobId, runs) {
   return section('Runs', grid, rest);
 }
 
+/** Runs that have not ended by their own word: they stand in no list of executions. */
+function openRuns(state, runs) {
+  if (runs.length === 0) return null;
+  const rows = runs.map((run) => [
+    time(run.startedAt),
+    [
+      stateChip(run.state),
+      run.closed && ` ${run.closed === 'stale' ? 'silent for a day' : 'closed by its parent'}`,
+    ],
+    time(run.lastEventAt),
+    runLink(state, run),
+  ]);
+  return section(
+    'Runs that have not ended',
+    table('Runs that have not ended', ['Started', 'State', 'Last heard of', 'Run'], rows, {
+      'data-testid': 'open-runs',
+    }),
+  );
+}
+
 /** A run and, beneath it, its error and (when asked for) its executions. */
 function runRows(context, jobId, run) {
   const under = element(
@@ -187,7 +219,7 @@ function runRows(context, jobId, run) {
       'tr',
       {},
       [
-        time(run.endedAt ?? run.startedAt),
+        runLink(context.state, run.told ?? run, formatTime(run.endedAt ?? run.startedAt)),
         stateChip(run.state),
         durationOf(run) || '–',
         data(run.applicationId ?? '–', 'mono'),

@@ -3,10 +3,11 @@
  * what a change would do before it is made.
  */
 import { field } from '../classifications.js';
-import { button, data, element, replace } from '../dom.js';
+import { anchor, button, data, element, replace } from '../dom.js';
 import { count, formatNumber } from '../format.js';
 import { swatch } from '../model.js';
 import { table } from '../panel.js';
+import { write } from '../url.js';
 
 const MATCHES = Object.freeze(['prefix', 'glob', 'regex']);
 
@@ -41,7 +42,13 @@ function draw(context, items) {
   return element(
     'div',
     { class: 'document', 'data-testid': 'layers' },
-    element('p', { class: 'muted' }, 'The first layer that fits the URI of a table is its layer.'),
+    element(
+      'p',
+      { class: 'muted' },
+      'The first layer that fits the URI of a table is its layer. What makes a URI is in the ',
+      anchor(write({ view: 'rules' }), 'naming rules'),
+      '.',
+    ),
     items.length > 0
       ? listed(context, items, fields, said)
       : element('p', { class: 'muted nothing' }, 'There are no layers yet.'),

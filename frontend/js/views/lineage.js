@@ -8,7 +8,7 @@ import { find, tally, toModel } from '../model.js';
 import { depthOf, lineageOf, write } from '../url.js';
 
 export const lineage = {
-  controls: ['direction', 'depth', 'columns', 'indirect', 'at'],
+  controls: ['direction', 'depth', 'columns', 'indirect', 'group', 'at'],
 
   /**
    * @param {import('../details.js').Context} context
@@ -53,6 +53,7 @@ function question(state) {
     depth: depthOf(state),
     columns: state.columns || '',
     indirect: state.indirect || '',
+    group: state.group,
     at,
     limit,
     layout: true,

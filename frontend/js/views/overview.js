@@ -11,7 +11,7 @@ import { jobReference, lineageOf, link, write } from '../url.js';
 const MOST_NAMED = 4;
 
 export const overview = {
-  controls: ['q', 'namespace', 'layer', 'classification', 'at'],
+  controls: ['q', 'namespace', 'layer', 'classification', 'group', 'at'],
 
   /**
    * @param {import('../details.js').Context} context
@@ -19,9 +19,9 @@ export const overview = {
    */
   async load(context) {
     const { state, api } = context;
-    const { q, namespace, layer, classification, at, limit } = state;
+    const { q, namespace, layer, classification, group, at, limit } = state;
     const filters = { q, namespace, layer, classification };
-    const graph = await api.get('/graph/overview', { ...filters, at, limit, layout: true }, 'page');
+    const graph = await api.get('/graph/overview', { ...filters, group, at, limit, layout: true }, 'page');
     if (!graph.ok) return graph;
     const model = toModel(graph.data);
     return {

@@ -3,11 +3,13 @@
  * comes from, and how its executions went.
  */
 import { datasetLink, execution, howChip, jobLink } from '../details.js';
-import { data, element, icon } from '../dom.js';
+import { planVersions } from '../differences.js';
+import { button, data, element, icon } from '../dom.js';
 import { emptyFace } from '../faces.js';
+import { code, facetTrees, runLink, valueTree } from '../facets.js';
 import { count, formatNumber, plain, shorten } from '../format.js';
 import { find, planModel } from '../model.js';
-import { expression, facts, modeChip, section, table } from '../panel.js';
+import { expression, facts, later, modeChip, section, table } from '../panel.js';
 import { link, write } from '../url.js';
 
 /** A filter, a join or a grouping bears on all that a plan writes: one edge to this name. */
@@ -44,7 +46,14 @@ function page(context, known) {
       model.boxes.size === 0
         ? emptyFace('No operations', 'The document of this plan names no operations.')
         : null,
-    below: element('div', { class: 'parts' }, outputColumns(state, known), executions(state, known)),
+    below: element(
+      'div',
+      { class: 'parts' },
+      outputColumns(state, known),
+      executions(state, known),
+      known.openlineage && told(context, known),
+      known.job && planVersions(context, known.job.id, known.plan),
+    ),
     summary: () => summarise(state, known),
     details: (item) => describeItem(state, model, known, item),
     hrefOf: () => '',
@@ -82,16 +91,27 @@ function summarise(state, known) {
       ),
       facts([
         ['Job', jobLink(state, known.job)],
-        ['Writes', known.target && [datasetLink(state, known.target), ' ', modeChip(known.mode)]],
+        [
+          'Writes',
+          known.target && [
+            datasetLink(state, known.target),
+            ' ',
+            modeChip(known.mode),
+            originWords(known.origin),
+          ],
+        ],
         [
           'Reads',
           known.sources?.length > 0 &&
             element(
               'ul',
               { class: 'plain' },
-              known.sources.map((source) => element('li', {}, datasetLink(state, source))),
+              known.sources.map((source) =>
+                element('li', {}, datasetLink(state, source), originWords(source.origin)),
+              ),
             ),
         ],
+        ['Goes by', known.links?.length > 0 && goesBy(state, known.links)],
         ['System', data(known.system)],
         ['Agent', data(known.agent)],
         ['API version', known.apiVersion && data(known.apiVersion)],
@@ -124,6 +144,80 @@ function summarise(state, known) {
       element('p', { class: 'muted' }, 'Select an operation to see its schema, expressions and parameters.'),
     ],
   };
+}
+
+const ORIGINS = Object.freeze({
+  explicit: 'told by a lineage facet',
+  column: 'told by column lineage',
+  implied: 'implied by inputs and outputs',
+  declared: 'declared, not run',
+});
+
+/** Where an edge comes from, when it is not a plan's own document. */
+function originWords(origin) {
+  return ORIGINS[origin] ? element('span', { class: 'muted small' }, ` ${ORIGINS[origin]}`) : null;
+}
+
+function goesBy(state, links) {
+  return element(
+    'ul',
+    { class: 'plain' },
+    links.map(({ job, column }) =>
+      element('li', {}, jobLink(state, job), column && [' into ', data(column, 'mono')]),
+    ),
+  );
+}
+
+/** What the events of an OpenLineage run say beside the graph: code, facets, the events themselves. */
+function told({ state, api }, known) {
+  const { runId, runFacets, jobFacets, datasets, events, cut, namespace, name } = known.openlineage;
+  const sql = jobFacets.sql ?? {};
+  const source = jobFacets.sourceCode ?? {};
+  return [
+    code({
+      sql: sql.query && { language: sql.dialect, text: String(sql.query) },
+      sourceCode: source.sourceCode && { language: source.language, text: String(source.sourceCode) },
+    }),
+    section(
+      'As its client tells it',
+      facts([
+        ['Job', name && data(`${namespace} / ${name}`, 'mono')],
+        ['Run', runId && runLink(state, { id: known.executions?.[0]?.run ?? runId, runId })],
+        ['Events', cut ? `the newest ${formatNumber(events)}` : formatNumber(events)],
+      ]),
+      rawEvents(api, known),
+    ),
+    facetTrees('Facets of the job', jobFacets),
+    facetTrees('Facets of the run', runFacets),
+    datasets.map((one) =>
+      facetTrees(`Facets of ${plain(one.dataset.label)} (${one.role})`, { ...one.facets, ...one.usage }),
+    ),
+  ];
+}
+
+/** The events as they came, when somebody asks for them. */
+function rawEvents(api, known) {
+  const place = element('div', { 'data-testid': 'raw-events' });
+  const path = `/graph/plans/${encodeURIComponent(known.id)}`;
+  const show = button(
+    {
+      label: 'Show the events as they came',
+      onclick: () => {
+        show.disabled = true;
+        place.replaceChildren(
+          later(api.get(path, { document: true }, 'raw'), ({ document }) =>
+            document.map((event, number) => valueTree(eventName(event, number), event)),
+          ),
+        );
+      },
+    },
+    { class: 'link' },
+  );
+  return [show, place];
+}
+
+function eventName(event, number) {
+  return [number + 1, event.eventType, event.eventTime].filter(Boolean).join(' · ');
 }
 
 function describeItem(state, model, known, item) {
@@ -214,7 +308,7 @@ function outputColumns(state, known) {
     return sources.map((edge, place) => [
       place === 0 ? columnOf(state, known, output, false) : '',
       columnOf(state, known, edge.from, true),
-      howChip(edge),
+      [howChip(edge), edge.masking && element('span', { class: 'chip plain' }, 'masked')],
       expression(edge.expression),
     ]);
   });

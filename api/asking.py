@@ -1,0 +1,37 @@
+"""What every question to the graph needs: a deadline, and honesty while the graph is behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from api.service import current_service
+from graph_model.errors import NotFound, Rebuilding
+
+#: How long a walk may take before it answers with what it has.
+TIME_LIMIT_MS: Final = 20_000
+
+
+def deadline() -> Callable[[], bool]:
+    """Tells whether the time for an answer that begins now is over."""
+    end = time.monotonic() + TIME_LIMIT_MS / 1000
+    return lambda: time.monotonic() > end
+
+
+def is_rebuilding() -> bool:
+    """Whether the graph is behind the journal."""
+    return current_service().projector.state == "rebuilding"
+
+
+@contextmanager
+def whole_or_later() -> Iterator[None]:
+    """While the graph is behind, what is not found may only not be there yet: 503, not 404."""
+    rebuilding = is_rebuilding()
+    try:
+        yield
+    except NotFound as error:
+        if rebuilding or is_rebuilding():
+            raise Rebuilding(f"{error} yet: the graph is being rebuilt") from error
+        raise

@@ -1,0 +1,240 @@
+"""``headwater impact``: what lies downstream, and what a change would break."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from api.console.call import Answered, Call, add_command, add_url
+from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.impact.relocation import relocate
+
+BREAKS: Final = 3
+_FAILING: Final = {
+    "breaks": frozenset({"breaks"}),
+    "any": frozenset({"breaks", "may-break"}),
+    "never": frozenset[str](),
+}
+_VERDICTS: Final = {
+    "breaks": "something breaks",
+    "may-break": "something may break",
+    "none": "nothing breaks",
+}
+_TEXT: Final = """\
+Asks a running Headwater. Name one thing:
+
+  headwater impact --dataset s3://lake/orders
+  headwater impact --column 's3://lake/orders#amount' --change dropped
+  headwater impact --plan captured.ndjson --map file:/tmp/lake/=s3://lake/
+
+A captured plan is what the listener writes with url=file:/path (or what any other way of capture
+wrote: whatever headwater journal import reads). It is compared with the plan that its job runs
+now, and nothing of it is kept.
+
+Exit codes: 0 nothing breaks, 1 it could not be asked or the answer is not whole, 2 the call is
+wrong, 3 something breaks (--fail-on says what counts).
+"""
+
+
+def impact(call: Call) -> int:
+    """Print what lies downstream, or what a change breaks; the exit code says which."""
+    options = call.options
+    _refuse_contradictions(options)
+    answer = _check_plans(call) if options.plan else _ask(call)
+    if "Headwater-As-Of" not in answer.headers:
+        raise HeadwaterError(f"what answers at {call.url()} is no Headwater that knows impact")
+    if options.format == "table":
+        for line in _lines(json.loads(answer.text)):
+            call.say(line)
+    else:
+        call.out.write(answer.text)
+    return _exit_code(answer.headers, options.fail_on)
+
+
+def _refuse_contradictions(options: argparse.Namespace) -> None:
+    if options.plan and options.change:
+        raise ConfigurationError("--change goes with --column; a plan says itself what changes")
+    if options.plan and options.columns:
+        raise ConfigurationError("--columns does not go with --plan: its columns are what is told")
+    if (options.map or options.as_job) and not options.plan:
+        raise ConfigurationError("--map and --as-job go with --plan")
+    if options.indirect and options.direct_only:
+        raise ConfigurationError("--indirect and --direct-only contradict each other")
+
+
+def _exit_code(headers: Mapping[str, str], fail_on: str) -> int:
+    """Raises HeadwaterError where nothing can be said for sure."""
+    verdict = headers.get("Headwater-Verdict")
+    if verdict is None or fail_on == "never":
+        return 0
+    if verdict in _FAILING[fail_on]:
+        return BREAKS
+    partial = headers.get("Headwater-Partial", "none")
+    if partial != "none":
+        raise HeadwaterError(f"the answer is not whole ({partial}): more may break than is told")
+    return 0
+
+
+# --- asking --------------------------------------------------------------------------------------
+
+
+def _ask(call: Call) -> Answered:
+    options = call.options
+    query = {
+        **_bounds(options),
+        "node": _node(options),
+        "change": options.change,
+        "columns": "true" if options.columns else None,
+        "indirect": "false" if options.direct_only else options.indirect and "true",
+    }
+    return call.fetch("GET", _path("/graph/impact", query))
+
+
+def _node(options: argparse.Namespace) -> str:
+    for kind in ("dataset", "column", "job", "prefix"):
+        if (name := getattr(options, kind)) is not None:
+            return f"{kind}:{name}"
+    return str(options.node)
+
+
+def _check_plans(call: Call) -> Answered:
+    lines = list(_documents(call))
+    body = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    indirect = "false" if call.options.direct_only else None
+    query = {**_bounds(call.options), "job": call.options.as_job, "indirect": indirect}
+    return call.fetch("POST", _path("/graph/impact/plan", query), body, "application/x-ndjson")
+
+
+def _documents(call: Call) -> Iterator[Any]:
+    """The plans of the files, where they are to be; raises ConfigurationError for other things."""
+    from api.dumps import PLAIN_VERSION, Refusal, recognise  # the schemas: 0.3 s
+
+    limit = call.settings().max_body_bytes
+    for name in call.options.plan:
+        with Path(name).open(encoding="utf-8-sig", errors="surrogateescape") as file:
+            for found in recognise(file, name, limit):
+                if isinstance(found, Refusal):
+                    raise ConfigurationError(f"{found.where}: {found.reason}")
+                body = relocate(found.document, call.options.map)
+                if found.api_version == PLAIN_VERSION or found.kind.is_openlineage:
+                    yield body
+                else:
+                    kind = found.kind.value
+                    yield {"kind": kind, "apiVersion": found.api_version, "body": body}
+
+
+def _bounds(options: argparse.Namespace) -> dict[str, object]:
+    form = "json" if options.format == "table" else options.format
+    return {"depth": options.depth, "at": options.at, "limit": options.limit, "format": form}
+
+
+def _path(path: str, query: Mapping[str, object]) -> str:
+    return f"{path}?{urlencode({name: value for name, value in query.items() if value})}"
+
+
+# --- for people ----------------------------------------------------------------------------------
+
+
+def _lines(reply: Mapping[str, Any]) -> Iterator[str]:
+    for plan in reply.get("plans", ()):
+        yield from _plan_lines(plan)
+    for uri in reply.get("missing", ()):
+        yield f"written by the last run, not captured: {uri}"
+    for item in reply["items"]:
+        yield _item_line(item)
+    yield _summary(reply)
+
+
+def _plan_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+    known = "" if plan["plan"] else "  (new: nothing to compare with)"
+    unchanged = "  (as before)" if plan["plan"] and not plan["changes"] else ""
+    yield f"{plan['job']} writes {plan['target']}{known}{unchanged}"
+    for change in plan["changes"]:
+        ends = " => ".join(
+            str(change[end]) for end in ("before", "after") if change[end] is not None
+        )
+        effect = "" if change["effect"] == "none" else f"  ({change['effect']})"
+        yield f"  {change['kind']}: {change['subject']}  {ends}{effect}"
+
+
+def _item_line(item: Mapping[str, Any]) -> str:
+    run = item["lastRun"]
+    parts = [
+        f"{item['verdict']:<9}" if item["verdict"] else f"{item['depth']:>3}",
+        f"{item['kind']:<7}",
+        _name(item),
+        item["reason"] or _way(item["path"]),
+        f"last run {run['at']} {run['state']}" if run else "",
+        f"owned by {', '.join(item['owners'])}" if item["owners"] else "",
+    ]
+    return "  ".join(part for part in parts if part)
+
+
+def _name(item: Mapping[str, Any]) -> str:
+    if item["kind"] == "job":
+        return f"{item['namespace']}/{item['label']}"
+    return f"{item['uri']}#{item['label']}" if item["kind"] == "column" else str(item["uri"])
+
+
+def _way(path: list[Mapping[str, Any]]) -> str:
+    return " -> ".join(f"({n['label']})" if n["kind"] == "job" else n["label"] for n in path)
+
+
+def _summary(reply: Mapping[str, Any]) -> str:
+    parts = [f"{reply['total']:,} downstream", f"as of {reply['asOf']}"]
+    if reply["verdict"]:
+        parts.insert(0, _VERDICTS[reply["verdict"]])
+    if reply["partial"]:
+        parts.append(f"NOT WHOLE: {reply['partial']['reason']}")
+    if reply["folded"]:
+        parts.append("repeated runs were taken together")
+    if reply["hidden"]:
+        parts.append(f"{reply['hidden']:,} hidden")
+    return ", ".join(parts)
+
+
+# --- the call ------------------------------------------------------------------------------------
+
+
+def add_impact(commands: Any) -> None:
+    command = add_command(
+        commands, "impact", impact, "what lies downstream, and what a change breaks", _TEXT
+    )
+    what = command.add_mutually_exclusive_group(required=True)
+    what.add_argument("node", nargs="?", help="dataset:…, column:…#…, job:…/…, prefix:… or an id")
+    what.add_argument("--dataset", metavar="URI")
+    what.add_argument("--column", metavar="URI#PATH")
+    what.add_argument("--job", metavar="NAMESPACE/NAME")
+    what.add_argument("--prefix", metavar="URI", help="all datasets whose URI begins like this")
+    what.add_argument("--plan", metavar="FILE", nargs="+", help="captured plans of a changed job")
+    command.add_argument("--change", choices=("dropped", "renamed", "retyped"))
+    command.add_argument(
+        "--fail-on", choices=tuple(_FAILING), default="breaks",
+        help="end with 3 where something breaks (the default), where anything breaks or may, never",
+    )  # fmt: skip
+    command.add_argument(
+        "--map", metavar="FROM=TO", action="append", type=_read_move, default=[],
+        help="what begins with FROM in a captured plan begins with TO (again for more)",
+    )  # fmt: skip
+    command.add_argument(
+        "--as-job", metavar="NAMESPACE/NAME", help="the job whose place captured plans take"
+    )
+    command.add_argument("--columns", action="store_true", help="also the columns of datasets")
+    command.add_argument("--indirect", action="store_true", help="also filters, joins, sorts …")
+    command.add_argument("--direct-only", action="store_true", help="values only, for a change too")
+    command.add_argument("--depth", type=int, help="steps (default: the whole way, at most 50)")
+    command.add_argument("--at", metavar="TIME", help="as of this time (default: the newest)")
+    command.add_argument("--limit", type=int, help="rows (default 1,000, at most 5,000)")
+    command.add_argument("--format", choices=("table", "json", "csv", "markdown"), default="table")
+    add_url(command)
+
+
+def _read_move(text: str) -> tuple[str, str]:
+    old, separator, new = text.partition("=")
+    if not (old and separator):
+        raise argparse.ArgumentTypeError("expected FROM=TO")
+    return old, new

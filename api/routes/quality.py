@@ -1,0 +1,95 @@
+"""Rules of quality: a custom run facet read as passed or failed, of what the run wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flask import Response, jsonify
+
+from api.asking import deadline
+from api.blueprint import Blueprint
+from api.replies import to_json
+from api.schemas.governance import ChangeQuery, NothingAsked
+from api.schemas.quality import QualityRuleReply, QualityRuleRequest, QualityRulesReply
+from api.service import Service, current_service
+from api.statements import declare
+from graph_model.commands import CommandKind, Statement, write_value
+from graph_model.errors import InvalidDocument, NotFound
+from graph_model.governance.previews import walk_datasets
+from graph_model.governance.quality_rules import (
+    MOST_RULES,
+    QualityRule,
+    read_quality_rule,
+    with_rule,
+    without_rule,
+    write_quality_rule,
+)
+from graph_model.rule_checks import preview_rules
+
+blueprint = Blueprint(
+    "quality", __name__, description="Rules that read a custom run facet as passed or failed"
+)
+
+
+def _described(schema: type) -> Callable[[Any], Any]:
+    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
+
+
+@blueprint.route("/quality-rules")
+@blueprint.arguments(NothingAsked)
+@_described(QualityRulesReply)
+def quality_rules(query: Mapping[str, Any]) -> Response:
+    """The rules, by name."""
+    del query
+    items = [_reply(rule) for rule in current_service().governance.quality_rules]
+    return jsonify({"items": items, "total": len(items)})
+
+
+def _reply(rule: QualityRule) -> dict[str, Any]:
+    return {"name": rule.name, **write_quality_rule(rule)}
+
+
+@blueprint.route("/quality-rules/<name>", methods=["PUT"])
+@blueprint.arguments(ChangeQuery)
+@blueprint.arguments(QualityRuleRequest, location="json")
+@_described(QualityRuleReply)
+def put_rule(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Response:
+    """Put a rule in place; with ``preview=true`` say which datasets it would judge otherwise."""
+    rule = read_quality_rule(name, body)
+    service = current_service()
+    before = service.governance.quality_rules
+    after = with_rule(before, rule)
+    if len(after) > MOST_RULES:
+        raise InvalidDocument("name", f"at most {MOST_RULES} rules")
+    if query["preview"]:
+        return _preview(before, after, service)
+    if rule not in before:
+        value = write_value(write_quality_rule(rule))
+        declare([Statement(CommandKind.QUALITY, name, value)], name, rule.note, service)
+    return jsonify(_reply(rule))
+
+
+@blueprint.route("/quality-rules/<name>", methods=["DELETE"])
+@blueprint.arguments(ChangeQuery)
+@_described(QualityRuleReply)
+def delete_rule(query: Mapping[str, Any], name: str) -> Response:
+    """Take a rule away; with ``preview=true`` say which datasets that would judge otherwise."""
+    service = current_service()
+    before = service.governance.quality_rules
+    held = next((rule for rule in before if rule.name == name), None)
+    if held is None:
+        raise NotFound("rule of quality", name)
+    if query["preview"]:
+        return _preview(before, without_rule(before, name), service)
+    declare([Statement(CommandKind.QUALITY, name, None)], name, "", service)
+    return jsonify(_reply(held))
+
+
+def _preview(
+    before: Sequence[QualityRule], after: Sequence[QualityRule], service: Service
+) -> Response:
+    catalogue = service.catalogue
+    datasets = walk_datasets(catalogue, "")
+    found = preview_rules(before, after, datasets, catalogue, deadline())
+    return jsonify({"preview": True, **to_json(found)})

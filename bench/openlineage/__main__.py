@@ -1,0 +1,60 @@
+"""See the package."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bench.ingest.__main__ import Load, measure
+from bench.ingest.service import Service
+from bench.openlineage.workload import Workload
+
+_HEAD = f"{'':<22}{'events':>8}{'wall s':>9}{'events/s':>9}{'service':>10}{'engine':>10}"
+_HEAD += f"{'CPU ms':>10}{'p50 ms':>9}{'p99 ms':>9}   (CPU in ms an event)"
+
+
+def describe(name: str, load: Load) -> str:
+    """One line of the table."""
+    events = load.documents
+    cpu = "".join(f"{1000 * one / events:>10.2f}" for one in (load.service, load.engine, load.cpu))
+    waited = "".join(f"{load.percentile(share):>9.1f}" for share in (0.5, 0.99))
+    return f"{name:<22}{events:>8}{load.wall:>9.1f}{events / load.wall:>9.0f}{cpu}{waited}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.openlineage", description=__doc__)
+    parser.add_argument("--jobs", type=int, default=500)
+    parser.add_argument("--runs", type=int, default=2, help="repeated runs of every job")
+    parser.add_argument("--concurrency", type=int, default=16)
+    parser.add_argument("--rate", type=float, default=150.0, help="events a second at the end")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        with Service(data, {"HEADWATER_GREMLIN_HEAP": "1024"}) as service:
+            print(_HEAD)
+            _measure(service, data, asked)
+            own, engine = service.resident_megabytes()
+            print(f"resident memory: service {own:.0f} MB, engine {engine:.0f} MB")
+
+
+def _measure(service: Service, data: Path, asked: argparse.Namespace) -> None:
+    workload, jobs = Workload(asked.jobs), range(asked.jobs)
+    before, events = _disk(data), 0
+    for run in range(asked.runs + 1):
+        load = measure(service, jobs, run, asked.concurrency, workload=workload)
+        events += load.documents
+        print(describe(f"repeated run {run}" if run else "first load", load), flush=True)
+    print(f"disk: {(_disk(data) - before) / events / 1000:.1f} kB an event", flush=True)
+    last, kept = asked.runs + 1, {"workload": workload, "rate": asked.rate}
+    load = measure(service, jobs, last, asked.concurrency, **kept)
+    print(describe(f"at {asked.rate:.0f} a second", load), flush=True)
+
+
+def _disk(data: Path) -> int:
+    """Bytes of the databases in the data folder."""
+    return sum(file.stat().st_size for file in data.glob("*.db*"))
+
+
+if __name__ == "__main__":
+    main()

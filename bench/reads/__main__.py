@@ -1,0 +1,91 @@
+"""See the package."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bench.reads.lake import Hub, Lake, rerun
+from bench.reads.plans import page, store_plans
+from bench.reads.questions import Cost, Question, ask, hub_questions, measure, questions
+from bench.reads.stores import Stores, open_stores
+from graph_model.facts import ExecutionRow, Facts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.reads", description=__doc__)
+    parser.add_argument("--jobs", type=int, default=5000)
+    parser.add_argument("--layers", type=int, default=5)
+    parser.add_argument("--requests", type=int, default=20, help="of each question")
+    parser.add_argument("--reruns", type=int, default=1000, help="of each of 100 jobs")
+    parser.add_argument("--plans", type=int, default=40_000, help="stored, for the page of one")
+    parser.add_argument("--readers", type=int, default=5000, help="jobs that read one table")
+    parser.add_argument("--only", default="", help="questions whose name holds this")
+    parser.add_argument("--heap", type=int, default=2048, help="heap of the engine, MB")
+    asked = parser.parse_args()
+    lake = Lake(asked.jobs, asked.layers)
+    with tempfile.TemporaryDirectory() as folder, open_stores(Path(folder), asked.heap) as stores:
+        load(stores, lake.facts())
+        listed = [one for one in questions(stores, lake) if asked.only in one.name]
+        before = compare(stores, listed, asked.requests)
+        if asked.reruns:
+            add_reruns(stores, lake, asked.reruns)
+            after = compare(stores, listed, asked.requests)
+            for one, first, second in zip(listed, before, after, strict=True):
+                print(f"{one.name:<28} re-runs: {second.cpu / first.cpu:.2f} times the CPU")
+        if asked.plans:
+            store_plans(stores, asked.plans)
+            compare(stores, [Question(f"a plan page of {asked.plans:,}", page)], asked.requests)
+        if asked.readers:
+            load(stores, Hub(asked.readers).facts())
+            compare(stores, hub_questions(stores), asked.requests // 2)
+
+
+def load(stores: Stores, facts: Iterable[Facts]) -> None:
+    began = time.monotonic()
+    vertices, edges = stores.load(facts)
+    print(f"{vertices:,} vertices, {edges:,} edges in {time.monotonic() - began:.0f} s", flush=True)
+
+
+def compare(stores: Stores, listed: Sequence[Question], count: int) -> list[Cost]:
+    """Each question and its floor, after one round to warm up."""
+    print(
+        f"{'':<28}{'p50 ms':>9}{'p95 ms':>9}{'CPU ms':>9}{'nodes':>8}{'edges':>8}"
+        f"{'floor':>9}{'CPU':>9}{'times':>7}"
+    )
+    costs = []
+    for one in listed:
+        measure(stores, lambda n, one=one: ask(stores, one.path(n)), 3)  # type: ignore[misc]
+        cost = measure(stores, lambda n, one=one: ask(stores, one.path(n)), count)  # type: ignore[misc]
+        floor = None if one.floor is None else measure(stores, one.floor, count)
+        print(describe(one.name, cost, floor), flush=True)
+        costs.append(cost)
+    return costs
+
+
+def describe(name: str, cost: Cost, floor: Cost | None) -> str:
+    """One line of the table."""
+    line = (
+        f"{name:<28}{cost.percentile(0.5):>9.1f}{cost.percentile(0.95):>9.1f}{cost.cpu:>9.1f}"
+        f"{cost.size:>8.0f}{cost.edges:>8.0f}"
+    )
+    if floor is None:
+        return line
+    return line + f"{floor.percentile(0.5):>9.1f}{floor.cpu:>9.1f}{cost.cpu / floor.cpu:>7.2f}"
+
+
+def add_reruns(stores: Stores, lake: Lake, count: int) -> None:
+    """So many later executions of each of 100 jobs, evenly spread."""
+    rows: list[ExecutionRow] = []
+    for job in range(0, lake.jobs, max(1, lake.jobs // 100)):
+        page = stores.catalogue.executions(target=lake.dataset_id(job), limit=1)
+        rows += [rerun(page.items[0], number) for number in range(1, count + 1)]
+    stores.catalogue.copy(rows)
+    print(f"{len(rows):,} more executions")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Many stored plans, and the cost of the page of one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from bench.ingest.workload import Workload, plan_id
+from bench.reads.stores import Stores
+from graph_model import identity
+from graph_model.documents import read_plan
+from graph_model.facts import ExecutionPlanRow, Facts, SupportRow, merge
+from graph_model.journal import make_submission
+from graph_model.store import DocumentKind, Receipt, Submission
+from graph_model.translate import PlanDocument, Subject, translate
+
+_AT_ONCE: Final = 1_000
+_RECEIPT: Final = Receipt(0, "", "bench", "")
+
+
+def store_plans(stores: Stores, count: int) -> None:
+    """``count`` documents of one logical plan, each under an id of its own, as a re-planned query
+    sends them: in the journal, with their rows; the plan's own facts once.
+    """
+    text = Workload().plan(0).decode()
+    submissions = _submissions(text, count)
+    documents = _facts(text)
+    stores.load([documents])
+    (row,) = (one for one in documents.rows if isinstance(one, ExecutionPlanRow))
+    (support,) = (one for one in documents.rows if isinstance(one, SupportRow))
+    while batch := list(islice(submissions, _AT_ONCE)):
+        stores.journal.accept(batch, _RECEIPT, remember=False)
+        plans = [_row(row, one) for one in batch if one.plan_id != row.plan_id]
+        supports = [replace(support, subject=one.subject) for one in plans]
+        stores.catalogue.copy([*plans, *supports])
+
+
+def page(number: int) -> str:
+    """The path of a stored plan's page."""
+    return f"/graph/plans/{plan_id(number * 37 + 11)}"
+
+
+def _submissions(text: str, count: int) -> Iterator[Submission]:
+    for number in range(count):
+        body = text.replace(plan_id(0), plan_id(number)).encode()
+        yield make_submission(DocumentKind.PLAN, "1.2", plan_id(number), "", body)
+
+
+def _facts(text: str) -> Facts:
+    body = json.loads(text)
+    submission = next(_submissions(text, 1))
+    document = PlanDocument(read_plan(body), "", submission.content_hash, "1.2")
+    return merge([translate(Subject(document, ()))])
+
+
+def _row(row: ExecutionPlanRow, plan: Submission) -> ExecutionPlanRow:
+    key = f"xp_{identity.digest('bench', plan.plan_id)[:32]}"
+    return replace(
+        row, id=key, subject=plan.subject, plan_id=plan.plan_id, content_hash=plan.content_hash
+    )

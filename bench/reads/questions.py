@@ -1,0 +1,136 @@
+"""What is asked, and how long it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from bench.reads.floor import walk
+from bench.reads.lake import COLUMNS, Hub, Lake, dataset_id
+from bench.reads.stores import Stores
+from graph_model import identity
+from graph_model.store import Direction
+
+UP: Final = (Direction.UPSTREAM,)
+BOTH: Final = (Direction.UPSTREAM, Direction.DOWNSTREAM)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``path`` of the n-th request; ``floor`` walks what its answer holds (None: no graph)."""
+
+    name: str
+    path: Callable[[int], str]
+    floor: Callable[[int], object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Milliseconds, per request: wall times in order, CPU in the mean; ``edges`` of the replies."""
+
+    times: tuple[float, ...]
+    cpu: float
+    edges: float = 0.0
+    size: float = 0.0
+
+    def percentile(self, share: float) -> float:
+        return self.times[round(share * (len(self.times) - 1))]
+
+
+def measure(stores: Stores, work: Callable[[int], object], count: int) -> Cost:
+    """Call ``work`` with 0, 1, …; what it returns may be a reply."""
+    times, edges, size = [], 0, 0
+    cpu = stores.cpu()
+    for number in range(count):
+        began = time.perf_counter()
+        reply = work(number)
+        times.append(1000 * (time.perf_counter() - began))
+        if isinstance(reply, dict):
+            edges += len(reply.get("edges", []))
+            size += len(reply.get("nodes") or reply.get("items") or [])
+    used = 1000 * (stores.cpu() - cpu) / count
+    return Cost(tuple(sorted(times)), used, edges / count, size / count)
+
+
+def ask(stores: Stores, path: str) -> Any:
+    """The JSON of a reply; an error ends the measurement."""
+    reply = stores.client.get(path)
+    if reply.status_code != 200:
+        raise RuntimeError(f"{path}: {reply.status_code} {reply.text[:300]}")
+    return reply.get_json()
+
+
+def questions(stores: Stores, lake: Lake) -> list[Question]:
+    """All of them; those about one node go round over nodes of a layer."""
+    middle, last = lake.layers // 2, lake.layers - 1
+    return [
+        _lineage(stores, lake, "lineage, depth 2", middle, 2, BOTH),
+        _lineage(stores, lake, "lineage, depth 5", middle, 5, BOTH),
+        _lineage(stores, lake, "whole upstream, depth 20", last, 20, UP),
+        _columns(stores, lake, "column up, depth 20", last, 20, UP),
+        _columns(stores, lake, "column both ways, depth 20", middle, 20, BOTH),
+        Question("100 jobs", lambda n: f"/graph/jobs?limit=100&q=load_{'ocps'[n % 4]}"),
+        Question("100 datasets", lambda n: f"/graph/datasets?limit=100&q=l0{n % lake.layers}"),
+        Question("search a topic", lambda n: f"/graph/search?q={'ocps'[n % 4]}&limit=20"),
+        Question("search a name", lambda n: f"/graph/search?q=_{_job(lake, 0, n):05d}&limit=20"),
+        Question("one dataset", lambda n: f"/graph/datasets/{_node(lake, middle, n)}"),
+    ]
+
+
+def hub_questions(stores: Stores) -> list[Question]:
+    """About a table that very many jobs read."""
+    node = dataset_id(Hub.table)
+
+    def path(limit: int) -> Callable[[int], str]:
+        asked = {"node": node, "direction": "downstream", "limit": limit}
+        return lambda _: f"/graph/lineage?{urlencode(asked)}"
+
+    def floor(_: int) -> int:
+        return walk(stores, {node}, (Direction.DOWNSTREAM,), 1)
+
+    return [
+        Question("a hub, 500 nodes of it", path(500), floor),
+        Question("a hub, 5,000 nodes of it", path(5000), floor),
+    ]
+
+
+def _job(lake: Lake, layer: int, number: int) -> int:
+    return min(lake.jobs - 1, layer * lake.width + (number * 37 + 11) % lake.width)
+
+
+def _node(lake: Lake, layer: int, number: int) -> str:
+    return lake.dataset_id(_job(lake, layer, number))
+
+
+def _lineage(
+    stores: Stores, lake: Lake, name: str, layer: int, depth: int, directions: Sequence[Direction]
+) -> Question:
+    way = "both" if len(directions) > 1 else directions[0].value
+
+    def path(number: int) -> str:
+        asked = {"node": _node(lake, layer, number), "depth": depth, "direction": way}
+        return f"/graph/lineage?{urlencode({**asked, 'limit': 5000})}"
+
+    return Question(name, path, lambda n: walk(stores, {_node(lake, layer, n)}, directions, depth))
+
+
+def _columns(
+    stores: Stores, lake: Lake, name: str, layer: int, depth: int, directions: Sequence[Direction]
+) -> Question:
+    way = "both" if len(directions) > 1 else directions[0].value
+
+    def path(number: int) -> str:
+        asked = {
+            "dataset": _node(lake, layer, number), "column": COLUMNS[number % 10][0],
+            "depth": depth, "direction": way, "limit": 5000,
+        }  # fmt: skip
+        return f"/graph/column-lineage?{urlencode(asked)}"
+
+    def floor(number: int) -> int:
+        column = identity.column_id(_node(lake, layer, number), COLUMNS[number % 10][0])
+        return walk(stores, {column}, directions, depth)
+
+    return Question(name, path, floor)

@@ -1,0 +1,112 @@
+"""An embedded engine, a database and the app over them, in this process."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from flask.testing import FlaskClient
+
+from api.application import create_app
+from api.service import Service
+from api.settings import read_settings
+from bench.ingest.service import cpu_of
+from graph_model import naming
+from graph_model.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.database import open_database
+from graph_model.facts import Facts, Row, merge
+from graph_model.gremlin.graph import GremlinGraph, open_graph
+from graph_model.gremlin.server import EmbeddedServer
+from graph_model.journal import SqlJournal
+from graph_model.naming import Rules
+from graph_model.rebuilding import Progress
+from graph_model.store import DocumentState
+
+_AT_ONCE: Final = 250
+
+
+class Settled:
+    """A projector that has nothing to do."""
+
+    state = "ready"
+    progress: Progress | None = None
+    trouble: str | None = None
+
+    @property
+    def rules(self) -> Rules:
+        return naming.DEFAULT_RULES
+
+    def notify(self, subject: str = "") -> None:
+        del subject
+
+    def wait(self, positions: Collection[int], timeout: float) -> bool:
+        del positions, timeout
+        return True
+
+    def lag(self) -> int:
+        return 0
+
+    def replay(self, states: Collection[DocumentState]) -> int:
+        del states
+        return 0
+
+    def request_rebuild(self) -> Progress:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """``cpu`` is what this process and the engine have used, in seconds."""
+
+    graph: GremlinGraph
+    catalogue: SqlCatalogue
+    journal: SqlJournal
+    client: FlaskClient
+    cpu: Callable[[], float]
+
+    def load(self, facts: Iterable[Facts]) -> tuple[int, int]:
+        """Write graph and catalogue; how many vertices and edges there are then."""
+        rows: dict[Row, None] = {}
+        for part in _parts(facts):
+            self.graph.write(part)
+            rows |= dict.fromkeys(part.rows)
+        self.catalogue.copy(list(rows))
+        return self.graph.count()
+
+
+def _parts(facts: Iterable[Facts]) -> Iterator[Facts]:
+    waiting: list[Facts] = []
+    for one in facts:
+        waiting.append(one)
+        if len(waiting) == _AT_ONCE:
+            yield merge(waiting)
+            waiting = []
+    yield merge(waiting)
+
+
+@contextmanager
+def open_stores(folder: Path, heap_mb: int) -> Iterator[Stores]:
+    """Everything empty, in ``folder``, and gone at the end."""
+    engine = EmbeddedServer(folder / "engine", environment=os.environ, port=0, heap_mb=heap_mb)
+    engine.start()
+    try:
+        database = open_database(f"sqlite:///{folder / 'headwater.db'}")
+        journal = SqlJournal(database)
+        generations = SqlGenerations(database, journal)
+        graph = open_graph(engine.url)
+        service = Service(journal, Settled(), graph, generations, lambda: time.time_ns() // 10**6)
+        client = create_app(read_settings({}), service).test_client()
+        pid = engine.pid or 0
+        yield Stores(
+            graph, generations.current, journal, client, lambda: time.process_time() + cpu_of(pid)
+        )
+        graph.close()
+        generations.close()
+        journal.close()
+    finally:
+        engine.stop()

@@ -1,0 +1,72 @@
+/**
+ * What a column is, in words, and what a limit has left out beside a node: parts of the panel.
+ */
+import { anchor, data, element, icon } from './dom.js';
+import { formatNumber } from './format.js';
+import { jobLink } from './links.js';
+import { section } from './panel.js';
+import { link } from './url.js';
+
+const MOST = 5000;
+const MOST_LISTED = 5;
+
+/**
+ * @param {import('./url.js').State} state
+ * @param {{sentence: string|null, definitions: object[], gaps: object[]}} column a reply of /graph/columns/{id}
+ * @returns {HTMLElement}
+ */
+export function definition(state, { sentence, definitions, gaps }) {
+  const jobs = new Map(definitions.map(({ job }) => [job.id, job]));
+  return section(
+    'What it is',
+    element(
+      'p',
+      { 'data-testid': 'definition', class: sentence ? '' : 'muted' },
+      sentence ? data(`${sentence}.`) : 'No job is known to compute it.',
+    ),
+    jobs.size > 0 &&
+      element('p', { class: 'muted' }, 'By ', separated([...jobs.values()].map((job) => jobLink(state, job)))),
+    gaps.length > 0 &&
+      element(
+        'p',
+        { class: 'note', 'data-testid': 'definition-gaps' },
+        icon('warning'),
+        ' There may be more to it: ',
+        data([...new Set(gaps.map((gap) => gap.code))].slice(0, MOST_LISTED).join(', ')),
+      ),
+  );
+}
+
+function separated(items) {
+  const shown = items.slice(0, MOST_LISTED);
+  const rest = items.length - shown.length;
+  const parts = shown.flatMap((item, number) => (number === 0 ? [item] : [', ', item]));
+  return rest > 0 ? [...parts, ` and ${formatNumber(rest)} more`] : parts;
+}
+
+/**
+ * @param {import('./url.js').State} state
+ * @param {{id: string, more?: {upstream: number, downstream: number}}} node
+ * @returns {HTMLElement|null} nothing was left out beside it
+ */
+export function leftOut(state, node) {
+  if (!node.more) return null;
+  const ways = ['upstream', 'downstream'].filter((direction) => node.more[direction] > 0);
+  return section(
+    'Not drawn here',
+    element(
+      'ul',
+      { class: 'lines', 'data-testid': 'left-out' },
+      ways.map((direction) =>
+        element(
+          'li',
+          {},
+          anchor(
+            link(state, { view: 'lineage', node: node.id, direction, depth: 1, limit: MOST }),
+            `${formatNumber(node.more[direction])} more ${direction}`,
+          ),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,191 @@
+/**
+ * What changed in the lineage of a node between two times: one picture of both, and a list.
+ */
+import { describe } from '../details.js';
+import {
+  changeRows,
+  evidenceLines,
+  fieldSentences,
+  planVersions,
+  schemaVersions,
+  sentenceList,
+} from '../differences.js';
+import { data, element, time } from '../dom.js';
+import { emptyFace } from '../faces.js';
+import { count, shorten } from '../format.js';
+import { changeChip } from '../list.js';
+import { find, toModel } from '../model.js';
+import { facts, section, table } from '../panel.js';
+import { depthOf, lineageOf, write } from '../url.js';
+
+const CHOOSE =
+  'Choose the time to compare with above, and a second one if it is not now; or one of the versions below.';
+
+export const diff = {
+  controls: ['from', 'to', 'direction', 'depth', 'columns', 'indirect'],
+
+  /**
+   * @param {import('../details.js').Context} context
+   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   */
+  async load(context) {
+    const { state, api } = context;
+    if (!state.node) return alone('Difference', noNode());
+    if (!state.from) return choose(context);
+    const result = await api.get('/graph/diff', question(state), 'page');
+    return result.ok ? { ok: true, data: page(context, result.data) } : result;
+  },
+};
+
+function alone(heading, empty) {
+  return { ok: true, data: { heading, subtitle: '', model: null, reply: null, empty } };
+}
+
+function question(state) {
+  const { node, from, to, limit } = state;
+  return {
+    node,
+    from,
+    to,
+    limit,
+    direction: state.direction,
+    depth: depthOf(state),
+    columns: state.columns || '',
+    indirect: state.indirect || '',
+    unchanged: true,
+    layout: true,
+  };
+}
+
+/** No time yet: its versions are times worth comparing with. */
+async function choose(context) {
+  const { state, api } = context;
+  const graph = await api.get('/graph/lineage', { node: state.node, depth: 0 }, 'page');
+  if (!graph.ok) return graph;
+  const [node] = graph.data.nodes;
+  const versions =
+    node?.kind === 'job'
+      ? planVersions(context, node.id)
+      : schemaVersions(context, node?.datasetId ?? graph.data.focus ?? state.node);
+  return {
+    ok: true,
+    data: {
+      heading: node?.label ?? state.node,
+      subtitle: '',
+      model: null,
+      reply: null,
+      empty: null,
+      document: () =>
+        element('div', { class: 'document', 'data-testid': 'choose' }, element('p', {}, CHOOSE), versions),
+    },
+  };
+}
+
+function page(context, reply) {
+  const { state } = context;
+  const model = toModel(reply, state.node);
+  const focus = find(model, model.focus);
+  const changed = [...reply.nodes, ...reply.edges].filter((one) => one.change).length;
+  return {
+    heading: focus?.label ?? state.node,
+    subtitle: words(reply),
+    reply: { partial: reply.partial, folded: reply.from.folded || reply.to.folded, asOf: reply.to.asOf },
+    model,
+    empty: empty(model, changed),
+    below: element('div', { class: 'parts' }, changes(state, model, reply)),
+    summary: () => summarise(reply, focus),
+    details: (item) => details(context, model, item),
+    hrefOf: (item) => lineageOf({ ...state, at: state.to }, item.id),
+  };
+}
+
+function words({ counts: { nodes, edges } }) {
+  const [added, removed, changed] = ['added', 'removed', 'changed'].map((one) => nodes[one] + edges[one]);
+  return added + removed + changed === 0 ? 'nothing changed' : `+${added} −${removed} ~${changed}`;
+}
+
+function empty(model, changed) {
+  if (model.boxes.size === 0)
+    return emptyFace('Nothing at both times', 'At neither time had anybody seen this node.');
+  if (changed > 0) return null;
+  return emptyFace(
+    'Nothing changed',
+    'Both times have the same jobs, tables, columns and plans. Try another time, more steps, or columns.',
+  );
+}
+
+function changes(state, model, reply) {
+  const name = (id) => {
+    const item = find(model, id);
+    const row = model.rows.get(id);
+    const label = shorten(item?.label ?? id, 80);
+    return row ? `${shorten(model.boxes.get(row.box).label, 60)}.${label}` : label;
+  };
+  const nodes = changeRows(state, reply.nodes, (one) => [
+    data(name(one.id)),
+    element('span', { class: 'muted block' }, one.kind === 'dataset' ? 'table' : one.kind),
+  ]);
+  const edges = changeRows(state, reply.edges, (one) => [
+    data(name(one.from)),
+    ' → ',
+    data(name(one.to)),
+    one.kind === 'feeds' ? null : element('span', { class: 'muted block' }, one.kind.toLowerCase()),
+  ]);
+  const headings = ['Change', 'What', 'How', 'Who says so'];
+  return [
+    nodes.length > 0 &&
+      section('Nodes', table('Nodes that changed', headings, nodes, { 'data-testid': 'changed-nodes' })),
+    edges.length > 0 &&
+      section('Edges', table('Edges that changed', headings, edges, { 'data-testid': 'changed-edges' })),
+  ];
+}
+
+function summarise(reply, focus) {
+  const side = ({ at, asOf }) => [at ? time(at) : 'now', asOf ? [', newest event ', time(asOf)] : null];
+  const tally = (kind) => {
+    const { added, removed, changed } = reply.counts[kind];
+    return `${count(added, 'added', 'added')}, ${removed} removed, ${changed} changed`;
+  };
+  return {
+    kind: 'Difference',
+    tone: 'plain',
+    title: focus?.label ?? '',
+    detail: focus?.detail ?? '',
+    body: [
+      facts([
+        ['From', side(reply.from)],
+        ['To', side(reply.to)],
+        ['Nodes', tally('nodes')],
+        ['Edges', tally('edges')],
+        ['Hidden', reply.hidden > 0 && String(reply.hidden)],
+      ]),
+      element('p', { class: 'muted' }, 'Select a node or an edge to see what changed and who says so.'),
+    ],
+  };
+}
+
+function details(context, model, item) {
+  const description = describe(context, model, item);
+  const { change, changes: fields, evidence } = item.edge ?? item.node;
+  if (!change) return description;
+  const lines = evidenceLines(context.state, evidence);
+  return {
+    ...description,
+    body: [
+      section(
+        'Between both times',
+        changeChip(change),
+        sentenceList((fields ?? []).flatMap(fieldSentences)),
+        lines.length > 0 && element('ul', { class: 'plain' }, lines),
+      ),
+      ...description.body,
+    ],
+  };
+}
+
+function noNode() {
+  return emptyFace('Which table or job?', 'Open one and choose “Compare with…”.', {
+    href: write({ view: 'overview' }),
+    words: 'Go to the overview',
+  });
+}

@@ -1,0 +1,174 @@
+/**
+ * One run: what started it and what it started, its events, what it wrote, what its client said.
+ */
+import { errorText, facts, section, stateChip, table } from '../panel.js';
+import { data, element, icon, time } from '../dom.js';
+import { execution, jobLink } from '../details.js';
+import { emptyFace } from '../faces.js';
+import { facetTrees, runLink } from '../facets.js';
+import { count, formatNumber, plain, shorten } from '../format.js';
+import { write } from '../url.js';
+
+const CLOSED = Object.freeze({
+  parent: 'it never ended by its own word: closed by the run above it',
+  stale: 'nothing was heard of it for a day',
+});
+
+export const run = {
+  controls: ['at'],
+
+  /**
+   * @param {import('../details.js').Context} context
+   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   */
+  async load({ state, api }) {
+    if (!state.run)
+      return { ok: true, data: { heading: 'Run', subtitle: '', model: null, reply: null, empty: noRun() } };
+    const result = await api.get(`/graph/runs/${encodeURIComponent(state.run)}`, { at: state.at }, 'page');
+    return result.ok ? { ok: true, data: page(state, result.data) } : result;
+  },
+};
+
+function page(state, known) {
+  const named = known.job?.name ?? known.runId ?? known.id;
+  return {
+    heading: plain(named),
+    subtitle: `run ${known.runId ?? known.id} · ${known.rolledUp}`,
+    reply: { partial: known.partial ?? null },
+    model: null,
+    empty: null,
+    document: () => draw(state, known),
+  };
+}
+
+function draw(state, known) {
+  return element(
+    'div',
+    { class: 'document run', 'data-testid': 'run' },
+    facts([
+      ['Job', jobLink(state, known.job)],
+      ['State', [stateChip(known.state), closed(known)]],
+      ['With what is below', belowWords(known)],
+      ['Started', time(known.startedAt)],
+      ['Ended', time(known.endedAt, 'not yet')],
+      ['Last heard of', known.lastEventAt !== known.endedAt && time(known.lastEventAt)],
+      ['Producer', known.producer && data(known.producer)],
+      ['Application', known.applicationId && data(known.applicationId, 'mono')],
+      ['Client’s id', known.runId && data(known.runId, 'mono')],
+      ['Known', !known.known && 'others call it their parent; it never reported itself'],
+    ]),
+    errorText(known.error),
+    tree(state, known),
+    history(known),
+    wrote(state, known),
+    facetTrees('Facets of the run', known.facets),
+  );
+}
+
+function closed(known) {
+  return known.closed && element('span', { class: 'muted' }, ` ${CLOSED[known.closed] ?? known.closed}`);
+}
+
+function belowWords(known) {
+  const states = Object.entries(known.below ?? {});
+  if (states.length === 0) return null;
+  return [
+    stateChip(known.rolledUp),
+    ' ',
+    element(
+      'span',
+      { class: 'muted' },
+      states.map(([state, number]) => `${formatNumber(number)} ${state}`).join(', '),
+    ),
+  ];
+}
+
+/** Ancestors lead down to the run, then what it started. */
+function tree(state, known) {
+  if (known.children.length === 0 && known.ancestors.length === 0 && !known.parent) return null;
+  const above = known.ancestors.length > 0 ? [...known.ancestors].reverse() : [known.parent].filter(Boolean);
+  const own = element(
+    'li',
+    { 'aria-current': 'true' },
+    line(state, known, true),
+    branches(state, known.children),
+  );
+  const whole = above.reduceRight(
+    (inner, one) => element('li', {}, line(state, one), element('ul', { class: 'run-tree' }, inner)),
+    own,
+  );
+  return section(
+    'Runs above and below',
+    element('ul', { class: 'run-tree', 'data-testid': 'run-tree' }, whole),
+  );
+}
+
+function branches(state, children) {
+  if (!children || children.length === 0) return null;
+  return element(
+    'ul',
+    { class: 'run-tree' },
+    children.map((child) => element('li', {}, line(state, child), branches(state, child.children))),
+  );
+}
+
+function line(state, one, here = false) {
+  const words = shorten(plain(one.job?.name ?? one.runId ?? one.id), 100);
+  return element(
+    'span',
+    { class: 'run-line' },
+    here ? element('strong', {}, data(words)) : runLink(state, one, words),
+    ' ',
+    stateChip(one.state),
+    one.folded && element('span', { class: 'chip plain' }, 'helper'),
+    element('span', { class: 'muted' }, ' ', time(one.startedAt, '')),
+    closed(one),
+  );
+}
+
+function history(known) {
+  if (known.history.length === 0) return null;
+  const rows = known.history.map((event) => [
+    event.at ? time(event.at) : '–',
+    [
+      event.type && element('span', { class: 'chip plain' }, data(event.type)),
+      event.state !== 'projected' && [' ', stateChip(event.state)],
+      event.reason && element('span', { class: 'muted block' }, data(shorten(event.reason, 300))),
+    ],
+    data(shorten(event.producer, 160), 'small'),
+    `#${formatNumber(event.document)}`,
+  ]);
+  return section(
+    `History · ${count(known.history.length, 'event')}`,
+    table('Events of this run', ['Time', 'Event', 'Producer', 'Document'], rows, {
+      class: 'history',
+      'data-testid': 'history',
+    }),
+  );
+}
+
+function wrote(state, known) {
+  if (known.items.length === 0) return null;
+  return section(
+    'Executions',
+    element(
+      'div',
+      { class: 'cards', 'data-testid': 'executions' },
+      known.items.map((item) =>
+        element(
+          'div',
+          {},
+          item.target && element('p', {}, icon('table'), ' ', data(item.target.label)),
+          execution(state, { ...item, job: null, run: null }),
+        ),
+      ),
+    ),
+  );
+}
+
+function noRun() {
+  return emptyFace('Which run?', 'Open a job to see its runs.', {
+    href: write({ view: 'overview' }),
+    words: 'Go to the overview',
+  });
+}

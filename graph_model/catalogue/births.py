@@ -1,0 +1,70 @@
+"""What was there already at a time: conditions for statements over datasets and jobs.
+
+A thing is there from the first time that something dated tells of it, be it a failed run. A dataset
+is told of by the execution of a plan that reads or writes it (with a schema), by an execution that
+writes it, by a name that stands for it or that it is, by a facet; a job by an execution or a run.
+What nothing dated tells of (a plan that never ran) is there at every time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from graph_model.catalogue.tables import (
+    datasets,
+    executions,
+    facets,
+    jobs,
+    names,
+    runs,
+    schema_uses,
+)
+
+Condition = sa.ColumnElement[bool]
+
+
+def dataset_born(at: int | None) -> tuple[Condition, ...]:
+    """For ``where(*…)`` of a statement over datasets; nothing for the end of time."""
+    if at is None:
+        return ()
+    return (sa.or_(_dataset_told(at), sa.not_(_dataset_told(None))),)
+
+
+def job_born(at: int | None) -> tuple[Condition, ...]:
+    """For ``where(*…)`` of a statement over jobs; nothing for the end of time."""
+    if at is None:
+        return ()
+    return (sa.or_(_job_told(at), sa.not_(_job_told(None))),)
+
+
+def _dataset_told(at: int | None) -> Condition:
+    key, uses = datasets.c.id, schema_uses.c
+    used = (
+        sa.select(sa.literal(1))
+        .select_from(schema_uses.join(executions, executions.c.logical_plan == uses.logical_plan))
+        .where(uses.dataset == key, *_by(executions.c.at, at))
+    )
+    return sa.or_(
+        _told(executions, executions.c.target == key, executions.c.at, at),
+        used.exists(),
+        _told(names, names.c.name == key, names.c.at, at),
+        _told(names, names.c.location == key, names.c.at, at),
+        _told(facets, facets.c.entity == key, facets.c.at, at),
+    )
+
+
+def _job_told(at: int | None) -> Condition:
+    return sa.or_(
+        _told(executions, executions.c.job == jobs.c.id, executions.c.at, at),
+        _told(runs, runs.c.job == jobs.c.id, runs.c.started_at, at),
+    )
+
+
+def _told(table: sa.Table, own: Condition, column: Any, at: int | None) -> Condition:
+    return sa.select(sa.literal(1)).select_from(table).where(own, *_by(column, at)).exists()
+
+
+def _by(column: Any, at: int | None) -> tuple[Condition, ...]:
+    return () if at is None else (column <= at,)

@@ -1,0 +1,225 @@
+"""Runs and facets that OpenLineage's events tell of: see ``graph_model.records``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.catalogue.history import given, until, value_pairs
+from graph_model.catalogue.tables import facet_bodies, facets, runs
+from graph_model.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.database import chunks
+from graph_model.facts import FacetRow, RunRow
+from graph_model.records import FacetPage, Rows
+
+_CURSOR: Final = "facets"
+Reading = Callable[[], AbstractContextManager[Connection]]
+
+
+class SqlRunRecords:
+    """See ``records.RunRecords``; ``reading`` opens a transaction to read in."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._read = reading
+
+    def of_subjects(self, subjects: Collection[str]) -> tuple[RunRow, ...]:
+        """By id."""
+        return self._every(runs.c.subject, subjects)
+
+    def called(self, run_ids: Collection[str], scope: str | None = None) -> tuple[RunRow, ...]:
+        """By id."""
+        return self._every(runs.c.run_id, run_ids, *_within(scope))
+
+    def first_of_runs(self, of: Collection[str]) -> tuple[RunRow, ...]:
+        """By id; one seek each."""
+        found: list[RunRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(of))):
+                found += [RunRow(*row) for row in connection.execute(_first_of_runs(chunk))]
+        return tuple(sorted(found, key=_by_id))
+
+    def below(self, run_ids: Collection[str], scope: str | None, limit: int) -> Rows[RunRow]:
+        """By start."""
+        return self._first(runs.c.parent_run, run_ids, limit, *_within(scope))
+
+    def of_job(self, job: str, at: int | None, limit: int) -> Rows[RunRow]:
+        """Newest first."""
+        order = (runs.c.started_at.desc(), runs.c.id.desc())
+        asked = sa.select(runs).where(runs.c.job == job, *until(runs.c.started_at, at))
+        with self._read() as connection:
+            found = connection.execute(asked.order_by(*order).limit(checked_limit(limit) + 1))
+            return _rows([RunRow(*row) for row in found], limit)
+
+    def _every(
+        self, column: sa.ColumnElement[str], values: Collection[str], *more: Any
+    ) -> tuple[RunRow, ...]:
+        found: list[RunRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(values))):
+                asked = sa.select(runs).where(column.in_(chunk), *more)
+                found += [RunRow(*row) for row in connection.execute(asked)]
+        return tuple(sorted(found, key=_by_id))
+
+    def _first(
+        self, column: sa.ColumnElement[str], values: Collection[str], limit: int, *more: Any
+    ) -> Rows[RunRow]:
+        found: list[RunRow] = []
+        order = (runs.c.started_at, runs.c.id)
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(values))):
+                asked = sa.select(runs).where(column.in_(chunk), *more).order_by(*order)
+                for row in connection.execute(asked.limit(checked_limit(limit) + 1)):
+                    found.append(RunRow(*row))
+        return _rows(sorted(found, key=_by_start), limit)
+
+
+def _first_of_runs(of: Sequence[str]) -> sa.Select[Any]:
+    asked, seen = given(of), runs.alias("seen").c
+    first = (
+        sa.select(seen.id)
+        .where(seen.run == asked.c.value)
+        .order_by(seen.started_at, seen.id)
+        .limit(1)
+        .scalar_subquery()
+    )
+    return sa.select(runs).join_from(asked, runs, runs.c.id == first)
+
+
+def _within(scope: str | None) -> tuple[sa.ColumnElement[bool], ...]:
+    return () if scope is None else (runs.c.scope == scope,)
+
+
+def _rows(found: list[RunRow], limit: int) -> Rows[RunRow]:
+    return Rows(tuple(found[:limit]), len(found) > limit)
+
+
+def _by_id(row: RunRow) -> str:
+    return row.id
+
+
+def _by_start(row: RunRow) -> tuple[int, str]:
+    return row.started_at, row.id
+
+
+class SqlFacetRecords:
+    """See ``records.FacetRecords``; ``reading`` opens a transaction to read in."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._read = reading
+
+    def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
+        """One an entity and name."""
+        found: dict[tuple[str, str], FacetRow] = {}
+        for row in self._newest(entities, ("kind", kind), "name", at):
+            key = (row.entity, row.name)
+            if key not in found or _preference(row) > _preference(found[key]):
+                found[key] = row
+        return tuple(found[key] for key in sorted(found))
+
+    def newest_by_job(
+        self, entities: Collection[str], name: str, at: int | None
+    ) -> tuple[FacetRow, ...]:
+        """All of the newest time of an entity and job."""
+        return tuple(sorted(self._newest(entities, ("name", name), "job", at)))
+
+    def _newest(
+        self, entities: Collection[str], fixed: tuple[str, str], beside: str, at: int | None
+    ) -> Iterable[FacetRow]:
+        found: list[FacetRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(entities))):
+                asked = _newest_of(chunk, fixed, beside, at)
+                found += [FacetRow(*row) for row in connection.execute(asked)]
+        return found
+
+    def recent(
+        self, entity: str, kind: str, name: str, at: int | None, limit: int
+    ) -> tuple[FacetRow, ...]:
+        """See ``records.FacetRecords``."""
+        columns = facets.c
+        chosen = (columns.entity == entity, columns.kind == kind, columns.name == name)
+        order = [columns[one].desc() for one in ("at", "subject", "digest", "job")]
+        asked = sa.select(facets).where(*chosen, *until(columns.at, at)).order_by(*order)
+        with self._read() as connection:
+            found = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(FacetRow(*row) for row in found)
+
+    def history(
+        self,
+        entity: str,
+        *,
+        kind: str | None = None,
+        name: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> FacetPage:
+        """Newest first."""
+        columns = facets.c
+        chosen = [columns.entity == entity, *until(columns.at, at)]
+        chosen += [] if kind is None else [columns.kind == kind]
+        chosen += [] if name is None else [columns.name == name]
+        names = ("at", "kind", "name", "subject", "digest", "job")
+        key = [columns[one] for one in names]
+        asked = sa.select(facets).where(*chosen).order_by(*(column.desc() for column in key))
+        if cursor is not None:
+            last = read_cursor(cursor, _CURSOR, int, *(str,) * 5)
+            values = (sa.literal(v, c.type) for v, c in zip(last, key, strict=True))
+            asked = asked.where(sa.tuple_(*key) < sa.tuple_(*values))
+        counted = sa.select(sa.func.count()).select_from(facets).where(*chosen)
+        with self._read() as connection:
+            page = connection.execute(asked.limit(checked_limit(limit) + 1))
+            rows = [FacetRow(*row) for row in page]
+            total = int(connection.execute(counted).scalar_one())
+        return FacetPage(tuple(rows[:limit]), total, _next(rows, limit))
+
+    def bodies(self, digests: Collection[str]) -> dict[str, str]:
+        """See ``records.FacetRecords``."""
+        found: dict[str, str] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(digests))):
+                asked = sa.select(facet_bodies).where(facet_bodies.c.id.in_(chunk))
+                found.update((row.id, row.body) for row in connection.execute(asked))
+        return found
+
+
+def _newest_of(
+    entities: Sequence[str], fixed: tuple[str, str], beside: str, at: int | None
+) -> sa.Select[Any]:
+    """Per entity and value of the column ``beside`` its newest rows; ``fixed``: column, value.
+
+    A seek for each pair, whatever number of rows holds it.
+    """
+    column, value = fixed
+    listed, seen = facets.alias("listed").c, facets.alias("seen").c
+    pairs = value_pairs(listed.entity, listed[beside], entities, listed[column] == value)
+    latest = (
+        sa.select(sa.func.max(seen.at))
+        .where(
+            seen.entity == pairs.c.first,
+            seen[column] == value,
+            seen[beside] == pairs.c.second,
+            *until(seen.at, at),
+        )
+        .scalar_subquery()
+    )
+    # Once a pair, not once a row of it: the name keeps the planner from looking inside.
+    newest = sa.select(pairs.c.first, pairs.c.second, latest.label("at")).cte("newest")
+    own = facets.c
+    same = (own.entity == newest.c.first, own[column] == value, own[beside] == newest.c.second)
+    return sa.select(facets).join_from(newest, facets, sa.and_(*same, own.at == newest.c.at))
+
+
+def _next(rows: list[FacetRow], limit: int) -> str | None:
+    if len(rows) <= limit:
+        return None
+    last = rows[limit - 1]
+    return write_cursor(_CURSOR, last.at, last.kind, last.name, last.subject, last.digest, last.job)
+
+
+def _preference(row: FacetRow) -> tuple[str, str]:
+    return row.subject, row.digest

@@ -1,0 +1,94 @@
+"""The facets of the runs that wrote datasets last."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.catalogue.history import (
+    KIND_WRITE,
+    asked_size,
+    asked_table,
+    asked_values,
+    pairs_from,
+)
+from graph_model.catalogue.tables import executions, facets
+from graph_model.database import StoredText, chunks
+from graph_model.store import NEVER, RunFacet
+
+_AT_ONCE: Final = 100
+_TARGET: Final = (("value", StoredText()),)
+
+
+def run_facets(
+    connection: Connection, targets: Collection[str], names: Collection[str], at: int | None
+) -> list[RunFacet]:
+    """See ``store.Catalogue``. A seek for each (target, logical plan), whatever its history."""
+    newest: dict[tuple[str, str], Any] = {}
+    for chunk in chunks(sorted(set(targets)), _AT_ONCE):
+        statement = _newest(asked_size(len(chunk)))
+        asked = asked_values([(target,) for target in chunk], _TARGET)
+        for state in labels.STATES:
+            times = {"state": state, "before": NEVER if at is None else at}
+            for row in connection.execute(statement, asked | times):
+                key = (row.target, row.logical_plan)
+                if key not in newest or _order(newest[key]) < _order(row):
+                    newest[key] = row
+    return _told(connection, list(newest.values()), names)
+
+
+def _order(row: Any) -> tuple[int, str]:
+    return row.at, row.id
+
+
+@lru_cache
+def _newest(size: int) -> sa.Select[Any]:
+    """Of each pair of a target and a plan the newest execution in a state; made once a size."""
+    listed, seen = executions.alias("listed").c, executions.alias("seen").c
+    state = sa.bindparam("state", type_=StoredText(), required=True)
+    asked = asked_table(size, _TARGET)
+    wrote = (listed.kind == KIND_WRITE, listed.state == state)
+    pairs = pairs_from(listed.target, listed.logical_plan, asked, *wrote)
+    newest = (
+        sa.select(seen.id)
+        .where(
+            seen.target == pairs.c.first,
+            seen.kind == KIND_WRITE,
+            seen.state == state,
+            seen.logical_plan == pairs.c.second,
+            seen.at <= sa.bindparam("before", type_=sa.BigInteger(), required=True),
+        )
+        .order_by(seen.at.desc(), seen.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    row = executions.c
+    fields = (row.id, row.target, row.logical_plan, row.subject, row.job, row.at)
+    return sa.select(*fields).join_from(pairs, executions, row.id == newest)
+
+
+def _told(connection: Connection, rows: Sequence[Any], names: Collection[str]) -> list[RunFacet]:
+    newest: dict[tuple[str, str], tuple[int, str]] = {}
+    for chunk in chunks(sorted({row.subject for row in rows})):
+        columns = facets.c
+        asked = sa.select(columns.entity, columns.name, columns.at, columns.digest).where(
+            columns.entity.in_(chunk),
+            columns.kind == "run",
+            columns.name.in_(sorted(set(names))),
+            sa.not_(columns.deleted),
+        )
+        for entity, name, at, digest in connection.execute(asked):
+            newest[entity, name] = max((at, digest), newest.get((entity, name), (at, digest)))
+    by_subject: dict[str, list[tuple[str, str]]] = {}
+    for (entity, name), (_, digest) in newest.items():
+        by_subject.setdefault(entity, []).append((name, digest))
+    return sorted(
+        RunFacet(row.target, row.job, row.at, name, digest)
+        for row in rows
+        for name, digest in by_subject.get(row.subject, ())
+    )

@@ -1,0 +1,144 @@
+"""One column: where it lives, and what it is in words.
+
+The words come from the derivations of the plans whose writes are to be seen at the time; nothing
+of them is stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+from typing import Final
+
+from graph_model.errors import NotFound
+from graph_model.facts import ColumnRow
+from graph_model.lineage import Derivation, Lineage
+from graph_model.store import Catalogue, GraphReader
+from graph_model.view import DatasetReference, JobReference
+from graph_model.wording import Source, define_column
+
+_MOST_PLANS: Final = 20
+_MOST_SAID: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What one logical plan of a job makes of the column."""
+
+    plan: str
+    job: JobReference
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What the lineage of a plan that writes the dataset does not know."""
+
+    plan: str
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPage:
+    """``sentence`` is None where no plan is known to compute the column; ``definitions`` are those
+    of the first 20 plans, by job.
+    """
+
+    id: str
+    name: str
+    dataset: DatasetReference
+    type: str | None
+    sentence: str | None
+    definitions: tuple[Definition, ...]
+    gaps: tuple[Gap, ...]
+
+
+def describe_column(
+    column: str,
+    at: int | None,
+    graph: GraphReader,
+    catalogue: Catalogue,
+    hidden: Set[str] = frozenset(),
+) -> ColumnPage:
+    """The page of a column (an id). Raises NotFound where no schema has it.
+
+    What a hidden job makes, or what comes of a hidden dataset, is left out.
+    """
+    rows = catalogue.columns((column,))
+    if not rows:
+        raise NotFound("column", column)
+    (row,) = rows
+    (dataset,) = catalogue.datasets((row.dataset,))
+    name, kind = _spelling(row, at, catalogue)
+    found = Lineage(graph, catalogue).derivations(column, at)
+    shown = [one for one in found if not {one.job, one.source[0]} & hidden]
+    definitions = _definitions(name, shown, catalogue)
+    return ColumnPage(
+        id=column,
+        name=name,
+        dataset=DatasetReference(dataset.id, dataset.uri, dataset.name or dataset.uri),
+        type=kind,
+        sentence=_sentence(name, definitions),
+        definitions=definitions,
+        gaps=_gaps(row.dataset, at, catalogue),
+    )
+
+
+def _spelling(row: ColumnRow, at: int | None, catalogue: Catalogue) -> tuple[str, str | None]:
+    """Name and type in the newest schema; the path alone where that has no such column."""
+    schema = catalogue.newest_schemas((row.dataset,), at).get(row.dataset)
+    for listed in json.loads(schema.columns) if schema else ():
+        if listed["path"] == row.path:
+            return listed["name"], listed.get("type")
+    return row.path, None
+
+
+def _definitions(
+    name: str, derivations: Iterable[Derivation], catalogue: Catalogue
+) -> tuple[Definition, ...]:
+    plans: dict[str, list[Derivation]] = {}
+    for derivation in derivations:
+        plans.setdefault(derivation.logical_plan, []).append(derivation)
+    derivations = [one for found in plans.values() for one in found]
+    labels = {
+        one.id: one.name or one.uri
+        for one in catalogue.datasets({one.source[0] for one in derivations})
+    }
+    jobs = {one.id: one for one in catalogue.jobs({one.job for one in derivations})}
+    found = []
+    for plan, listed in plans.items():
+        job = jobs[listed[0].job]
+        sentence = define_column(name, (_source(one, labels) for one in listed))
+        found.append(Definition(plan, JobReference(job.id, job.namespace, job.name), sentence))
+    found.sort(key=lambda one: (one.job.namespace, one.job.name, one.plan))
+    return tuple(found[:_MOST_PLANS])
+
+
+def _source(derivation: Derivation, labels: dict[str, str]) -> Source:
+    dataset, path = derivation.source
+    return Source(
+        labels.get(dataset, dataset), path, derivation.kind, derivation.how, derivation.expression
+    )
+
+
+def _sentence(name: str, definitions: Iterable[Definition]) -> str | None:
+    """One for all plans; where they differ each with its job."""
+    jobs: dict[str, list[str]] = {}
+    for one in definitions:
+        jobs.setdefault(one.sentence, []).append(one.job.name)
+    if len(jobs) < 2:
+        return next(iter(jobs), None)
+    said = [f"{sentence} ({', '.join(dict.fromkeys(by))})" for sentence, by in jobs.items()]
+    more = [f"{len(said) - _MOST_SAID} more"] if len(said) > _MOST_SAID else []
+    return f"{name} is made in {len(jobs)} ways: {'; '.join([*said[:_MOST_SAID], *more])}"
+
+
+def _gaps(dataset: str, at: int | None, catalogue: Catalogue) -> tuple[Gap, ...]:
+    plans = {writer.logical_plan for writer in catalogue.writers((dataset,), at)}
+    return tuple(
+        Gap(plan.id, str(gap.get("code", "")), str(gap.get("detail", "")))
+        for plan in catalogue.logical_plans(plans)
+        for gap in json.loads(plan.gaps)
+    )

@@ -1,0 +1,191 @@
+"""A change held against the graph: one column, or the captured plans of a changed job.
+
+captured documents -> translation -> outlines ──┐
+the job's plans in the graph -> outlines ───────┴-> changes -> what lies downstream -> verdicts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from graph_model import identity, labels
+from graph_model.errors import InvalidInput
+from graph_model.facts import Vertex
+from graph_model.history.past import moment_of
+from graph_model.impact.comparison import Change, ChangeKind, Effect, compare, pair
+from graph_model.impact.outline import PlanOutline, known_outlines
+from graph_model.impact.report import Impact, ImpactReport, Scope
+from graph_model.impact.verdicts import fate, join_reports, judge
+from graph_model.lineage import HUB_LIMIT
+from graph_model.lineage.columns import holders
+from graph_model.store import Catalogue, Direction, GraphReader
+from graph_model.view import iso
+
+_EXECUTIONS_OF_A_RUN = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCheck:
+    """One captured plan. ``plan`` is the logical plan it was held against; None: a new one."""
+
+    job: str
+    target: str
+    plan: str | None
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """``missing``: URIs that the job's last run wrote and that nothing captured writes."""
+
+    plans: tuple[PlanCheck, ...]
+    missing: tuple[str, ...]
+    effect: Effect
+    impact: ImpactReport
+
+
+class Check:
+    """Holds changes against one graph and one catalogue.
+
+    What is ``hidden`` (ids of datasets and jobs) is as unknown: who writes it counts as new.
+    """
+
+    def __init__(
+        self,
+        graph: GraphReader,
+        catalogue: Catalogue,
+        impact: Impact,
+        hidden: frozenset[str] = frozenset(),
+    ) -> None:
+        self._graph = graph
+        self._catalogue = catalogue
+        self._impact = impact
+        self._hidden = hidden
+
+    def of_column(self, column: str, kind: ChangeKind, scope: Scope) -> ImpactReport:
+        """What breaks when a column (an id) is dropped, renamed or retyped.
+
+        Fields inside a struct go with it. Raises InvalidInput for what is no column.
+        """
+        if identity.kind_of(column) != labels.COLUMN:
+            raise InvalidInput("change: expected a column as node")
+        change = Change(kind, column)
+        starts = self._with_fields((column,))
+        fates = dict.fromkeys(starts, fate(change))
+        return judge(self._impact.of_columns(starts, scope), change.effect, fates)
+
+    def of_plans(self, captured: Collection[PlanOutline], scope: Scope) -> CheckReport:
+        """What breaks when these plans take the place of those that their jobs run now."""
+        pairs: list[tuple[PlanOutline, PlanOutline | None]] = []
+        missing: list[str] = []
+        for job in sorted({plan.job for plan in captured}):
+            new = [self._shown(plan) for plan in captured if plan.job == job]
+            current = self._current(job, new, scope.at)
+            found = pair(new, current)
+            pairs += found
+            taken = {old.logical_plan for _, old in found if old is not None}
+            missing += [old.target_uri for old in current if old.logical_plan not in taken]
+        checks = [(new, old, compare(old, new) if old else ()) for new, old in pairs]
+        impact = self._impact_of([(old, changes) for _, old, changes in checks if old], scope)
+        return CheckReport(
+            plans=tuple(
+                PlanCheck(
+                    "/".join(new.job_name), new.target_uri, old.logical_plan if old else None,
+                    changes,
+                )
+                for new, old, changes in checks
+            ),
+            missing=tuple(sorted(set(missing))),
+            effect=Effect(impact.verdict or Effect.NONE),
+            impact=impact,
+        )  # fmt: skip
+
+    def _shown(self, plan: PlanOutline) -> PlanOutline:
+        inputs = {key: uri for key, uri in plan.inputs.items() if key not in self._hidden}
+        return replace(plan, inputs=inputs)
+
+    def _current(
+        self, job: str, captured: Collection[PlanOutline], at: int | None
+    ) -> list[PlanOutline]:
+        """The plans that a job runs now, as far as they are shown."""
+        plans = self._plans_of_last_run(job, {plan.target for plan in captured}, at)
+        return [
+            self._shown(plan)
+            for plan in known_outlines(plans, self._graph, self._catalogue)
+            if self._hidden.isdisjoint((plan.job, plan.target))
+        ]
+
+    def _plans_of_last_run(
+        self, job: str, targets: Collection[str], at: int | None
+    ) -> frozenset[str]:
+        """The logical plans of the job's last good run, and its last of each of these targets."""
+        plans: set[str] = set()
+        last = self._catalogue.executions(job=job, state=labels.COMPLETED, at=at, limit=1).items
+        if last:
+            page = self._catalogue.executions(
+                job=job, run=last[0].run, state=labels.COMPLETED, at=at, limit=_EXECUTIONS_OF_A_RUN
+            )
+            plans |= {row.logical_plan for row in page.items if row.kind == labels.WRITE_KIND}
+        written = {row.target for row in self._catalogue.logical_plans(plans)}
+        for target in set(targets) - written:
+            page = self._catalogue.executions(
+                job=job, target=target, state=labels.COMPLETED, at=at, limit=1
+            )
+            plans |= {row.logical_plan for row in page.items}
+        return frozenset(plans)
+
+    # --- what lies downstream of the changes -----------------------------------------------------
+
+    def _impact_of(
+        self, changed: Sequence[tuple[PlanOutline, tuple[Change, ...]]], scope: Scope
+    ) -> ImpactReport:
+        reports = [self._nothing(scope)]  # told even where nothing changed: as of when
+        for effect in (Effect.BREAKS, Effect.MAY_BREAK):
+            fates: dict[str, str] = {}
+            for plan, changes in changed:
+                for change in changes:
+                    if change.effect == effect and change.kind != ChangeKind.TARGET_MOVED:
+                        fates |= dict.fromkeys(self._columns(plan, change, scope.at), fate(change))
+            if fates:
+                reports.append(judge(self._impact.of_columns(fates.keys(), scope), effect, fates))
+        for plan, changes in changed:
+            moved = [change for change in changes if change.kind == ChangeKind.TARGET_MOVED]
+            reports += [self._moved(plan, change, scope) for change in moved]
+        return join_reports(reports)
+
+    def _nothing(self, scope: Scope) -> ImpactReport:
+        as_of = iso(self._catalogue.newest_event(scope.at))
+        return ImpactReport((), (), as_of, scope.depth, 0, False, None, 0)
+
+    def _moved(self, plan: PlanOutline, change: Change, scope: Scope) -> ImpactReport:
+        place = self._place(plan.target, scope.at)
+        report = self._impact.of_node(place, replace(scope, columns=False))
+        return judge(report, change.effect, {place: fate(change)})
+
+    def _columns(self, plan: PlanOutline, change: Change, at: int | None) -> frozenset[str]:
+        place = self._place(plan.target, at)
+        return self._with_fields((identity.column_id(place, change.subject),))
+
+    def _place(self, dataset: str, at: int | None) -> str:
+        """Where a catalog name stands; any other dataset itself."""
+        return self._catalogue.location_of(dataset, moment_of("", at).until - 1) or dataset
+
+    def _with_fields(self, columns: Collection[str]) -> frozenset[str]:
+        """Those of these columns that are known, with the known fields inside them."""
+        tops = self._graph.vertices(columns)
+        datasets = {str(vertex.value("dataset_id")) for vertex in tops}
+        held = self._graph.edges(datasets, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+        inside = _inside(self._graph.vertices({edge.in_id for edge in held.edges}), tops)
+        return inside | {vertex.id for vertex in tops}
+
+
+def _inside(vertices: Iterable[Vertex], tops: Collection[Vertex]) -> frozenset[str]:
+    """The ids of those columns that lie inside one of these."""
+    names = {(top.value("dataset_id"), top.value("path")) for top in tops}
+    return frozenset(
+        vertex.id
+        for vertex in vertices
+        for holder in holders(str(vertex.value("path")))[1:]
+        if (vertex.value("dataset_id"), holder) in names
+    )

@@ -1,0 +1,413 @@
+"""The table of what lies downstream: one row a dataset, column or job, with a shortest path.
+
+The walk is that of ``lineage``; here its chains get names, last runs, owners and marks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import unquote
+
+from graph_model import identity, labels, naming
+from graph_model.errors import InvalidInput, NotFound
+from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.governance.standing import NOTHING, Governance
+from graph_model.lineage import Answer, Chain, Lineage, Link, Partial, Question
+from graph_model.naming import Rules
+from graph_model.openlineage.descriptions import describe_dataset
+from graph_model.store import Catalogue, Direction, GraphReader
+from graph_model.view import JobReference, iso
+
+MOST_STARTS: Final = 1_000
+"""Datasets of one prefix that are followed; more make the answer partial (``starts``)."""
+PREFIX: Final = "prefix:"
+_HIDDEN: Final = "hidden"
+_KINDS: Final = (labels.DATASET, labels.COLUMN, labels.JOB)
+_OWNERSHIP: Final = "ownership"
+_DATASETS_AT_ONCE: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class PathNode:
+    """A step of a path. ``id`` is "" where the node is hidden."""
+
+    kind: str
+    id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunReference:
+    """The newest run at the time asked: of a job, or of whoever wrote a dataset last."""
+
+    id: str
+    job: str
+    at: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactItem:
+    """Something that lies downstream.
+
+    ``uri`` is that of a dataset, or of a column's dataset; ``namespace`` a job's. ``depth`` counts
+    table-to-table (column-to-column) steps; ``path`` is a shortest one, from what was asked about
+    to this; ``jobs`` are those on it, ``readers`` the jobs of the answer that read this in turn.
+    ``use`` (DIRECT or INDIRECT), ``how`` and ``expression`` tell the last step between columns.
+    ``verdict`` and ``reason`` are set where a change was asked about (``verdicts``).
+    """
+
+    kind: str
+    id: str
+    label: str
+    uri: str | None
+    namespace: str | None
+    depth: int
+    path: tuple[PathNode, ...]
+    jobs: tuple[JobReference, ...]
+    readers: tuple[JobReference, ...]
+    use: str | None
+    how: str | None
+    expression: str | None
+    last_run: RunReference | None
+    owners: tuple[str, ...]
+    layer: str | None
+    classifications: tuple[str, ...]
+    verdict: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactReport:
+    """``starts``: what was asked about. ``hidden`` counts datasets and jobs that were left out.
+
+    ``verdict``: the worst of the items', ``none`` without any; None where no change was asked
+    about.
+    """
+
+    starts: tuple[PathNode, ...]
+    items: tuple[ImpactItem, ...]
+    as_of: str | None
+    depth_asked: int
+    depth_reached: int
+    folded: bool
+    partial: Partial | None
+    hidden: int
+    verdict: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is asked of everything downstream; see ``lineage.Question`` for the fields it shares.
+
+    ``columns``: also the columns that derive from the columns of the datasets asked about.
+    """
+
+    depth: int
+    at: int | None = None
+    columns: bool = False
+    indirect: bool = False
+    jobs: bool = True
+    limit: int = 500
+
+    def question(self, node: str = "") -> Question:
+        """The question that the walk answers."""
+        return Question(
+            node=node,
+            direction=Direction.DOWNSTREAM,
+            depth=self.depth,
+            at=self.at,
+            indirect=self.indirect,
+            limit=self.limit,
+            chains=True,
+        )
+
+
+class Impact:
+    """Answers questions about what lies downstream. Raises GraphUnavailable, Unavailable."""
+
+    def __init__(
+        self,
+        graph: GraphReader,
+        catalogue: Catalogue,
+        governance: Governance = NOTHING,
+        *,
+        rules: Rules = naming.DEFAULT_RULES,
+        expired: Callable[[], bool] = lambda: False,
+        time_limit_ms: int = 0,
+    ) -> None:
+        self._catalogue = catalogue
+        self._governance = governance
+        self._rules = rules
+        self._lineage = Lineage(graph, catalogue, expired=expired, time_limit_ms=time_limit_ms)
+
+    def of_node(self, node: str, scope: Scope) -> ImpactReport:
+        """Downstream of a dataset, a column or a job (an id that ``references`` resolved).
+
+        Raises InvalidInput for the columns downstream of a job: ask for those of what it writes.
+        """
+        kind = identity.kind_of(node)
+        if kind == labels.COLUMN:
+            return self.of_columns((node,), scope)
+        if kind == labels.JOB and scope.columns:
+            raise InvalidInput("columns: expected false for a job; ask about what it writes")
+        answers = [self._lineage.ask(scope.question(node))]
+        if scope.columns:
+            answers.append(self._columns_of((node,), scope))
+        return self._report((node,), answers, scope)
+
+    def of_columns(self, columns: Collection[str], scope: Scope) -> ImpactReport:
+        """Downstream of any of these columns (ids)."""
+        answer = self._lineage.ask_columns(columns, scope.question())
+        return self._report(tuple(sorted(columns)), [answer], scope)
+
+    def of_prefix(self, prefix: str, scope: Scope) -> ImpactReport:
+        """Downstream of all datasets whose canonical URI begins with this, themselves aside.
+
+        Raises NotFound where there is none. Hidden ones are not found.
+        """
+        starts, more = self._datasets_below(canonical_prefix(prefix, self._rules))
+        if not starts and "%" in prefix:
+            starts, more = self._datasets_below(canonical_prefix(unquote(prefix), self._rules))
+        if not starts:
+            raise NotFound("dataset", f"{PREFIX}{prefix}")
+        roomy = replace(scope, limit=scope.limit + len(starts))
+        answers = [self._lineage.ask_downstream(starts, roomy.question())]
+        if scope.columns:
+            answers.append(self._columns_of(starts, roomy))
+        report = self._report(tuple(starts), answers, scope)
+        return replace(report, partial=Partial("starts", MOST_STARTS)) if more else report
+
+    def _datasets_below(self, prefix: str) -> tuple[list[str], bool]:
+        """Their ids, and whether there are more than are followed."""
+        found: list[str] = []
+        after: DatasetRow | None = None
+        while True:
+            rows = self._catalogue.walk_datasets(query=prefix, after=after, limit=_DATASETS_AT_ONCE)
+            found += [row.id for row in rows if self._is_below(row, prefix)]
+            if len(found) > MOST_STARTS:
+                return found[:MOST_STARTS], True
+            if len(rows) < _DATASETS_AT_ONCE:
+                return found, False
+            after = rows[-1]
+
+    def _is_below(self, row: DatasetRow, prefix: str) -> bool:
+        return row.uri.startswith(prefix) and row.id not in self._governance.hidden
+
+    def _columns_of(self, datasets: Collection[str], scope: Scope) -> Answer:
+        columns = _spellings(datasets, self._catalogue, scope.at)
+        return self._lineage.ask_columns(columns, scope.question())
+
+    def _report(
+        self, starts: tuple[str, ...], answers: Sequence[Answer], scope: Scope
+    ) -> ImpactReport:
+        names = _gather(starts, answers, self._catalogue, scope.at)
+        chains = _shortest(answers)
+        items = [
+            _item(chain, names, self._governance)
+            for chain in chains
+            if scope.jobs or identity.kind_of(chain.end) != labels.JOB
+        ]
+        shown = [item for item in items if not names.is_hidden(item.id, self._governance)]
+        gone = {names.home(item.id) for item in items} & self._governance.hidden
+        return ImpactReport(
+            starts=tuple(names.node(start) for start in starts),
+            items=tuple(sorted(shown, key=order_of)),
+            as_of=iso(answers[0].as_of),
+            depth_asked=scope.depth,
+            depth_reached=max(answer.depth_reached for answer in answers),
+            folded=any(answer.folded for answer in answers),
+            partial=next((answer.partial for answer in answers if answer.partial), None),
+            hidden=len(gone),
+        )
+
+
+def order_of(item: ImpactItem) -> tuple[int, int, str, str]:
+    """Nearest first; of one depth tables, then columns, then jobs, by name."""
+    return (item.depth, _KINDS.index(item.kind), item.label, item.id)
+
+
+def canonical_prefix(prefix: str, rules: Rules) -> str:
+    """As canonical URIs begin: ``s3a://lake/raw/`` => ``s3://lake/raw/``."""
+    scheme, separator, rest = prefix.partition(":")
+    aliases = dict(rules.scheme_aliases)
+    return f"{aliases.get(scheme.lower(), scheme.lower())}:{rest}" if separator else prefix
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What the catalogue knows of the nodes on the chains, by id."""
+
+    datasets: Mapping[str, DatasetRow]
+    jobs: Mapping[str, JobRow]
+    columns: Mapping[str, tuple[str, str]]  # (dataset id, name as the newest schema spells it)
+    job_runs: Mapping[str, ExecutionRow]
+    writes: Mapping[str, ExecutionRow]
+    readers: Mapping[str, Collection[str]]
+    owners: Mapping[str, tuple[str, ...]]  # as ownership facets name them
+
+    def home(self, node: str) -> str:
+        """The dataset of a column; the node itself else."""
+        return self.columns[node][0] if node in self.columns else node
+
+    def is_hidden(self, node: str, governance: Governance) -> bool:
+        return self.home(node) in governance.hidden
+
+    def node(self, node: str, governance: Governance = NOTHING) -> PathNode:
+        kind = identity.kind_of(node) or ""
+        if self.is_hidden(node, governance):
+            return PathNode(kind, "", _HIDDEN)
+        if node in self.columns:
+            dataset, name = self.columns[node]
+            return PathNode(kind, node, f"{self._dataset_label(dataset)}#{name}")
+        if node in self.jobs:
+            return PathNode(kind, node, self.jobs[node].name)
+        return PathNode(kind, node, self._dataset_label(node))
+
+    def _dataset_label(self, dataset: str) -> str:
+        row = self.datasets.get(dataset)
+        return dataset if row is None else row.name or row.uri
+
+    def references(self, jobs: Iterable[str], governance: Governance) -> tuple[JobReference, ...]:
+        """These jobs, hidden ones aside, in this order."""
+        rows = [
+            self.jobs[job]
+            for job in dict.fromkeys(jobs)
+            if job in self.jobs and job not in governance.hidden
+        ]
+        return tuple(JobReference(row.id, row.namespace, row.name) for row in rows)
+
+
+def _gather(
+    starts: Collection[str], answers: Sequence[Answer], catalogue: Catalogue, at: int | None
+) -> _Names:
+    chains = [chain for answer in answers for chain in answer.chains]
+    jobs = {link.job for chain in chains for link in chain.links}
+    jobs |= {start for start in starts if identity.kind_of(start) == labels.JOB}
+    nodes = {column.id: column for answer in answers for column in answer.columns}
+    datasets = {dataset for answer in answers for dataset in answer.datasets} | set(starts)
+    spelled = _spellings({node.dataset for node in nodes.values()}, catalogue, at)
+    return _Names(
+        datasets={row.id: row for row in catalogue.datasets(datasets)},
+        jobs={row.id: row for row in catalogue.jobs(jobs)},
+        columns={key: (node.dataset, spelled.get(key, node.path)) for key, node in nodes.items()},
+        job_runs=catalogue.last_executions(jobs, at),
+        writes=catalogue.last_writers(datasets, at),
+        readers=_readers(answers),
+        owners=_facet_owners(datasets, "dataset", catalogue, at)
+        | _facet_owners(jobs, "job", catalogue, at),
+    )
+
+
+def _facet_owners(
+    entities: Collection[str], kind: str, catalogue: Catalogue, at: int | None
+) -> dict[str, tuple[str, ...]]:
+    """Whom OpenLineage's ownership facets name, by dataset or job."""
+    newest = catalogue.facets.newest(entities, kind, at) if entities else ()
+    rows = [row for row in newest if row.name == _OWNERSHIP and not row.deleted]
+    bodies = catalogue.facets.bodies({row.digest for row in rows})
+    found: dict[str, tuple[str, ...]] = {}
+    for row in rows:
+        facet = json.loads(bodies.get(row.digest, "null"))
+        if isinstance(facet, dict):
+            owners = describe_dataset({_OWNERSHIP: facet}).owners
+            found[row.entity] = tuple(owner.name for owner in owners)
+    return found
+
+
+def _spellings(datasets: Collection[str], catalogue: Catalogue, at: int | None) -> dict[str, str]:
+    return {
+        identity.column_id(dataset, column["path"]): column["name"]
+        for dataset, schema in catalogue.newest_schemas(datasets, at).items()
+        for column in json.loads(schema.columns)
+    }
+
+
+def _readers(answers: Iterable[Answer]) -> dict[str, set[str]]:
+    """Per dataset and column the jobs of the answer that read it."""
+    readers: dict[str, set[str]] = {}
+    for answer in answers:
+        for use in answer.plans:
+            for source in use.sources:
+                readers.setdefault(source, set()).add(use.job)
+        for chain in answer.chains:
+            before = chain.start
+            for link in chain.links:
+                readers.setdefault(before, set()).add(link.job)
+                before = link.target
+    return readers
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def _shortest(answers: Iterable[Answer]) -> list[Chain]:
+    """One chain to each node, by depth; of one to a job through tables and one through columns
+    that through tables.
+    """
+    found: dict[str, Chain] = {}
+    for answer in answers:
+        for chain in answer.chains:
+            found.setdefault(chain.end, chain)
+    return sorted(found.values(), key=lambda chain: (chain.depth, chain))
+
+
+def _item(chain: Chain, names: _Names, governance: Governance) -> ImpactItem:
+    node, last = chain.end, chain.links[-1]
+    kind = identity.kind_of(node) or ""
+    dataset = names.datasets.get(names.home(node))
+    job = names.jobs.get(node)
+    tags = governance.tags.get(node, ())
+    path = _path(chain, names, governance)
+    return ImpactItem(
+        kind=kind,
+        id=node,
+        label=names.columns[node][1] if node in names.columns else names.node(node).label,
+        uri=None if dataset is None else dataset.uri,
+        namespace=None if job is None else job.namespace,
+        depth=chain.depth,
+        path=path,
+        jobs=names.references((link.job for link in chain.links), governance),
+        readers=names.references(sorted(names.readers.get(node, ())), governance),
+        use=last.kind or None,
+        how=last.how or None,
+        expression=last.expression if last.expression and all(one.id for one in path) else None,
+        last_run=_last_run(node, names),
+        owners=_owners(node, names, governance),
+        layer=None if dataset is None else governance.layers.of(dataset.uri),
+        classifications=tuple(tags),
+    )
+
+
+def _path(chain: Chain, names: _Names, governance: Governance) -> tuple[PathNode, ...]:
+    """What was asked about, then a job, what it wrote, and so on."""
+    ids = [chain.start, *(node for link in chain.links for node in _ends(link))]
+    if ids[0] == ids[1]:  # the job that was asked about does the first step
+        del ids[0]
+    return tuple(names.node(node, governance) for node in ids)
+
+
+def _ends(link: Link) -> tuple[str, ...]:
+    return (link.job, link.target) if link.target else (link.job,)
+
+
+def _last_run(node: str, names: _Names) -> RunReference | None:
+    row = names.job_runs.get(node) or names.writes.get(names.home(node))
+    return None if row is None else RunReference(row.run, row.job, iso(row.at) or "", row.state)
+
+
+def _owners(node: str, names: _Names, governance: Governance) -> tuple[str, ...]:
+    """Those whom its facet and its classifications name; of a column also its dataset's."""
+    assigned = [
+        governance.assigned[tag, one]
+        for one in dict.fromkeys((node, names.home(node)))
+        for tag in governance.tags.get(one, ())
+    ]
+    told = names.owners.get(names.home(node), ())
+    return tuple(dict.fromkeys((*told, *(one.owner for one in assigned if one.owner))))

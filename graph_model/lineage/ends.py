@@ -1,0 +1,109 @@
+"""Only the ends of chains between columns: the middle is folded into one edge. Pure.
+
+    raw.a -IDENTITY-> clean.a -AGGREGATION-> report.total  =>  raw.a -AGGREGATION-> report.total
+
+How a chain computes is composed along the way: IDENTITY < TRANSFORMATION < AGGREGATION; one
+INDIRECT step makes the whole chain INDIRECT, by the step nearest to the computed column.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from graph_model import labels
+from graph_model.lineage.questions import Answer, ColumnEdge
+
+_Way = tuple[str, str]
+"""(kind, how) of a chain."""
+
+_STRENGTH: Final = {labels.IDENTITY: 0, labels.TRANSFORMATION: 1, labels.AGGREGATION: 2}
+_NOTHING: Final[_Way] = (labels.DIRECT, labels.IDENTITY)
+
+
+def keep_ends(answer: Answer, start: Collection[str]) -> Answer:
+    """The columns asked about, what they come from first and what they come to last.
+
+    An end has no further step in the answer, or (in a cycle that nothing else leads into) is a
+    column of the cycle as far from the start as there is. ``hops`` of an edge is the least number
+    of steps that it stands for.
+    """
+    into: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
+    out_of: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
+    for edge in answer.column_edges:
+        into[edge.target].append(edge)
+        out_of[edge.source].append(edge)
+    asked = sorted(set(start) & {node.id for node in answer.columns})
+    edges = [edge for column in asked for edge in _chains(column, into, upstream=True)]
+    edges += [edge for column in asked for edge in _chains(column, out_of, upstream=False)]
+    kept = {*start, *(end for edge in edges for end in (edge.source, edge.target))}
+    columns = tuple(node for node in answer.columns if node.id in kept)
+    return replace(
+        answer,
+        columns=columns,
+        column_edges=tuple(sorted(set(edges))),
+        datasets=tuple(sorted({node.dataset for node in columns})),
+        via=tuple(node for node in answer.via if node in kept),
+        left_out=tuple(one for one in answer.left_out if one.node in kept),
+    )
+
+
+def _chains(
+    start: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: bool
+) -> Iterable[ColumnEdge]:
+    """From a column to the ends on one side of it, one edge for each way of computing."""
+    hops = _walk(start, edges, upstream=upstream)
+    last = max(hops.values())
+    beyond = {column: _others(column, edges, upstream=upstream) for column, _ in hops}
+    ends = {column for column, others in beyond.items() if not others and column != start}
+    if not ends and last:
+        ends = {column for (column, _), count in hops.items() if count == last}
+    for (column, (kind, how)), count in hops.items():
+        if column in ends and count:
+            source, target = (column, start) if upstream else (start, column)
+            yield _edge(source, target, kind, how, count, edges[start])
+
+
+def _edge(
+    source: str, target: str, kind: str, how: str, hops: int, first: Iterable[ColumnEdge]
+) -> ColumnEdge:
+    """A chain; of a single step its own expression and plans."""
+    if hops == 1:
+        for edge in first:
+            if (edge.source, edge.target, edge.kind, edge.how) == (source, target, kind, how):
+                return replace(edge, hops=1)
+    return ColumnEdge(source, target, kind, how, "", (), hops)
+
+
+def _others(column: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: bool) -> set[str]:
+    """What stands one step further, the column itself aside."""
+    return {edge.source if upstream else edge.target for edge in edges.get(column, ())} - {column}
+
+
+def _walk(
+    start: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: bool
+) -> dict[tuple[str, _Way], int]:
+    """Per column and way of computing the least number of steps from the start."""
+    hops = {(start, _NOTHING): 0}
+    frontier = [(start, _NOTHING)]
+    while frontier:
+        following = []
+        for column, way in frontier:
+            for edge in edges.get(column, ()):
+                further = edge.source if upstream else edge.target
+                state = (further, _compose(way, (edge.kind, edge.how), nearer_first=upstream))
+                if state not in hops:
+                    hops[state] = hops[column, way] + 1
+                    following.append(state)
+        frontier = following
+    return hops
+
+
+def _compose(way: _Way, step: _Way, *, nearer_first: bool) -> _Way:
+    """``nearer_first``: what is walked first stands nearest to the computed column."""
+    if labels.INDIRECT in (way[0], step[0]):
+        order = (way, step) if nearer_first else (step, way)
+        return next(one for one in order if one[0] == labels.INDIRECT)
+    return max(way, step, key=lambda one: _STRENGTH.get(one[1], 0))

@@ -1,0 +1,126 @@
+"""Shortest chains, told from what a walk downstream has found: no second walk.
+
+    s3://lake/orders -> (daily_orders) -> s3://lake/daily -> (report) -> s3://lake/report
+
+A walk knows for each state how far it is from what was asked about, and by which steps it is
+reached; a chain takes the shortest of them, again and again. So it is as true in time as the walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from graph_model.lineage.chains import FAR
+
+State = TypeVar("State", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Link:
+    """A job made ``target`` (the id of a dataset or a column) of what stands before it.
+
+    ``target`` is "" where a chain ends at the job. ``kind``, ``how`` and ``expression`` are those
+    of a column's derivation.
+    """
+
+    job: str
+    target: str
+    kind: str = ""
+    how: str = ""
+    expression: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Chain:
+    """A shortest chain from ``start`` (the id of a dataset, a column or a job)."""
+
+    start: str
+    links: tuple[Link, ...]
+
+    @property
+    def end(self) -> str:
+        """The id of what the chain leads to."""
+        return self.links[-1].target or self.links[-1].job
+
+    @property
+    def depth(self) -> int:
+        """Steps from table to table or from column to column; 1 for what stands right behind."""
+        return len(self.links)
+
+
+@dataclass(frozen=True, slots=True)
+class Way(Generic[State]):
+    """A step down to a state: from ``source``, or (None) from the job that was asked about."""
+
+    job: str
+    source: State | None
+    kind: str = ""
+    how: str = ""
+    expression: str = ""
+
+
+@dataclass(frozen=True)
+class Trace(Generic[State]):
+    """What a walk knows when it ends.
+
+    ``away``: steps from what was asked about, 0 for itself. ``roots``: the states to be seen at
+    the time asked that came of it. ``ways`` gives the steps down to a state, ``name`` its id.
+    ``jobs`` and ``lines`` are filled meanwhile: the way to each job, the chain to each state.
+    """
+
+    away: Mapping[State, int]
+    roots: Collection[State]
+    ways: Callable[[State], Iterable[Way[State]]]
+    name: Callable[[State], str]
+    jobs: dict[str, Way[State]] = field(default_factory=dict)
+    lines: dict[State, tuple[str, tuple[Link, ...]]] = field(default_factory=dict)
+
+    def note_job(self, way: Way[State]) -> None:
+        """A job stands on a chain of the answer; its shortest way there is kept."""
+        known = self.jobs.get(way.job)
+        if known is None or self._order(way) < self._order(known):
+            self.jobs[way.job] = way
+
+    def chains(self) -> tuple[Chain, ...]:
+        """One to each root and one to each job, by depth."""
+        found = [self._chain_to(root) for root in self.roots]
+        for way in self.jobs.values():
+            start, links = self._links_before(way)
+            found.append(Chain(start, (*links, _link(way, ""))))
+        return tuple(sorted(found, key=lambda chain: (chain.depth, chain)))
+
+    def _chain_to(self, root: State) -> Chain:
+        way = self._nearest(root)
+        start, links = self._links_before(way)
+        return Chain(start, (*links, _link(way, self.name(root))))
+
+    def _links_before(self, way: Way[State]) -> tuple[str, tuple[Link, ...]]:
+        """The start, and the links down to where a step begins. What chains share is told once."""
+        passed: list[tuple[State, Way[State]]] = []
+        while way.source is not None and self.away[way.source] > 0 and way.source not in self.lines:
+            state = way.source
+            way = self._nearest(state)
+            passed.append((state, way))
+        if way.source in self.lines:
+            start, links = self.lines[way.source]
+        else:
+            start, links = way.job if way.source is None else self.name(way.source), ()
+        for state, own in reversed(passed):
+            links = (*links, _link(own, self.name(state)))
+            self.lines[state] = start, links
+        return start, links
+
+    def _nearest(self, state: State) -> Way[State]:
+        return min(self.ways(state), key=self._order)
+
+    def _order(self, way: Way[State]) -> tuple[int, str, str, str, str]:
+        """Shortest first, then a value before an influence (DIRECT < INDIRECT), then by name."""
+        if way.source is None:
+            return (0, way.kind, way.job, "", "")
+        return (self.away.get(way.source, FAR), way.kind, way.job, self.name(way.source), way.how)
+
+
+def _link(way: Way[State], target: str) -> Link:
+    return Link(way.job, target, way.kind, way.how, way.expression)

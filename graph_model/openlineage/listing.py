@@ -1,0 +1,58 @@
+"""What lists of executions show and search of a run: what a plan's document tells of Spline's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_model import labels
+from graph_model.facts import EventLabelRow, EventRow, ExecutionRow
+from graph_model.openlineage.accumulate import Statement
+from graph_model.openlineage.documents import Dataset
+from graph_model.openlineage.facets import Facets, JobType, value_of
+from graph_model.openlineage.jobs import run_tags
+from graph_model.openlineage.logic import RunLogic
+from graph_model.translate.executions import label_rows, labels_text
+from graph_model.words import plain
+
+
+def event_rows(
+    row: ExecutionRow, logic: RunLogic, statement: Statement, outputs: Sequence[Dataset]
+) -> tuple[EventRow | EventLabelRow, ...]:
+    """The rows beside an execution; ``outputs`` are its target as the client names it."""
+    uri = logic.write.dataset.uri if logic.write else ""
+    system = system_text(statement) or row.producer
+    tagged = run_tags(statement.run_facets)
+    listed = EventRow(
+        execution=row.id,
+        format=next(filter(None, map(_format, outputs)), ""),
+        append=row.mode == labels.APPEND,
+        words=plain("\n".join((logic.job.name, system, uri, row.application_id))),
+        labels=labels_text(tagged),
+        extra="{}",
+        system=system,
+        application=logic.job.name,
+    )
+    return (listed, *sorted(label_rows(row.id, tagged)))
+
+
+def system_text(statement: Statement) -> str:
+    """``spark 3.5.1`` by ``processing_engine``, else the integration in small letters, or ""."""
+    engine = _body(statement.run_facets, "processing_engine")
+    named = " ".join(filter(None, (_text(engine, "name").lower(), _text(engine, "version"))))
+    kind = value_of(statement.job_facets, "jobType", JobType)
+    return named or (kind.integration.lower() if kind else "")
+
+
+def _format(dataset: Dataset) -> str:
+    return _text(_body(dataset.facets, "storage"), "fileFormat")
+
+
+def _body(facets: Facets, name: str) -> Mapping[str, Any]:
+    facet = facets.get(name)
+    return facet.body if facet else {}
+
+
+def _text(body: Mapping[str, Any], key: str) -> str:
+    value = body.get(key)
+    return value.strip()[:200] if isinstance(value, str) else ""

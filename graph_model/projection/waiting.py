@@ -1,0 +1,74 @@
+"""Who waits for which documents: told by the projector from memory, without a question to a store.
+
+projector  conclude(positions) ─┐
+request    wait(positions) ─────┴─> True as soon as none of them is pending
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+_MOST_REMEMBERED: Final = 20_000
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    missing: set[int]
+    woken: threading.Event = field(default_factory=threading.Event)
+
+
+class Waiting:
+    """Safe from several threads. Positions are those of ``store.StoredDocument``."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._waiters: set[_Waiter] = set()
+        # A document may be concluded before anyone has begun to wait for it.
+        self._concluded: set[int] = set()
+        self._order: deque[int] = deque()
+
+    def conclude(self, positions: Collection[int]) -> None:
+        """None of these documents is pending any more."""
+        with self._mutex:
+            self._remember(positions)
+            done = [one for one in self._waiters if not one.missing.difference(positions)]
+            for waiter in self._waiters:
+                waiter.missing.difference_update(positions)
+            self._waiters.difference_update(done)
+        for waiter in done:
+            waiter.woken.set()
+
+    def forget(self) -> None:
+        """Documents may be pending again."""
+        with self._mutex:
+            self._concluded.clear()
+            self._order.clear()
+
+    def awaited(self) -> frozenset[int]:
+        """What somebody waits for now."""
+        with self._mutex:
+            return frozenset(position for one in self._waiters for position in one.missing)
+
+    def wait(self, positions: Collection[int], timeout: float) -> bool:
+        """Until all of these are concluded; False when ``timeout`` seconds passed first."""
+        with self._mutex:
+            missing = set(positions).difference(self._concluded)
+            if not missing:
+                return True
+            waiter = _Waiter(missing)
+            self._waiters.add(waiter)
+        told = waiter.woken.wait(timeout)
+        with self._mutex:
+            self._waiters.discard(waiter)
+        return told
+
+    def _remember(self, positions: Collection[int]) -> None:
+        new = set(positions).difference(self._concluded)
+        self._concluded |= new
+        self._order.extend(new)
+        while len(self._order) > _MOST_REMEMBERED:
+            self._concluded.discard(self._order.popleft())

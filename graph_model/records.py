@@ -1,0 +1,89 @@
+"""What OpenLineage's events leave in the catalogue beside executions: runs, and facets over time.
+
+A facet is atomic: the newest one of a name at a time is the one in force, and one that was deleted
+is none. Times are epoch milliseconds; ``at`` None is the end of time. Everything is bounded by its
+arguments. Raises Unavailable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from graph_model.facts import FacetRow, RunRow
+
+_Row = TypeVar("_Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Generic[_Row]):
+    """Rows in order; ``cut``: there are more than the limit."""
+
+    rows: tuple[_Row, ...]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FacetPage:
+    """One page of a facet's history: ``total`` over all pages, ``next`` a cursor or None."""
+
+    rows: tuple[FacetRow, ...]
+    total: int
+    next: str | None
+
+
+class RunRecords(Protocol):
+    """Runs, ended or not."""
+
+    def of_subjects(self, subjects: Collection[str]) -> tuple[RunRow, ...]:
+        """By id; one a subject, two for a moment while a run is projected anew."""
+
+    def called(self, run_ids: Collection[str], scope: str | None = None) -> tuple[RunRow, ...]:
+        """The runs that clients call so, in one capture scope or in all (None); by id."""
+
+    def first_of_runs(self, runs: Collection[str]) -> tuple[RunRow, ...]:
+        """Per run vertex the run that started first, by id: a Spark application shares its vertex
+        with its commands, and starts before them.
+        """
+
+    def below(self, run_ids: Collection[str], scope: str | None, limit: int) -> Rows[RunRow]:
+        """Those whose parent is one of these, in one capture scope or in all (None), by start."""
+
+    def of_job(self, job: str, at: int | None, limit: int) -> Rows[RunRow]:
+        """The newest that had started at or before ``at``, newest first."""
+
+
+class FacetRecords(Protocol):
+    """Facets of datasets, jobs, logical plans and runs."""
+
+    def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
+        """Per entity and name the newest one of a kind, a deletion too, by entity and name.
+
+        Of several at one time that of the greatest (subject, digest).
+        """
+
+    def newest_by_job(
+        self, entities: Collection[str], name: str, at: int | None
+    ) -> tuple[FacetRow, ...]:
+        """Per entity and job that told this facet those of its newest time, of any kind."""
+
+    def recent(
+        self, entity: str, kind: str, name: str, at: int | None, limit: int
+    ) -> tuple[FacetRow, ...]:
+        """The newest of one name, newest first: what it costs is the limit."""
+
+    def history(
+        self,
+        entity: str,
+        *,
+        kind: str | None = None,
+        name: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> FacetPage:
+        """Newest first. A cursor that it did not give raises InvalidReference."""
+
+    def bodies(self, digests: Collection[str]) -> dict[str, str]:
+        """Per digest the facet's content as JSON."""

@@ -1,0 +1,121 @@
+"""What rules over custom run facets say of datasets, as checks beside the standard ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from graph_model.facts import DatasetRow
+from graph_model.governance.quality_rules import QualityRule, expected_of, judge_facet
+from graph_model.openlineage.quality import Check, judge
+from graph_model.store import Catalogue, RunFacet
+
+MOST_DATASETS: Final = 5_000
+"""Datasets that a preview looks at."""
+_PAGE: Final = 200
+_LONGEST: Final = 500
+
+
+def rule_checks(
+    rules: Iterable[QualityRule], datasets: Collection[str], at: int | None, catalogue: Catalogue
+) -> dict[str, list[Check]]:
+    """Per dataset what the newest run of each logical plan that wrote it says, rule by rule."""
+    by_facet: dict[str, list[QualityRule]] = {}
+    for rule in rules:
+        by_facet.setdefault(rule.facet, []).append(rule)
+    told = catalogue.run_facets(datasets, by_facet, at) if by_facet else ()
+    texts = catalogue.facets.bodies({one.digest for one in told})
+    bodies = {digest: json.loads(text) for digest, text in texts.items()}
+    found: dict[str, list[Check]] = {}
+    for one in told:
+        for rule in by_facet[one.name]:
+            check = _check(rule, one, bodies.get(one.digest))
+            if check is not None:
+                found.setdefault(one.target, []).append(check)
+    return found
+
+
+def _check(rule: QualityRule, told: RunFacet, body: Any) -> Check | None:
+    verdict = judge_facet(rule, body)
+    if verdict is None:
+        return None
+    return Check(
+        told.at, told.job, "", rule.facet, verdict.passed,
+        name=rule.name, description=rule.note,
+        expected=expected_of(rule), actual=verdict.actual[:_LONGEST],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class QualityChange:
+    """``before`` and ``after`` are passed, failed or None, of rules alone."""
+
+    id: str
+    uri: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityPreview:
+    """``items`` are the first of ``total`` changes; ``cut``: not every dataset was looked at."""
+
+    items: tuple[QualityChange, ...]
+    total: int
+    datasets: int
+    cut: bool
+
+
+def preview_rules(
+    before: Sequence[QualityRule],
+    after: Sequence[QualityRule],
+    datasets: Iterable[DatasetRow],
+    catalogue: Catalogue,
+    expired: Callable[[], bool] = lambda: False,
+    shown: int = 200,
+) -> QualityPreview:
+    """Which datasets other rules would judge otherwise."""
+    changes: list[QualityChange] = []
+    seen = 0
+    cut = False
+    for rows in _pages(datasets):
+        if seen >= MOST_DATASETS or expired():
+            cut = True
+            break
+        seen += len(rows)
+        changes += _changes(before, after, rows, catalogue)
+    return QualityPreview(tuple(changes[:shown]), len(changes), seen, cut)
+
+
+def _changes(
+    before: Sequence[QualityRule],
+    after: Sequence[QualityRule],
+    rows: Sequence[DatasetRow],
+    catalogue: Catalogue,
+) -> list[QualityChange]:
+    ids = [row.id for row in rows]
+    was, will = (rule_checks(rules, ids, None, catalogue) for rules in (before, after))
+    found = []
+    for row in rows:
+        states = [_state(checks.get(row.id, ())) for checks in (was, will)]
+        if states[0] != states[1]:
+            found.append(QualityChange(row.id, row.uri, states[0], states[1]))
+    return found
+
+
+def _state(checks: Iterable[Check]) -> str | None:
+    quality = judge(checks)
+    return None if quality is None else quality.state
+
+
+def _pages(rows: Iterable[DatasetRow]) -> Iterable[list[DatasetRow]]:
+    page: list[DatasetRow] = []
+    for row in rows:
+        page.append(row)
+        if len(page) == _PAGE:
+            yield page
+            page = []
+    if page:
+        yield page

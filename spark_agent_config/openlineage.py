@@ -1,0 +1,413 @@
+"""What OpenLineage's clients need to report here, as text to paste. Pure: text in, text out.
+
+    render_client("openlineage-spark", "http://lineage:8080", "spark-submit", namespace="hr")
+
+Each text carries, as comments, what its client is known to trip over. Where a form has no place for
+comments (JSON), ``notes`` has them: print both.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import urllib.parse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from spark_agent_config.properties import REDACTION
+
+#: The release that these settings were tried with.
+SPARK_CLIENT_VERSION: Final = "1.53.0"
+LISTENER: Final = "io.openlineage.spark.agent.OpenLineageSparkListener"
+ENDPOINT: Final = "api/v1/lineage"
+SCALA_VERSIONS: Final = ("2.12", "2.13")
+_BUCKET: Final = "s3://YOUR-BUCKET/jars"
+_PREFIX: Final = "spark.openlineage"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a client reports: the server's base URL, with or without a path below the host.
+
+    ``namespace`` of its jobs; "" leaves the client's own default. ``api_key`` None: none is sent.
+    """
+
+    url: str
+    namespace: str = ""
+    api_key: str | None = None
+
+    @property
+    def host(self) -> str:
+        """``https://example.org/lineage/`` => ``https://example.org``."""
+        parts = urllib.parse.urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    @property
+    def endpoint(self) -> str:
+        """The path of the API below the host, without a slash before it."""
+        base = urllib.parse.urlsplit(self.url).path.strip("/")
+        return f"{base}/{ENDPOINT}" if base else ENDPOINT
+
+
+def render_client(
+    client: str,
+    url: str,
+    form: str = "",
+    *,
+    namespace: str = "",
+    api_key: str | None = None,
+    scala_version: str = "2.12",
+) -> str:
+    """The configuration of a client, ending in a newline.
+
+    ``form`` is one of ``CLIENT_FORMS[client]``; empty means the first. Raises ValueError, naming
+    what is accepted.
+    """
+    _check("client", client, tuple(CLIENT_FORMS))
+    forms = CLIENT_FORMS[client]
+    chosen = form or next(iter(forms))
+    _check("form", chosen, tuple(forms))
+    _check("scala_version", scala_version, SCALA_VERSIONS)
+    if any(character in namespace for character in ";:\n"):
+        raise ValueError(f"namespace is {namespace!r}: accepted are names without ; and :")
+    target = Target(_checked_url(url), namespace, api_key)
+    return forms[chosen](target, coordinate(scala_version))
+
+
+def notes(client: str) -> tuple[str, ...]:
+    """What a client is known to trip over, a sentence each."""
+    return _NOTES[client]
+
+
+def coordinate(scala_version: str = "2.12") -> str:
+    """Maven coordinate of Spark's client."""
+    return f"io.openlineage:openlineage-spark_{scala_version}:{SPARK_CLIENT_VERSION}"
+
+
+# --- Spark ---------------------------------------------------------------------------------------
+
+
+def spark_properties(target: Target) -> dict[str, str]:
+    """Spark properties that switch the client on. The jar is named apart from them.
+
+    The run tag ``namespace`` is what makes one job of this client's report and of our listener's
+    (or the Spline agent's) with the label of that name; ``spark.app.id`` is what makes one run.
+    """
+    properties = {
+        "spark.extraListeners": LISTENER,
+        f"{_PREFIX}.transport.type": "http",
+        f"{_PREFIX}.transport.url": target.host,
+        f"{_PREFIX}.transport.endpoint": f"/{target.endpoint}",
+        f"{_PREFIX}.transport.timeoutInMillis": "5000",
+        f"{_PREFIX}.transport.compression": "gzip",
+        f"{_PREFIX}.capturedProperties": "spark.master,spark.app.name,spark.app.id",
+        f"{_PREFIX}.columnLineage.datasetLineageEnabled": "true",
+    }
+    if target.namespace:
+        properties[f"{_PREFIX}.namespace"] = target.namespace
+        properties[f"{_PREFIX}.run.tags"] = f"namespace:{target.namespace}"
+    if target.api_key is not None:
+        properties[f"{_PREFIX}.transport.auth.type"] = "api_key"
+        properties[f"{_PREFIX}.transport.auth.apiKey"] = target.api_key
+        properties["spark.redaction.regex"] = REDACTION
+    return properties
+
+
+def render_spark_defaults(target: Target, jar: str) -> str:
+    """Lines of ``spark-defaults.conf``."""
+    lines = [f"spark.jars.packages  {jar}"]
+    lines += [f"{name}  {value}" for name, value in spark_properties(target).items()]
+    return _text([*_comments("openlineage-spark"), *lines])
+
+
+def render_spark_submit(target: Target, jar: str) -> str:
+    """Arguments of ``spark-submit``, ``spark-shell``, ``spark-sql`` or ``pyspark``."""
+    lines = [f"  --packages {jar} \\"]
+    lines += [
+        f"  --conf {shlex.quote(f'{name}={value}')} \\"
+        for name, value in spark_properties(target).items()
+    ]
+    return _text([*_comments("openlineage-spark"), "spark-submit \\", *lines, "  your_job.py"])
+
+
+def render_spark_python(target: Target, jar: str) -> str:
+    """A SparkSession builder, for a job that starts its own JVM."""
+    settings = {"spark.jars.packages": jar, **spark_properties(target)}
+    lines = [f"    .config({json.dumps(n)}, {json.dumps(v)})" for n, v in settings.items()]
+    return _text(
+        [
+            *_comments("openlineage-spark"),
+            "spark = (",
+            "    SparkSession.builder",
+            *lines,
+            "    .getOrCreate()",
+            ")",
+        ]
+    )
+
+
+def _render_glue(target: Target, jar: str) -> str:
+    """Job parameters of AWS Glue as JSON. Glue takes one ``--conf``: the others are inside it."""
+    properties = {
+        **spark_properties(target),
+        "spark.glue.accountId": "YOUR-ACCOUNT-ID",
+    }
+    return _json(
+        {
+            "--conf": " --conf ".join(f"{name}={value}" for name, value in properties.items()),
+            "--extra-jars": f"{_BUCKET}/{_jar(jar)}",
+            "--user-jars-first": "true",
+        }
+    )
+
+
+def _render_glue_command(client: str) -> ClientForm:
+    def render(target: Target, jar: str) -> str:
+        """The same as a command of the AWS CLI."""
+        arguments = json.dumps(json.loads(_render_glue(target, jar)))
+        return _text(
+            [
+                *_comments(client),
+                "aws glue start-job-run \\",
+                "  --job-name YOUR-JOB \\",
+                f"  --arguments {shlex.quote(arguments)}",
+            ]
+        )
+
+    return render
+
+
+def _render_emr_serverless(target: Target, jar: str) -> str:
+    """``sparkSubmitParameters`` of a job run, in the JSON of ``--job-driver``."""
+    properties = {"spark.jars": f"{_BUCKET}/{_jar(jar)}", **spark_properties(target)}
+    parameters = " ".join(f"--conf {name}={value}" for name, value in properties.items())
+    driver = {
+        "sparkSubmit": {
+            "entryPoint": "s3://YOUR-BUCKET/your_job.py",
+            "sparkSubmitParameters": parameters,
+        }
+    }
+    return _json(driver)
+
+
+def _render_notebook(target: Target, jar: str) -> str:
+    """The first cell of a notebook on EMR Serverless or EMR Studio."""
+    properties = {"spark.jars": f"{_BUCKET}/{_jar(jar)}", **spark_properties(target)}
+    return "%%configure -f\n" + _json({"conf": properties})
+
+
+# --- Python: dbt and Airflow ---------------------------------------------------------------------
+
+
+def transport(target: Target) -> dict[str, object]:
+    """The transport of OpenLineage's Python client: dbt and Airflow share it.
+
+    Its URL is joined with the endpoint as a browser does it: a path needs its slash at the end.
+    """
+    found: dict[str, object] = {
+        "type": "http",
+        "url": target.host,
+        "endpoint": target.endpoint,
+        "timeout": 5,
+        "compression": "gzip",
+    }
+    if target.api_key is not None:
+        found["auth"] = {"type": "api_key", "apiKey": target.api_key}
+    return found
+
+
+def _render_dbt_file(target: Target, _jar: str) -> str:
+    """``openlineage.yml``: JSON strings are YAML strings too."""
+    lines = ["transport:"]
+    for name, value in transport(target).items():
+        if isinstance(value, dict):
+            lines += [f"  {name}:"]
+            lines += [f"    {key}: {json.dumps(inner)}" for key, inner in value.items()]
+        else:
+            lines += [f"  {name}: {json.dumps(value)}"]
+    namespace = target.namespace or "YOUR-NAMESPACE"
+    usage = [f"# OPENLINEAGE_NAMESPACE={shlex.quote(namespace)} dbt-ol run"]
+    return _text([*_comments("dbt"), *usage, *lines])
+
+
+def _render_dbt_environment(target: Target, _jar: str) -> str:
+    """The same as variables of a shell, for a container or a CI job."""
+    variables = {"OPENLINEAGE_NAMESPACE": target.namespace or "YOUR-NAMESPACE"}
+    for name, value in transport(target).items():
+        key = f"OPENLINEAGE__TRANSPORT__{name.upper()}"
+        variables[key] = json.dumps(value) if isinstance(value, dict) else str(value)
+    return _text([*_comments("dbt"), *_exports(variables), "dbt-ol run"])
+
+
+def _render_airflow_cfg(target: Target, _jar: str) -> str:
+    """The section of ``airflow.cfg``; a percent sign is written twice there."""
+    value = json.dumps(transport(target)).replace("%", "%%")
+    return _text(
+        [
+            *_comments("airflow"),
+            "[openlineage]",
+            f"transport = {value}",
+            f"namespace = {(target.namespace or 'YOUR-NAMESPACE').replace('%', '%%')}",
+        ]
+    )
+
+
+def airflow_variables(target: Target) -> dict[str, str]:
+    """What ``airflow.cfg`` says, as environment variables."""
+    return {
+        "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(transport(target)),
+        "AIRFLOW__OPENLINEAGE__NAMESPACE": target.namespace or "YOUR-NAMESPACE",
+    }
+
+
+def _render_airflow_environment(target: Target, _jar: str) -> str:
+    return _text([*_comments("airflow"), *_exports(airflow_variables(target))])
+
+
+def _render_mwaa_options(target: Target, _jar: str) -> str:
+    """MWAA's "Airflow configuration options", as JSON for the AWS CLI."""
+    return _json(
+        {
+            "openlineage.transport": json.dumps(transport(target)),
+            "openlineage.namespace": target.namespace or "YOUR-NAMESPACE",
+        }
+    )
+
+
+def _render_mwaa_plugin(target: Target, _jar: str) -> str:
+    """A plugin that sets the variables, for environments that refuse the options."""
+    values = [
+        f"os.environ[{json.dumps(name)}] = {json.dumps(value)}"
+        for name, value in airflow_variables(target).items()
+    ]
+    return _text(
+        [
+            *_comments("mwaa"),
+            "# plugins.zip: openlineage_environment.py",
+            "import os",
+            "",
+            "from airflow.plugins_manager import AirflowPlugin",
+            "",
+            *values,
+            "",
+            "",
+            "class OpenLineageEnvironment(AirflowPlugin):",
+            '    name = "openlineage_environment"',
+        ]
+    )
+
+
+# --- which there are -----------------------------------------------------------------------------
+
+ClientForm = Callable[[Target, str], str]
+#: Accepted forms per client; the first is the default.
+CLIENT_FORMS: Final[Mapping[str, Mapping[str, ClientForm]]] = {
+    "openlineage-spark": {
+        "spark-defaults": render_spark_defaults,
+        "spark-submit": render_spark_submit,
+        "python": render_spark_python,
+    },
+    "dbt": {"openlineage-yml": _render_dbt_file, "environment": _render_dbt_environment},
+    "airflow": {
+        "environment": _render_airflow_environment,
+        "airflow-cfg": _render_airflow_cfg,
+    },
+    "mwaa": {"options": _render_mwaa_options, "plugin": _render_mwaa_plugin},
+    "glue4": {"job-arguments": _render_glue, "start-job-run": _render_glue_command("glue4")},
+    "glue5": {"job-arguments": _render_glue, "start-job-run": _render_glue_command("glue5")},
+    "emr-serverless": {"job-driver": _render_emr_serverless, "notebook": _render_notebook},
+}
+CLIENTS: Final = tuple(CLIENT_FORMS)
+
+_SPARK_NOTES: Final = (
+    "Settings are read when the session starts: a notebook that has one must be restarted.",
+    "transport.url is the host alone: the client drops a path, which belongs into the endpoint.",
+    "A server that is down costs the events of that time, never the job; nothing is sent later.",
+    "A short query may lose its START: spark.app.id in capturedProperties still tells its run.",
+    "The client reports the default file of Derby for any Derby database: use another database.",
+)
+_GLUE_NOTES: Final = (
+    f"Put the jar into a bucket of yours; it is {coordinate()} of Maven Central.",
+    "Glue takes one --conf: further ones stand inside its value, and no value may hold a blank.",
+    "DynamicFrames are not seen: convert them with toDF() before they are written.",
+    "The job needs a connection in a VPC from which it reaches this server.",
+    "spark.glue.accountId lets the client name tables by their ARN in the Glue catalog.",
+    "Whoever may read the job's parameters reads the API key: give it the role producer.",
+)
+_NOTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "openlineage-spark": _SPARK_NOTES,
+    "dbt": (
+        "Install openlineage-dbt beside dbt and call dbt-ol in the place of dbt.",
+        "The file is looked for here, in ~/.openlineage, or where OPENLINEAGE_CONFIG says.",
+        "The namespace is not in the file: it comes from OPENLINEAGE_NAMESPACE alone.",
+        "Column lineage comes from the SQL of artifact mode; --consume-structured-logs has none.",
+        "A relative path of DuckDB or SQLite names another file in every folder.",
+        "dbt-ol returns dbt's own code; when the server is away it warns, and sends nothing later.",
+    ),
+    "airflow": (
+        "pip install apache-airflow-providers-openlineage (Airflow 2.7 on; 2.20 needs 2.11).",
+        "Scheduler, workers and triggerer each need it: the scheduler tells of the DAG's runs.",
+        "config_conn_id and config_path of [openlineage] win over transport: leave them empty.",
+        "Operators without an extractor tell of their inlets and outlets alone.",
+        "spark_inject_parent_job_info = True makes the tree: DAG, task, Spark application.",
+    ),
+    "mwaa": (
+        "requirements.txt: apache-airflow-providers-openlineage, with Airflow's constraints file.",
+        "Set core.lazy_load_plugins to False, else the plugin's variables come too late.",
+        "The environment's VPC needs a way to this server; MWAA's own workers send the events.",
+        "Before Airflow 2.7 there is only the old openlineage-airflow, which is no longer made.",
+    ),
+    "glue4": (*_GLUE_NOTES, "Glue 4 is Spark 3.3 on Scala 2.12 and Java 8."),
+    "glue5": (
+        *_GLUE_NOTES,
+        "Glue 5 is Spark 3.5 on Scala 2.12 and Java 17; switch its own lineage to DataZone off, "
+        "else there are two clients of two versions.",
+    ),
+    "emr-serverless": (
+        f"Put the jar into a bucket of yours; it is {coordinate()} of Maven Central.",
+        "An application without a VPC reaches nothing outside AWS: neither this server nor Maven.",
+        "The notebook's cell must be the first that runs; -f restarts a session that has begun.",
+        "sparkSubmitParameters is split at blanks: no value may hold one.",
+        "Whoever may read the job run reads the API key: give it the role producer.",
+    ),
+}
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def _comments(client: str) -> list[str]:
+    return [f"# {note}" for note in notes(client)]
+
+
+def _exports(variables: Mapping[str, str]) -> list[str]:
+    return [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+
+
+def _check(name: str, value: str, accepted: Sequence[str]) -> None:
+    if value not in accepted:
+        raise ValueError(f"{name} is {value!r}: accepted are {', '.join(accepted)}")
+
+
+def _checked_url(url: str) -> str:
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or any(map(str.isspace, url)):
+        raise ValueError(f"url is {url!r}: accepted are http://host:port and https://host")
+    if parts.query or parts.fragment:
+        raise ValueError(f"url is {url!r}: accepted are addresses without ? and #")
+    return url
+
+
+def _jar(named: str) -> str:
+    """``group:artifact:version`` => ``artifact-version.jar``."""
+    _, artifact, version = named.split(":")
+    return f"{artifact}-{version}.jar"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,189 @@
+"""Runs and facets over time mean the same on every database (graph_model.records)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph_model.catalogue import SqlCatalogue
+from graph_model.errors import InvalidReference
+from graph_model.facts import FacetBodyRow, FacetRow
+from graph_model.records import FacetRecords, RunRecords
+from tests.contract.databases import full_scans, recorded_plans
+from tests.contract.rows import a_run
+
+property_test = settings(
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def a_facet(name: str, at: int, **values: Any) -> FacetRow:
+    row = FacetRow("ds-1", "dataset", name, at, f"sub-{at}", f"d{at}", deleted=False, job="job-1")
+    return replace(row, **values)
+
+
+@pytest.fixture
+def catalogue(engine: sa.Engine) -> SqlCatalogue:
+    return SqlCatalogue(engine)
+
+
+def test_a_catalogue_has_both(catalogue: SqlCatalogue) -> None:
+    runs: RunRecords = catalogue.runs
+    facets: FacetRecords = catalogue.facets
+    assert runs.called(["r1"]) == ()
+    assert facets.newest(["ds-1"], "dataset", None) == ()
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def test_a_run_is_found_by_what_its_client_and_the_graph_call_it(catalogue: SqlCatalogue) -> None:
+    east = a_run(2, run_id="r1", scope="east")
+    catalogue.record([a_run(1), east, a_run(3, run="run-1")])
+    assert catalogue.runs.called(["r1", "r1", "unknown"]) == (a_run(1), east)
+    assert catalogue.runs.called(["r1"], "east") == (east,)
+    assert catalogue.runs.of_subjects(["sub-2"]) == (east,)
+
+
+def test_of_the_runs_under_one_vertex_the_first_stands_for_it(catalogue: SqlCatalogue) -> None:
+    application, command = a_run(5, started_at=1), a_run(1, started_at=2)
+    other = a_run(2, run="run-2")
+    catalogue.record([command, application, other])
+    assert catalogue.runs.first_of_runs(["run-1", "run-2", "unknown"]) == (other, application)
+
+
+def test_the_runs_below_some_are_listed_by_start_in_their_scope(catalogue: SqlCatalogue) -> None:
+    below = [a_run(n, parent_run=f"r{n % 2}", started_at=100 - n) for n in range(2, 8)]
+    elsewhere = a_run(9, parent_run="r1", scope="east")
+    catalogue.record([*below, elsewhere])
+    assert catalogue.runs.below(["r0", "r1"], "", 10).rows == tuple(below[::-1])
+    first = catalogue.runs.below(["r0", "r1"], "", 2)
+    assert (first.rows, first.cut) == (tuple(below[:3:-1]), True)
+    assert catalogue.runs.below(["r1"], "east", 10).rows == (elsewhere,)
+
+
+def test_the_runs_of_a_job_are_listed_as_they_had_started_by_then(catalogue: SqlCatalogue) -> None:
+    rows = [a_run(n, started_at=n) for n in range(5)]
+    catalogue.record([*rows, a_run(9, job="job-2")])
+    assert catalogue.runs.of_job("job-1", None, 10).rows == tuple(rows[::-1])
+    assert catalogue.runs.of_job("job-1", 2, 10).rows == (rows[2], rows[1], rows[0])
+    assert catalogue.runs.of_job("job-1", 3, 2).cut
+
+
+# --- facets --------------------------------------------------------------------------------------
+
+FACETS = st.lists(
+    st.builds(
+        a_facet,
+        st.sampled_from(["ownership", "dataQualityAssertions"]),
+        st.integers(0, 5),
+        entity=st.sampled_from(["ds-1", "ds-2"]),
+        kind=st.sampled_from(["dataset", "input"]),
+        subject=st.sampled_from(["sub-1", "sub-2"]),
+        digest=st.sampled_from(["d1", "d2"]),
+        job=st.sampled_from(["", "job-1", "job-2"]),
+    ),
+    max_size=12,
+    unique_by=lambda row: (row.entity, row.kind, row.name, row.at, row.subject, row.digest),
+)
+TIME = st.none() | st.integers(0, 5)
+
+
+@property_test
+@given(rows=FACETS, at=TIME)
+def test_the_newest_of_a_name_at_a_time_is_in_force(
+    catalogue: SqlCatalogue, rows: list[FacetRow], at: int | None
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    expected: dict[tuple[str, str], FacetRow] = {}
+    for row in rows:
+        if row.kind == "dataset" and (at is None or row.at <= at):
+            key = (row.entity, row.name)
+            known = expected.setdefault(key, row)
+            if (row.at, row.subject, row.digest) > (known.at, known.subject, known.digest):
+                expected[key] = row
+    found = catalogue.facets.newest(["ds-1", "ds-2", "unknown"], "dataset", at)
+    assert found == tuple(expected[key] for key in sorted(expected))
+
+
+@property_test
+@given(rows=FACETS, at=TIME)
+def test_no_job_speaks_for_another(
+    catalogue: SqlCatalogue, rows: list[FacetRow], at: int | None
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    name = "dataQualityAssertions"
+    told = [row for row in rows if row.name == name and (at is None or row.at <= at)]
+    latest: dict[tuple[str, str], int] = {}
+    for row in told:
+        key = (row.entity, row.job)
+        latest[key] = max(row.at, latest.get(key, row.at))
+    expected = sorted(row for row in told if row.at == latest[row.entity, row.job])
+    assert list(catalogue.facets.newest_by_job(["ds-1", "ds-2"], name, at)) == expected
+
+
+@property_test
+@given(rows=FACETS, at=TIME, limit=st.integers(1, 4), name=st.none() | st.just("ownership"))
+def test_a_history_comes_in_pages_newest_first(
+    catalogue: SqlCatalogue, rows: list[FacetRow], at: int | None, limit: int, name: str | None
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    expected = [
+        row
+        for row in rows
+        if row.entity == "ds-1" and (at is None or row.at <= at) and name in (None, row.name)
+    ]
+    found: list[FacetRow] = []
+    cursor = None
+    while True:
+        page = catalogue.facets.history("ds-1", name=name, at=at, limit=limit, cursor=cursor)
+        assert page.total == len(expected)
+        found += page.rows
+        cursor = page.next
+        if cursor is None:
+            break
+    assert sorted(found) == sorted(expected)
+    assert [row.at for row in found] == sorted((row.at for row in expected), reverse=True)
+
+
+def test_the_newest_few_of_one_name_are_given_without_the_rest(catalogue: SqlCatalogue) -> None:
+    rows = [a_facet("version", at) for at in range(6)]
+    catalogue.record([*rows, a_facet("version", 9, kind="input"), a_facet("ownership", 9)])
+    recent = catalogue.facets.recent
+    assert recent("ds-1", "dataset", "version", None, 2) == (rows[5], rows[4])
+    assert recent("ds-1", "dataset", "version", 3, 2) == (rows[3], rows[2])
+
+
+def test_a_cursor_of_another_list_is_refused(catalogue: SqlCatalogue) -> None:
+    with pytest.raises(InvalidReference):
+        catalogue.facets.history("ds-1", cursor="WyJydW5zIl0")
+
+
+def test_bodies_come_by_digest(catalogue: SqlCatalogue) -> None:
+    catalogue.record([FacetBodyRow("d1", '{"a":1}'), FacetBodyRow("d2", "{}")])
+    assert catalogue.facets.bodies(["d1", "unknown"]) == {"d1": '{"a":1}'}
+
+
+def test_what_is_newest_costs_seeks_however_long_the_history_is(catalogue: SqlCatalogue) -> None:
+    if catalogue._engine.dialect.name != "sqlite":
+        pytest.skip("plans of statements are read on SQLite")
+    catalogue.record([a_facet("dataQualityAssertions", at) for at in range(50)])
+    with recorded_plans(catalogue._engine) as lines:
+        catalogue.facets.newest(["ds-1"], "dataset", 40)
+        catalogue.facets.newest_by_job(["ds-1"], "dataQualityAssertions", 40)
+        catalogue.facets.recent("ds-1", "dataset", "dataQualityAssertions", 40, 5)
+        catalogue.runs.below(["r1"], "", 10)
+        catalogue.runs.of_job("job-1", 5, 10)
+        catalogue.runs.first_of_runs(["run-1"])
+    assert lines
+    assert not full_scans(lines, ["catalogue_facets", "catalogue_runs", "listed", "seen"])

@@ -1,0 +1,684 @@
+"""What pages show of OpenLineage's events: plans, runs as trees, what facets say, quality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.schemas.reply import PlanReply
+from api.schemas.runs import FacetsReply, RunTreeReply
+from graph_model import identity
+from tests.e2e.small_client import client_of
+from tests.projections import SmallHeadwater, lineage_event, small_headwater
+
+NOW = 1_772_400_000_000  # 2026-03-01T21:20:00Z
+LAKE = "s3://lake"
+PRODUCER = "https://github.com/OpenLineage/OpenLineage/tree/1.54.0/client/python"
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def headwater() -> Iterator[SmallHeadwater]:
+    made = small_headwater()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(headwater: SmallHeadwater) -> FlaskClient:
+    return client_of(headwater, NOW)
+
+
+def get(client: FlaskClient, path: str, **query: Any) -> Any:
+    reply = client.get(path, query_string=query)
+    assert reply.status_code == 200, (path, reply.get_data(as_text=True))
+    return reply.get_json()
+
+
+def take(headwater: SmallHeadwater, *events: Json) -> None:
+    headwater.accept(*map(lineage_event, events))
+    headwater.project()
+    assert headwater.journal.summary().failed == 0
+
+
+def table(name: str, *columns: str, usage: Json | None = None, **facets: Any) -> Json:
+    if columns:
+        facets["schema"] = {"fields": [{"name": one, "type": "string"} for one in columns]}
+    return {"namespace": LAKE, "name": name, "facets": facets, **(usage or {})}
+
+
+def event(run: str, kind: str, clock: str, job: str = "load", **more: Any) -> Json:
+    return {
+        "eventType": kind,
+        "eventTime": f"2026-03-01T{clock}Z",
+        "producer": PRODUCER,
+        "run": {"runId": run, "facets": more.pop("run_facets", {})},
+        "job": {"namespace": "etl", "name": job, "facets": more.pop("job_facets", {})},
+        **more,
+    }
+
+
+def below(run: str, job: str) -> Json:
+    return {"parent": {"run": {"runId": run}, "job": {"namespace": "etl", "name": job}}}
+
+
+def field(name: str, column: str, kind: str, subtype: str, description: str = "") -> Json:
+    how = {"type": kind, "subtype": subtype, "description": description, "masking": False}
+    return {"namespace": LAKE, "name": name, "field": column, "transformations": [how]}
+
+
+def job_page(client: FlaskClient, name: str = "load", **query: Any) -> Any:
+    return get(client, f"/graph/jobs/{identity.job_id('etl', name)}", **query)
+
+
+def dataset_page(client: FlaskClient, name: str, **query: Any) -> Any:
+    return get(client, f"/graph/datasets/{identity.dataset_id('', f'{LAKE}/{name}')}", **query)
+
+
+# --- plans ---------------------------------------------------------------------------------------
+
+REVENUE = [
+    event("r-1", "START", "10:00:00", inputs=[table("orders", "day", "amount")],
+          run_facets={"processing_engine": {"name": "Spark", "version": "3.5.1"}}),
+    event(
+        "r-1", "COMPLETE", "10:05:00",
+        job_facets={"sql": {"query": "select 1", "dialect": "spark"}, "ourOwn": {"x": [1, None]}},
+        inputs=[table("rates", "rate")],
+        outputs=[
+            table(
+                "revenue", "day", "total",
+                columnLineage={
+                    "fields": {
+                        "day": {"inputFields": [field("orders", "day", "DIRECT", "IDENTITY")]},
+                        "total": {
+                            "inputFields": [
+                                field("orders", "amount", "DIRECT", "AGGREGATION", "sum(amount)")
+                            ]
+                        },
+                    },
+                    "dataset": [field("orders", "day", "INDIRECT", "GROUP_BY")],
+                },
+                usage={"outputFacets": {"outputStatistics": {"rowCount": 7, "size": 70}}},
+            )
+        ],
+    ),
+]  # fmt: skip
+
+
+def test_the_plan_of_a_run_shows_datasets_schemas_columns_and_facets(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, *REVENUE)
+    (listed,) = job_page(client)["plans"]
+    page = get(client, f"/graph/plans/{listed['id']}", layout="true")
+    assert (page["name"], page["system"], page["agent"]) == (
+        "load", "spark 3.5.1", "openlineage-python 1.54.0",
+    )  # fmt: skip
+    assert page["target"]["label"] == "revenue"
+    assert {s["label"]: s["origin"] for s in page["sources"]} == {
+        "orders": "column", "rates": "implied",
+    }  # fmt: skip
+    assert page["origin"] == "column"
+    steps = [(c["from"]["name"], c["to"]["name"], c["how"], c["origin"]) for c in page["columns"]]
+    assert steps == [
+        ("day", "*", "GROUP_BY", "column"),
+        ("day", "day", "IDENTITY", "column"),
+        ("amount", "total", "AGGREGATION", "column"),
+    ]
+    told = page["openlineage"]
+    assert told["jobFacets"]["ourOwn"] == {"x": [1, None]}
+    assert told["jobFacets"]["sql"] == {"query": "select 1", "dialect": "spark"}
+    assert told["runFacets"]["processing_engine"]["version"] == "3.5.1"
+    output = told["datasets"][-1]
+    assert (output["role"], output["usage"]["outputStatistics"]["rowCount"]) == ("output", 7)
+    assert [column["name"] for column in output["columns"]] == ["day", "total"]
+    assert page["executions"][0]["metrics"]["write"]["numOutputRows"] == 7
+
+
+def test_such_a_plan_is_drawn_as_any_other(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    take(headwater, *REVENUE)
+    page = get(client, "/graph/plans/r-1", layout="true")
+    kinds = [one["kind"] for one in page["operations"]]
+    assert kinds == ["read", "read", "transform", "write"]
+    assert all({"x", "y", "width", "height"} <= one.keys() for one in page["operations"])
+    ids = [one["id"] for one in page["operations"]]
+    assert page["edges"] == [
+        {"from": ids[0], "to": ids[2]}, {"from": ids[1], "to": ids[2]},
+        {"from": ids[2], "to": ids[3]},
+    ]  # fmt: skip
+    written = {c["name"]: c["expression"] for c in page["operations"][-1]["schema"]}
+    assert written == {"day": None, "total": "sum(amount)"}
+
+
+def test_the_raw_events_come_with_the_document_by_event_time(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, REVENUE[1], REVENUE[0])
+    for asked in ("r-1", "run:r-1"):
+        page = get(client, f"/graph/plans/{asked}", document="true")
+        assert page["document"] == REVENUE
+    assert "document" not in get(client, "/graph/plans/r-1")
+
+
+def test_a_plan_that_only_reads_and_one_that_was_declared_open(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    declared = {
+        "eventTime": "2026-03-01T08:00:00Z",
+        "job": {"namespace": "etl", "name": "by hand", "facets": {"note": {"by": "ana"}}},
+        "inputs": [table("orders", "day")],
+        "outputs": [table("copy", "day")],
+    }
+    take(headwater, event("r-2", "COMPLETE", "10:00:00", inputs=[table("orders")]), declared)
+    reading = get(client, "/graph/plans/r-2")
+    assert reading["target"] is None
+    assert [one["kind"] for one in reading["operations"]] == ["read", "transform"]
+    (listed,) = job_page(client, "by hand")["plans"]
+    page = get(client, f"/graph/plans/{listed['id']}")
+    assert (page["origin"], page["sources"][0]["origin"]) == ("declared", "declared")
+    assert page["openlineage"]["jobFacets"] == {"note": {"by": "ana"}}
+    assert page["openlineage"]["runId"] == ""
+
+
+def test_explicit_lineage_names_the_jobs_that_a_plan_goes_by(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    source = {"type": "JOB", "namespace": "etl", "name": "feeder"}
+    entry = {
+        "type": "DATASET", "namespace": LAKE, "name": "v",
+        "fields": {"k": {"inputs": [source]}},
+    }  # fmt: skip
+    facets = {"lineage": {"entries": [entry]}}
+    take(headwater, event("r-3", "COMPLETE", "10:00:00", job_facets=facets, outputs=[table("v")]))
+    page = get(client, "/graph/plans/r-3")
+    assert page["origin"] == "explicit"
+    assert [(one["job"]["name"], one["column"]) for one in page["links"]] == [("feeder", "k")]
+
+
+def test_lineage_that_a_dataset_tells_without_a_job_has_a_plan_too(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    source = {"type": "DATASET", "namespace": LAKE, "name": "orders"}
+    told = table("report", "k", lineage={"inputs": [source]})
+    take(headwater, {"eventTime": "2026-03-01T08:00:00Z", "dataset": told})
+    (job,) = get(client, "/graph/jobs")["items"]
+    (plan,) = get(client, f"/graph/jobs/{job['id']}")["plans"]
+    page = get(client, f"/graph/plans/{plan['id']}", document="true")
+    assert (page["name"], page["origin"]) == (f"{LAKE}/report", "explicit")
+    assert [(one["label"], one["origin"]) for one in page["sources"]] == [("orders", "explicit")]
+    assert page["document"][0]["dataset"]["name"] == "report"
+    assert page["openlineage"]["datasets"][-1]["columns"][0]["name"] == "k"
+
+
+def test_a_run_that_writes_two_tables_has_two_plans_with_their_own_reads(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    outputs = [
+        table(name, "k", columnLineage={
+            "fields": {"k": {"inputFields": [field(of, "k", "DIRECT", "IDENTITY")]}}
+        })
+        for name, of in (("one", "a"), ("two", "b"))
+    ]  # fmt: skip
+    take(headwater, event("r-4", "COMPLETE", "10:00:00", outputs=outputs))
+    plans = job_page(client)["plans"]
+    found = {}
+    for plan in plans:
+        page = get(client, f"/graph/plans/{plan['id']}")
+        found[page["target"]["label"]] = [one["label"] for one in page["sources"]]
+    assert found == {"one": ["a"], "two": ["b"]}
+    assert get(client, "/graph/plans/r-4")["otherPlans"] == 1
+
+
+def test_an_unknown_plan_is_not_found(client: FlaskClient) -> None:
+    for plan in ("nobody", "lp_" + "0" * 32, "xp_" + "0" * 32):
+        assert client.get(f"/graph/plans/{plan}").status_code == 404
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+DAG = [
+    event("dag", "START", "09:00:00", "nightly"),
+    event("t-1", "START", "09:01:00", "nightly.extract", run_facets=below("dag", "nightly")),
+    event("t-1", "FAIL", "09:02:00", "nightly.extract", run_facets={
+        **below("dag", "nightly"), "errorMessage": {"message": "no space"},
+    }),
+    event("t-2", "START", "09:03:00", "nightly.load", run_facets=below("dag", "nightly")),
+    event("app", "START", "09:04:00", "spark app", run_facets=below("t-2", "nightly.load")),
+    event("app", "RUNNING", "09:05:00", "spark app", run_facets=below("t-2", "nightly.load")),
+]  # fmt: skip
+DONE = [
+    event("app", "COMPLETE", "09:06:00", "spark app", outputs=[table("out")]),
+    event("dag", "COMPLETE", "09:10:00", "nightly"),
+]
+
+
+def test_a_dag_its_tasks_and_their_applications_are_one_tree(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, *DAG)
+    tree = get(client, "/graph/runs/dag", at="2026-03-01T09:05:30Z")
+    assert (tree["state"], tree["rolledUp"]) == ("running", "failed")
+    assert tree["below"] == {"failed": 1, "running": 2}
+    names = {one["runId"]: one for one in tree["children"]}
+    assert list(names) == ["t-1", "t-2"]
+    assert names["t-1"]["error"] == "no space"
+    assert [one["runId"] for one in names["t-2"]["children"]] == ["app"]
+    app = get(client, "/graph/runs/app", at="2026-03-01T09:05:30Z")
+    assert [one["runId"] for one in app["ancestors"]] == ["t-2", "dag"]
+    assert (app["parent"]["runId"], app["root"]["runId"]) == ("t-2", "dag")
+
+
+def test_a_run_that_never_ended_is_closed_by_the_run_above_it(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, *DAG, *DONE)
+    tree = get(client, "/graph/runs/dag")
+    # The run says itself how it ended: a failed task may have been tried again.
+    assert (tree["state"], tree["rolledUp"], tree["closed"]) == ("completed", "completed", "")
+    assert tree["below"] == {"aborted": 1, "completed": 1, "failed": 1}
+    (task,) = [one for one in tree["children"] if one["runId"] == "t-2"]
+    assert (task["state"], task["closed"], task["endedAt"]) == (
+        "aborted", "parent", "2026-03-01T09:10:00.000Z",
+    )  # fmt: skip
+
+
+def test_a_run_without_a_word_for_a_day_is_stale_when_it_is_asked_for_later(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, event("r", "START", "09:00:00"))
+    assert get(client, "/graph/runs/r")["state"] == "running"
+    later = get(client, "/graph/runs/r", at="2026-03-02T09:00:01Z")
+    assert (later["state"], later["closed"]) == ("aborted", "stale")
+
+
+def test_the_history_of_a_run_has_every_event_by_its_time(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, *reversed([*DAG, *DONE]))
+    run = get(client, "/graph/runs/app")
+    assert [(one["type"], one["at"][11:16]) for one in run["history"]] == [
+        ("START", "09:04"), ("RUNNING", "09:05"), ("COMPLETE", "09:06"),
+    ]  # fmt: skip
+    assert run["history"][0]["producer"] == PRODUCER
+    assert [one["target"]["label"] for one in run["items"]] == ["out"]
+    assert "parent" in run["facets"]
+
+
+def test_a_run_is_found_by_each_of_its_ids(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    take(headwater, *DAG, *DONE)
+    run = get(client, "/graph/runs/app")
+    for key in (run["id"], run["run"]):
+        assert get(client, f"/graph/runs/{key}") == run
+
+
+def test_a_parent_that_never_reported_itself_is_known_by_its_children(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, *DAG[1:])
+    tree = get(client, "/graph/runs/dag")
+    assert (tree["known"], tree["state"], tree["rolledUp"]) == (False, "failed", "failed")
+    assert tree["job"]["name"] == "nightly"
+    assert [one["runId"] for one in tree["children"]] == ["t-1", "t-2"]
+    assert get(client, "/graph/runs/t-1")["parent"]["known"] is False
+
+
+def test_a_run_is_nothing_before_it_started(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    take(headwater, *DAG)
+    early = client.get("/graph/runs/dag", query_string={"at": "2026-03-01T08:59:59Z"})
+    assert early.status_code == 404
+    assert get(client, "/graph/runs/dag", at="2026-03-01T09:00:00Z")["children"] == []
+
+
+def test_a_clock_that_is_ahead_hides_no_run(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    take(headwater, event("late", "START", "23:59:00"))  # after NOW
+    assert get(client, "/graph/runs/late")["state"] == "running"
+
+
+def test_a_root_that_is_known_by_name_alone_is_told(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    facet = below("t-2", "nightly.load")
+    facet["parent"]["root"] = {
+        "run": {"runId": "dag"}, "job": {"namespace": "etl", "name": "nightly"}
+    }  # fmt: skip
+    take(headwater, DAG[0], event("app", "START", "09:04:00", "spark app", run_facets=facet))
+    run = get(client, "/graph/runs/app")
+    assert (run["parent"]["runId"], run["parent"]["known"]) == ("t-2", False)
+    assert (run["root"]["runId"], run["root"]["known"]) == ("dag", True)
+
+
+def test_parents_in_a_circle_end_the_tree(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    take(
+        headwater,
+        event("a", "START", "09:00:00", run_facets=below("b", "load")),
+        event("b", "START", "09:00:00", run_facets=below("a", "load")),
+        event("c", "START", "09:00:00", run_facets=below("c", "load")),
+    )
+    tree = get(client, "/graph/runs/a")
+    assert [one["runId"] for one in tree["children"]] == ["b"]
+    assert tree["children"][0]["children"] == []
+    assert get(client, "/graph/runs/c")["children"] == []
+
+
+def test_a_tree_of_too_many_runs_says_so(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    tasks = [
+        event(f"t{n}", "START", "09:01:00", "task", run_facets=below("dag", "nightly"))
+        for n in range(501)
+    ]
+    take(headwater, event("dag", "START", "09:00:00", "nightly"), *tasks)
+    tree = get(client, "/graph/runs/dag")
+    assert (len(tree["children"]), tree["partial"]) == (500, {"reason": "runs", "limit": 500})
+
+
+def test_an_unknown_run_is_not_found(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    take(headwater, *DAG)
+    for run in ("nobody", "run_" + "0" * 32, "sub_" + "0" * 32):
+        assert client.get(f"/graph/runs/{run}").status_code == 404
+
+
+def test_a_job_lists_its_runs_with_what_they_are_and_those_that_go_on(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(
+        headwater,
+        event("done", "COMPLETE", "08:00:00", outputs=[table("out")]),
+        event("gone", "ABORT", "08:30:00", outputs=[table("out")]),
+        event("on", "START", "09:00:00"),
+    )
+    page = get(client, f"/graph/jobs/{identity.job_id('etl', 'load')}/runs")
+    assert [(run["told"]["runId"], run["state"]) for run in page["items"]] == [
+        ("gone", "aborted"), ("done", "completed"),
+    ]  # fmt: skip
+    assert [(run["runId"], run["state"]) for run in page["open"]] == [("on", "running")]
+
+
+# --- what facets say -----------------------------------------------------------------------------
+
+
+def test_a_job_page_tells_producer_type_owners_code_and_every_facet(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    facets = {
+        "jobType": {"processingType": "BATCH", "integration": "AIRFLOW", "jobType": "TASK"},
+        "ownership": {"owners": [{"name": "finance", "type": "TEAM"}, {"nobody": 1}]},
+        "tags": {"tags": [{"key": "pii", "value": "true", "source": "CONFIG"}]},
+        "documentation": {"description": "Loads orders."},
+        "sql": {"query": "insert into t select 1"},
+        "sourceCode": {"language": "python", "sourceCode": "print()"},
+        "sourceCodeLocation": {"type": "git", "url": "javascript:alert(1)", "path": "a.py"},
+        "acme_cost": {"dollars": 3},
+    }
+    take(headwater, event("r", "COMPLETE", "10:00:00", job_facets=facets, outputs=[table("t")]))
+    page = job_page(client)
+    assert page["producer"] == "openlineage-python 1.54.0"
+    said = page["about"]["described"]
+    assert (said["processingType"], said["integration"], said["jobType"]) == (
+        "BATCH", "AIRFLOW", "TASK",
+    )  # fmt: skip
+    assert said["owners"] == [{"name": "finance", "type": "TEAM"}]
+    assert said["tags"][0]["key"] == "pii"
+    assert said["documentation"] == "Loads orders."
+    assert said["sql"] == {"language": "", "text": "insert into t select 1"}
+    assert said["sourceCode"] == {"language": "python", "text": "print()"}
+    assert said["sourceCodeLocation"]["link"] == "", "no browser is sent there"
+    by_name = {one["name"]: one for one in page["about"]["facets"]}
+    assert by_name["acme_cost"]["body"] == {"dollars": 3}
+    assert by_name["acme_cost"]["run"]["runId"] == "r"
+
+
+def test_a_facet_in_force_is_that_of_the_time_asked(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    def owned(run: str, clock: str, facet: Json) -> Json:
+        return event(run, "COMPLETE", clock, job_facets={"ownership": facet}, outputs=[table("t")])
+
+    take(
+        headwater,
+        owned("a", "08:00:00", {"owners": [{"name": "first"}]}),
+        owned("b", "09:00:00", {"owners": [{"name": "second"}]}),
+        owned("c", "10:00:00", {"_deleted": True}),
+    )
+
+    def owners(at: str) -> list[str]:
+        described = job_page(client, at=at)["about"]["described"]
+        return [owner["name"] for owner in described["owners"]]
+
+    times = ("07:59:59", "08:00:00", "09:30:00", "10:00:00")
+    found = [owners(f"2026-03-01T{clock}Z") for clock in times]
+    assert found == [[], ["first"], ["second"], []]
+    history = get(client, f"/graph/jobs/{identity.job_id('etl', 'load')}/facets", name="ownership")
+    assert [(one["run"]["runId"], one["deleted"]) for one in history["items"]] == [
+        ("c", True), ("b", False), ("a", False),
+    ]  # fmt: skip
+
+
+def test_a_dataset_page_tells_owners_versions_statistics_and_its_columns_tags(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    told = table(
+        "t", "id", "mail",
+        ownership={"owners": [{"name": "crm"}]},
+        tags={"tags": [
+            {"key": "pii", "value": "yes", "source": "USER", "field": "MAIL"},
+            {"key": "gold", "value": "1", "source": "USER"},
+        ]},
+        documentation={"description": "Customers."},
+        storage={"storageLayer": "iceberg", "fileFormat": "parquet"},
+        version={"datasetVersion": "42"},
+        lifecycleStateChange={"lifecycleStateChange": "OVERWRITE"},
+        datasetType={"datasetType": "TABLE"},
+        usage={"outputFacets": {"outputStatistics": {"rowCount": 9}}},
+    )  # fmt: skip
+    told["facets"]["schema"]["fields"][0]["description"] = "the key"
+    take(headwater, event("r", "COMPLETE", "10:00:00", outputs=[told]))
+    page = dataset_page(client, "t")
+    said = page["about"]["described"]
+    assert [owner["name"] for owner in said["owners"]] == ["crm"]
+    assert [tag["key"] for tag in said["tags"]] == ["gold"]
+    assert (said["documentation"], said["storage"], said["datasetType"]) == (
+        "Customers.", "iceberg parquet", "TABLE",
+    )  # fmt: skip
+    about = page["about"]
+    assert about["versions"][0]["body"] == {"datasetVersion": "42"}
+    assert about["lifecycle"][0]["body"]["lifecycleStateChange"] == "OVERWRITE"
+    assert about["statistics"][0]["body"] == {"rowCount": 9}
+    identifier, mail = page["schema"]["columns"]
+    assert (identifier["description"], identifier["tags"]) == ("the key", [])
+    assert [tag["key"] for tag in mail["tags"]] == ["pii"]
+
+
+# --- quality -------------------------------------------------------------------------------------
+
+
+def checked(run: str, clock: str, job: str, success: bool, column: str = "id") -> Json:
+    one = {"assertion": "not_null", "success": success, "column": column, "severity": "error"}
+    facet = {"dataQualityAssertions": {"assertions": [one]}}
+    return event(run, "COMPLETE", clock, job, inputs=[table("t", usage={"inputFacets": facet})])
+
+
+def mark(client: FlaskClient, **query: Any) -> Any:
+    reply = get(client, "/graph/lineage", node=f"dataset:{LAKE}/t", depth=0, **query)
+    return reply["nodes"][0].get("quality")
+
+
+def test_a_dataset_is_marked_failed_with_the_check_that_failed(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, event("w", "COMPLETE", "08:00:00", outputs=[table("t", "id")]))
+    assert mark(client) is None
+    take(headwater, checked("a", "09:00:00", "check ids", success=False))
+    found = mark(client)
+    assert (found["state"], found["checks"], found["failures"]) == ("failed", 1, 1)
+    (failed,) = found["failed"]
+    assert (failed["assertion"], failed["column"], failed["job"]["name"]) == (
+        "not_null", "id", "check ids",
+    )  # fmt: skip
+    overview = get(client, "/graph/overview")["nodes"]
+    assert [one["quality"]["state"] for one in overview if "quality" in one] == ["failed"]
+
+
+def test_the_mark_is_that_of_the_time_and_no_job_speaks_for_another(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(
+        headwater,
+        checked("c", "11:00:00", "check ids", success=True),
+        checked("a", "09:00:00", "check ids", success=False),
+        checked("b", "10:00:00", "check names", success=False, column="name"),
+    )
+    states = {
+        clock: (found := mark(client, at=f"2026-03-01T{clock}:00Z"))
+        and (found["state"], [one["column"] for one in found["failed"]])
+        for clock in ("08:59", "09:00", "10:00", "11:00")
+    }
+    assert states == {
+        "08:59": None, "09:00": ("failed", ["id"]), "10:00": ("failed", ["id", "name"]),
+        "11:00": ("failed", ["name"]),
+    }  # fmt: skip
+    page = dataset_page(client, "t")["about"]["quality"]
+    assert [(one["column"], one["passed"]) for one in page["checks"]] == [
+        ("name", False), ("id", True),
+    ]  # fmt: skip
+    history = get(
+        client, f"/graph/datasets/{identity.dataset_id('', f'{LAKE}/t')}/facets",
+        name="dataQualityAssertions", limit=2,
+    )  # fmt: skip
+    assert [one["run"]["runId"] for one in history["items"]] == ["c", "b"]
+    assert (history["total"], history["next"] is None) == (3, False)
+
+
+def test_a_hidden_job_is_named_by_no_check_and_no_tree(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, checked("a", "09:00:00", "check ids", success=False), *DAG)
+    for name in ("check ids", "nightly.extract"):
+        order = {"command": "hide", "node": f"job:etl/{name}"}
+        assert client.post("/commands", json=order).status_code < 300
+        headwater.project()
+    found = mark(client)
+    assert (found["state"], found["failed"][0]["job"]) == ("failed", None)
+    assert "check ids" not in str(dataset_page(client, "t")["about"])
+    tree = get(client, "/graph/runs/dag")
+    assert [one["runId"] for one in tree["children"]] == ["t-2"]
+
+
+# --- hostile facets ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("odd", [None, 1, "x", [], [1], {"a": 1}, [{"success": "yes"}], [[]]])
+def test_facets_of_any_shape_open_every_page(
+    headwater: SmallHeadwater, client: FlaskClient, odd: Any
+) -> None:
+    named = (
+        ("ownership", "owners"), ("tags", "tags"), ("dataQualityAssertions", "assertions"),
+        ("sql", "query"), ("documentation", "description"), ("sourceCodeLocation", "url"),
+        ("storage", "fileFormat"), ("hierarchy", "hierarchy"), ("version", "datasetVersion"),
+        ("processing_engine", "name"), ("dataQualityMetrics", "rowCount"),
+    )  # fmt: skip
+    facets = {name: {key: odd} for name, key in named}
+    take(
+        headwater,
+        event("r", "COMPLETE", "10:00:00", job_facets=facets, run_facets=facets,
+              inputs=[table("t", **facets, usage={"inputFacets": facets})],
+              outputs=[table("u", **facets)]),
+    )  # fmt: skip
+    job_page(client)
+    dataset_page(client, "t")
+    get(client, "/graph/plans/r")
+    get(client, "/graph/runs/r")
+    get(client, "/graph/overview")
+    get(client, "/consumer/execution-events")
+
+
+# --- Spline's viewers ----------------------------------------------------------------------------
+
+
+def test_spline_s_lists_and_overviews_have_the_runs_too(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    tags = {"tags": {"tags": [{"key": "team", "value": "red", "source": "CONFIG"}]}}
+    done = {**REVENUE[1]}
+    done["run"] = {"runId": "R-1", "facets": tags}
+    take(headwater, done)
+    listed = get(client, "/consumer/execution-events", searchTerm="REVENUE")
+    (item,) = listed["items"]
+    assert listed["totalCount"] == 1
+    assert (item["applicationName"], item["dataSourceUri"]) == ("load", f"{LAKE}/revenue")
+    assert (item["labels"], item["append"]) == ({"team": ["red"]}, True)
+    assert get(client, "/consumer/execution-events", searchTerm="nothing")["items"] == []
+    (source,) = [
+        one
+        for one in get(client, "/consumer/data-sources")["items"]
+        if one["dataSourceName"] == "revenue"
+    ]
+    assert source["executionEventId"] == item["executionEventId"]
+    overview = get(client, "/consumer/lineage-overview", eventId=item["executionEventId"])
+    names = {node["name"] for node in overview["graph"]["nodes"]}
+    assert {f"{LAKE}/revenue", f"{LAKE}/orders", "load"} <= names
+    assert overview["graph"]["nodes"][-1]["_id"] == item["executionPlanId"]
+    for field_name in ("applicationName", "frameworkName", "dataSourceType"):
+        get(client, "/consumer/execution-events", sortField=field_name, sortOrder="asc")
+
+
+def test_spline_s_viewer_opens_such_a_plan(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    take(headwater, *REVENUE)
+    (item,) = get(client, "/consumer/execution-events")["items"]
+    plan = item["executionPlanId"]
+    page = get(client, "/consumer/lineage-detailed", execId=plan)
+    assert page == get(client, f"/consumer/execution-plans/{plan}")
+    shown = page["executionPlan"]
+    assert (shown["name"], shown["systemInfo"]) == ("load", {"name": "spark", "version": "3.5.1"})
+    assert shown["output"]["source"] == f"{LAKE}/revenue"
+    assert [one["_type"] for one in page["graph"]["nodes"]] == [
+        "Read", "Read", "Transformation", "Write",
+    ]  # fmt: skip
+    for node in page["graph"]["nodes"]:
+        get(client, f"/consumer/operations/{node['_id']}")
+    (total,) = [one for one in shown["extra"]["attributes"] if one["name"] == "total"]
+    found = get(client, "/consumer/attribute-lineage-and-impact", attributeId=total["id"])
+    assert [node["name"] for node in found["lineage"]["nodes"]] == ["amount", "total"]
+    sources = get(client, f"/consumer/execution-plans/{plan}/data-sources", access="read")
+    assert sorted(sources) == [f"{LAKE}/orders", f"{LAKE}/rates"]
+
+
+def test_a_plan_that_only_reads_is_none_for_spline(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, event("r-2", "COMPLETE", "10:00:00", inputs=[table("orders")]))
+    (plan,) = job_page(client)["plans"]
+    assert client.get(f"/consumer/execution-plans/{plan['id']}").status_code == 404
+
+
+# --- the described shapes ------------------------------------------------------------------------
+
+
+def test_replies_have_the_shape_that_the_openapi_document_describes(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, *DAG, *DONE, *REVENUE)
+    assert RunTreeReply().load(get(client, "/graph/runs/dag"))
+    assert PlanReply().load(get(client, "/graph/plans/r-1"))
+    dataset = identity.dataset_id("", f"{LAKE}/revenue")
+    assert FacetsReply().load(get(client, f"/graph/datasets/{dataset}/facets"))
+
+
+@pytest.mark.parametrize(
+    "path", ["runs/dag?depth=1", "datasets/{ds}/facets?kind=run", "jobs/{job}/facets?limit=0"]
+)
+def test_a_parameter_that_means_nothing_is_refused(
+    headwater: SmallHeadwater, client: FlaskClient, path: str
+) -> None:
+    take(headwater, *DAG, *REVENUE)
+    known = {
+        "ds": identity.dataset_id("", f"{LAKE}/revenue"),
+        "job": identity.job_id("etl", "load"),
+    }
+    assert client.get(f"/graph/{path.format(**known)}").status_code == 400
+
+
+@pytest.mark.parametrize("path", ["datasets/ds_{0}/facets", "jobs/job_{0}/facets", "jobs/x/facets"])
+def test_facets_of_what_nobody_knows_are_not_found(client: FlaskClient, path: str) -> None:
+    assert client.get(f"/graph/{path.format('0' * 32)}").status_code == 404

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkWords, numbers, qualityWords } from '../../frontend/js/facets.js';
+
+const failed = { assertion: 'not_null', column: 'id' };
+
+test('what failed is told with its column, where there is one', () => {
+  assert.equal(checkWords(failed), 'not_null on id');
+  assert.equal(checkWords({ assertion: 'row_count', column: null }), 'row_count');
+});
+
+test('a mark is told in words: what failed first, and how much more did', () => {
+  assert.equal(qualityWords(undefined), '');
+  assert.equal(qualityWords({ state: 'passed', failed: [], failures: 0 }), 'checks passed');
+  assert.equal(
+    qualityWords({ state: 'failed', failed: [failed], failures: 1 }),
+    'checks failed: not_null on id',
+  );
+  assert.equal(
+    qualityWords({ state: 'failed', failed: [failed], failures: 31 }),
+    'checks failed: not_null on id and 30 more',
+  );
+});
+
+test('of a body the numbers are told', () => {
+  assert.equal(numbers({ rowCount: 9, size: 70, name: 'x', columnMetrics: {} }), 'rowCount 9, size 70');
+});

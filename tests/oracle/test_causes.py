@@ -1,0 +1,72 @@
+"""What changed upstream since the last good run, on histories that nobody would think of."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from graph_model import labels
+from graph_model.answers import Answers
+from graph_model.difference.causes import FAILED_RUN, rank
+from graph_model.difference.questions import Differences
+from graph_model.difference.upstream import Upstream, UpstreamChanges
+from graph_model.view import iso
+from tests.oracle.comparison import datasets_of, node_id, projected
+from tests.oracle.documents import START
+from tests.oracle.generation import JOBS, new_history
+from tests.oracle.histories import History
+from tests.projections import SmallHeadwater
+
+seeds = given(st.integers(0, 2**32))
+quick = settings(deadline=None, max_examples=20, phases=(Phase.reuse, Phase.generate))
+
+
+def asked(headwater: SmallHeadwater, history: History, since: int | None) -> list[UpstreamChanges]:
+    """The changes of every job and dataset of the history."""
+    answers = Answers(headwater.graph, headwater.catalogue, headwater.journal)
+    differences = Differences(answers, headwater.graph, headwater.catalogue)
+    used = sorted({plan.job for plan in history.plans.values()} & set(JOBS))
+    nodes = [f"job:{job}" for job in used] + [f"dataset:{name}" for name in datasets_of(history)]
+    return [
+        Upstream(differences, headwater.graph, headwater.catalogue).changes(
+            node_id(node), since=since, at=since, depth=10, limit=500
+        )
+        for node in nodes
+    ]
+
+
+@seeds
+@quick
+def test_a_run_is_compared_with_a_good_one_before_it(seed: int) -> None:
+    history = new_history(Random(seed))
+    headwater = projected(history)
+    for found in asked(headwater, history, None):
+        if found.reference is None or found.subject is None:
+            assert found.causes == ()
+            continue
+        assert found.reference.state == labels.COMPLETED
+        assert found.reference.at < found.subject.at
+        assert (found.since, found.until) == (found.reference.at, found.subject.at)
+        assert list(found.causes) == rank(found.causes)
+        for cause in found.causes:
+            assert cause.reason
+            assert cause.distance >= 0
+            if cause.kind == FAILED_RUN:
+                assert found.since < (iso(cause.at) or "") <= found.until
+    headwater.close()
+
+
+@seeds
+@quick
+def test_between_a_time_and_itself_nothing_upstream_of_a_good_run_has_changed(seed: int) -> None:
+    random = Random(seed)
+    history = new_history(random)
+    headwater = projected(history)
+    moment = START + random.randint(0, 12_000)
+    for found in asked(headwater, history, moment):
+        same = found.subject and found.reference and found.subject.run == found.reference.run
+        if same and found.subject == found.reference:
+            assert [one.kind for one in found.causes if one.kind != "late"] == []
+    headwater.close()

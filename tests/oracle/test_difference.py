@@ -1,0 +1,176 @@
+"""Laws of the difference of two answers, on histories that nobody would think of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from graph_model.answers import Answers
+from graph_model.difference.graph import (
+    SCHEMA,
+    Edge,
+    ElementChange,
+    GraphDifference,
+    GraphSide,
+    compare_graphs,
+    edge_contents,
+    focus_on_changes,
+    node_contents,
+)
+from graph_model.difference.plan import compare_plans
+from graph_model.difference.questions import Differences, TimeDifference
+from graph_model.difference.schema import ADDED, CHANGED, REMOVED
+from graph_model.lineage import Question
+from graph_model.store import Direction
+from graph_model.view import ColumnEdgeView
+from tests.oracle.comparison import node_id, projected
+from tests.oracle.documents import START, plan_uuid
+from tests.oracle.generation import new_history, some_question, times_of
+from tests.oracle.histories import Asked, History
+
+seeds = given(st.integers(0, 2**32))
+quick = settings(deadline=None, max_examples=20, phases=(Phase.reuse, Phase.generate))
+_MIRRORED = {ADDED: REMOVED, REMOVED: ADDED, CHANGED: CHANGED}
+
+
+class Compared:
+    """One question at two times on one generated history, compared both ways."""
+
+    def __init__(self, seed: int) -> None:
+        random = Random(seed)
+        self.history: History = new_history(random, names=False)
+        headwater = projected(self.history)
+        answers = Answers(headwater.graph, headwater.catalogue, headwater.journal)
+        self._differences = Differences(answers, headwater.graph, headwater.catalogue)
+        asked = some_question(random, self.history)
+        times = [random.choice(times_of(self.history)) for _ in range(2)]
+        self.forth = self._compare(asked, times[0], times[1])
+        self.back = self._compare(asked, times[1], times[0])
+        self.plans = [answers.plan(plan_uuid(one), at=None, document=False, layout=False)
+                      for one in random.sample(sorted(self.history.plans), 2)]  # fmt: skip
+        headwater.close()
+
+    def _compare(self, asked: Asked, before: int | None, after: int | None) -> TimeDifference:
+        times = [None if one is None else START + one for one in (before, after)]
+        question = Question(
+            node="",
+            direction=Direction(asked.direction),
+            depth=asked.depth,
+            columns=True,
+            indirect=asked.indirect,
+            limit=1_000,
+        )
+        node = node_id(asked.node)
+        return self._differences.between((node, node), (times[0], times[1]), question)
+
+
+def ends(edge: Edge) -> tuple[str, ...]:
+    kind = (edge.kind, edge.how) if isinstance(edge, ColumnEdgeView) else ()
+    return (edge.source, edge.target, *kind)
+
+
+def contents(view: Any) -> dict[Any, Mapping[str, Any]]:
+    """What is compared of every element; schemas have a law of their own."""
+    nodes = {node.id: dict(node_contents(node, {})) for node in view.nodes}
+    for one in nodes.values():
+        one.pop(SCHEMA, None)
+    return {**nodes, **{ends(edge): dict(edge_contents(edge)) for edge in view.edges}}
+
+
+def applied(view: Any, difference: GraphDifference) -> dict[Any, Mapping[str, Any]]:
+    """The contents of the first answer with the difference applied to them."""
+    found = contents(view)
+    nodes = {node.id: node for node in difference.merged.nodes}
+    edges = {edge.id: edge for edge in difference.merged.edges}
+    for change in difference.nodes:
+        _apply(found, change.id, change, node_contents(nodes[change.id], {}), change.id)
+    for change in difference.edges:
+        edge = edges[change.id]
+        _apply(found, _former(edge, change), change, edge_contents(edge), ends(edge))
+    return found
+
+
+def _former(edge: Edge, change: ElementChange) -> tuple[str, ...]:
+    how = [one.before for one in change.fields if one.field == "how"]
+    return (*ends(edge)[:-1], *how) if how else ends(edge)
+
+
+def _apply(found: Any, old: Any, change: ElementChange, whole: Mapping[str, Any], new: Any) -> None:
+    if change.change == ADDED:
+        found[new] = {key: value for key, value in whole.items() if key != SCHEMA}
+        return
+    former = found.pop(old)
+    if change.change == CHANGED:
+        fields = {one.field: one.after for one in change.fields if one.field != SCHEMA}
+        found[new] = former | fields
+
+
+@seeds
+@quick
+def test_an_answer_does_not_differ_from_itself(seed: int) -> None:
+    found = Compared(seed).forth
+    for view in (found.before, found.after):
+        same = compare_graphs(GraphSide(view), GraphSide(view))
+        assert (same.nodes, same.edges) == ((), ())
+        assert focus_on_changes(same).nodes == ()
+
+
+@seeds
+@quick
+def test_the_other_way_round_is_the_mirror_image(seed: int) -> None:
+    compared = Compared(seed)
+
+    def told(found: TimeDifference, *, mirrored: bool) -> set[Any]:
+        edges = {edge.id: edge for edge in found.difference.merged.edges}
+        said = set()
+        for one in (*found.difference.nodes, *found.difference.edges):
+            fields = frozenset(
+                (f.field, str((f.after, f.before) if mirrored else (f.before, f.after)))
+                for f in one.fields
+            )
+            key = ends(edges[one.id])[:3] if one.id in edges else one.id
+            said.add((key, _MIRRORED[one.change] if mirrored else one.change, fields))
+        return said
+
+    assert told(compared.forth, mirrored=False) == told(compared.back, mirrored=True)
+
+
+@seeds
+@quick
+def test_the_first_answer_with_the_difference_applied_is_the_second(seed: int) -> None:
+    found = Compared(seed).forth
+    assert applied(found.before, found.difference) == contents(found.after)
+
+
+@seeds
+@quick
+def test_every_added_or_removed_element_says_who_told_it(seed: int) -> None:
+    found = Compared(seed).forth
+    for change in found.difference.edges:
+        sides = found.evidence[change.id]
+        told = sides.before if change.change == REMOVED else sides.after
+        assert told, change
+        assert all(one.execution and one.job for one in told)
+
+
+@seeds
+@quick
+def test_a_plan_does_not_differ_from_itself_and_two_plans_mirror_each_other(seed: int) -> None:
+    one, other = Compared(seed).plans
+    assert compare_plans(one, one).is_empty
+    forth, back = compare_plans(one, other), compare_plans(other, one)
+    assert forth.is_empty == back.is_empty
+
+    def told(found: Any, first: str, second: str) -> set[Any]:
+        return {
+            (getattr(o, first), getattr(o, second), len(o.properties), len(o.columns))
+            for o in found.operations
+        }
+
+    assert told(forth, "before", "after") == told(back, "after", "before")
+    assert {s.id for s in forth.sources_added} == {s.id for s in back.sources_removed}
+    assert len(forth.columns) == len(back.columns)

@@ -1,0 +1,82 @@
+"""Laws of the difference of two plans, on plans that real agents sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from graph_model.answers import Answers, PlanPage
+from graph_model.difference.plan import PlanDifference, compare_plans
+from graph_model.errors import InvalidInput
+from graph_model.store import DocumentKind
+from tests.captures import load, names
+from tests.projections import SmallHeadwater, small_headwater, submission
+
+_IDS = re.compile(r'"(op|attr|expr)-(\d+)"')
+_RENAMED = "0badcafe-0000-5000-8000-"
+
+
+def renumbered(document: Any) -> Any:
+    """The same plan under other ids, as another session of the same job would send it."""
+    text = _IDS.sub(lambda one: f'"{one[1]}-{1000 + int(one[2])}"', json.dumps(document))
+    return {**json.loads(text), "id": _RENAMED + document["id"].replace("-", "")[-12:]}
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[list[tuple[PlanPage, PlanPage]]]:
+    """Every captured plan of API 1.2 with itself renumbered."""
+    headwater = small_headwater()
+    documents = [
+        exchange.document
+        for name in names()
+        for exchange in load(name)
+        if exchange.kind == "plan" and "v1.2" in exchange.content_type
+    ]
+    sent = [(document, renumbered(document)) for document in documents]
+    for pair in sent:
+        _accept(headwater, *pair)
+    headwater.project()
+    answers = Answers(headwater.graph, headwater.catalogue, headwater.journal)
+    yield [
+        (
+            answers.plan(one["id"], at=None, document=False, layout=False),
+            answers.plan(other["id"], at=None, document=False, layout=False),
+        )
+        for one, other in sent
+    ]
+    headwater.close()
+
+
+def _accept(headwater: SmallHeadwater, *documents: Any) -> None:
+    for document in documents:
+        try:
+            headwater.accept(submission(DocumentKind.PLAN, document))
+        except InvalidInput as error:  # a capture that nobody could send
+            pytest.fail(f"{document['id']}: {error}")
+
+
+def told(found: PlanDifference, first: str, second: str) -> set[Any]:
+    return {(getattr(one, first), getattr(one, second)) for one in found.operations}
+
+
+def test_a_plan_under_other_ids_is_the_same_plan(pages: list[tuple[PlanPage, PlanPage]]) -> None:
+    assert len(pages) > 20
+    for one, other in pages:
+        for found in (compare_plans(one, one), compare_plans(one, other)):
+            assert found.is_empty, (one.plan_id, found.summary)
+            assert all(step.before and step.after for step in found.operations)
+
+
+def test_any_two_plans_mirror_each_other(pages: list[tuple[PlanPage, PlanPage]]) -> None:
+    plans = [page for page, _ in pages]
+    for one, other in zip(plans, plans[1:] + plans[:1], strict=True):
+        forth, back = compare_plans(one, other), compare_plans(other, one)
+        assert told(forth, "before", "after") == told(back, "after", "before")
+        assert len(forth.summary) == len(back.summary)
+        counted = [sorted(step.change or "" for step in found.columns) for found in (forth, back)]
+        swapped = {"added": "removed", "removed": "added"}
+        assert counted[0] == sorted(swapped.get(one, one) for one in counted[1])

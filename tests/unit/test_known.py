@@ -1,0 +1,144 @@
+"""What is known to be written is not written again, and nothing is believed for too long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graph_model import labels
+from graph_model.errors import GraphUnavailable
+from graph_model.facts import Facts
+from graph_model.projection.known import Known
+from graph_model.projector import WRITER_KEY
+from graph_model.store import DocumentKind, Submission
+from tests.projections import SmallHeadwater, small_headwater, submission
+from tests.unit.test_projector import a_plan, an_event
+
+HOUR = 3_600_000
+
+
+def a_run(number: int) -> Submission:
+    return submission(DocumentKind.EVENT, an_event(1_700_000_000_000 + number * HOUR))
+
+
+class Watched:
+    """A Headwater whose graph tells what it is asked to write."""
+
+    def __init__(self) -> None:
+        self.headwater: SmallHeadwater = small_headwater()
+        self.written: list[Facts] = []
+        write = self.headwater.graph.write
+
+        def watched(facts: Facts) -> None:
+            self.written.append(facts)
+            write(facts)
+
+        self.headwater.graph.write = watched  # type: ignore[method-assign]
+
+    def take(self, *documents: Submission) -> Facts:
+        """Project these; what the graph was asked to write of them."""
+        self.written.clear()
+        self.headwater.accept(*documents)
+        self.headwater.project()
+        (facts,) = self.written
+        return facts
+
+
+@pytest.fixture
+def watched() -> Any:
+    made = Watched()
+    yield made
+    made.headwater.close()
+
+
+def labels_of(facts: Facts) -> set[str]:
+    return {vertex.label for vertex in facts.vertices}
+
+
+def test_a_new_run_of_a_known_plan_writes_at_most_ten_elements(watched: Watched) -> None:
+    first = watched.take(submission(DocumentKind.PLAN, a_plan()), a_run(0))
+    again = watched.take(a_run(1))
+    assert len(first.vertices) + len(first.edges) > 20
+    assert len(again.vertices) + len(again.edges) <= 10
+    assert labels.EXECUTION in labels_of(again)
+
+
+def test_a_plan_of_the_same_structure_writes_only_what_is_its_own(watched: Watched) -> None:
+    watched.take(submission(DocumentKind.PLAN, a_plan()), a_run(0))
+    twin = a_plan(id="11111111-2222-5333-8444-555555555555")
+    again = watched.take(
+        submission(DocumentKind.PLAN, twin),
+        submission(DocumentKind.EVENT, an_event(planId=twin["id"])),
+    )
+    assert labels_of(again) <= {labels.EXECUTION_PLAN, labels.EXECUTION, labels.RUN, labels.DAY}
+
+
+def test_after_another_process_has_written_everything_is_written_again(watched: Watched) -> None:
+    first = watched.take(submission(DocumentKind.PLAN, a_plan()), a_run(0))
+    watched.headwater.journal.set_meta(WRITER_KEY, "another")
+    twin = a_plan(id="11111111-2222-5333-8444-555555555555")
+    again = watched.take(submission(DocumentKind.PLAN, twin))
+    assert labels_of(first) - {labels.EXECUTION, labels.RUN, labels.DAY} <= labels_of(again)
+
+
+def test_a_failed_write_is_not_believed(watched: Watched) -> None:
+    headwater = watched.headwater
+    headwater.accept(submission(DocumentKind.PLAN, a_plan()), a_run(0))
+    write = headwater.graph.write
+
+    def fail(facts: Facts) -> None:
+        write(Facts(facts.vertices))
+        raise GraphUnavailable("gone")
+
+    headwater.graph.write = fail  # type: ignore[method-assign]
+    with pytest.raises(GraphUnavailable):
+        headwater.project()
+    headwater.graph.write = write  # type: ignore[method-assign]
+    headwater.project()
+    tried, *later = watched.written
+    assert [one.vertices for one in later if one.edges] == [tried.vertices]
+
+
+# --- the memory itself ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def facts() -> Facts:
+    headwater = small_headwater()
+    headwater.accept(submission(DocumentKind.PLAN, a_plan()), a_run(0))
+    written: list[Facts] = []
+    headwater.graph.write = written.append  # type: ignore[method-assign, assignment]
+    headwater.project()
+    rows = tuple(headwater.catalogue.scan())
+    headwater.close()
+    return Facts(written[0].vertices, written[0].edges, rows)
+
+
+def test_what_was_learnt_is_not_new(facts: Facts) -> None:
+    known = Known()
+    assert known.new(facts) == facts
+    known.learn(facts)
+    assert known.new(facts) == Facts()
+
+
+def test_an_edge_and_a_row_that_are_gone_are_new_again(facts: Facts) -> None:
+    known, gone = Known(), Facts(edges=facts.edges[:1], rows=facts.rows[:2])
+    known.learn(facts)
+    known.unlearn(gone)
+    assert known.new(facts) == gone
+
+
+def test_with_a_vertex_everything_is_new_again_for_its_edges_went_with_it(facts: Facts) -> None:
+    known = Known()
+    known.learn(facts)
+    known.unlearn(Facts(vertices=facts.vertices[:1]))
+    assert known.new(facts) == facts
+
+
+def test_the_memory_is_bounded(facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph_model.projection.known._MOST_ELEMENTS", 3)
+    known = Known()
+    known.learn(facts)
+    known.learn(Facts(facts.vertices[:1]))
+    assert known.new(facts).vertices == facts.vertices[1:]

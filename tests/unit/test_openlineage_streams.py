@@ -1,0 +1,173 @@
+"""Streams of events as they may really come: generated, split, repeated, out of order, damaged.
+
+Whatever the order of arrival, and however often a document comes, graph and catalogue are the same.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.projections import lineage_event, project
+
+Json = dict[str, Any]
+slow = settings(deadline=None, max_examples=25)
+SEEDS = st.integers(0, 2**32)
+
+RUNS: Final = ("r1", "r2", "Ünï run")
+TYPES: Final = ("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER", "", "WHAT")
+TABLES: Final = ("a", "b", "c")
+FIELDS: Final = ("x", "y")
+HOWS: Final = ("IDENTITY", "AGGREGATION", "OUR_OWN", "")
+FACETS: Final[tuple[tuple[str, Json], ...]] = (
+    ("ownership", {"owners": [{"name": "ana"}]}),
+    ("ownership", {"_deleted": True}),
+    ("version", {"datasetVersion": "1"}),
+    ("dataQualityAssertions", {"assertions": [{"assertion": "not_null", "success": False}]}),
+    ("ourOwn", {"odd": [None, {"deep": [1]}]}),
+)
+
+
+class Stream:
+    """Events drawn from one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+
+    def facets(self) -> Json:
+        return dict(self.chance.sample(FACETS, self.chance.randint(0, 2)))
+
+    def dataset(self) -> Json:
+        fields = self.chance.sample(FIELDS, self.chance.randint(0, 2))
+        facets = {"schema": {"fields": [{"name": one, "type": "int"} for one in fields]}}
+        if self.chance.random() < 0.4:
+            facets["columnLineage"] = self.lineage()
+        return {
+            "namespace": "s3://lake",
+            "name": self.chance.choice(TABLES),
+            "facets": {**facets, **self.facets()},
+        }
+
+    def lineage(self) -> Json:
+        one = {
+            "namespace": "s3://lake",
+            "name": self.chance.choice(TABLES),
+            "field": self.chance.choice(FIELDS),
+            "transformations": [{"type": "DIRECT", "subtype": self.chance.choice(HOWS)}],
+        }
+        return {"fields": {self.chance.choice(FIELDS): {"inputFields": [one]}}}
+
+    def datasets(self) -> list[Json]:
+        listed = [self.dataset() for _ in range(self.chance.randint(0, 2))]
+        return list({one["name"]: one for one in listed}.values())
+
+    def parents(self) -> Json:
+        if self.chance.random() < 0.5:
+            return {}
+        run, job = {"runId": self.chance.choice(RUNS)}, {"namespace": "etl", "name": "dag"}
+        return {"parent": {"run": run, "job": job}}
+
+    def run_event(self) -> Json:
+        return run_event(
+            self.chance.choice(RUNS),
+            self.chance.choice(TYPES),
+            self.chance.randint(0, 9),
+            self.chance.choice(("load", "dag")),
+            (self.datasets(), self.datasets()),
+            (self.parents(), self.facets()),
+        )
+
+    def declaration(self) -> Json:
+        at = f"2026-03-01T09:00:{self.chance.randint(0, 9):02d}Z"
+        return {"eventTime": at, "dataset": self.dataset()}
+
+    def events(self, most: int) -> list[Json]:
+        count = self.chance.randint(1, most)
+        return [
+            self.declaration() if self.chance.random() < 0.2 else self.run_event()
+            for _ in range(count)
+        ]
+
+    def shuffled(self, items: list[Any]) -> list[Any]:
+        return self.chance.sample(items, len(items))
+
+
+def run_event(
+    run: str, kind: str, second: int, job: str, datasets: tuple[Any, Any], facets: tuple[Any, Any]
+) -> Json:
+    event = {
+        "eventType": kind,
+        "eventTime": f"2026-03-01T10:00:{second:02d}Z",
+        "run": {"runId": run, "facets": facets[0]},
+        "job": {"namespace": "etl", "name": job, "facets": facets[1]},
+    }
+    return event | dict(zip(("inputs", "outputs"), datasets, strict=True))
+
+
+def elements(events: list[Any], *, stepwise: bool) -> tuple[object, object]:
+    headwater = project(map(lineage_event, events), stepwise=stepwise)
+    found = headwater.elements()
+    headwater.close()
+    return found
+
+
+@slow
+@given(SEEDS)
+def test_any_stream_comes_to_the_same_in_any_order_with_any_repetition(seed: int) -> None:
+    stream = Stream(seed)
+    events = stream.events(7)
+    mixed = stream.shuffled([*events, *stream.chance.choices(events, k=3)])
+    assert elements(mixed, stepwise=True) == elements(events, stepwise=False)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("late", [False, True])
+@settings(deadline=None, max_examples=8)
+@given(SEEDS)
+def test_a_run_told_in_parts_is_what_is_told_at_once(
+    late: bool, backwards: bool, seed: int
+) -> None:
+    """Inputs with START and outputs with COMPLETE, as AWS's scripts send them, or even later."""
+    stream = Stream(seed)
+    inputs, outputs = stream.datasets(), stream.datasets()
+    facets, none = (stream.parents(), stream.facets()), ({}, {})
+
+    def event(kind: str, second: int, told: tuple[Any, Any], said: tuple[Any, Any]) -> Json:
+        return run_event("r1", kind, second, "load", told, said)
+
+    whole = [event("START", 1, ([], []), none), event("COMPLETE", 4, (inputs, outputs), facets)]
+    parts = [event("START", 1, (inputs, []), facets)]
+    if late:
+        whole.append(event("OTHER", 5, ([], []), none))
+        parts += [event("COMPLETE", 4, ([], []), none), event("OTHER", 5, ([], outputs), none)]
+    else:
+        parts.append(event("COMPLETE", 4, ([], outputs), none))
+    came = parts[::-1] if backwards else parts
+    assert elements(came, stepwise=True) == elements(whole, stepwise=False)
+
+
+DAMAGE: Final[tuple[Json, ...]] = (
+    {"eventTime": "yesterday"},
+    {"run": {"runId": "r1", "facets": []}},
+    {"inputs": [{"namespace": "s3://lake"}]},
+    {"job": {"namespace": "etl", "name": ""}},
+    {"outputs": [{"namespace": "n", "name": "t", "facets": {"schema": {"fields": "none"}}}]},
+)
+
+
+@slow
+@given(SEEDS)
+def test_what_cannot_be_read_changes_nothing_of_what_can(seed: int) -> None:
+    stream = Stream(seed)
+    events = [stream.run_event() for _ in range(stream.chance.randint(1, 4))]
+    damage = stream.chance.sample(DAMAGE, 2)
+    broken = [lineage_event(events[0], **one) for one in damage]
+    headwater = project(stream.shuffled([*map(lineage_event, events), *broken]), stepwise=True)
+    found, failed = headwater.elements(), headwater.journal.summary().failed
+    headwater.close()
+    assert found == elements(events, stepwise=False)
+    assert failed == len(broken)

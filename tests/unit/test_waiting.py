@@ -1,0 +1,70 @@
+"""Whoever waits for documents is told from memory, as soon as the last of them is concluded."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from graph_model.projection import waiting
+from graph_model.projection.waiting import Waiting
+
+SOON = 20.0
+
+
+def begun(waits: Waiting, positions: frozenset[int]) -> None:
+    """Until somebody waits for exactly these."""
+    while waits.awaited() != positions:
+        pass
+
+
+def test_what_was_concluded_before_is_not_waited_for() -> None:
+    waits = Waiting()
+    waits.conclude([1, 2, 3])
+    assert waits.wait([1, 3], 0.0)
+    assert not waits.wait([3, 4], 0.0)
+
+
+def test_a_waiter_is_told_when_the_last_of_its_documents_is_concluded() -> None:
+    waits = Waiting()
+    with ThreadPoolExecutor(1) as thread:
+        told = thread.submit(waits.wait, [1, 2], SOON)
+        begun(waits, frozenset({1, 2}))
+        waits.conclude([2])
+        begun(waits, frozenset({1}))
+        assert not told.done()
+        waits.conclude([1, 9])
+        assert told.result(SOON)
+    assert waits.awaited() == frozenset()
+
+
+def test_each_waiter_is_told_of_its_own_documents_alone() -> None:
+    waits = Waiting()
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(waits.wait, [1], SOON)
+        second = threads.submit(waits.wait, [2], SOON)
+        begun(waits, frozenset({1, 2}))
+        waits.conclude([1])
+        assert first.result(SOON)
+        assert not second.done()
+        waits.conclude([2])
+        assert second.result(SOON)
+
+
+def test_who_gives_up_is_not_waited_with_any_more() -> None:
+    waits = Waiting()
+    assert not waits.wait([1], 0.0)
+    assert waits.awaited() == frozenset()
+
+
+def test_documents_that_may_be_pending_again_are_waited_for_again() -> None:
+    waits = Waiting()
+    waits.conclude([1])
+    waits.forget()
+    assert not waits.wait([1], 0.0)
+
+
+def test_the_oldest_are_forgotten_where_there_are_too_many() -> None:
+    waits = Waiting()
+    most = waiting._MOST_REMEMBERED
+    waits.conclude(range(most + 10))
+    assert not waits.wait([0], 0.0)
+    assert waits.wait([most + 9], 0.0)
