@@ -148,6 +148,7 @@ class Projector:
         self._sleep = sleep or (lambda seconds: _pause(self._stopping, seconds))
         self._thread: threading.Thread | None = None
         self._state = "rebuilding"
+        self._caught_up = False
         self._known = Known()
         self._known_catalogue: Catalogue | None = None
         self._witness: str | None = None
@@ -296,22 +297,22 @@ class Projector:
     def _work(self) -> bool:
         """A round of new documents, then a step of a rebuild; idle when there is neither.
 
-        False when the graph turned out to be empty.
+        False when the graph turned out to be empty: looked at first, for what is known to be
+        written is not written again. Ready is who has caught up once with all that was there when
+        a round began; under load there is always something newer.
         """
+        if not self._graph_is_whole():
+            return False
         self._generations.refresh()
         if self._journal.get_meta(EPOCH_KEY) != self._standing_epoch:
             self._follow_rules()
         projected = self.project_pending()
         rebuilt = self.rebuild_step()
-        if projected or rebuilt:
-            if not projected and self._answers_are_whole():
-                self._state = "ready"  # what is left of a rebuild is not seen by anyone
-            return True
-        whole = self._graph_is_whole()
-        if whole:
-            self._state = "ready"
+        if self._caught_up and self._answers_are_whole():
+            self._state = "ready"  # what is left of a rebuild is not seen by anyone
+        if not projected and not rebuilt:
             self._await_notification()
-        return whole
+        return True
 
     def _answers_are_whole(self) -> bool:
         """Whether the catalogue in force says all that was projected, while a rebuild goes on."""
@@ -393,6 +394,7 @@ class Projector:
         One projector at a time, whatever the processes; while another process rebuilds, it also
         projects what is new.
         """
+        self._caught_up = True
         if not self._journal.pending(1):
             self._look_around()
             return 0
@@ -404,6 +406,7 @@ class Projector:
             self._take_turn()
             self._load_orders()
             taken = self._project_batch(keys)
+            self._caught_up = taken == len(keys) < _PLANS_A_BATCH
         if self._observe is not None and taken:
             self._observe(taken, time.monotonic() - began)
         if taken >= _COMPANY:

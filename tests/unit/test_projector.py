@@ -381,6 +381,40 @@ def test_a_graph_that_was_emptied_behind_our_back_is_filled_again_while_idle() -
     headwater.close()
 
 
+class BusyGraph:
+    """While it writes, the next event comes in: there is never nothing to do."""
+
+    def __init__(self, headwater: SmallHeadwater) -> None:
+        self._headwater = headwater
+        self._inner = headwater.graph
+        self._at = 1_700_000_000_000
+
+    def write(self, facts: Facts) -> None:
+        self._inner.write(facts)
+        self._at += 1
+        self._headwater.accept(event(an_event(self._at)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def test_a_service_under_steady_load_is_ready_once_it_has_caught_up_with_what_was_there() -> None:
+    headwater = small_headwater()
+    headwater.projector._graph = BusyGraph(headwater)  # type: ignore[assignment]
+    headwater.accept(plan(a_plan()), event(an_event()))
+    headwater.projector.start()
+    try:
+        for _ in range(1000):
+            if headwater.projector.state == "ready":
+                break
+            time.sleep(0.01)
+        assert headwater.projector.state == "ready"
+        assert headwater.journal.summary().pending > 0
+    finally:
+        headwater.projector.stop()
+        headwater.close()
+
+
 def test_no_vertex_collects_an_edge_per_run() -> None:
     runs = [event(an_event(1_700_000_000_000 + i, extra={"appId": f"app-{i}"})) for i in range(50)]
     headwater = project([plan(a_plan()), *runs], stepwise=False)
