@@ -19,7 +19,7 @@ from api.rates import Rates
 from api.routes import openlineage, producer
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.security import secure
-from api.service import Service, attach
+from api.service import Service, attach, service_of
 from api.settings import Settings
 from graph_model.keys import Role
 
@@ -58,7 +58,8 @@ def create_app(settings: Settings, service: Service) -> Flask:
     keeper = Guard(service.keys, anonymous, Rates(time.monotonic))
     guard(app, keeper)
     routes.register(app, _api(app))
-    express = Express(producer.EXPRESS | openlineage.EXPRESS, service, settings, keeper)
+    takers = producer.EXPRESS | openlineage.EXPRESS
+    express = Express(takers, lambda: service_of(app), settings, keeper)
     app.wsgi_app = normalise_producer_paths(express.before(app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
 

@@ -76,10 +76,12 @@ def read_delivery(
 
 @dataclass(frozen=True, slots=True)
 class Express:
-    """Answers what ``takers`` take, by path; ``seconds`` never go back."""
+    """Answers what ``takers`` take, by path, for the service of the moment; ``seconds`` never go
+    back.
+    """
 
     takers: Mapping[str, Taker]
-    service: Service
+    service: Callable[[], Service]
     settings: Settings
     keeper: Guard
     seconds: Callable[[], float] = time.monotonic
@@ -113,11 +115,12 @@ class Express:
         principal = self.keeper.admitted(presented_key(EnvironHeaders(environ)), _PRODUCER)
         version = taker.version(environ.get("CONTENT_TYPE"))
         delivery = read_delivery(environ, version, self.settings, principal)
-        answer = taker.take(delivery, self.service, self.settings)
+        service = self.service()
+        answer = taker.take(delivery, service, self.settings)
         body = answer.body.encode()
-        self.service.metrics.received(answer.kind.value, answer.number)
+        service.metrics.received(answer.kind.value, answer.number)
         took = self.seconds() - began
-        self.service.metrics.answered("POST", delivery.route, _CREATED, took)
+        service.metrics.answered("POST", delivery.route, _CREATED, took)
         tell(
             Exchange(
                 "POST", delivery.route, delivery.route, _CREATED, took, len(body),

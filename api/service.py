@@ -100,6 +100,11 @@ def attach(app: Flask, service: Service) -> None:
     app.extensions[_EXTENSION] = service
 
 
+def service_of(app: Flask) -> Service:
+    """The service that was attached last."""
+    return cast(Service, app.extensions[_EXTENSION])
+
+
 def current_service() -> Service:
     """The service of the app that answers the current request."""
-    return cast(Service, current_app.extensions[_EXTENSION])
+    return service_of(current_app)
