@@ -1,4 +1,4 @@
-"""What every question to the graph needs: a deadline, and honesty while the graph is behind."""
+"""What every question to the graph needs: answers, a deadline, honesty while it is behind."""
 
 from __future__ import annotations
 
@@ -8,10 +8,31 @@ from contextlib import contextmanager
 from typing import Final
 
 from api.service import current_service
+from graph_model import identity
+from graph_model.answers import Answers
 from graph_model.errors import NotFound, Rebuilding
 
 #: How long a walk may take before it answers with what it has.
 TIME_LIMIT_MS: Final = 20_000
+
+
+def current_answers() -> Answers:
+    """The answers of the app that answers the current request."""
+    service = current_service()
+    return Answers(
+        service.graph,
+        service.catalogue,
+        service.journal,
+        rules=service.projector.rules,
+        quality_rules=service.governance.quality_rules,
+    )
+
+
+def typed(kind: str, identifier: str) -> str:
+    """An id in a path must be of the right kind; anything else is unknown."""
+    if identity.kind_of(identifier) != kind:
+        raise NotFound(kind, identifier)
+    return identifier
 
 
 def deadline() -> Callable[[], bool]:

@@ -96,6 +96,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     ) -> Callable[[View], View]:
         return cast("Callable[[View], View]", super().response(status_code, schema, **options))
 
+    def describes(self, schema: SchemaType) -> Callable[[View], View]:
+        """The shape of a 200 for the OpenAPI document alone: the view has built it already."""
+        return cast("Callable[[View], View]", self.alt_response(200, schema=schema, success=True))
+
     def doc(self, **parts: Any) -> Callable[[View], View]:
         return cast("Callable[[View], View]", super().doc(**parts))
 

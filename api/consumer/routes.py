@@ -7,7 +7,7 @@ what they say is Headwater's: one more view of the same answers.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import Response, jsonify, url_for
@@ -62,11 +62,6 @@ def _consumer() -> Consumer:
     )
 
 
-def _described(schema: type) -> Callable[[Any], Any]:
-    """The reply's shape for the OpenAPI document (``replies`` has built it already)."""
-    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
-
-
 def _asked(query: Mapping[str, Any]) -> ListQuestion:
     """The same question for both kinds of list."""
     return ListQuestion(
@@ -92,7 +87,7 @@ def _asked(query: Mapping[str, Any]) -> ListQuestion:
 
 @blueprint.route("/execution-events")
 @blueprint.arguments(ExecutionEventsQuery)
-@_described(EventsShape)
+@blueprint.describes(EventsShape)
 def execution_events(query: Mapping[str, Any]) -> Response:
     """Executions, the newest first."""
     page = _consumer().execution_events(_asked(query))
@@ -101,7 +96,7 @@ def execution_events(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/data-sources")
 @blueprint.arguments(DataSourcesQuery)
-@_described(EventsShape)
+@blueprint.describes(EventsShape)
 def data_sources(query: Mapping[str, Any]) -> Response:
     """Data sources, each with its last write."""
     page = _consumer().data_sources(_asked(query))
@@ -110,7 +105,7 @@ def data_sources(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/lineage-overview")
 @blueprint.arguments(OverviewQuery)
-@_described(OverviewShape)
+@blueprint.describes(OverviewShape)
 def lineage_overview(query: Mapping[str, Any]) -> Response:
     """Where what an execution wrote comes from."""
     overview = _consumer().lineage_overview(query["eventId"], query["maxDepth"])
@@ -119,7 +114,7 @@ def lineage_overview(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/impact-overview")
 @blueprint.arguments(OverviewQuery)
-@_described(OverviewShape)
+@blueprint.describes(OverviewShape)
 def impact_overview(query: Mapping[str, Any]) -> Response:
     """Where what an execution wrote went to."""
     overview = _consumer().impact_overview(query["eventId"], query["maxDepth"])
@@ -132,7 +127,7 @@ def _rebuilding() -> bool:
 
 @blueprint.route("/lineage-detailed")
 @blueprint.arguments(LineageDetailedQuery)
-@_described(DetailedShape)
+@blueprint.describes(DetailedShape)
 def lineage_detailed(query: Mapping[str, Any]) -> Response:
     """One plan: its operations, schemas and types."""
     return jsonify(replies.detailed_reply(_consumer().plan(query["execId"])))
@@ -140,7 +135,7 @@ def lineage_detailed(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/execution-plans")
 @blueprint.arguments(PlansQuery)
-@_described(PlansShape)
+@blueprint.describes(PlansShape)
 def execution_plans(query: Mapping[str, Any]) -> Response:
     """Plans that have run, the last that ran first."""
     number, size = query["pageNum"], query["pageSize"]
@@ -152,7 +147,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/execution-plans/<plan_id>")
 @blueprint.arguments(NoQuery)
-@_described(DetailedShape)
+@blueprint.describes(DetailedShape)
 def execution_plan(query: Mapping[str, Any], plan_id: str) -> Response:
     """As /lineage-detailed."""
     del query
@@ -183,7 +178,7 @@ def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
 
 @blueprint.route("/operations/<path:operation_id>")
 @blueprint.arguments(NoQuery)
-@_described(OperationShape)
+@blueprint.describes(OperationShape)
 def operation(query: Mapping[str, Any], operation_id: str) -> Response:
     """One operation: its properties with expressions as trees, and the schemas around it."""
     del query
@@ -192,7 +187,7 @@ def operation(query: Mapping[str, Any], operation_id: str) -> Response:
 
 @blueprint.route("/attribute-lineage-and-impact")
 @blueprint.arguments(AttributeQuery)
-@_described(AttributeGraphs)
+@blueprint.describes(AttributeGraphs)
 def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
     """What a column of a plan comes from, and what comes from it, inside that plan."""
     plan_id, lineage, impact = _consumer().attribute(query["attributeId"])

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, jsonify
 
-from api.asking import TIME_LIMIT_MS, deadline, is_rebuilding, whole_or_later
+from api.asking import (
+    TIME_LIMIT_MS,
+    current_answers,
+    deadline,
+    is_rebuilding,
+    typed,
+    whole_or_later,
+)
 from api.blueprint import Blueprint
 from api.differences import changes_reply, plan_difference_reply, plan_partial, time_reply
 from api.marking import mark_declared, refuse_hidden, refuse_named_hidden
@@ -22,11 +29,9 @@ from api.schemas.difference import (
     VersionsReply,
 )
 from api.service import current_service
-from graph_model import identity, labels
-from graph_model.answers import Answers
+from graph_model import labels
 from graph_model.difference.questions import Differences
 from graph_model.difference.upstream import Upstream
-from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.lineage import Partial, Question
 
@@ -35,21 +40,10 @@ blueprint = Blueprint("difference", __name__, url_prefix="/graph", description="
 _NODES_UPSTREAM = 1_000
 
 
-def _answers() -> Answers:
-    service = current_service()
-    return Answers(
-        service.graph,
-        service.catalogue,
-        service.journal,
-        rules=service.projector.rules,
-        quality_rules=service.governance.quality_rules,
-    )
-
-
 def _differences() -> Differences:
     service = current_service()
     return Differences(
-        _answers(),
+        current_answers(),
         service.graph,
         service.catalogue,
         hidden=service.governance.hidden,
@@ -58,16 +52,12 @@ def _differences() -> Differences:
     )
 
 
-def _described(schema: type) -> Callable[[Any], Any]:
-    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
-
-
 # --- differences ---------------------------------------------------------------------------------
 
 
 @blueprint.route("/diff")
 @blueprint.arguments(DifferenceQuery)
-@_described(DifferenceReply)
+@blueprint.describes(DifferenceReply)
 def diff(query: Mapping[str, Any]) -> Response:
     """What changed between two times, two executions or two plans."""
     query = {**OF_GRAPHS, **query}
@@ -108,7 +98,7 @@ def _between_times(
 
 
 def _resolved(node: str, at: int | None) -> str:
-    found = _answers().references.resolve(node, at)
+    found = current_answers().references.resolve(node, at)
     return refuse_named_hidden(found, node, current_service())
 
 
@@ -142,7 +132,7 @@ def _between_executions(query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _execution(row: ExecutionRow) -> dict[str, Any]:
-    return dict(to_json(_answers().execution_views((row,))[0]))
+    return dict(to_json(current_answers().execution_views((row,))[0]))
 
 
 # --- versions ------------------------------------------------------------------------------------
@@ -150,7 +140,7 @@ def _execution(row: ExecutionRow) -> dict[str, Any]:
 
 @blueprint.route("/datasets/<dataset_id>/versions")
 @blueprint.arguments(VersionsQuery)
-@_described(VersionsReply)
+@blueprint.describes(VersionsReply)
 def dataset_versions(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The schemas that a dataset has had, and who wrote each."""
     page = _differences().dataset_versions(
@@ -164,7 +154,7 @@ def dataset_versions(query: Mapping[str, Any], dataset_id: str) -> Response:
 
 @blueprint.route("/jobs/<job_id>/versions")
 @blueprint.arguments(VersionsQuery)
-@_described(VersionsReply)
+@blueprint.describes(VersionsReply)
 def job_versions(query: Mapping[str, Any], job_id: str) -> Response:
     """The logical plans of a job over time, and what changed from one to the next."""
     differences = _differences()
@@ -179,7 +169,7 @@ def job_versions(query: Mapping[str, Any], job_id: str) -> Response:
 
 @blueprint.route("/datasets/<dataset_id>/changes")
 @blueprint.arguments(ChangesQuery)
-@_described(ChangesReply)
+@blueprint.describes(ChangesReply)
 def dataset_changes(query: Mapping[str, Any], dataset_id: str) -> Response:
     """What changed upstream of a dataset since its last good write."""
     return _changes(labels.DATASET, dataset_id, query)
@@ -187,7 +177,7 @@ def dataset_changes(query: Mapping[str, Any], dataset_id: str) -> Response:
 
 @blueprint.route("/jobs/<job_id>/changes")
 @blueprint.arguments(ChangesQuery)
-@_described(ChangesReply)
+@blueprint.describes(ChangesReply)
 def job_changes(query: Mapping[str, Any], job_id: str) -> Response:
     """What changed upstream of a job since its last good run."""
     return _changes(labels.JOB, job_id, query)
@@ -210,6 +200,5 @@ def _changes(kind: str, identifier: str, query: Mapping[str, Any]) -> Response:
 def _known(kind: str, identifier: str) -> str:
     """An id of this kind, known and not hidden from the caller."""
     with whole_or_later():
-        if identity.kind_of(identifier) != kind:
-            raise NotFound(kind, identifier)
-        return refuse_hidden(_answers().references.resolve(identifier), current_service())
+        key = current_answers().references.resolve(typed(kind, identifier))
+        return refuse_hidden(key, current_service())

@@ -53,16 +53,12 @@ TIME_LIMIT_SECONDS: Final = 20.0
 _TAGGED: Final = (labels.DATASET, labels.COLUMN)
 
 
-def _described(schema: type) -> Callable[[Any], Any]:
-    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
-
-
 # --- layers --------------------------------------------------------------------------------------
 
 
 @blueprint.route("/layers")
 @blueprint.arguments(LayersQuery)
-@_described(LayersReply)
+@blueprint.describes(LayersReply)
 def layers(query: Mapping[str, Any]) -> Response:
     """The layers, in the order in which they are tried."""
     service = current_service()
@@ -83,7 +79,7 @@ def _layer_reply(layer: Layer) -> dict[str, Any]:
 @blueprint.route("/layers/<name>", methods=["PUT"])
 @blueprint.arguments(ChangeQuery)
 @blueprint.arguments(LayerRequest, location="json")
-@_described(LayerReply)
+@blueprint.describes(LayerReply)
 def put_layer(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Response:
     """Put a layer in place; with ``preview=true`` say which datasets would change theirs."""
     layer = read_layer(name, {**body, "match": body["match"].value})
@@ -102,7 +98,7 @@ def put_layer(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> R
 
 @blueprint.route("/layers/<name>", methods=["DELETE"])
 @blueprint.arguments(ChangeQuery)
-@_described(LayerReply)
+@blueprint.describes(LayerReply)
 def delete_layer(query: Mapping[str, Any], name: str) -> Response:
     """Take a layer away; with ``preview=true`` say which datasets would change theirs."""
     service = current_service()
@@ -125,7 +121,7 @@ def _preview(before: Layers, after: Layers, service: Service) -> Response:
 
 @blueprint.route("/classifications")
 @blueprint.arguments(NothingAsked)
-@_described(TagsReply)
+@blueprint.describes(TagsReply)
 def classifications(query: Mapping[str, Any]) -> Response:
     """The tags in use, with how many datasets and columns carry each."""
     del query
@@ -143,7 +139,7 @@ def classifications(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/classifications/<tag>")
 @blueprint.arguments(NothingAsked)
-@_described(AssignmentsReply)
+@blueprint.describes(AssignmentsReply)
 def classification(query: Mapping[str, Any], tag: str) -> Response:
     """Who carries a tag, who put it there, and the edges that it does not follow."""
     del query
@@ -173,7 +169,7 @@ def _block_reply(one: Block) -> dict[str, Any]:
 @blueprint.route("/classifications/<tag>", methods=["PUT"])
 @blueprint.arguments(ChangeQuery)
 @blueprint.arguments(ClassifyRequest, location="json")
-@_described(AssignmentsReply)
+@blueprint.describes(AssignmentsReply)
 def classify(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Response:
     """Put a tag on a dataset or a column; with ``preview=true`` say which columns would carry it
     if it followed their lineage.
@@ -202,7 +198,7 @@ def _preview_tag(node: str, one: Assignment, service: Service) -> Response:
 
 @blueprint.route("/classifications/<tag>", methods=["DELETE"])
 @blueprint.arguments(NodeQuery)
-@_described(AssignmentsReply)
+@blueprint.describes(AssignmentsReply)
 def declassify(query: Mapping[str, Any], tag: str) -> Response:
     """Take a tag off a dataset or a column."""
     service = current_service()
@@ -224,7 +220,7 @@ def declassify(query: Mapping[str, Any], tag: str) -> Response:
 
 @blueprint.route("/classifications/<tag>/blocks", methods=["PUT"])
 @blueprint.arguments(BlockRequest, location="json")
-@_described(AssignmentsReply)
+@blueprint.describes(AssignmentsReply)
 def put_block(body: Mapping[str, Any], tag: str) -> Response:
     """A tag does not follow the edge between these two columns."""
     check_tag(tag)
@@ -242,7 +238,7 @@ def put_block(body: Mapping[str, Any], tag: str) -> Response:
 
 @blueprint.route("/classifications/<tag>/blocks", methods=["DELETE"])
 @blueprint.arguments(BlockQuery)
-@_described(AssignmentsReply)
+@blueprint.describes(AssignmentsReply)
 def delete_block(query: Mapping[str, Any], tag: str) -> Response:
     """The tag follows the edge again."""
     service = current_service()
@@ -262,7 +258,7 @@ def delete_block(query: Mapping[str, Any], tag: str) -> Response:
 
 @blueprint.route("/classifications/<tag>/columns")
 @blueprint.arguments(ColumnsQuery)
-@_described(ColumnsReply)
+@blueprint.describes(ColumnsReply)
 def columns(query: Mapping[str, Any], tag: str) -> Response:
     """All columns of a class, direct or propagated, each with its reason; edges at which it ended,
     and plans through which it may go on unseen.

@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from flask import Response, jsonify
 
-from api.asking import TIME_LIMIT_MS, deadline, is_rebuilding, whole_or_later
+from api.asking import (
+    TIME_LIMIT_MS,
+    current_answers,
+    deadline,
+    is_rebuilding,
+    typed,
+    whole_or_later,
+)
 from api.blueprint import Blueprint
 from api.marking import (
     dataset_filter,
@@ -39,9 +46,9 @@ from api.schemas.graph import (
 from api.schemas.reply import GraphReply, ItemReply, LastWriterReply, ListReply, PlanReply
 from api.service import current_service
 from graph_model import identity, labels
-from graph_model.answers import Answers, DatasetItem
+from graph_model.answers import DatasetItem
 from graph_model.cursors import read_cursor, write_cursor
-from graph_model.errors import InvalidReference, NotFound
+from graph_model.errors import InvalidReference
 from graph_model.facts import DatasetRow
 from graph_model.filtering import Filter
 from graph_model.lineage import Question
@@ -51,17 +58,6 @@ from graph_model.view import GraphView
 
 blueprint = Blueprint("graph", __name__, url_prefix="/graph", description="The lineage graph")
 _KEPT: Final = "datasets-kept"
-
-
-def _answers() -> Answers:
-    service = current_service()
-    return Answers(
-        service.graph,
-        service.catalogue,
-        service.journal,
-        rules=service.projector.rules,
-        quality_rules=service.governance.quality_rules,
-    )
 
 
 def _graph(view: GraphView, rebuilding: bool, query: Mapping[str, Any]) -> Response:
@@ -74,21 +70,9 @@ def _graph(view: GraphView, rebuilding: bool, query: Mapping[str, Any]) -> Respo
     return jsonify(reply)
 
 
-def _typed(kind: str, identifier: str) -> str:
-    """An id in a path must be of the right kind; anything else is unknown."""
-    if identity.kind_of(identifier) != kind:
-        raise NotFound(kind, identifier)
-    return identifier
-
-
 def _shown(kind: str, identifier: str) -> str:
-    """As ``_typed``; what is hidden is unknown to whoever is no admin."""
-    return refuse_hidden(_typed(kind, identifier), current_service())
-
-
-def _described(schema: type) -> Callable[[Any], Any]:
-    """The reply's shape for the OpenAPI document (``api.replies`` has built it already)."""
-    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
+    """An id of this kind; what is hidden is unknown to whoever is no admin."""
+    return refuse_hidden(typed(kind, identifier), current_service())
 
 
 def _named_job(query: Mapping[str, Any]) -> str | None:
@@ -97,7 +81,7 @@ def _named_job(query: Mapping[str, Any]) -> str | None:
         return None
     service = current_service()
     found = refuse_named_hidden(
-        _answers().references.resolve(query["job"], query["at"]), query["job"], service
+        current_answers().references.resolve(query["job"], query["at"]), query["job"], service
     )
     if identity.kind_of(found) != labels.JOB:
         raise InvalidReference(query["job"], "a job: its id or job:<namespace>/<name>")
@@ -114,13 +98,13 @@ def _filter(query: Mapping[str, Any]) -> Filter:
 
 @blueprint.route("/overview")
 @blueprint.arguments(OverviewQuery)
-@_described(GraphReply)
+@blueprint.describes(GraphReply)
 def overview(query: Mapping[str, Any]) -> Response:
     """All jobs and tables."""
     rebuilding = is_rebuilding()
     service = current_service()
     governance = service.governance
-    view = _answers().overview(
+    view = current_answers().overview(
         namespace=query["namespace"],
         job=_named_job(query),
         query=query["q"],
@@ -134,10 +118,10 @@ def overview(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/lineage")
 @blueprint.arguments(LineageQuery)
-@_described(GraphReply)
+@blueprint.describes(GraphReply)
 def lineage(query: Mapping[str, Any]) -> Response:
     """The neighbourhood of a dataset, a job or a column."""
-    answers = _answers()
+    answers = current_answers()
     rebuilding = is_rebuilding()
     with whole_or_later():
         node = refuse_named_hidden(
@@ -168,7 +152,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/column-lineage")
 @blueprint.arguments(ColumnLineageQuery)
-@_described(GraphReply)
+@blueprint.describes(GraphReply)
 def column_lineage(query: Mapping[str, Any]) -> Response:
     """Columns across jobs, with the expression at every hop."""
     question = Question(
@@ -181,7 +165,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
         limit=query["limit"],
     )
     rebuilding = is_rebuilding()
-    answers = _answers()
+    answers = current_answers()
     with whole_or_later():
         named = query["dataset"].removeprefix("dataset:")
         refuse_named_hidden(
@@ -201,10 +185,10 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/jobs")
 @blueprint.arguments(JobsQuery)
-@_described(ListReply)
+@blueprint.describes(ListReply)
 def jobs(query: Mapping[str, Any]) -> Response:
     """Jobs, by namespace and name."""
-    page = _answers().jobs(
+    page = current_answers().jobs(
         query=query["q"],
         namespace=query["namespace"],
         limit=query["limit"],
@@ -216,23 +200,23 @@ def jobs(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/jobs/<job_id>")
 @blueprint.arguments(AtQuery)
-@_described(ItemReply)
+@blueprint.describes(ItemReply)
 def job(query: Mapping[str, Any], job_id: str) -> Response:
     """One job with its logical plans."""
     governance = current_service().governance
     key = _shown(labels.JOB, job_id)
-    page = without_hidden_references(to_json(_answers().job(key, query["at"])), governance)
+    page = without_hidden_references(to_json(current_answers().job(key, query["at"])), governance)
     return jsonify(without_hidden_jobs(page, current_service()))
 
 
 @blueprint.route("/jobs/<job_id>/runs")
 @blueprint.arguments(HistoryQuery)
-@_described(ListReply)
+@blueprint.describes(ListReply)
 def runs(query: Mapping[str, Any], job_id: str) -> Response:
     """The runs of a job, newest first."""
     service = current_service()
     key = _shown(labels.JOB, job_id)
-    page = _answers().runs(key, limit=query["limit"], cursor=query["cursor"], at=query["at"])
+    page = current_answers().runs(key, limit=query["limit"], cursor=query["cursor"], at=query["at"])
     trees = RunTrees(service.catalogue, service.journal)
     at = query["at"] if query["at"] is not None else service.clock()
     going = () if query["cursor"] else trees.open_runs(key, at)
@@ -241,16 +225,18 @@ def runs(query: Mapping[str, Any], job_id: str) -> Response:
 
 @blueprint.route("/jobs/<job_id>/runs/<run_id>")
 @blueprint.arguments(NoQuery)
-@_described(ItemReply)
+@blueprint.describes(ItemReply)
 def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
     """One run with its executions."""
     del query
-    return jsonify(to_json(_answers().run(_shown(labels.JOB, job_id), _typed(labels.RUN, run_id))))
+    return jsonify(
+        to_json(current_answers().run(_shown(labels.JOB, job_id), typed(labels.RUN, run_id)))
+    )
 
 
 @blueprint.route("/datasets")
 @blueprint.arguments(DatasetsQuery)
-@_described(ListReply)
+@blueprint.describes(ListReply)
 def datasets(query: Mapping[str, Any]) -> Response:
     """Datasets, by name."""
     service = current_service()
@@ -259,7 +245,7 @@ def datasets(query: Mapping[str, Any]) -> Response:
     )
     if keep is not None:
         return jsonify(marked_page(_kept_datasets(query, keep), service.governance))
-    page = _answers().datasets(
+    page = current_answers().datasets(
         query=query["q"], limit=query["limit"], cursor=query["cursor"], at=query["at"]
     )
     return jsonify(marked_page(page, service.governance))
@@ -273,26 +259,26 @@ def _kept_datasets(
     rows, total = filter_datasets(keep, query["q"], start, query["limit"], catalogue, query["at"])
     end = start + len(rows)
     following = write_cursor(_KEPT, end) if rows and end < total else None
-    return Page(_answers().dataset_items(rows, query["at"]), total, following)
+    return Page(current_answers().dataset_items(rows, query["at"]), total, following)
 
 
 @blueprint.route("/datasets/<dataset_id>")
 @blueprint.arguments(AtQuery)
-@_described(ItemReply)
+@blueprint.describes(ItemReply)
 def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
     """One dataset: its schema, who writes and reads it."""
     governance = current_service().governance
     key = _shown(labels.DATASET, dataset_id)
-    page = marked_dataset(to_json(_answers().dataset(key, query["at"])), governance)
+    page = marked_dataset(to_json(current_answers().dataset(key, query["at"])), governance)
     return jsonify(without_hidden_jobs(page, current_service()))
 
 
 @blueprint.route("/datasets/<dataset_id>/history")
 @blueprint.arguments(HistoryQuery)
-@_described(ListReply)
+@blueprint.describes(ListReply)
 def history(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The executions that wrote a dataset, newest first."""
-    page = _answers().history(
+    page = current_answers().history(
         _shown(labels.DATASET, dataset_id),
         limit=query["limit"],
         cursor=query["cursor"],
@@ -303,10 +289,10 @@ def history(query: Mapping[str, Any], dataset_id: str) -> Response:
 
 @blueprint.route("/datasets/<dataset_id>/last-writer")
 @blueprint.arguments(LastWriterQuery)
-@_described(LastWriterReply)
+@blueprint.describes(LastWriterReply)
 def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
     """Who wrote a dataset, or one partition of it, last."""
-    found = _answers().last_writer(
+    found = current_answers().last_writer(
         _shown(labels.DATASET, dataset_id), partition=query["partition"], at=query["at"]
     )
     return jsonify(to_json(found))
@@ -314,12 +300,12 @@ def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
 
 @blueprint.route("/plans/<plan_id>")
 @blueprint.arguments(PlanQuery)
-@_described(PlanReply)
+@blueprint.describes(PlanReply)
 def plan(query: Mapping[str, Any], plan_id: str) -> Response:
     """The fine view of one plan: operations, schemas, expressions."""
     rebuilding = is_rebuilding()
     with whole_or_later():
-        page = _answers().plan(
+        page = current_answers().plan(
             plan_id, at=query["at"], document=query["document"], layout=query["layout"]
         )
     return jsonify(plan_reply(page, rebuilding))
@@ -327,9 +313,9 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 
 @blueprint.route("/search")
 @blueprint.arguments(SearchQuery)
-@_described(ListReply)
+@blueprint.describes(ListReply)
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs and columns by name."""
     service = current_service()
-    page = _answers().search(query["q"], kinds=query["kind"], limit=query["limit"])
+    page = current_answers().search(query["q"], kinds=query["kind"], limit=query["limit"])
     return jsonify(marked_page(without_hidden_columns(page, service), service.governance))

@@ -64,13 +64,9 @@ _BODY: Final[Mapping[str, Any]] = {
 }
 
 
-def _described(schema: type) -> Callable[[Any], Any]:
-    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
-
-
 @blueprint.route("/impact")
 @blueprint.arguments(ImpactQuery)
-@_described(ImpactReply)
+@blueprint.describes(ImpactReply)
 def impact(query: Mapping[str, Any]) -> Response:
     """Everything downstream of a dataset, a column, a job or a prefix, as a table."""
     form = query["format"] or accepted_format()
@@ -116,7 +112,7 @@ def _marked(report: ImpactReport, rebuilding: bool) -> ImpactReport:
 @blueprint.route("/impact/plan", methods=["POST"])
 @blueprint.arguments(PlanCheckQuery)
 @blueprint.doc(requestBody=_BODY)
-@_described(PlanCheckReply)
+@blueprint.describes(PlanCheckReply)
 def plan(query: Mapping[str, Any]) -> Response:
     """What breaks when captured plans take the place of those that run now. Nothing is stored.
 

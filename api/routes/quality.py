@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response, jsonify
@@ -32,13 +32,9 @@ blueprint = Blueprint(
 )
 
 
-def _described(schema: type) -> Callable[[Any], Any]:
-    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
-
-
 @blueprint.route("/quality-rules")
 @blueprint.arguments(NothingAsked)
-@_described(QualityRulesReply)
+@blueprint.describes(QualityRulesReply)
 def quality_rules(query: Mapping[str, Any]) -> Response:
     """The rules, by name."""
     del query
@@ -53,7 +49,7 @@ def _reply(rule: QualityRule) -> dict[str, Any]:
 @blueprint.route("/quality-rules/<name>", methods=["PUT"])
 @blueprint.arguments(ChangeQuery)
 @blueprint.arguments(QualityRuleRequest, location="json")
-@_described(QualityRuleReply)
+@blueprint.describes(QualityRuleReply)
 def put_rule(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Response:
     """Put a rule in place; with ``preview=true`` say which datasets it would judge otherwise."""
     rule = read_quality_rule(name, body)
@@ -72,7 +68,7 @@ def put_rule(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Re
 
 @blueprint.route("/quality-rules/<name>", methods=["DELETE"])
 @blueprint.arguments(ChangeQuery)
-@_described(QualityRuleReply)
+@blueprint.describes(QualityRuleReply)
 def delete_rule(query: Mapping[str, Any], name: str) -> Response:
     """Take a rule away; with ``preview=true`` say which datasets that would judge otherwise."""
     service = current_service()

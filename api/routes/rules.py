@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import Response, jsonify
@@ -33,13 +33,9 @@ _PREVIEW_SECONDS: Final = 20.0
 _VERSIONS_SHOWN: Final = 100
 
 
-def _described(schema: type) -> Callable[[Any], Any]:
-    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
-
-
 @blueprint.route("/rules")
 @blueprint.arguments(RulesQuery)
-@_described(RulesReply)
+@blueprint.describes(RulesReply)
 def rules(query: Mapping[str, Any]) -> Response:
     """The rules that are wanted, whether they are in force yet, and their versions."""
     service = current_service()
@@ -54,7 +50,7 @@ def rules(query: Mapping[str, Any]) -> Response:
 @blueprint.route("/rules", methods=["PUT"])
 @blueprint.arguments(ChangeQuery)
 @blueprint.arguments(RulesRequest, location="json")
-@_described(RulesReply)
+@blueprint.describes(RulesReply)
 def put_rules(query: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
     """Put a whole set in force: everything is projected anew beside what stands. With
     ``preview=true`` say what it would make of the names in the journal.
@@ -65,7 +61,7 @@ def put_rules(query: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/rules", methods=["DELETE"])
 @blueprint.arguments(ChangeQuery)
-@_described(RulesReply)
+@blueprint.describes(RulesReply)
 def delete_rules(query: Mapping[str, Any]) -> Response:
     """Return to the rules of the program."""
     return _change(DEFAULT_RULES, None, "", preview=query["preview"])
@@ -73,7 +69,7 @@ def delete_rules(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/rules/defaults")
 @blueprint.arguments(NothingAsked)
-@_described(RulesReply)
+@blueprint.describes(RulesReply)
 def defaults(query: Mapping[str, Any]) -> Response:
     """The rules of the program."""
     del query

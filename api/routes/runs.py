@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, jsonify
 
-from api.asking import whole_or_later
+from api.asking import current_answers, typed, whole_or_later
 from api.blueprint import Blueprint
 from api.marking import refuse_hidden, without_hidden_jobs
 from api.replies import page_reply, run_tree_reply, to_json
 from api.schemas.graph import AtQuery
-from api.schemas.reply import Reply
 from api.schemas.runs import FacetsQuery, FacetsReply, RunTreeReply
 from api.service import Service, current_service
-from graph_model import identity, labels
+from graph_model import labels
 from graph_model.about import About
-from graph_model.answers import Answers
 from graph_model.errors import NotFound
 from graph_model.run_trees import RunTrees
 
 blueprint = Blueprint("runs", __name__, url_prefix="/graph", description="Runs and facets")
 
 
-def _described(schema: type[Reply]) -> Callable[[Any], Any]:
-    return blueprint.alt_response(200, schema=schema, success=True)  # type: ignore[no-any-return]
-
-
 @blueprint.route("/runs/<run_id>")
 @blueprint.arguments(AtQuery)
-@_described(RunTreeReply)
+@blueprint.describes(RunTreeReply)
 def run_tree(query: Mapping[str, Any], run_id: str) -> Response:
     """A run with what started it, what it started, its events and its executions."""
     service = current_service()
@@ -48,19 +42,18 @@ def _told(run_id: str, at: int | None, service: Service) -> dict[str, Any] | Non
     run = tree.branch.run
     if run.job is not None:
         refuse_hidden(run.job.id, service)
-    items = _executions(run.job.id, run.run, service) if run.job is not None else None
+    items = _executions(run.job.id, run.run) if run.job is not None else None
     return run_tree_reply(tree, items)
 
 
 def _reported(run_id: str, service: Service) -> dict[str, Any]:
     """Of Spline's agents, whose runs have neither parents nor events of their own."""
-    if identity.kind_of(run_id) != labels.RUN:
-        raise NotFound("run", run_id)
+    typed(labels.RUN, run_id)
     rows = service.catalogue.executions(run=run_id, limit=1).items
     if not rows:
         raise NotFound("run", run_id)
     job = refuse_hidden(rows[0].job, service)
-    whole = _executions(job, run_id, service)
+    whole = _executions(job, run_id)
     listed: list[Any] = whole["items"]
     state = {"state": whole["state"], "closed": "", "rolledUp": whole["state"], "below": {}}
     return {
@@ -71,13 +64,10 @@ def _reported(run_id: str, service: Service) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _executions(job: str, run: str, service: Service) -> dict[str, Any]:
+def _executions(job: str, run: str) -> dict[str, Any]:
     """``{"items": []}`` for a run that has not ended."""
-    answers = Answers(
-        service.graph, service.catalogue, service.journal, rules=service.projector.rules
-    )
     try:
-        found: dict[str, Any] = to_json(answers.run(job, run))
+        found: dict[str, Any] = to_json(current_answers().run(job, run))
     except NotFound:
         return {"items": [], "partial": None}
     return found
@@ -85,7 +75,7 @@ def _executions(job: str, run: str, service: Service) -> dict[str, Any]:
 
 @blueprint.route("/datasets/<dataset_id>/facets")
 @blueprint.arguments(FacetsQuery)
-@_described(FacetsReply)
+@blueprint.describes(FacetsReply)
 def dataset_facets(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The facets of a dataset over time, newest first."""
     return _facets(labels.DATASET, dataset_id, query)
@@ -93,7 +83,7 @@ def dataset_facets(query: Mapping[str, Any], dataset_id: str) -> Response:
 
 @blueprint.route("/jobs/<job_id>/facets")
 @blueprint.arguments(FacetsQuery)
-@_described(FacetsReply)
+@blueprint.describes(FacetsReply)
 def job_facets(query: Mapping[str, Any], job_id: str) -> Response:
     """The facets of a job over time, newest first."""
     return _facets(labels.JOB, job_id, query)
@@ -101,9 +91,7 @@ def job_facets(query: Mapping[str, Any], job_id: str) -> Response:
 
 def _facets(kind: str, entity: str, query: Mapping[str, Any]) -> Response:
     service = current_service()
-    if identity.kind_of(entity) != kind:
-        raise NotFound(kind, entity)
-    refuse_hidden(entity, service)
+    refuse_hidden(typed(kind, entity), service)
     known: tuple[object, ...] = (
         service.catalogue.datasets((entity,))
         if kind == labels.DATASET
