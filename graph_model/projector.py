@@ -19,7 +19,8 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Final
 
@@ -449,14 +450,18 @@ class Projector:
         outline = self._journal.outline(plan_ids) if plan_ids else {}
         attempt = attempt_of(self._within_bounds(plan_ids, outline), outline)
         changes = (d for key in attempt.keys for d in outline.get(key, ()) if _is_new(d))
-        if any(map(_needs_all, changes)):  # a new event of a known plan only adds
-            self._journal.set_meta(ATTEMPT_KEY, write_attempt(attempt))
-            self._finished = None
-            self._carry_out(attempt, outline)
-            self._finished = attempt
-        else:
+        only_adds = not any(map(_needs_all, changes))  # as a new event of a known plan does
+        with nullcontext() if only_adds else self._noted(attempt):
             self._carry_out(attempt, outline)
         return len(attempt.keys)
+
+    @contextmanager
+    def _noted(self, attempt: Attempt) -> Iterator[None]:
+        """Noted before it begins, finished only after all of it: also one that was made before."""
+        self._journal.set_meta(ATTEMPT_KEY, write_attempt(attempt))
+        self._finished = None
+        yield
+        self._finished = attempt
 
     def _carry_out(self, attempt: Attempt, outline: Outline) -> None:
         project_apart(
@@ -532,10 +537,9 @@ class Projector:
             self._begin_attempt([plan_id])
         plans = [one for one in outline if one.kind == DocumentKind.PLAN]
         attempt = attempt_of([plan_id], {plan_id: plans})
-        self._journal.set_meta(ATTEMPT_KEY, write_attempt(attempt))
-        for revised in self._revisions(plan_id, plans, named):
-            self._commit([revised])
-        self._finished = attempt
+        with self._noted(attempt):
+            for revised in self._revisions(plan_id, plans, named):
+                self._commit([revised])
 
     def _revisions(
         self, plan_id: str, plans: Sequence[StoredDocument], named: Collection[str] | None

@@ -70,8 +70,8 @@ def former_facts(
 
 
 def _touches(orders: Orders, documents: Iterable[StoredDocument]) -> bool:
-    named = orders.forgotten | orders.retracted
-    return any(one.content_hash in named for one in documents)
+    named = (orders.forgotten, orders.retracted)
+    return any(one.content_hash in hashes for one in documents for hashes in named)
 
 
 _Events = Sequence[tuple[StoredDocument, Event]]
