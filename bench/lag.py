@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Final
 
 from bench.ingest.__main__ import measure
+from bench.ingest.clients import ask
 from bench.ingest.service import Service
-from bench.ingest.workload import EVENTS, PLANS, Workload, event
+from bench.ingest.workload import Workload
 
 _CONCURRENCY: Final = 16
-_TYPE: Final = "application/vnd.absa.spline.producer.v1.2+json"
 
 
 @dataclass
@@ -79,15 +79,11 @@ class OpenLoad:
             with self._lock:
                 job, due = next(self._jobs), self._began + self._begun / self._rate
                 self._begun += 1
-            body = self._workload.plan(job)
+            requests = self._workload.requests(job, 0)
             if self._stopping.wait(max(0.0, due - time.monotonic())):
                 break
-            for path, document in ((PLANS, body), (EVENTS, event(job, 0))):
-                connection.request("POST", path, document, {"Content-Type": _TYPE})
-                answer = connection.getresponse()
-                answer.read()
-                if answer.status != 201:
-                    raise RuntimeError(f"{path} answers {answer.status}")
+            for path, body in requests:
+                ask(connection, path, body, self._workload.content_type, attempts=1)
             with self._lock:
                 self.answered += 1
         connection.close()

@@ -17,7 +17,7 @@ from graph_model.layout import Box, Point, lay_out
 from graph_model.translate import PlanDocument
 
 _WIDTH_PER_CHARACTER = 7.6
-_HEIGHT = 46.0
+BOX_HEIGHT = 46.0
 _OPERATIONS_SHOWN = 2_000
 _COLUMNS_SHOWN = 20_000
 
@@ -112,8 +112,8 @@ def inspect(
                 for named in references_of(document, uri)
             ),
             point=points.get(operation.id),
-            width=_width(labels[operation.id]),
-            height=_HEIGHT,
+            width=box_width(labels[operation.id]),
+            height=BOX_HEIGHT,
         )
         for operation in shown
     )
@@ -185,7 +185,8 @@ def _label(operation: Operation) -> str:
     return operation.name.partition(" ")[0] or operation.name
 
 
-def _width(label: str) -> float:
+def box_width(label: str) -> float:
+    """How wide the box of an operation is drawn, in pixels."""
     return min(320.0, max(130.0, len(label) * _WIDTH_PER_CHARACTER + 44))
 
 
@@ -193,5 +194,7 @@ def _places(
     operations: Sequence[Operation], labels: dict[str, str], edges: Sequence[tuple[str, str]]
 ) -> dict[str, Point]:
     order = {operation.id: i for i, operation in enumerate(operations)}
-    boxes = [Box(o.id, _width(labels[o.id]), _HEIGHT, f"{order[o.id]:06d}") for o in operations]
+    boxes = [
+        Box(o.id, box_width(labels[o.id]), BOX_HEIGHT, f"{order[o.id]:06d}") for o in operations
+    ]
     return lay_out(boxes, edges)

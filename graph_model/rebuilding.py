@@ -26,11 +26,12 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from graph_model.digests import ElementSum
-from graph_model.facts import DeclarationRow, Edge, FacetRow, Facts, RunRow, Vertex, merge
+from graph_model.facts import Edge, Facts, Vertex, merge
 from graph_model.identity import digest
 from graph_model.projection.outcome import project_apart
 from graph_model.projection.translation import Projection, settlements
 from graph_model.store import DocumentState, Generations, Graph, Journal, StoredDocument
+from graph_model.withdrawal import TOLD_ROWS
 
 log = logging.getLogger(__name__)
 
@@ -167,8 +168,8 @@ class Rebuild:
         """
         if not gone.vertices and not gone.edges:
             if self._is_before_switch():
-                told = RunRow | FacetRow | DeclarationRow
-                self._catalogue.withdraw([row for row in gone.rows if isinstance(row, told)])
+                told = [row for row in gone.rows if isinstance(row, TOLD_ROWS)]
+                self._catalogue.withdraw(told)
             return
         log.info("a document changed what stood before: the rebuild starts over")
         if self._is_before_switch():

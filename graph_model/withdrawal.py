@@ -10,6 +10,7 @@ to that. The new facts are written before this runs, so nothing shared disappear
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from graph_model import identity, labels
 from graph_model.facts import (
@@ -34,6 +35,8 @@ from graph_model.store import Catalogue, Direction, Graph, Page, walk_pages
 from graph_model.translate import day_id
 
 _ANY_LIMIT = 1
+#: Rows that a subject of OpenLineage alone tells.
+TOLD_ROWS: Final = RunRow | FacetRow | DeclarationRow
 #: Shared vertices and the edges that keep each alive: (direction, labels). Checked in this order,
 #: so that what a removed vertex held up is looked at after it.
 _SHARED: tuple[tuple[str, tuple[tuple[Direction, tuple[str, ...]], ...]], ...] = (
@@ -92,7 +95,7 @@ def withdraw(former: Facts, current: Facts, graph: Graph, catalogue: Catalogue) 
 
 def _withdraw_told(rows: Iterable[Row], catalogue: Catalogue) -> None:
     """What OpenLineage's events of this subject alone tell; then bodies that no facet has."""
-    own = [row for row in rows if isinstance(row, RunRow | FacetRow | DeclarationRow)]
+    own = [row for row in rows if isinstance(row, TOLD_ROWS)]
     bodies = [row for row in rows if isinstance(row, FacetBodyRow)]
     catalogue.withdraw(own)
     if bodies:

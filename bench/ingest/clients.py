@@ -88,19 +88,26 @@ def _post(share: Share, requests: Requests) -> list[float]:
         time.sleep(max(0.0, due - time.monotonic()))
         due += share.interval
         began = time.monotonic()
-        _ask(connection, path, body, share.workload.content_type)
+        ask(connection, path, body, share.workload.content_type)
         took.append(time.monotonic() - began)
     connection.close()
     return took
 
 
-def _ask(connection: http.client.HTTPConnection, path: str, body: bytes, kind: str) -> None:
-    for attempt in range(_ATTEMPTS):
+def ask(
+    connection: http.client.HTTPConnection,
+    path: str,
+    body: bytes,
+    kind: str,
+    attempts: int = _ATTEMPTS,
+) -> None:
+    """Post and wait for 201; a 503 is tried again. Raises RuntimeError for any other answer."""
+    for attempt in range(attempts):
         connection.request("POST", path, body, {"Content-Type": kind})
         answer = connection.getresponse()
         answer.read()
         if answer.status == 201:
             return
-        if answer.status != 503 or attempt == _ATTEMPTS - 1:
+        if answer.status != 503 or attempt == attempts - 1:
             raise RuntimeError(f"{path} answers {answer.status}")
         time.sleep(1.0)

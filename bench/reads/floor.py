@@ -27,7 +27,7 @@ def walk(
 def _walk(stores: Stores, start: Collection[str], direction: Direction, depth: int) -> int:
     seen, frontier, edges = set(start), set(start), 0
     for _ in range(depth):
-        stores.catalogue.last_writes(_datasets(frontier), None)
+        stores.catalogue.last_writes(frontier, None)
         found, steps = frontier, 0
         while found and (steps == 0 or identity.kind_of(min(found)) == labels.LOGICAL_PLAN):
             label, kind = _NEIGHBOURS[identity.kind_of(min(found)) or ""]
@@ -40,8 +40,3 @@ def _walk(stores: Stores, start: Collection[str], direction: Direction, depth: i
         if not frontier:
             break
     return edges
-
-
-def _datasets(nodes: Collection[str]) -> Collection[str]:
-    """What is looked up: datasets themselves; for columns as many rows as there are."""
-    return nodes

@@ -78,9 +78,7 @@ class Lake:
     def facts(self) -> Iterator[Facts]:
         """Those of every job's run, one after the other."""
         for job in range(self.jobs):
-            event = read_event(self.event(job))
-            assert isinstance(event, RunEvent)
-            yield translate_run((event,))
+            yield _facts_of(self.event(job))
 
     def dataset_id(self, job: int) -> str:
         """Of what a job writes."""
@@ -97,9 +95,7 @@ class Hub:
 
     def facts(self) -> Iterator[Facts]:
         for reader in range(self.readers):
-            event = read_event(self._event(reader))
-            assert isinstance(event, RunEvent)
-            yield translate_run((event,))
+            yield _facts_of(self._event(reader))
 
     def _event(self, reader: int) -> dict[str, Any]:
         sources = (self.table, ("s3://hub", f"facts/{reader:05d}"))
@@ -108,6 +104,12 @@ class Hub:
         return _complete(
             START + timedelta(seconds=reader), run, ("hub", f"join_{reader:05d}"), sources, output
         )
+
+
+def _facts_of(document: dict[str, Any]) -> Facts:
+    event = read_event(document)
+    assert isinstance(event, RunEvent)
+    return translate_run((event,))
 
 
 def rerun(row: ExecutionRow, number: int) -> ExecutionRow:

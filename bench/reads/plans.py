@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from bench.ingest.workload import Workload, plan_id
 from bench.reads.stores import Stores
 from graph_model import identity
+from graph_model.database import chunks
 from graph_model.documents import read_plan
 from graph_model.facts import ExecutionPlanRow, Facts, SupportRow, merge
 from graph_model.journal import make_submission
@@ -31,7 +31,7 @@ def store_plans(stores: Stores, count: int) -> None:
     stores.load([documents])
     (row,) = (one for one in documents.rows if isinstance(one, ExecutionPlanRow))
     (support,) = (one for one in documents.rows if isinstance(one, SupportRow))
-    while batch := list(islice(submissions, _AT_ONCE)):
+    for batch in chunks(submissions, _AT_ONCE):
         stores.journal.accept(batch, _RECEIPT, remember=False)
         plans = [_row(row, one) for one in batch if one.plan_id != row.plan_id]
         supports = [replace(support, subject=one.subject) for one in plans]

@@ -18,7 +18,7 @@ from api.settings import read_settings
 from bench.ingest.service import cpu_of
 from graph_model import naming
 from graph_model.catalogue import SqlCatalogue, SqlGenerations
-from graph_model.database import open_database
+from graph_model.database import chunks, open_database
 from graph_model.facts import Facts, Row, merge
 from graph_model.gremlin.graph import GremlinGraph, open_graph
 from graph_model.gremlin.server import EmbeddedServer
@@ -72,21 +72,11 @@ class Stores:
     def load(self, facts: Iterable[Facts]) -> tuple[int, int]:
         """Write graph and catalogue; how many vertices and edges there are then."""
         rows: dict[Row, None] = {}
-        for part in _parts(facts):
+        for part in map(merge, chunks(facts, _AT_ONCE)):
             self.graph.write(part)
             rows |= dict.fromkeys(part.rows)
         self.catalogue.copy(list(rows))
         return self.graph.count()
-
-
-def _parts(facts: Iterable[Facts]) -> Iterator[Facts]:
-    waiting: list[Facts] = []
-    for one in facts:
-        waiting.append(one)
-        if len(waiting) == _AT_ONCE:
-            yield merge(waiting)
-            waiting = []
-    yield merge(waiting)
 
 
 @contextmanager

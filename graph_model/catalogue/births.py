@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from graph_model.catalogue.history import until
 from graph_model.catalogue.tables import (
     datasets,
     executions,
@@ -44,7 +45,7 @@ def _dataset_told(at: int | None) -> Condition:
     used = (
         sa.select(sa.literal(1))
         .select_from(schema_uses.join(executions, executions.c.logical_plan == uses.logical_plan))
-        .where(uses.dataset == key, *_by(executions.c.at, at))
+        .where(uses.dataset == key, *until(executions.c.at, at))
     )
     return sa.or_(
         _told(executions, executions.c.target == key, executions.c.at, at),
@@ -63,8 +64,4 @@ def _job_told(at: int | None) -> Condition:
 
 
 def _told(table: sa.Table, own: Condition, column: Any, at: int | None) -> Condition:
-    return sa.select(sa.literal(1)).select_from(table).where(own, *_by(column, at)).exists()
-
-
-def _by(column: Any, at: int | None) -> tuple[Condition, ...]:
-    return () if at is None else (column <= at,)
+    return sa.select(sa.literal(1)).select_from(table).where(own, *until(column, at)).exists()

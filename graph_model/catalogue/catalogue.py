@@ -303,11 +303,11 @@ class SqlCatalogue:
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
-            return history.newest_executions(connection, "job", jobs, at, writes_only=False)
+            return history.newest_executions(connection, "job", jobs, at, only="any")
 
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
-            return history.newest_executions(connection, "target", targets, at, writes_only=True)
+            return history.newest_executions(connection, "target", targets, at, only="writes")
 
     def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
         return {target: row.at for target, row in self.last_writers(targets, at).items()}
@@ -362,8 +362,9 @@ class SqlCatalogue:
     ) -> dict[str, ExecutionRow]:
         """See ``store.Catalogue``."""
         with self._read() as connection:
-            found = tuple(versions.newest_of_plans(connection, logical_plans, at))
-        return {row.logical_plan: row for row in found}
+            return history.newest_executions(
+                connection, "logical_plan", logical_plans, at, only="completed"
+            )
 
     def executions_of(self, ids: Collection[str]) -> tuple[ExecutionRow, ...]:
         """See ``store.Catalogue``."""

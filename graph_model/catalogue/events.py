@@ -68,23 +68,15 @@ _SORTED: Final[dict[SortField, tuple[Any, ...]]] = {
     SortField.APPEND: (events.c.append,),
     SortField.ERROR: (executions.c.error,),
 }
-_JOINED: Final[tuple[tuple[sa.Table, Any, tuple[SortField, ...]], ...]] = (
-    (
-        execution_plans, execution_plans.c.id == executions.c.execution_plan,
-        (SortField.FRAMEWORK_NAME, SortField.APPLICATION_NAME),
-    ),
-    (
-        datasets, datasets.c.id == executions.c.target,
-        (SortField.DATA_SOURCE_NAME, SortField.DATA_SOURCE_URI),
-    ),
-    (
-        events, events.c.execution == executions.c.id,
-        (
-            SortField.DATA_SOURCE_TYPE, SortField.APPEND, SortField.FRAMEWORK_NAME,
-            SortField.APPLICATION_NAME,
-        ),
-    ),
-)  # fmt: skip
+_JOINED: Final = (
+    (execution_plans, execution_plans.c.id == executions.c.execution_plan),
+    (datasets, datasets.c.id == executions.c.target),
+    (events, events.c.execution == executions.c.id),
+)
+#: The tables that each sort needs.
+_NEEDED: Final = {
+    field: frozenset(sa.select(*columns).get_final_froms()) for field, columns in _SORTED.items()
+}
 
 
 class SqlEvents:
@@ -96,8 +88,8 @@ class SqlEvents:
     def executions(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
         """One page of events."""
         source: Any = executions
-        for table, condition, fields in _JOINED:
-            if page.sort in fields:
+        for table, condition in _JOINED:
+            if table in _NEEDED[page.sort]:
                 source = source.outerjoin(table, condition)
         listed = sa.select(executions.c.id).select_from(source).where(*_chosen(asked))
         order = _order(page, _EXECUTIONS_HAVE)
@@ -171,7 +163,7 @@ class SqlEvents:
     def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Completed writes alone."""
         with self._read() as connection:
-            return newest_executions(connection, "logical_plan", plans, at, writes_only=True)
+            return newest_executions(connection, "logical_plan", plans, at, only="writes")
 
     def first_of_plans(self, plans: Collection[str], after: int) -> dict[str, int]:
         """Completed writes alone."""

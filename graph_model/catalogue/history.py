@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -113,17 +113,19 @@ def asked_values(rows: Sequence[Sequence[Any]], types: Sequence[Column]) -> dict
     }
 
 
-def _values(values: Sequence[str], at: int | None = None) -> dict[str, Any]:
-    """The parameters of a statement made once for all values and times: ``_asked``, ``_until``."""
+def at_values(values: Sequence[str], at: int | None = None) -> dict[str, Any]:
+    """The parameters of a statement made once: for ``asked_column`` and ``until_asked``."""
     rows = [(value,) for value in values]
     return asked_values(rows, _VALUE) | {"until": _END_OF_TIME if at is None else at}
 
 
-def _asked(size: int) -> sa.CTE:
+def asked_column(size: int) -> sa.CTE:
+    """So many values as a table with one column, ``value``."""
     return asked_table(size, _VALUE)
 
 
-def _until(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+def until_asked(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """The condition that a time sets which is a parameter."""
     return column <= sa.bindparam("until", type_=sa.BigInteger(), required=True)
 
 
@@ -133,25 +135,16 @@ def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], .
     return (of.kind == KIND_WRITE, completed) if writes_only else (completed,)
 
 
-def value_pairs(
-    first: sa.ColumnElement[str],
-    second: sa.ColumnElement[str],
-    asked: Sequence[str],
-    *conditions: sa.ColumnElement[bool],
-) -> sa.CTE:
-    """Each value asked of ``first`` with every ``second`` beside it; the last one is null.
-
-    A loose index scan: from one ``second`` the next is found by a seek, however many rows hold it.
-    """
-    return pairs_from(first, second, given(asked), *conditions)
-
-
 def pairs_from(
     first: sa.ColumnElement[str],
     second: sa.ColumnElement[str],
     start: sa.CTE,
     *conditions: sa.ColumnElement[bool],
 ) -> sa.CTE:
+    """Each ``value`` of ``start`` with every ``second`` beside it; the last one is null.
+
+    A loose index scan: from one ``second`` the next is found by a seek, however many rows hold it.
+    """
 
     def least(of: sa.ColumnElement[str], *more: sa.ColumnElement[bool]) -> Any:
         return (
@@ -176,7 +169,8 @@ def writers(connection: Connection, targets: Collection[str], at: int | None) ->
     found = []
     for chunk in chunks(sorted(set(targets))):
         statement = _writers(asked_size(len(chunk)))
-        for target, logical_plan, mode, latest in connection.execute(statement, _values(chunk, at)):
+        rows = connection.execute(statement, at_values(chunk, at))
+        for target, logical_plan, mode, latest in rows:
             if latest is not None:
                 found.append(Writer(target, logical_plan, mode, latest))
     return sorted(found)
@@ -186,7 +180,7 @@ def writers(connection: Connection, targets: Collection[str], at: int | None) ->
 def _writers(size: int) -> sa.Select[Any]:
     inner, outer = executions.alias("listed").c, executions.alias("seen").c
     pairs = pairs_from(
-        inner.target, inner.logical_plan, _asked(size), *successful(inner, writes_only=True)
+        inner.target, inner.logical_plan, asked_column(size), *successful(inner, writes_only=True)
     )
     modes = given(labels.EXECUTION_MODES, "modes")
     latest = (
@@ -196,7 +190,7 @@ def _writers(size: int) -> sa.Select[Any]:
             *successful(outer, writes_only=True),
             outer.logical_plan == pairs.c.second,
             outer.mode == modes.c.value,
-            _until(outer.at),
+            until_asked(outer.at),
         )
         .scalar_subquery()
     )
@@ -241,30 +235,34 @@ def execution_page(
     return asked.order_by(columns.at.desc(), columns.id.desc()).limit(limit)
 
 
+Only = Literal["any", "completed", "writes"]
+"""Which executions count: all, those that have worked, those that have worked and written."""
+
+
 def newest_executions(
     connection: Connection,
     column: str,
     values: Collection[str],
     at: int | None,
     *,
-    writes_only: bool,
+    only: Only,
 ) -> dict[str, ExecutionRow]:
-    """Per value of the column its newest execution by (at, id), or its newest successful write."""
+    """Per value of the column its newest execution by (at, id), of those that ``only`` leaves."""
     found: dict[str, ExecutionRow] = {}
     for chunk in chunks(sorted(set(values))):
-        statement = _newest_executions(column, writes_only, asked_size(len(chunk)))
-        for row in connection.execute(statement, _values(chunk, at)):
+        statement = _newest_executions(column, only, asked_size(len(chunk)))
+        for row in connection.execute(statement, at_values(chunk, at)):
             found[row.value] = ExecutionRow(*row[:-1])
     return found
 
 
 @lru_cache
-def _newest_executions(column: str, writes_only: bool, size: int) -> sa.Select[Any]:
-    asked, seen = _asked(size), executions.alias("seen").c
-    conditions = successful(seen, writes_only=True) if writes_only else ()
+def _newest_executions(column: str, only: Only, size: int) -> sa.Select[Any]:
+    asked, seen = asked_column(size), executions.alias("seen").c
+    conditions = () if only == "any" else successful(seen, writes_only=only == "writes")
     newest = (
         sa.select(seen.id)
-        .where(seen[column] == asked.c.value, *conditions, _until(seen.at))
+        .where(seen[column] == asked.c.value, *conditions, until_asked(seen.at))
         .order_by(seen.at.desc(), seen.id.desc())
         .limit(1)
         .scalar_subquery()
@@ -336,20 +334,20 @@ def names_of(connection: Connection, locations: Collection[str], at: int | None)
     found = []
     for chunk in chunks(sorted(set(locations))):
         statement = _names_of(asked_size(len(chunk)))
-        found += [NameRow(*row) for row in connection.execute(statement, _values(chunk, at))]
+        found += [NameRow(*row) for row in connection.execute(statement, at_values(chunk, at))]
     return sorted(found)
 
 
 @lru_cache
 def _names_of(size: int) -> sa.Select[Any]:
     inner, outer = names.alias("listed").c, names.alias("seen").c
-    pairs = pairs_from(inner.location, inner.name, _asked(size))
+    pairs = pairs_from(inner.location, inner.name, asked_column(size))
     latest = (
         sa.select(sa.func.max(outer.at))
         .where(
             outer.location == pairs.c.first,
             outer.name == pairs.c.second,
-            _until(outer.at),
+            until_asked(outer.at),
         )
         .scalar_subquery()
     )
@@ -386,14 +384,14 @@ def locations_ever(connection: Connection, asked: Collection[str]) -> frozenset[
     found: set[tuple[str, str]] = set()
     for chunk in chunks(sorted(set(asked))):
         statement = _locations_ever(asked_size(len(chunk)))
-        rows = connection.execute(statement, _values(chunk))
+        rows = connection.execute(statement, at_values(chunk))
         found.update((name, location) for name, location in rows)
     return frozenset(found)
 
 
 @lru_cache
 def _locations_ever(size: int) -> sa.Select[Any]:
-    pairs = pairs_from(names.c.name, names.c.location, _asked(size))
+    pairs = pairs_from(names.c.name, names.c.location, asked_column(size))
     return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
 
 
@@ -441,7 +439,7 @@ def _schema_uses() -> sa.Select[Any]:
             .scalar_subquery()
         )
 
-    latest = newest(_until(executions.c.at)).label("latest")
+    latest = newest(until_asked(executions.c.at)).label("latest")
     return (
         sa.select(schema_uses, latest, newest().label("ever"))
         .join_from(schema_uses, schemas, schemas.c.id == uses.schema)

@@ -42,7 +42,7 @@ def list_datasets(
     found = connection.execute(asked.order_by(*key).limit(checked_limit(limit) + 1))
     rows = [DatasetRow(*row) for row in found]
     writes = newest_executions(
-        connection, "target", [row.id for row in rows[:limit]], at, writes_only=True
+        connection, "target", [row.id for row in rows[:limit]], at, only="writes"
     )
     return _page(
         [_dataset_summary(row, writes.get(row.id)) for row in rows],
@@ -98,7 +98,7 @@ def list_jobs(
     rows = [JobRow(*row) for row in found]
     ids = [row.id for row in rows[:limit]]
     runs = _run_counts(connection, ids, at)
-    newest = newest_executions(connection, "job", ids, at, writes_only=False)
+    newest = newest_executions(connection, "job", ids, at, only="any")
     return _page(
         [_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in rows],
         limit,

@@ -9,7 +9,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.catalogue.history import given, until, value_pairs
+from graph_model.catalogue.history import given, pairs_from, until
 from graph_model.catalogue.tables import facet_bodies, facets, runs
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.database import chunks
@@ -196,7 +196,7 @@ def _newest_of(
     """
     column, value = fixed
     listed, seen = facets.alias("listed").c, facets.alias("seen").c
-    pairs = value_pairs(listed.entity, listed[beside], entities, listed[column] == value)
+    pairs = pairs_from(listed.entity, listed[beside], given(entities), listed[column] == value)
     latest = (
         sa.select(sa.func.max(seen.at))
         .where(

@@ -12,17 +12,17 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.catalogue.history import (
     KIND_WRITE,
+    asked_column,
     asked_size,
-    asked_table,
-    asked_values,
+    at_values,
     pairs_from,
+    until_asked,
 )
 from graph_model.catalogue.tables import executions, facets
 from graph_model.database import StoredText, chunks
-from graph_model.store import NEVER, RunFacet
+from graph_model.store import RunFacet
 
 _AT_ONCE: Final = 100
-_TARGET: Final = (("value", StoredText()),)
 
 
 def run_facets(
@@ -32,10 +32,9 @@ def run_facets(
     newest: dict[tuple[str, str], Any] = {}
     for chunk in chunks(sorted(set(targets)), _AT_ONCE):
         statement = _newest(asked_size(len(chunk)))
-        asked = asked_values([(target,) for target in chunk], _TARGET)
+        asked = at_values(chunk, at)
         for state in labels.STATES:
-            times = {"state": state, "before": NEVER if at is None else at}
-            for row in connection.execute(statement, asked | times):
+            for row in connection.execute(statement, asked | {"state": state}):
                 key = (row.target, row.logical_plan)
                 if key not in newest or _order(newest[key]) < _order(row):
                     newest[key] = row
@@ -51,7 +50,7 @@ def _newest(size: int) -> sa.Select[Any]:
     """Of each pair of a target and a plan the newest execution in a state; made once a size."""
     listed, seen = executions.alias("listed").c, executions.alias("seen").c
     state = sa.bindparam("state", type_=StoredText(), required=True)
-    asked = asked_table(size, _TARGET)
+    asked = asked_column(size)
     wrote = (listed.kind == KIND_WRITE, listed.state == state)
     pairs = pairs_from(listed.target, listed.logical_plan, asked, *wrote)
     newest = (
@@ -61,7 +60,7 @@ def _newest(size: int) -> sa.Select[Any]:
             seen.kind == KIND_WRITE,
             seen.state == state,
             seen.logical_plan == pairs.c.second,
-            seen.at <= sa.bindparam("before", type_=sa.BigInteger(), required=True),
+            until_asked(seen.at),
         )
         .order_by(seen.at.desc(), seen.id.desc())
         .limit(1)

@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.catalogue.history import given, successful, until
+from graph_model.catalogue.history import until
 from graph_model.catalogue.tables import executions, schema_uses
 from graph_model.database import chunks
-from graph_model.facts import ExecutionRow, SchemaUseRow
+from graph_model.facts import SchemaUseRow
 from graph_model.store import PlanSpan
 
 
@@ -46,25 +46,3 @@ def plan_spans(
             .order_by(columns.logical_plan, columns.state)
         )
         yield from (PlanSpan(*row) for row in connection.execute(asked).all())
-
-
-def newest_of_plans(
-    connection: Connection, plans: Collection[str], at: int | None
-) -> Iterator[ExecutionRow]:
-    """Per logical plan its newest successful execution by (at, id): a seek each."""
-    seen = executions.alias("seen").c
-    for chunk in chunks(sorted(set(plans))):
-        asked = given(chunk)
-        newest = (
-            sa.select(seen.id)
-            .where(
-                seen.logical_plan == asked.c.value,
-                *successful(seen, writes_only=False),
-                *until(seen.at, at),
-            )
-            .order_by(seen.at.desc(), seen.id.desc())
-            .limit(1)
-            .scalar_subquery()
-        )
-        statement = sa.select(executions).join_from(asked, executions, executions.c.id == newest)
-        yield from (ExecutionRow(*row) for row in connection.execute(statement).all())

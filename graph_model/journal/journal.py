@@ -180,15 +180,14 @@ class SqlJournal:
     def told(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
         """See ``store.Journal``. Bodies are read of those alone."""
         asked = (
-            _described.where(documents.c.plan_id == plan_id, documents.c.scope == scope)
+            sa.select(documents.c.position)
+            .where(documents.c.plan_id == plan_id, documents.c.scope == scope)
             .order_by(documents.c.position.desc())
             .limit(checked_limit(limit))
         )
         with self._read() as connection:
-            found = [_without_body(row) for row in connection.execute(asked)]
-        bodies = self.bodies([one.position for one in found])
-        whole = (replace(one, body=bodies[one.position]) for one in found if one.position in bodies)
-        return tuple(sorted(whole, key=lambda one: one.position))
+            positions = connection.execute(asked).scalars().all()
+        return self.documents(positions)
 
     def event_positions(
         self, plan_id: str, hashes: Collection[str] | None = None

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_model import labels
-from graph_model.inspection import OperationView, OutputColumn, PlanInspection, Property
+from graph_model.inspection import (
+    BOX_HEIGHT,
+    OperationView,
+    OutputColumn,
+    PlanInspection,
+    Property,
+    box_width,
+)
 from graph_model.layout import Box, Point, lay_out
 from graph_model.openlineage.accumulate import Statement
 from graph_model.openlineage.datasets import Names, type_text
@@ -24,8 +31,6 @@ MOST_COLUMNS: Final = 20_000
 READ_ROLE: Final = "input"
 WRITE_ROLE: Final = "output"
 _JOB: Final = "job"
-_WIDTH: Final = 7.6
-_HEIGHT: Final = 46.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,7 @@ def draw_told(
     operations = [_operation(key, one, expressions, points.get(key)) for key, one in pairs]
     between: OperationView[DatasetReference] = OperationView(
         _JOB, labels.TRANSFORM, "Job", job, reads, writes, None, (), (), points.get(_JOB),
-        _width(job), _HEIGHT,
+        box_width(job), BOX_HEIGHT,
     )  # fmt: skip
     operations.insert(len(reads), between)
     return PlanInspection(tuple(operations), edges, len(shown) < len(datasets))
@@ -158,8 +163,8 @@ def _operation(
         properties=_properties(one),
         datasets=(one.dataset,),
         point=point,
-        width=_width(label),
-        height=_HEIGHT,
+        width=box_width(label),
+        height=BOX_HEIGHT,
     )
 
 
@@ -178,10 +183,6 @@ def _properties(one: ToldDataset) -> tuple[Property, ...]:
     return tuple(Property(name, text) for name, text in listed if text)
 
 
-def _width(label: str) -> float:
-    return min(320.0, max(130.0, len(label) * _WIDTH + 44))
-
-
 def _places(names: Mapping[str, str], edges: Sequence[tuple[str, str]]) -> dict[str, Point]:
-    boxes = [Box(key, _width(label), _HEIGHT, label) for key, label in names.items()]
+    boxes = [Box(key, box_width(label), BOX_HEIGHT, label) for key, label in names.items()]
     return lay_out(boxes, edges)

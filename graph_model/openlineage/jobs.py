@@ -167,22 +167,23 @@ def run_tags(facets: Facets) -> dict[str, tuple[str, ...]]:
     listed = facet.body.get("tags") if facet else None
     found: dict[str, tuple[str, ...]] = {}
     for item in listed if isinstance(listed, list) else ():
-        if isinstance(item, dict) and _text(item, "key") and _text(item, "value"):
+        if isinstance(item, dict) and stripped(item, "key") and stripped(item, "value"):
             found[item["key"]] = (item["value"],)
     return found
 
 
 def _application_name(facets: Facets) -> str:
-    found = _text(_body(facets, "spark_properties", "properties"), "spark.app.name")
-    return found or _text(_body(facets, "spark_applicationDetails"), "appName")
+    found = stripped(facet_body(facets, "spark_properties", "properties"), "spark.app.name")
+    return found or stripped(facet_body(facets, "spark_applicationDetails"), "appName")
 
 
 def _application_id(facets: Facets) -> str:
-    found = _text(_body(facets, "spark_applicationDetails"), "applicationId")
-    return found or _text(_body(facets, "spark_properties", "properties"), "spark.app.id")
+    found = stripped(facet_body(facets, "spark_applicationDetails"), "applicationId")
+    return found or stripped(facet_body(facets, "spark_properties", "properties"), "spark.app.id")
 
 
-def _body(facets: Facets, name: str, member: str = "") -> Mapping[str, Any]:
+def facet_body(facets: Facets, name: str, member: str = "") -> Mapping[str, Any]:
+    """The fields of a facet, or of one of its members; empty where there is none."""
     facet = facets.get(name)
     body: Any = facet.body if facet else {}
     if member:
@@ -190,7 +191,8 @@ def _body(facets: Facets, name: str, member: str = "") -> Mapping[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-def _text(fields: Mapping[str, Any], key: str) -> str:
+def stripped(fields: Mapping[str, Any], key: str) -> str:
+    """A text without the space around it; "" for anything else."""
     value = fields.get(key)
     return value.strip() if isinstance(value, str) else ""
 

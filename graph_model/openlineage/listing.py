@@ -9,8 +9,8 @@ from graph_model import labels
 from graph_model.facts import EventLabelRow, EventRow, ExecutionRow
 from graph_model.openlineage.accumulate import Statement
 from graph_model.openlineage.documents import Dataset
-from graph_model.openlineage.facets import Facets, JobType, value_of
-from graph_model.openlineage.jobs import run_tags
+from graph_model.openlineage.facets import JobType, value_of
+from graph_model.openlineage.jobs import facet_body, run_tags, stripped
 from graph_model.openlineage.logic import RunLogic
 from graph_model.translate.executions import label_rows, labels_text
 from graph_model.words import plain
@@ -38,21 +38,15 @@ def event_rows(
 
 def system_text(statement: Statement) -> str:
     """``spark 3.5.1`` by ``processing_engine``, else the integration in small letters, or ""."""
-    engine = _body(statement.run_facets, "processing_engine")
+    engine = facet_body(statement.run_facets, "processing_engine")
     named = " ".join(filter(None, (_text(engine, "name").lower(), _text(engine, "version"))))
     kind = value_of(statement.job_facets, "jobType", JobType)
     return named or (kind.integration.lower() if kind else "")
 
 
 def _format(dataset: Dataset) -> str:
-    return _text(_body(dataset.facets, "storage"), "fileFormat")
-
-
-def _body(facets: Facets, name: str) -> Mapping[str, Any]:
-    facet = facets.get(name)
-    return facet.body if facet else {}
+    return _text(facet_body(dataset.facets, "storage"), "fileFormat")
 
 
 def _text(body: Mapping[str, Any], key: str) -> str:
-    value = body.get(key)
-    return value.strip()[:200] if isinstance(value, str) else ""
+    return stripped(body, key)[:200]

@@ -16,7 +16,7 @@ from typing import Final
 from graph_model import lifting
 from graph_model.documents import ExecutionEvent, read_event, read_plan
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
-from graph_model.translate import PlanDocument, Subject
+from graph_model.translate import PlanDocument
 
 GATHERING_VERSION: Final = "4"
 """Counted up when equal documents are sorted out otherwise."""
@@ -144,14 +144,6 @@ def read_event_document(document: StoredDocument) -> ExecutionEvent:
     """The normal form of a stored event; raises InvalidDocument."""
     body = json.loads(document.body)
     return read_event(lifting.lift_event(body) if document.api_version == "1" else body)
-
-
-def read_subjects(gathered: Gathered) -> tuple[Subject, ...]:
-    """The subjects as values."""
-    return tuple(
-        Subject(read_plan_document(plan), tuple(read_event_document(event) for event in events))
-        for plan, events in gathered.chosen.values()
-    )
 
 
 # --- what becomes of each document ---------------------------------------------------------------

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import ExecutionRow, Facts, merge
-from graph_model.projection.plans import gather, read_subjects
+from graph_model.projection.plans import gather, read_event_document, read_plan_document
 from graph_model.store import DocumentKind, DocumentState, Submission
-from graph_model.translate import translate
+from graph_model.translate import Subject, translate
 from tests.captures import load, names
-from tests.projections import SmallHeadwater, project, small_headwater, submission
+from tests.projections import SmallHeadwater, elements_of, project, small_headwater, submission
 
 PLAN_ID = "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"
 
@@ -107,13 +107,6 @@ def every_kind_of_trouble() -> list[Submission]:
 TROUBLE = every_kind_of_trouble()
 
 
-def elements_of(submissions: list[Submission], *, stepwise: bool) -> tuple[object, object]:
-    headwater = project(submissions, stepwise=stepwise)
-    found = headwater.elements()
-    headwater.close()
-    return found
-
-
 @pytest.fixture(scope="module")
 def expected() -> tuple[object, object]:
     return elements_of(TROUBLE, stepwise=False)
@@ -177,7 +170,10 @@ def test_no_two_facts_share_an_id_and_differ() -> None:
     parts: list[Facts] = []
     for document in headwater.journal.entries(kind=DocumentKind.PLAN, limit=1000).items:
         gathered = gather(headwater.journal.plan(document.plan_id))
-        parts += [translate(subject) for subject in read_subjects(gathered)]
+        parts += [
+            translate(Subject(read_plan_document(stored), tuple(map(read_event_document, events))))
+            for stored, events in gathered.chosen.values()
+        ]
     facts = merge(parts)
     vertices, rows = headwater.elements()
     assert {v.id for v in vertices} == {e.id for e in (*facts.vertices, *facts.edges)}
