@@ -84,6 +84,10 @@ class Room:
         return self._taken == 0 or self._taken + weight <= self._limit
 
 
+ROOM: Final = Room(64 * 1024 * 1024)
+"""One for all routes: it is the process's memory that they share."""
+
+
 class Stream(Protocol):
     """What WSGI gives to read a body from."""
 

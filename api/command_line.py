@@ -63,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    root.set_defaults(url=None)
     root.add_argument("--debug", action="store_true", help="show where an error came from")
     commands = root.add_subparsers(metavar="COMMAND", required=True)
     serving.add_serve(commands)

@@ -14,11 +14,12 @@ from typing import Any, Final
 from api.bodies import compact_json
 from api.errors import InvalidRequest
 from api.openlineage import SPECIFICATION
-from api.orders import submit
+from api.orders import Covered, give
 from api.service import Service
+from api.statements import WAIT_SECONDS
 from api.times import format_instant
 from graph_model import identity, naming
-from graph_model.commands import Command, Retract
+from graph_model.commands import Retract
 from graph_model.errors import AmbiguousReference, InvalidReference, NotFound
 from graph_model.facts import DatasetRow, DeclarationRow
 from graph_model.journal import make_submission
@@ -26,9 +27,8 @@ from graph_model.naming import JobName
 from graph_model.openlineage import JobEvent, read_declaration, read_event, subject_key
 from graph_model.openlineage.declarations import ColumnMapping, Declaration, write_declaration
 from graph_model.references import References
-from graph_model.store import DocumentKind, Receipt, Submission
+from graph_model.store import Catalogue, DocumentKind, Receipt, Submission
 
-WAIT_SECONDS: Final = 10.0
 MOST_ENDS: Final = 20_000
 """Sources and columns of one request: each is looked up."""
 _DATASET: Final = "dataset:"
@@ -106,11 +106,8 @@ def retract(row: DeclarationRow, author: str, note: str, route: str, service: Se
     """Take a declaration back: a command that names its documents, and the wait until it holds."""
     same = [one for one in service.catalogue.declarations(row.target) if one.id == row.id]
     order = Retract(tuple(sorted({one.plan_id for one in same})), _documents(same, service))
-    at = service.clock()
     target = f"{row.id} {json.loads(row.body)['target']['uri']}"[:2_000]
-    command = submit(Command(author, at, note, target, order))
-    positions = service.journal.accept([command], Receipt(at, author, route, ""))
-    service.projector.notify()
+    positions = give(Covered((order,), target), author, note, route, service)
     service.projector.wait(positions, WAIT_SECONDS)
 
 
@@ -156,12 +153,23 @@ class _Named:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads requests; gathers in ``errors`` what is wrong with all of them."""
+    """Reads requests; gathers in ``errors`` what is wrong with all of them.
+
+    One catalogue answers all of them, and what was looked up once is kept: a request may name the
+    same few datasets thousands of times.
+    """
 
     author: Author
     service: Service
     errors: dict[str, list[str]] = field(default_factory=dict)
     _datasets: dict[str, _Named] = field(default_factory=dict)
+    _has_schema: dict[str, bool] = field(default_factory=dict)
+    _catalogue: Catalogue = field(init=False)
+    _references: References = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._catalogue = self.service.catalogue
+        self._references = self.service.references
 
     def read(self, body: Mapping[str, Any], path: str) -> Declaration | None:
         before = len(self.errors)
@@ -225,10 +233,8 @@ class _Reader:
 
     def _known(self, text: str) -> DatasetRow:
         """Raises AmbiguousReference, InvalidReference or NotFound."""
-        service = self.service
-        references = References(service.catalogue, service.graph, service.projector.rules)
-        node = references.dataset(text.removeprefix(_DATASET).strip())
-        return service.catalogue.datasets((node,))[0]
+        node = self._references.dataset(text.removeprefix(_DATASET).strip())
+        return self._catalogue.datasets((node,))[0]
 
     def _new(self, text: str, path: str) -> _Named | None:
         """A dataset that nobody has told of: by its URI alone."""
@@ -298,16 +304,18 @@ class _Reader:
 
     def _check_column(self, dataset: _Named, name: str, path: str) -> None:
         """Of a dataset whose columns are known only one of those: a slip makes no new column."""
-        if dataset.id is None:
+        if dataset.id is None or not self._knows_columns(dataset.id):
             return
-        service = self.service
-        if dataset.id not in service.catalogue.newest_schemas((dataset.id,), None):
-            return
-        references = References(service.catalogue, service.graph, service.projector.rules)
         try:
-            references.column(dataset.id, name)
+            self._references.column(dataset.id, name)
         except NotFound:
             self._wrong(path, f"a column of {dataset.uri}")
+
+    def _knows_columns(self, dataset: str) -> bool:
+        if dataset not in self._has_schema:
+            found = self._catalogue.newest_schemas((dataset,), None)
+            self._has_schema[dataset] = dataset in found
+        return self._has_schema[dataset]
 
 
 def find(key: str, service: Service) -> DeclarationRow:

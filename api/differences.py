@@ -12,7 +12,6 @@ from graph_model.difference.graph import (
     ElementChange,
     FieldChange,
     focus_on_changes,
-    laid_out,
 )
 from graph_model.difference.plan import OperationChange, PlanDifference
 from graph_model.difference.questions import Sides, TimeDifference
@@ -20,7 +19,7 @@ from graph_model.difference.schema import ADDED, CHANGED, REMOVED
 from graph_model.difference.upstream import UpstreamChanges
 from graph_model.governance.standing import Governance
 from graph_model.lineage import Partial
-from graph_model.view import GraphView, iso
+from graph_model.view import GraphView, iso, place
 
 _CHANGES: Final = (ADDED, REMOVED, CHANGED)
 _NO_EVIDENCE: Final = Sides((), ())
@@ -39,7 +38,7 @@ def time_reply(
     """
     merged = found.difference.merged
     view = merged if unchanged else focus_on_changes(found.difference)
-    drawn = laid_out(view) if layout else view
+    drawn = place(view) if layout else view
     shown = marked_graph(drawn, governance, rebuilding=rebuilding, layout=layout)
     changes = found.difference.changes
     return {

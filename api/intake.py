@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError
 
-from api.bodies import Room, compact_json, parse_json, wire_hash
+from api.bodies import ROOM, compact_json, parse_json, wire_hash
 from api.errors import InvalidRequest, flatten
 from api.schemas.event import EventSchema
 from api.schemas.plan import STAND_IN, PlanSchema
@@ -37,7 +37,6 @@ _MOST_SCOPE: Final = 200
 _NAMELESS_PLANS: Final = uuid.UUID("0b5f6f4e-6c53-5b0a-9f0e-2f6c9d1b7a41")
 """The namespace of ids for plans that bring none: the same body gets the same id."""
 
-_ROOM: Final = Room(64 * 1024 * 1024)
 _PLAN: Final = PlanSchema()
 _EVENT: Final = EventSchema()
 
@@ -103,7 +102,7 @@ def _read(
     delivery: Delivery, prepare: Callable[[Any, str, str], Sequence[Submission]]
 ) -> Sequence[Submission]:
     body = delivery.inflate(delivery.raw)
-    with _ROOM.hold(len(body)):
+    with ROOM.hold(len(body)):
         try:
             return prepare(parse_json(body), delivery.version, delivery.scope)
         except RecursionError:

@@ -27,7 +27,6 @@ from graph_model.commands import (
 )
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.journal import content_hash, make_submission
-from graph_model.references import References
 from graph_model.retention import (
     Retention,
     count_covered,
@@ -71,7 +70,7 @@ def cover_forget(reference: str, service: Service) -> Covered:
     """
     if reference.startswith(DOCUMENT):
         return Covered((_forget_document(reference, service),), reference)
-    node = References(service.catalogue, service.graph, service.projector.rules).resolve(reference)
+    node = service.references.resolve(reference)
     kind = identity.kind_of(node)
     if kind == labels.JOB:
         plan_ids = plan_ids_of_job(node, service.graph, service.catalogue)

@@ -14,6 +14,7 @@ from api.standing import Standing
 from graph_model.governance.standing import Governance
 from graph_model.naming import Rules
 from graph_model.rebuilding import Progress
+from graph_model.references import References
 from graph_model.store import Catalogue, DocumentState, Generations, Graph, Journal
 
 _EXTENSION: Final = "headwater"
@@ -93,6 +94,11 @@ class Service:
     def governance(self) -> Governance:
         """What people state of the graph now; an answer asks once and keeps it."""
         return self.standing.read(self.journal, self.generations.current, self.projector.rules)
+
+    @property
+    def references(self) -> References:
+        """What people write for a node -> its id, by what is in force now."""
+        return References(self.catalogue, self.graph, self.projector.rules)
 
 
 def attach(app: Flask, service: Service) -> None:

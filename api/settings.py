@@ -7,7 +7,7 @@ One row a setting; ``docs/settings.md`` is held to the rows by a test. A variabl
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -121,22 +121,13 @@ def _dialect(text: str) -> str:
     return text
 
 
-def _log_level(text: str) -> str:
-    if text.lower() not in LOG_LEVELS:
-        raise ValueError(f"one of {', '.join(LOG_LEVELS)}")
-    return text.lower()
+def _one_of(words: Sequence[str]) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in words:
+            raise ValueError(f"one of {', '.join(words)}")
+        return text.lower()
 
-
-def _log_format(text: str) -> str:
-    if text.lower() not in LOG_FORMATS:
-        raise ValueError(f"one of {', '.join(LOG_FORMATS)}")
-    return text.lower()
-
-
-def _access_log(text: str) -> str:
-    if text.lower() not in ACCESS_LOGS:
-        raise ValueError(f"one of {', '.join(ACCESS_LOGS)}")
-    return text.lower()
+    return read
 
 
 def _anonymous(text: str) -> frozenset[str]:
@@ -288,14 +279,14 @@ ROWS: Final[tuple[Row, ...]] = (
         "HEADWATER_LOG_LEVEL",
         "info",
         "debug, info, warning or error. Bodies of documents are never logged.",
-        _log_level,
+        _one_of(LOG_LEVELS),
     ),
     Row(
         "log_format",
         "HEADWATER_LOG_FORMAT",
         "text",
         "text: lines for people; json: one JSON object a line.",
-        _log_format,
+        _one_of(LOG_FORMATS),
     ),
     Row(
         "access_log",
@@ -303,7 +294,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "auto",
         "all: a line for each request; errors: for those that the server failed at, and one line "
         "now and then that sums up what arrived; auto: all with json, errors with text.",
-        _access_log,
+        _one_of(ACCESS_LOGS),
     ),
     Row(
         "anonymous",

@@ -14,10 +14,10 @@ from graph_model import identity, labels
 from graph_model.commands import Command, CommandKind, Statement, write_value
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.governance.nodes import NamedNode, write_key, write_node
-from graph_model.references import References
 from graph_model.store import Receipt
 
 WAIT_SECONDS: Final = 10.0
+"""How long an answer waits for what a person said to hold."""
 _MOST_TARGET: Final = 2_000
 
 
@@ -54,8 +54,7 @@ def resolve_node(reference: str, kinds: Sequence[str], service: Service) -> tupl
 
     Raises InvalidReference, AmbiguousReference or NotFound.
     """
-    references = References(service.catalogue, service.graph, service.projector.rules)
-    node = references.resolve(reference)
+    node = service.references.resolve(reference)
     if identity.kind_of(node) not in kinds:
         raise InvalidReference(reference, f"a {' or a '.join(kinds)}")
     return node, name_node(node, service)

@@ -33,13 +33,14 @@ from graph_model.openlineage.quality import (
 )
 from graph_model.rule_checks import rule_checks
 from graph_model.store import Catalogue, Page
-from graph_model.view import CheckView, JobReference, QualityMark, iso
+from graph_model.view import CheckView, JobReference, QualityMark, iso, job_reference
 
 #: A facet's body of more characters is left out of pages; its history gives it whole.
 LONGEST_BODY: Final = 200_000
 _HISTORY_SHOWN: Final = 20
 _DATASET_KINDS: Final = ("dataset", "input", "output")
 _METRICS: Final = "dataQualityMetrics"
+_OF_COLUMNS: Final = ("schema", "tags")
 #: (kind, name) of the facets whose past a dataset's page shows.
 _HISTORIES: Final = (
     ("dataset", "version"), ("dataset", "lifecycleStateChange"), ("output", "outputStatistics"),
@@ -121,17 +122,7 @@ class About:
 
     def job(self, job: str, at: int | None) -> JobAbout:
         """What clients tell of a job (an id)."""
-        return self._described(self._catalogue.facets.newest((job,), "job", at))
-
-    def plans(self, plans: Collection[str], at: int | None) -> dict[str, JobDescription]:
-        """Of Spark's commands, whose facets are their plans' own: only plans that have some."""
-        rows: dict[str, list[FacetRow]] = {}
-        for row in self._catalogue.facets.newest(plans, "logical_plan", at):
-            rows.setdefault(row.entity, []).append(row)
-        return {plan: self._described(found).described for plan, found in rows.items()}
-
-    def _described(self, rows: Sequence[FacetRow]) -> JobAbout:
-        views = self._views(rows)
+        views = self._views(self._catalogue.facets.newest((job,), "job", at))
         return JobAbout(describe_job(_in_force(views)), _shown(views))
 
     def dataset(self, dataset: str, at: int | None) -> DatasetAbout:
@@ -155,12 +146,6 @@ class About:
             _newest_first(past["dataset", _METRICS], past["input", _METRICS]),
             _shown(told),
         )
-
-    def columns(self, dataset: str, at: int | None) -> dict[str, ColumnDescription]:
-        """By path the columns that have a description or a tag."""
-        rows = self._catalogue.facets.newest((dataset,), "dataset", at)
-        told = [row for row in rows if row.name in ("schema", "tags")]
-        return describe_columns(_in_force(self._views(told)))
 
     def history(
         self,
@@ -226,7 +211,13 @@ class About:
 
     def _jobs(self, ids: Collection[str]) -> dict[str, JobReference]:
         rows = self._catalogue.jobs([key for key in ids if key])
-        return {row.id: JobReference(row.id, row.namespace, row.name) for row in rows}
+        return {row.id: job_reference(row) for row in rows}
+
+
+def described_columns(about: DatasetAbout) -> dict[str, ColumnDescription]:
+    """By path the columns of a dataset that have a description or a tag."""
+    told = [view for view in about.facets if view.kind == "dataset" and view.name in _OF_COLUMNS]
+    return describe_columns(_in_force(told))
 
 
 def _subjects(rows: Iterable[FacetRow]) -> set[str]:

@@ -8,13 +8,13 @@ through here, so an answer is the same wherever it is asked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from graph_model import identity, labels, naming
-from graph_model.about import About, DatasetAbout, JobAbout
+from graph_model.about import About, DatasetAbout, JobAbout, described_columns
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import (
     DatasetRow,
@@ -71,8 +71,10 @@ from graph_model.view import (
     GraphView,
     LastRun,
     Names,
+    dataset_reference,
     draw,
     iso,
+    job_reference,
     last_run,
 )
 from graph_model.view import DatasetReference as DatasetReference
@@ -570,7 +572,7 @@ class Answers:
             plans = [plan for plan in plans if plan in last]
         rows = self._catalogue.logical_plans(plans)
         sources = self._sources_of(plans)
-        references = self._dataset_references(
+        references = self.dataset_references(
             {row.target for row in rows} | {d for found in sources.values() for d in found}
         )
         items = [self._plan_item(plan, last, sources, references) for plan in rows]
@@ -679,6 +681,7 @@ class Answers:
         times = self._visible_plans(past, (dataset,), at)
         written_by = self._catalogue.logical_plans(times.keys())
         keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
+        about = self._about.dataset(dataset, at)
         return DatasetPage(
             id=item.id,
             uri=item.uri,
@@ -687,11 +690,11 @@ class Answers:
             type=item.type,
             last_write=item.last_write,
             names=tuple(self._catalog_names((dataset,), at).get(dataset, ())),
-            schema=self._schema(dataset, at),
+            schema=self._schema(dataset, at, about),
             writers=self._neighbours(written_by, times),
             readers=self._readers(past, dataset, at),
             partition_keys=tuple(sorted(keys)),
-            about=self._about.dataset(dataset, at),
+            about=about,
         )
 
     def _readers(self, past: Past, dataset: str, at: int | None) -> tuple[Neighbour, ...]:
@@ -721,18 +724,18 @@ class Answers:
         self, rows: Iterable[LogicalPlanRow], times: dict[str, int]
     ) -> tuple[Neighbour, ...]:
         listed = sorted(rows, key=lambda row: (-times.get(row.id, 0), row.id))
-        jobs = self._job_references({row.job for row in listed})
+        jobs = self.job_references({row.job for row in listed})
         return tuple(
             Neighbour(jobs[row.job], row.id, row.mode, iso(times.get(row.id)))
             for row in listed
             if row.job in jobs
         )
 
-    def _schema(self, dataset: str, at: int | None) -> SchemaView | None:
+    def _schema(self, dataset: str, at: int | None, about: DatasetAbout) -> SchemaView | None:
         row = self._catalogue.newest_schemas((dataset,), at).get(dataset)
         if row is None:
             return None
-        described = self._about.columns(dataset, at)
+        described = described_columns(about)
         return SchemaView(
             row.id,
             tuple(
@@ -855,7 +858,7 @@ class Answers:
             id=row.id,
             plan_id=row.plan_id,
             plan=row.logical_plan,
-            job=self._job_references((row.job,))[row.job],
+            job=self.job_references((row.job,))[row.job],
             name=row.name,
             system=row.system,
             agent=row.agent,
@@ -877,7 +880,7 @@ class Answers:
         """The datasets of a plan by id, and those it reads with the origin of the edge."""
         page = self._graph.edges((plan,), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         origins = {edge.out_id: str(edge.value("origin") or PLAN) for edge in page.edges}
-        references = self._dataset_references({target, *origins})
+        references = self.dataset_references({target, *origins})
         reads = [
             Use(key, references[key], origins[key]) for key in sorted(origins) if key in references
         ]
@@ -896,9 +899,10 @@ class Answers:
         write = Use(logical[0].target, target, origin) if target else None
         documents = self._told.events(execution)
         told = self._told.read(execution, documents, reads, write)
-        job = self._job_references((execution.job,))[execution.job]
+        job = self.job_references((execution.job,))[execution.job]
         name = told.name or job.name
-        steps = self._column_steps(plan, logical[0].target, told=True)
+        columns = self._columns_of(logical[0].target)
+        steps = self._column_steps(plan, logical[0].target, columns)
         page = self._catalogue.executions(logical_plan=plan, at=at, limit=_EXECUTIONS_SHOWN)
         return PlanPage(
             id=plan,
@@ -921,7 +925,7 @@ class Answers:
             gaps=json.loads(logical[0].gaps),
             document=raw_events(documents) if document else None,
             origin=origin,
-            links=self._job_links(plan, job.id, logical[0].target) if told.explicit else (),
+            links=self._job_links(plan, job.id, columns) if told.explicit else (),
             openlineage=told,
         )
 
@@ -929,12 +933,16 @@ class Answers:
         page = self._graph.edges((plan,), Direction.DOWNSTREAM, (labels.FEEDS,), 1)
         return next((str(edge.value("origin") or PLAN) for edge in page.edges), PLAN)
 
-    def _job_links(self, plan: str, job: str, target: str) -> tuple[JobLinkView, ...]:
-        """Jobs that feed the plan's job, or a column of its target, by an explicit lineage."""
-        fed = {job: "", **self._columns_of(target)}
+    def _job_links(
+        self, plan: str, job: str, columns: Mapping[str, str]
+    ) -> tuple[JobLinkView, ...]:
+        """Jobs that feed the plan's job, or a column of its target (id -> path), by an explicit
+        lineage.
+        """
+        fed = {job: "", **columns}
         page = self._graph.edges(fed, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         own = [edge for edge in page.edges if edge.value("logical_plan") == plan]
-        jobs = self._job_references({edge.out_id for edge in own})
+        jobs = self.job_references({edge.out_id for edge in own})
         links = [(jobs[edge.out_id], fed[edge.in_id]) for edge in own if edge.out_id in jobs]
         links.sort(key=lambda link: (link[0].namespace, link[0].name, link[1]))
         return tuple(JobLinkView(one, column or None) for one, column in links)
@@ -971,17 +979,16 @@ class Answers:
         )
 
     def _column_steps(
-        self, plan: str, target: str, *, told: bool = False
+        self, plan: str, target: str, columns: Iterable[str] = ()
     ) -> tuple[ColumnStep, ...]:
         """The plan's own column edges; influences once a column, onto the whole target.
 
-        ``told`` by events, which may name columns that no schema has.
+        ``columns`` of the target are looked at as well: events may name some that no schema has.
         """
         page = self._graph.edges((plan,), Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
         schemas = [edge.in_id for edge in page.edges]
         held = self._graph.edges(schemas, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
-        written = {edge.in_id for edge in held.edges}
-        written |= self._columns_of(target).keys() if told else set()
+        written = {edge.in_id for edge in held.edges} | set(columns)
         derived = self._graph.edges(written, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
         edges = [edge for edge in derived.edges if edge.value("logical_plan") == plan]
         influences = self._graph.edges((plan,), Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
@@ -1016,8 +1023,8 @@ class Answers:
     # --- shared
 
     def execution_views(self, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
-        jobs = self._job_references({row.job for row in rows})
-        targets = self._dataset_references({row.target for row in rows})
+        jobs = self.job_references({row.job for row in rows})
+        targets = self.dataset_references({row.target for row in rows})
         partitions: dict[str, list[str]] = {}
         for row in self._catalogue.partitions([row.id for row in rows]) if rows else ():
             if row.role == "write":
@@ -1044,17 +1051,13 @@ class Answers:
             for row in rows
         )
 
-    def _job_references(self, ids: Collection[str]) -> dict[str, JobReference]:
-        return {
-            row.id: JobReference(row.id, row.namespace, row.name)
-            for row in self._catalogue.jobs(ids)
-        }
+    def job_references(self, ids: Collection[str]) -> dict[str, JobReference]:
+        """By id the names of those of these jobs that are known."""
+        return {row.id: job_reference(row) for row in self._catalogue.jobs(ids)}
 
-    def _dataset_references(self, ids: Collection[str]) -> dict[str, DatasetReference]:
-        return {
-            row.id: DatasetReference(row.id, row.uri, row.name or row.uri)
-            for row in self._catalogue.datasets(ids)
-        }
+    def dataset_references(self, ids: Collection[str]) -> dict[str, DatasetReference]:
+        """By id the names of those of these datasets that are known."""
+        return {row.id: dataset_reference(row) for row in self._catalogue.datasets(ids)}
 
 
 def _job_queries(namespace: str | None, query: str) -> Iterator[tuple[str | None, str]]:

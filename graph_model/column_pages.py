@@ -7,7 +7,7 @@ of them is stored.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Iterable, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from graph_model.errors import NotFound
 from graph_model.facts import ColumnRow
 from graph_model.lineage import Derivation, Lineage
 from graph_model.store import Catalogue, GraphReader
-from graph_model.view import DatasetReference, JobReference
+from graph_model.view import DatasetReference, JobReference, dataset_reference, job_reference
 from graph_model.wording import Source, define_column
 
 _MOST_PLANS: Final = 20
@@ -78,7 +78,7 @@ def describe_column(
     return ColumnPage(
         id=column,
         name=name,
-        dataset=DatasetReference(dataset.id, dataset.uri, dataset.name or dataset.uri),
+        dataset=dataset_reference(dataset),
         type=kind,
         sentence=_sentence(name, definitions),
         definitions=definitions,
@@ -96,12 +96,11 @@ def _spelling(row: ColumnRow, at: int | None, catalogue: Catalogue) -> tuple[str
 
 
 def _definitions(
-    name: str, derivations: Iterable[Derivation], catalogue: Catalogue
+    name: str, derivations: Collection[Derivation], catalogue: Catalogue
 ) -> tuple[Definition, ...]:
     plans: dict[str, list[Derivation]] = {}
     for derivation in derivations:
         plans.setdefault(derivation.logical_plan, []).append(derivation)
-    derivations = [one for found in plans.values() for one in found]
     labels = {
         one.id: one.name or one.uri
         for one in catalogue.datasets({one.source[0] for one in derivations})
@@ -111,7 +110,7 @@ def _definitions(
     for plan, listed in plans.items():
         job = jobs[listed[0].job]
         sentence = define_column(name, (_source(one, labels) for one in listed))
-        found.append(Definition(plan, JobReference(job.id, job.namespace, job.name), sentence))
+        found.append(Definition(plan, job_reference(job), sentence))
     found.sort(key=lambda one: (one.job.namespace, one.job.name, one.plan))
     return tuple(found[:_MOST_PLANS])
 

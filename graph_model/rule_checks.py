@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from graph_model.facts import DatasetRow
@@ -22,16 +22,38 @@ def rule_checks(
     rules: Iterable[QualityRule], datasets: Collection[str], at: int | None, catalogue: Catalogue
 ) -> dict[str, list[Check]]:
     """Per dataset what the newest run of each logical plan that wrote it says, rule by rule."""
+    listed = tuple(rules)
+    return _judged(listed, _told({rule.facet for rule in listed}, datasets, at, catalogue))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What runs said in their facets; ``bodies`` by digest."""
+
+    facets: tuple[RunFacet, ...] = ()
+    bodies: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _told(
+    names: Collection[str], datasets: Collection[str], at: int | None, catalogue: Catalogue
+) -> _Told:
+    """The facets of these names of the runs that wrote last; without a name nothing is asked."""
+    if not names:
+        return _Told()
+    facets = catalogue.run_facets(datasets, names, at)
+    texts = catalogue.facets.bodies({one.digest for one in facets})
+    return _Told(facets, {digest: json.loads(text) for digest, text in texts.items()})
+
+
+def _judged(rules: Iterable[QualityRule], told: _Told) -> dict[str, list[Check]]:
+    """Per dataset what these rules make of what was told; a facet that none reads says nothing."""
     by_facet: dict[str, list[QualityRule]] = {}
     for rule in rules:
         by_facet.setdefault(rule.facet, []).append(rule)
-    told = catalogue.run_facets(datasets, by_facet, at) if by_facet else ()
-    texts = catalogue.facets.bodies({one.digest for one in told})
-    bodies = {digest: json.loads(text) for digest, text in texts.items()}
     found: dict[str, list[Check]] = {}
-    for one in told:
-        for rule in by_facet[one.name]:
-            check = _check(rule, one, bodies.get(one.digest))
+    for one in told.facets:
+        for rule in by_facet.get(one.name, ()):
+            check = _check(rule, one, told.bodies.get(one.digest))
             if check is not None:
                 found.setdefault(one.target, []).append(check)
     return found
@@ -96,7 +118,8 @@ def _changes(
     catalogue: Catalogue,
 ) -> list[QualityChange]:
     ids = [row.id for row in rows]
-    was, will = (rule_checks(rules, ids, None, catalogue) for rules in (before, after))
+    told = _told({rule.facet for rule in (*before, *after)}, ids, None, catalogue)
+    was, will = (_judged(rules, told) for rules in (before, after))
     found = []
     for row in rows:
         states = [_state(checks.get(row.id, ())) for checks in (was, will)]

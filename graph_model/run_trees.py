@@ -6,7 +6,7 @@ within bounds that the answer tells of.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from graph_model.openlineage.inspection import bodies
 from graph_model.openlineage.trees import RunNode, build_tree, unknown_node
 from graph_model.store import Catalogue, DocumentState, Journal
 from graph_model.told_plans import MOST_EVENTS, readable
-from graph_model.view import JobReference, iso
+from graph_model.view import JobReference, iso, job_reference
 
 MOST_RUNS: Final = 500
 MOST_LEVELS: Final = 20
@@ -146,7 +146,7 @@ class RunTrees:
         rows = self._catalogue.runs.of_job(job, at, _OPEN_LOOKED_AT).rows
         going = [
             row
-            for row in newest_rows(rows)
+            for row in _newest_of_subjects(rows)
             if (row.ended_at is None or row.ended_at > at) and row.parent_job != row.job
         ]
         going.sort(key=lambda row: (row.started_at, row.id), reverse=True)
@@ -164,7 +164,8 @@ class RunTrees:
         if identity.kind_of(run) == labels.RUN:
             return next(iter(runs.first_of_runs((run,))), None)
         rows = runs.of_subjects((run,)) or runs.called((run,))
-        return max(newest_rows(rows), key=lambda row: (row.last_at, row.id), default=None)
+        found = _newest_of_subjects(rows)
+        return max(found, key=lambda row: (row.last_at, row.id), default=None)
 
     def _unknown(self, run_id: str, at: int) -> RunTree:
         """A run that others name as theirs."""
@@ -248,18 +249,12 @@ class RunTrees:
         ids = {key for row in rows for key in (row.job, row.parent_job, row.root_job) if key}
         if node is not None and node.job:
             ids.add(node.job)
-        return {
-            row.id: JobReference(row.id, row.namespace, row.name)
-            for row in self._catalogue.jobs(ids)
-        }
+        return {row.id: job_reference(row) for row in self._catalogue.jobs(ids)}
 
 
-def newest_rows(rows: Sequence[RunRow]) -> list[RunRow]:
-    """One row a subject: while a run is projected anew two may stand side by side."""
-    found: dict[str, RunRow] = {}
-    for row in sorted(rows, key=lambda row: (row.ended_at is not None, row.last_at, row.id)):
-        found[row.subject] = row
-    return list(found.values())
+def _newest_of_subjects(rows: Sequence[RunRow]) -> Iterable[RunRow]:
+    """One row a subject: of other scopes there may be runs of the same id."""
+    return newest(rows, key=lambda row: row.subject).values()
 
 
 def _called(run_id: str, briefs: Sequence[RunBrief]) -> RunBrief | None:

@@ -45,6 +45,15 @@ class DatasetReference:
     label: str
 
 
+def job_reference(row: JobRow) -> JobReference:
+    return JobReference(row.id, row.namespace, row.name)
+
+
+def dataset_reference(row: DatasetRow) -> DatasetReference:
+    """Under its friendly name; its URI where it has none."""
+    return DatasetReference(row.id, row.uri, row.name or row.uri)
+
+
 @dataclass(frozen=True, slots=True)
 class CheckView:
     """An assertion on a dataset, by the job that made it; ``column`` None: on the whole of it."""

@@ -11,18 +11,26 @@ from __future__ import annotations
 import json
 import shlex
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from spark_agent_config.properties import REDACTION
+from spark_agent_config.properties import (
+    BUCKET,
+    REDACTION,
+    check_accepted,
+    jar_name,
+    render_python,
+    render_spark_submit,
+    spark_defaults_lines,
+    text_of,
+)
 
 #: The release that these settings were tried with.
 SPARK_CLIENT_VERSION: Final = "1.53.0"
 LISTENER: Final = "io.openlineage.spark.agent.OpenLineageSparkListener"
 ENDPOINT: Final = "api/v1/lineage"
 SCALA_VERSIONS: Final = ("2.12", "2.13")
-_BUCKET: Final = "s3://YOUR-BUCKET/jars"
 _PREFIX: Final = "spark.openlineage"
 
 
@@ -49,6 +57,11 @@ class Target:
         base = urllib.parse.urlsplit(self.url).path.strip("/")
         return f"{base}/{ENDPOINT}" if base else ENDPOINT
 
+    @property
+    def shown_namespace(self) -> str:
+        """The namespace, or what is to be filled in."""
+        return self.namespace or "YOUR-NAMESPACE"
+
 
 def render_client(
     client: str,
@@ -64,11 +77,11 @@ def render_client(
     ``form`` is one of ``CLIENT_FORMS[client]``; empty means the first. Raises ValueError, naming
     what is accepted.
     """
-    _check("client", client, tuple(CLIENT_FORMS))
+    check_accepted("client", client, tuple(CLIENT_FORMS))
     forms = CLIENT_FORMS[client]
     chosen = form or next(iter(forms))
-    _check("form", chosen, tuple(forms))
-    _check("scala_version", scala_version, SCALA_VERSIONS)
+    check_accepted("form", chosen, tuple(forms))
+    check_accepted("scala_version", scala_version, SCALA_VERSIONS)
     if any(character in namespace for character in ";:\n"):
         raise ValueError(f"namespace is {namespace!r}: accepted are names without ; and :")
     target = Target(_checked_url(url), namespace, api_key)
@@ -114,59 +127,47 @@ def spark_properties(target: Target) -> dict[str, str]:
     return properties
 
 
-def render_spark_defaults(target: Target, jar: str) -> str:
+def _render_spark_defaults(target: Target, jar: str) -> str:
     """Lines of ``spark-defaults.conf``."""
-    lines = [f"spark.jars.packages  {jar}"]
-    lines += [f"{name}  {value}" for name, value in spark_properties(target).items()]
-    return _text([*_comments("openlineage-spark"), *lines])
+    lines = spark_defaults_lines(spark_properties(target), jar)
+    return text_of([*_comments("openlineage-spark"), *lines])
 
 
-def render_spark_submit(target: Target, jar: str) -> str:
+def _render_spark_submit(target: Target, jar: str) -> str:
     """Arguments of ``spark-submit``, ``spark-shell``, ``spark-sql`` or ``pyspark``."""
-    lines = [f"  --packages {jar} \\"]
-    lines += [
-        f"  --conf {shlex.quote(f'{name}={value}')} \\"
-        for name, value in spark_properties(target).items()
-    ]
-    return _text([*_comments("openlineage-spark"), "spark-submit \\", *lines, "  your_job.py"])
+    said = text_of(_comments("openlineage-spark"))
+    return said + render_spark_submit(spark_properties(target), jar)
 
 
-def render_spark_python(target: Target, jar: str) -> str:
+def _render_spark_python(target: Target, jar: str) -> str:
     """A SparkSession builder, for a job that starts its own JVM."""
-    settings = {"spark.jars.packages": jar, **spark_properties(target)}
-    lines = [f"    .config({json.dumps(n)}, {json.dumps(v)})" for n, v in settings.items()]
-    return _text(
-        [
-            *_comments("openlineage-spark"),
-            "spark = (",
-            "    SparkSession.builder",
-            *lines,
-            "    .getOrCreate()",
-            ")",
-        ]
-    )
+    said = text_of(_comments("openlineage-spark"))
+    return said + render_python(spark_properties(target), jar)
 
 
-def _render_glue(target: Target, jar: str) -> str:
-    """Job parameters of AWS Glue as JSON. Glue takes one ``--conf``: the others are inside it."""
+def _glue_arguments(target: Target, jar: str) -> dict[str, str]:
+    """Job parameters of AWS Glue. Glue takes one ``--conf``: the others are inside it."""
     properties = {
         **spark_properties(target),
         "spark.glue.accountId": "YOUR-ACCOUNT-ID",
     }
-    return _json(
-        {
-            "--conf": " --conf ".join(f"{name}={value}" for name, value in properties.items()),
-            "--extra-jars": f"{_BUCKET}/{_jar(jar)}",
-            "--user-jars-first": "true",
-        }
-    )
+    return {
+        "--conf": " --conf ".join(f"{name}={value}" for name, value in properties.items()),
+        "--extra-jars": f"{BUCKET}/{jar_name(jar)}",
+        "--user-jars-first": "true",
+    }
+
+
+def _render_glue(target: Target, jar: str) -> str:
+    """Job parameters as JSON."""
+    return _json(_glue_arguments(target, jar))
 
 
 def _render_glue_command(client: str) -> ClientForm:
     def render(target: Target, jar: str) -> str:
         """The same as a command of the AWS CLI."""
-        arguments = json.dumps(json.loads(_render_glue(target, jar)))
-        return _text(
+        arguments = json.dumps(_glue_arguments(target, jar))
+        return text_of(
             [
                 *_comments(client),
                 "aws glue start-job-run \\",
@@ -180,7 +181,7 @@ def _render_glue_command(client: str) -> ClientForm:
 
 def _render_emr_serverless(target: Target, jar: str) -> str:
     """``sparkSubmitParameters`` of a job run, in the JSON of ``--job-driver``."""
-    properties = {"spark.jars": f"{_BUCKET}/{_jar(jar)}", **spark_properties(target)}
+    properties = {"spark.jars": f"{BUCKET}/{jar_name(jar)}", **spark_properties(target)}
     parameters = " ".join(f"--conf {name}={value}" for name, value in properties.items())
     driver = {
         "sparkSubmit": {
@@ -193,7 +194,7 @@ def _render_emr_serverless(target: Target, jar: str) -> str:
 
 def _render_notebook(target: Target, jar: str) -> str:
     """The first cell of a notebook on EMR Serverless or EMR Studio."""
-    properties = {"spark.jars": f"{_BUCKET}/{_jar(jar)}", **spark_properties(target)}
+    properties = {"spark.jars": f"{BUCKET}/{jar_name(jar)}", **spark_properties(target)}
     return "%%configure -f\n" + _json({"conf": properties})
 
 
@@ -226,29 +227,28 @@ def _render_dbt_file(target: Target, _jar: str) -> str:
             lines += [f"    {key}: {json.dumps(inner)}" for key, inner in value.items()]
         else:
             lines += [f"  {name}: {json.dumps(value)}"]
-    namespace = target.namespace or "YOUR-NAMESPACE"
-    usage = [f"# OPENLINEAGE_NAMESPACE={shlex.quote(namespace)} dbt-ol run"]
-    return _text([*_comments("dbt"), *usage, *lines])
+    usage = [f"# OPENLINEAGE_NAMESPACE={shlex.quote(target.shown_namespace)} dbt-ol run"]
+    return text_of([*_comments("dbt"), *usage, *lines])
 
 
 def _render_dbt_environment(target: Target, _jar: str) -> str:
     """The same as variables of a shell, for a container or a CI job."""
-    variables = {"OPENLINEAGE_NAMESPACE": target.namespace or "YOUR-NAMESPACE"}
+    variables = {"OPENLINEAGE_NAMESPACE": target.shown_namespace}
     for name, value in transport(target).items():
         key = f"OPENLINEAGE__TRANSPORT__{name.upper()}"
         variables[key] = json.dumps(value) if isinstance(value, dict) else str(value)
-    return _text([*_comments("dbt"), *_exports(variables), "dbt-ol run"])
+    return text_of([*_comments("dbt"), *_exports(variables), "dbt-ol run"])
 
 
 def _render_airflow_cfg(target: Target, _jar: str) -> str:
     """The section of ``airflow.cfg``; a percent sign is written twice there."""
     value = json.dumps(transport(target)).replace("%", "%%")
-    return _text(
+    return text_of(
         [
             *_comments("airflow"),
             "[openlineage]",
             f"transport = {value}",
-            f"namespace = {(target.namespace or 'YOUR-NAMESPACE').replace('%', '%%')}",
+            f"namespace = {target.shown_namespace.replace('%', '%%')}",
         ]
     )
 
@@ -257,12 +257,12 @@ def airflow_variables(target: Target) -> dict[str, str]:
     """What ``airflow.cfg`` says, as environment variables."""
     return {
         "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(transport(target)),
-        "AIRFLOW__OPENLINEAGE__NAMESPACE": target.namespace or "YOUR-NAMESPACE",
+        "AIRFLOW__OPENLINEAGE__NAMESPACE": target.shown_namespace,
     }
 
 
 def _render_airflow_environment(target: Target, _jar: str) -> str:
-    return _text([*_comments("airflow"), *_exports(airflow_variables(target))])
+    return text_of([*_comments("airflow"), *_exports(airflow_variables(target))])
 
 
 def _render_mwaa_options(target: Target, _jar: str) -> str:
@@ -270,7 +270,7 @@ def _render_mwaa_options(target: Target, _jar: str) -> str:
     return _json(
         {
             "openlineage.transport": json.dumps(transport(target)),
-            "openlineage.namespace": target.namespace or "YOUR-NAMESPACE",
+            "openlineage.namespace": target.shown_namespace,
         }
     )
 
@@ -281,7 +281,7 @@ def _render_mwaa_plugin(target: Target, _jar: str) -> str:
         f"os.environ[{json.dumps(name)}] = {json.dumps(value)}"
         for name, value in airflow_variables(target).items()
     ]
-    return _text(
+    return text_of(
         [
             *_comments("mwaa"),
             "# plugins.zip: openlineage_environment.py",
@@ -304,9 +304,9 @@ ClientForm = Callable[[Target, str], str]
 #: Accepted forms per client; the first is the default.
 CLIENT_FORMS: Final[Mapping[str, Mapping[str, ClientForm]]] = {
     "openlineage-spark": {
-        "spark-defaults": render_spark_defaults,
-        "spark-submit": render_spark_submit,
-        "python": render_spark_python,
+        "spark-defaults": _render_spark_defaults,
+        "spark-submit": _render_spark_submit,
+        "python": _render_spark_python,
     },
     "dbt": {"openlineage-yml": _render_dbt_file, "environment": _render_dbt_environment},
     "airflow": {
@@ -385,11 +385,6 @@ def _exports(variables: Mapping[str, str]) -> list[str]:
     return [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
 
 
-def _check(name: str, value: str, accepted: Sequence[str]) -> None:
-    if value not in accepted:
-        raise ValueError(f"{name} is {value!r}: accepted are {', '.join(accepted)}")
-
-
 def _checked_url(url: str) -> str:
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or any(map(str.isspace, url)):
@@ -399,15 +394,5 @@ def _checked_url(url: str) -> str:
     return url
 
 
-def _jar(named: str) -> str:
-    """``group:artifact:version`` => ``artifact-version.jar``."""
-    _, artifact, version = named.split(":")
-    return f"{artifact}-{version}.jar"
-
-
 def _json(value: object) -> str:
     return json.dumps(value, indent=2) + "\n"
-
-
-def _text(lines: Sequence[str]) -> str:
-    return "\n".join(lines) + "\n"

@@ -52,7 +52,8 @@ BUNDLES: Final[Mapping[str, tuple[str, ...]]] = {
 PLATFORMS: Final = ("spark", "glue", "emr", "databricks")
 
 _DISPATCHER: Final = "spark.spline.lineageDispatcher"
-_BUCKET: Final = "s3://YOUR-BUCKET/jars"
+#: Stands for a bucket of the reader's own.
+BUCKET: Final = "s3://YOUR-BUCKET/jars"
 
 
 def spline_properties(
@@ -68,7 +69,7 @@ def spline_properties(
     ``labels`` end up on every plan: ``job``, ``namespace`` and ``captureScope`` have a meaning to
     the server, others are kept. Raises ValueError, naming what is accepted.
     """
-    _check("platform", platform, PLATFORMS)
+    check_accepted("platform", platform, PLATFORMS)
     properties = {
         "spark.sql.queryExecutionListeners": LISTENER_CLASS,
         _DISPATCHER: "http",
@@ -116,9 +117,9 @@ def render_configuration(
     ``form`` is one of ``FORMS[platform]``; empty means the first of them. Raises ValueError,
     naming what is accepted.
     """
-    _check("platform", platform, PLATFORMS)
+    check_accepted("platform", platform, PLATFORMS)
     forms = FORMS[platform]
-    _check("form", form or next(iter(forms)), forms)
+    check_accepted("form", form or next(iter(forms)), forms)
     coordinate = bundle(spark_version, scala_version)
     properties = spline_properties(
         producer_url,
@@ -137,12 +138,20 @@ Form = Callable[[Mapping[str, str], str], str]
 
 def render_spark_defaults(properties: Mapping[str, str], coordinate: str) -> str:
     """Lines of ``spark-defaults.conf``. A backslash is written twice: Java reads the file."""
-    lines = [f"spark.jars.packages  {coordinate}"]
+    lines = spark_defaults_lines(properties, coordinate)
+    return text_of(["# Lineage: the Spline agent reports to Headwater.", *lines])
+
+
+def spark_defaults_lines(properties: Mapping[str, str], coordinate: str) -> list[str]:
+    """The jar and the properties; a backslash is written twice."""
     backslash = "\\"
-    lines += [
-        f"{name}  {value.replace(backslash, backslash * 2)}" for name, value in properties.items()
+    return [
+        f"spark.jars.packages  {coordinate}",
+        *(
+            f"{name}  {value.replace(backslash, backslash * 2)}"
+            for name, value in properties.items()
+        ),
     ]
-    return _text(["# Lineage: the Spline agent reports to Headwater.", *lines])
 
 
 def render_spark_submit(properties: Mapping[str, str], coordinate: str) -> str:
@@ -150,13 +159,13 @@ def render_spark_submit(properties: Mapping[str, str], coordinate: str) -> str:
     arguments = [f"--packages {coordinate}"]
     arguments += [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in properties.items()]
     lines = [f"  {argument} \\" for argument in arguments]
-    return _text(["spark-submit \\", *lines, "  your_job.py"])
+    return text_of(["spark-submit \\", *lines, "  your_job.py"])
 
 
 def render_python(properties: Mapping[str, str], coordinate: str) -> str:
     """A SparkSession builder, for a job that starts its own JVM (``python your_job.py``)."""
     settings = {"spark.jars.packages": coordinate, **properties}
-    return _text(
+    return text_of(
         [
             "spark = (",
             "    SparkSession.builder",
@@ -176,26 +185,26 @@ def render_glue(properties: Mapping[str, str], coordinate: str) -> str:
     first, *rest = (f"{name}={value}" for name, value in properties.items())
     arguments = {
         "--conf": " --conf ".join([first, *rest]),
-        "--extra-jars": f"{_BUCKET}/{_jar(coordinate)},{_BUCKET}/snakeyaml-1.33.jar",
+        "--extra-jars": f"{BUCKET}/{jar_name(coordinate)},{BUCKET}/snakeyaml-1.33.jar",
         "--user-jars-first": "true",
     }
-    return _text([json.dumps(arguments, indent=2)])
+    return text_of([json.dumps(arguments, indent=2)])
 
 
 def render_emr(properties: Mapping[str, str], coordinate: str) -> str:
     """A ``spark-defaults`` classification of Amazon EMR, as JSON."""
     values = {"spark.jars.packages": coordinate, **properties}
     classification = {"Classification": "spark-defaults", "Properties": values}
-    return _text([json.dumps([classification], indent=2)])
+    return text_of([json.dumps([classification], indent=2)])
 
 
 def render_databricks_cluster(properties: Mapping[str, str], coordinate: str) -> str:
     """Lines for a cluster's Spark configuration; the bundle is installed as a Maven library."""
     lines = [f"{name} {value}" for name, value in properties.items()]
-    return _text(
+    return text_of(
         [
             "# Advanced options > Spark > Spark config. The listener's class is needed before",
-            f"# libraries are installed: copy {_jar(coordinate)}",
+            f"# libraries are installed: copy {jar_name(coordinate)}",
             "# into /databricks/jars with the init script (form init-script).",
             *lines,
         ]
@@ -205,12 +214,12 @@ def render_databricks_cluster(properties: Mapping[str, str], coordinate: str) ->
 def render_databricks_init_script(properties: Mapping[str, str], coordinate: str) -> str:
     """An init script: puts the bundle in place and writes the driver's configuration."""
     values = [f"  {json.dumps(name)} = {json.dumps(value)}" for name, value in properties.items()]
-    return _text(
+    return text_of(
         [
             "#!/bin/bash",
             "set -euo pipefail",
             f"# {coordinate}: put the jar into a volume of yours first.",
-            f"cp /Volumes/YOUR/CATALOG/jars/{_jar(coordinate)} /databricks/jars/",
+            f"cp /Volumes/YOUR/CATALOG/jars/{jar_name(coordinate)} /databricks/jars/",
             "cat > /databricks/driver/conf/00-headwater-lineage.conf <<'CONFIGURATION'",
             "[driver] {",
             *values,
@@ -239,7 +248,8 @@ FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
 # --- checks ----------------------------------------------------------------------------------
 
 
-def _check(name: str, value: str, accepted: Iterable[str]) -> None:
+def check_accepted(name: str, value: str, accepted: Iterable[str]) -> None:
+    """Raises ValueError, naming what is accepted."""
     if value not in accepted:
         raise ValueError(f"{name} is {value!r}: accepted are {_listed(accepted)}")
 
@@ -284,11 +294,12 @@ def _label_rules(labels: Mapping[str, str]) -> str:
     return json.dumps(rules).replace(",", "\\,")
 
 
-def _jar(coordinate: str) -> str:
+def jar_name(coordinate: str) -> str:
     """``group:artifact:version`` => ``artifact-version.jar``."""
     _, artifact, version = coordinate.split(":")
     return f"{artifact}-{version}.jar"
 
 
-def _text(lines: Iterable[str]) -> str:
+def text_of(lines: Iterable[str]) -> str:
+    """Lines, each with its end."""
     return "\n".join(lines) + "\n"

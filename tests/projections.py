@@ -87,3 +87,16 @@ def project(submissions: Iterable[Submission], *, stepwise: bool) -> SmallHeadwa
             headwater.project()
     headwater.project()
     return headwater
+
+
+def elements_of(submissions: Iterable[Submission], *, stepwise: bool) -> tuple[object, object]:
+    """What ``project`` of these gives: all elements and all rows."""
+    headwater = project(submissions, stepwise=stepwise)
+    found = headwater.elements()
+    headwater.close()
+    return found
+
+
+def elements_of_events(events: Iterable[Any], *, stepwise: bool) -> tuple[object, object]:
+    """The same of OpenLineage events."""
+    return elements_of(map(lineage_event, events), stepwise=stepwise)

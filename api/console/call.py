@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -130,6 +131,20 @@ def disposing(database: Any) -> Iterator[Any]:
         database.dispose()
 
 
+def path_of(*parts: str, **query: object) -> str:
+    """``path_of("layers", "a/b", preview=True)`` => ``/layers/a%2Fb?preview=true``.
+
+    What is None or False is left out of the query; 0 and the empty text are said.
+    """
+    path = "/" + "/".join(urllib.parse.quote(part, safe="") for part in parts)
+    words = {
+        name: "true" if value is True else str(value)
+        for name, value in query.items()
+        if value is not None and value is not False
+    }
+    return f"{path}?{urllib.parse.urlencode(words)}" if words else path
+
+
 def tell_progress(call: Call, what: str) -> Callable[[int, int], None]:
     """Says at every ten thousand how far it is."""
     said = 0
@@ -175,8 +190,11 @@ def add_settings(command: argparse.ArgumentParser, *fields: str) -> None:
 
 
 def add_url(command: argparse._ActionsContainer) -> None:
+    """``--url``; that nobody gave it is said by the root of the command line."""
     command.add_argument(
-        "--url", help="the running Headwater (default: http://127.0.0.1:8080, from the settings)"
+        "--url",
+        default=argparse.SUPPRESS,  # one given before an action is not undone by it
+        help="the running Headwater (default: http://127.0.0.1:8080, from the settings)",
     )
 
 

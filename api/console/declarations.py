@@ -6,10 +6,8 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
-from api.console.call import Call, add_command, add_url
-from api.console.declaration_files import read_file
+from api.console.call import Call, add_command, add_url, path_of
 from graph_model.errors import ConfigurationError, HeadwaterError
 
 
@@ -48,6 +46,8 @@ def _column(text: str) -> dict[str, str]:
 
 
 def _declare_file(call: Call, file: Path) -> int:
+    from api.console.declaration_files import read_file  # YAML, which no other command reads
+
     listed = read_file(file)
     try:
         return _declare(call, [one.body for one in listed])
@@ -76,11 +76,11 @@ def _line(one: Mapping[str, Any]) -> str:
 
 
 def _list(call: Call) -> int:
-    query = {"limit": "1000"} | ({"node": call.options.node} if call.options.node else {})
+    node = call.options.node or None
     total, following = 0, ""
     while following is not None:
-        more = {"cursor": following} if following else {}
-        answer = call.ask("GET", f"/declarations?{urlencode(query | more)}")
+        path = path_of("declarations", limit=1000, node=node, cursor=following or None)
+        answer = call.ask("GET", path)
         for one in answer["items"]:
             note = f"  {one['note']}" if one["note"] else ""
             call.say(f"{_line(one)}  {one['author']}  {one['declaredAt']}{note}")
@@ -90,8 +90,8 @@ def _list(call: Call) -> int:
 
 
 def _remove(call: Call) -> int:
-    path = f"/declarations/{call.options.remove}?{urlencode({'note': call.options.note})}"
-    one = call.ask("DELETE", path)
+    options = call.options
+    one = call.ask("DELETE", path_of("declarations", options.remove, note=options.note))
     call.say(f"{_line(one)} is taken back")
     return 0
 

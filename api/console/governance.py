@@ -10,19 +10,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, urlencode
 
-from api.console.call import Call, add_command, add_url
+from api.console.call import Call, add_command, add_url, path_of
 from graph_model.errors import ConfigurationError
 
 _SHOWN: Final = 20
-
-
-def _path(*parts: str, **query: object) -> str:
-    path = "/" + "/".join(quote(part, safe="") for part in parts)
-    given = {name: value for name, value in query.items() if value not in {None, False}}
-    words = {name: "true" if value is True else str(value) for name, value in given.items()}
-    return f"{path}?{urlencode(words)}" if words else path
 
 
 # --- classifications -----------------------------------------------------------------------------
@@ -32,7 +24,7 @@ def classify(call: Call) -> int:
     """List tags, list who carries one, or put one on a node or take it off."""
     tag = call.options.tag
     if tag is None:
-        for one in call.ask("GET", _path("classifications"), None)["items"]:
+        for one in call.ask("GET", path_of("classifications"), None)["items"]:
             call.say(
                 f"{one['tag']:<24} {one['datasets']:>6,} datasets {one['columns']:>8,} columns"
             )
@@ -40,12 +32,14 @@ def classify(call: Call) -> int:
     if call.options.node is None:
         return _list_columns(call)
     if call.options.remove:
-        call.ask("DELETE", _path("classifications", call.options.tag, node=call.options.node), None)
+        call.ask(
+            "DELETE", path_of("classifications", call.options.tag, node=call.options.node), None
+        )
         call.say(f"{call.options.node} carries {call.options.tag} no longer")
         return 0
     body = {"node": call.options.node, "owner": call.options.owner, "note": call.options.note}
     answer = call.ask(
-        "PUT", _path("classifications", call.options.tag, preview=call.options.preview), body
+        "PUT", path_of("classifications", call.options.tag, preview=call.options.preview), body
     )
     if call.options.preview:
         call.say(f"{answer['total']:,} columns would carry {tag} if it followed their lineage:")
@@ -57,10 +51,10 @@ def classify(call: Call) -> int:
 
 
 def _list_columns(call: Call) -> int:
-    for one in call.ask("GET", _path("classifications", call.options.tag), None)["items"]:
+    for one in call.ask("GET", path_of("classifications", call.options.tag), None)["items"]:
         if one["kind"] == "dataset":
             call.say(f"  {one['uri']}  (the dataset; {one['owner'] or one['author']})")
-    path = _path("classifications", call.options.tag, "columns", propagate=call.options.propagate)
+    path = path_of("classifications", call.options.tag, "columns", propagate=call.options.propagate)
     answer = call.ask("GET", path, None)
     _say_columns(call.say, answer["items"], most=None)
     for edge in answer["blocked"]:
@@ -119,14 +113,16 @@ def set_layer(call: Call) -> int:
         "colour": call.options.colour,
         "note": call.options.note,
     }
-    answer = call.ask("PUT", _path("layers", call.options.name, preview=call.options.preview), body)
+    answer = call.ask(
+        "PUT", path_of("layers", call.options.name, preview=call.options.preview), body
+    )
     return _say_layer(answer, call.say, f"{call.options.name} is in place")
 
 
 def remove_layer(call: Call) -> int:
     """Take a layer away, or say what that would change."""
     answer = call.ask(
-        "DELETE", _path("layers", call.options.name, preview=call.options.preview), None
+        "DELETE", path_of("layers", call.options.name, preview=call.options.preview), None
     )
     return _say_layer(answer, call.say, f"{call.options.name} is gone")
 
@@ -147,7 +143,9 @@ def _say_layer(answer: Mapping[str, Any], say: Callable[[str], None], done: str)
 def show_rules(call: Call) -> int:
     """The rules as JSON, ready to be edited and given back."""
     path = (
-        "/rules/defaults" if call.options.defaults else _path("rules", version=call.options.version)
+        "/rules/defaults"
+        if call.options.defaults
+        else path_of("rules", version=call.options.version)
     )
     answer = call.ask("GET", path, None)
     if call.options.versions:
@@ -161,7 +159,7 @@ def show_rules(call: Call) -> int:
 
 def preview_rules(call: Call) -> int:
     """What a file of rules would make of the names in the journal."""
-    answer = call.ask("PUT", _path("rules", preview=True), {"rules": _read(call.options.file)})
+    answer = call.ask("PUT", path_of("rules", preview=True), {"rules": _read(call.options.file)})
     for what in ("datasets", "jobs", "partitions"):
         found = answer[what]
         for one in found["items"][:_SHOWN]:
@@ -232,18 +230,14 @@ def _order(call: Call, command: str, done: str) -> int:
 
 def add_governance(commands: Any) -> None:
     """The sub-commands."""
-    layers, *layer_actions = _add_layers(commands)
     parsers = [
         _add_classify(commands),
-        layers,
-        *layer_actions,
+        *_add_layers(commands),
         *_add_rules(commands),
         *_add_hiding(commands),
     ]
     for parser in parsers:
         add_url(parser)
-    for parser in layer_actions:
-        _keep_given_url(parser)
 
 
 def _add_classify(commands: Any) -> argparse.ArgumentParser:
@@ -314,13 +308,6 @@ seen at once and rewrites nothing.
     for one in (placed, removed):
         one.add_argument("--preview", action="store_true", help="only say what would change")
     return [added, placed, removed]
-
-
-def _keep_given_url(parser: argparse.ArgumentParser) -> None:
-    """``headwater layers --url X set …``: the action does not undo what came before it."""
-    for option in parser._actions:
-        if option.dest == "url":
-            option.default = argparse.SUPPRESS
 
 
 def _add_rules(commands: Any) -> list[argparse.ArgumentParser]:

@@ -7,9 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlencode
 
-from api.console.call import Answered, Call, add_command, add_url
+from api.console.call import Answered, Call, add_command, add_url, path_of
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.impact.relocation import relocate
 
@@ -86,12 +85,12 @@ def _ask(call: Call) -> Answered:
     options = call.options
     query = {
         **_bounds(options),
-        "node": _node(options),
+        "node": _node(options) or None,
         "change": options.change,
-        "columns": "true" if options.columns else None,
-        "indirect": "false" if options.direct_only else options.indirect and "true",
+        "columns": options.columns,
+        "indirect": "false" if options.direct_only else options.indirect,
     }
-    return call.fetch("GET", _path("/graph/impact", query))
+    return call.fetch("GET", path_of("graph", "impact", **query))
 
 
 def _node(options: argparse.Namespace) -> str:
@@ -105,8 +104,9 @@ def _check_plans(call: Call) -> Answered:
     lines = list(_documents(call))
     body = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
     indirect = "false" if call.options.direct_only else None
-    query = {**_bounds(call.options), "job": call.options.as_job, "indirect": indirect}
-    return call.fetch("POST", _path("/graph/impact/plan", query), body, "application/x-ndjson")
+    query = {**_bounds(call.options), "job": call.options.as_job or None, "indirect": indirect}
+    path = path_of("graph", "impact", "plan", **query)
+    return call.fetch("POST", path, body, "application/x-ndjson")
 
 
 def _documents(call: Call) -> Iterator[Any]:
@@ -129,11 +129,8 @@ def _documents(call: Call) -> Iterator[Any]:
 
 def _bounds(options: argparse.Namespace) -> dict[str, object]:
     form = "json" if options.format == "table" else options.format
-    return {"depth": options.depth, "at": options.at, "limit": options.limit, "format": form}
-
-
-def _path(path: str, query: Mapping[str, object]) -> str:
-    return f"{path}?{urlencode({name: value for name, value in query.items() if value})}"
+    at = options.at or None
+    return {"depth": options.depth, "at": at, "limit": options.limit, "format": form}
 
 
 # --- for people ----------------------------------------------------------------------------------

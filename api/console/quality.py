@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
-from api.console.call import Call, add_command, add_url
+from api.console.call import Call, add_command, add_url, path_of
 
 
 def list_rules(call: Call) -> int:
@@ -39,8 +37,7 @@ def remove_rule(call: Call) -> int:
 
 
 def _path(call: Call) -> str:
-    preview = "?preview=true" if call.options.preview else ""
-    return f"/quality-rules/{quote(call.options.name, safe='')}{preview}"
+    return path_of("quality-rules", call.options.name, preview=call.options.preview)
 
 
 def _value(text: str) -> Any:
@@ -97,12 +94,5 @@ assertions, with the newest run of each plan. Without an action the rules are li
     removed.add_argument("name", metavar="NAME")
     for one in (placed, removed):
         one.add_argument("--preview", action="store_true", help="only say what would change")
-    _add_urls(added, placed, removed)
-
-
-def _add_urls(added: argparse.ArgumentParser, *actions: argparse.ArgumentParser) -> None:
-    """``headwater quality --url X set …``: the action does not undo what came before it."""
-    for parser in (added, *actions):
-        add_url(parser)
-    for parser in actions:
-        parser.set_defaults(url=argparse.SUPPRESS)
+    for one in (added, placed, removed):
+        add_url(one)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from flask import Response, json
 from werkzeug.exceptions import HTTPException
 
+from api.asking import is_rebuilding
 from api.blueprint import Blueprint
 from api.errors import answer_bug, answer_headwater, answer_http
 from api.logs import current_request_id
@@ -27,7 +28,7 @@ def answer_errors(blueprint: Blueprint) -> None:
 
 def _answered(error: HeadwaterError) -> Response:
     """While the graph is behind, what is not found may only not be there yet: 503, not 404."""
-    if isinstance(error, NotFound) and current_service().projector.state == "rebuilding":
+    if isinstance(error, NotFound) and is_rebuilding():
         return answer_headwater(Rebuilding(f"{error} yet: the graph is being rebuilt"))
     return answer_headwater(error)
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from flask import Response, jsonify, url_for
 
+from api.asking import is_rebuilding
 from api.blueprint import Blueprint
 from api.consumer import replies
 from api.consumer.errors import answer_errors
@@ -109,7 +110,7 @@ def data_sources(query: Mapping[str, Any]) -> Response:
 def lineage_overview(query: Mapping[str, Any]) -> Response:
     """Where what an execution wrote comes from."""
     overview = _consumer().lineage_overview(query["eventId"], query["maxDepth"])
-    return jsonify(replies.overview_reply(overview, rebuilding=_rebuilding()))
+    return jsonify(replies.overview_reply(overview, rebuilding=is_rebuilding()))
 
 
 @blueprint.route("/impact-overview")
@@ -118,11 +119,7 @@ def lineage_overview(query: Mapping[str, Any]) -> Response:
 def impact_overview(query: Mapping[str, Any]) -> Response:
     """Where what an execution wrote went to."""
     overview = _consumer().impact_overview(query["eventId"], query["maxDepth"])
-    return jsonify(replies.overview_reply(overview, rebuilding=_rebuilding()))
-
-
-def _rebuilding() -> bool:
-    return current_service().projector.state == "rebuilding"
+    return jsonify(replies.overview_reply(overview, rebuilding=is_rebuilding()))
 
 
 @blueprint.route("/lineage-detailed")

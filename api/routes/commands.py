@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import request
 
+from api.asking import is_rebuilding
 from api.blueprint import Blueprint
 from api.orders import Covered, cover_forget, cover_prune, give
 from api.principals import current_principal
@@ -19,7 +20,7 @@ from api.schemas.commands import (
     Ordered,
 )
 from api.service import Service, current_service
-from api.statements import declare, resolve_node, state_hidden
+from api.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
 from api.times import format_instant
 from graph_model import labels
 from graph_model.commands import CommandKind
@@ -30,8 +31,6 @@ from graph_model.retention import Retention
 
 blueprint = Blueprint("commands", __name__, description="Forget, prune: what people order")
 _HIDDEN_KINDS = (labels.DATASET, labels.JOB)
-WAIT_SECONDS = 10.0
-"""How long an answer waits for the command to be carried out."""
 
 
 @blueprint.route("/commands", methods=["POST"])
@@ -40,7 +39,7 @@ WAIT_SECONDS = 10.0
 def order(body: Mapping[str, Any]) -> dict[str, Any]:
     """Give a command; with ``dryRun`` say only what it would cover."""
     service = current_service()
-    if service.projector.state == "rebuilding":
+    if is_rebuilding():
         raise Rebuilding("the graph is being rebuilt: what the command covers is not known yet")
     if body["command"] in {Ordered.HIDE, Ordered.SHOW}:
         return _hide(body, service)

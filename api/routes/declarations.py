@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from flask import Response, jsonify, request
 
+from api.asking import is_rebuilding
 from api.blueprint import Blueprint
 from api.declarations import (
     Author,
@@ -87,7 +88,7 @@ def post_declarations(body: Mapping[str, Any]) -> Response:
     person has declared before is known, and 200 is the answer where nothing is new.
     """
     service = current_service()
-    _refuse_while_rebuilding(service)
+    _refuse_while_rebuilding()
     caller = current_principal()
     author = Author(caller.name, caller.scope)
     prepared = prepare(body["declarations"], author, service)
@@ -115,7 +116,7 @@ def post_declarations(body: Mapping[str, Any]) -> Response:
 def delete_declaration(query: Mapping[str, Any], key: str) -> Response:
     """Take a declaration back: its author may, and an admin. What runs support stays."""
     service = current_service()
-    _refuse_while_rebuilding(service)
+    _refuse_while_rebuilding()
     row = find(key, service)
     caller = current_principal()
     if not _may_remove(row, caller):
@@ -129,6 +130,6 @@ def _may_remove(row: DeclarationRow, caller: Principal) -> bool:
     return own or caller.may({Role.ADMIN})
 
 
-def _refuse_while_rebuilding(service: Service) -> None:
-    if service.projector.state == "rebuilding":
+def _refuse_while_rebuilding() -> None:
+    if is_rebuilding():
         raise Rebuilding("the graph is being rebuilt: what is declared already is not known yet")

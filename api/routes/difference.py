@@ -61,19 +61,28 @@ def _differences() -> Differences:
 def diff(query: Mapping[str, Any]) -> Response:
     """What changed between two times, two executions or two plans."""
     query = {**OF_GRAPHS, **query}
+    rebuilding = is_rebuilding()
     with whole_or_later():
+        differences = _differences()
         if query["from_plan"] is not None:
-            return jsonify(_between_plans(query))
+            return jsonify(_between_plans(differences, query))
         if query["from_execution"] is not None:
-            return jsonify(_between_executions(query))
-        return jsonify(_between_times(query, query["node"], (query["begin"], query["end"])))
+            return jsonify(_between_executions(differences, query, rebuilding=rebuilding))
+        times = (query["begin"], query["end"])
+        return jsonify(
+            _between_times(differences, query, query["node"], times, rebuilding=rebuilding)
+        )
 
 
 def _between_times(
-    query: Mapping[str, Any], node: str, times: tuple[int | None, int | None]
+    differences: Differences,
+    query: Mapping[str, Any],
+    node: str,
+    times: tuple[int | None, int | None],
+    *,
+    rebuilding: bool,
 ) -> dict[str, Any]:
-    rebuilding = is_rebuilding()
-    found = _differences().between(
+    found = differences.between(
         (_resolved(node, times[0]), _resolved(node, times[1])),
         times,
         Question(
@@ -98,12 +107,12 @@ def _between_times(
 
 
 def _resolved(node: str, at: int | None) -> str:
-    found = current_answers().references.resolve(node, at)
-    return refuse_named_hidden(found, node, current_service())
+    service = current_service()
+    return refuse_named_hidden(service.references.resolve(node, at), node, service)
 
 
-def _between_plans(query: Mapping[str, Any]) -> dict[str, Any]:
-    found = _differences().plans(query["from_plan"], query["to_plan"], layout=query["layout"])
+def _between_plans(differences: Differences, query: Mapping[str, Any]) -> dict[str, Any]:
+    found = differences.plans(query["from_plan"], query["to_plan"], layout=query["layout"])
     partial = Partial("rebuilding", 0) if is_rebuilding() else plan_partial(found)
     return {
         "kind": "plans",
@@ -112,15 +121,17 @@ def _between_plans(query: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _between_executions(query: Mapping[str, Any]) -> dict[str, Any]:
+def _between_executions(
+    differences: Differences, query: Mapping[str, Any], *, rebuilding: bool
+) -> dict[str, Any]:
     """The question at the times of both, about what the second one wrote unless a node is given;
     and their plans, where both are kept.
     """
-    differences = _differences()
     before = differences.execution(query["from_execution"])
     after = differences.execution(query["to_execution"])
     node = query["node"] or after.target or after.job
-    reply = _between_times(query, node, (before.at, after.at))
+    times = (before.at, after.at)
+    reply = _between_times(differences, query, node, times, rebuilding=rebuilding)
     plan = differences.plans_of_executions(before, after, layout=query["layout"])
     shown = None if plan is None else plan_difference_reply(plan, unchanged=query["unchanged"])
     return reply | {
@@ -200,5 +211,5 @@ def _changes(kind: str, identifier: str, query: Mapping[str, Any]) -> Response:
 def _known(kind: str, identifier: str) -> str:
     """An id of this kind, known and not hidden from the caller."""
     with whole_or_later():
-        key = current_answers().references.resolve(typed(kind, identifier))
-        return refuse_hidden(key, current_service())
+        service = current_service()
+        return refuse_hidden(service.references.resolve(typed(kind, identifier)), service)

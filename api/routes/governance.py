@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from flask import Response, jsonify
 
+from api.asking import is_rebuilding
 from api.blueprint import Blueprint
 from api.replies import to_json
 from api.schemas.governance import (
@@ -288,8 +289,7 @@ def _deadline() -> Callable[[], bool]:
 
 def _spread_reply(tag: str, found: Spread, service: Service, *, propagate: bool) -> dict[str, Any]:
     names = _ColumnNames(found, service)
-    rebuilding = service.projector.state == "rebuilding"
-    partial = {"reason": "rebuilding", "limit": 0} if rebuilding else to_json(found.partial)
+    partial = {"reason": "rebuilding", "limit": 0} if is_rebuilding() else to_json(found.partial)
     hidden = service.governance.hidden
     carriers = [one for one in found.carriers if found.datasets.get(one.column) not in hidden]
     return {

@@ -81,7 +81,7 @@ def _named_job(query: Mapping[str, Any]) -> str | None:
         return None
     service = current_service()
     found = refuse_named_hidden(
-        current_answers().references.resolve(query["job"], query["at"]), query["job"], service
+        service.references.resolve(query["job"], query["at"]), query["job"], service
     )
     if identity.kind_of(found) != labels.JOB:
         raise InvalidReference(query["job"], "a job: its id or job:<namespace>/<name>")

@@ -14,7 +14,7 @@ from werkzeug.http import parse_options_header
 
 from api.asking import TIME_LIMIT_MS, deadline, is_rebuilding, whole_or_later
 from api.blueprint import Blueprint
-from api.bodies import Room
+from api.bodies import ROOM
 from api.destinations import prepare
 from api.dumps import PLAIN_VERSION, Found, Refusal, recognise
 from api.errors import InvalidRequest
@@ -40,7 +40,6 @@ from graph_model.impact.report import PREFIX, Impact, ImpactReport, Scope
 from graph_model.impact.tables import partial_text, write_check_markdown, write_csv, write_markdown
 from graph_model.lineage import Partial
 from graph_model.naming import Rules
-from graph_model.references import References
 from graph_model.store import Submission
 
 blueprint = Blueprint("impact", __name__, url_prefix="/graph", description="What breaks")
@@ -56,7 +55,6 @@ _CHANGES: Final = {
 }
 #: Plans and events of one check: a job has a few.
 MOST_DOCUMENTS: Final = 1_000
-_ROOM: Final = Room(64 * 1024 * 1024)
 _BODY_TYPES: Final = ("application/json", "application/x-ndjson")
 _BODY: Final[Mapping[str, Any]] = {
     "required": True,
@@ -82,7 +80,7 @@ def _report(query: Mapping[str, Any], service: Service) -> ImpactReport:
     asking = impact_of(service)
     if node.startswith(PREFIX) and change is None:
         return asking.of_prefix(node.removeprefix(PREFIX), scope)
-    found = _references(service).resolve(node, scope.at)
+    found = service.references.resolve(node, scope.at)
     refuse_named_hidden(found, node, service)
     if change is None:
         return asking.of_node(found, scope)
@@ -99,10 +97,6 @@ def _scope(query: Mapping[str, Any], *, columns: bool, indirect: bool) -> Scope:
         jobs=query["jobs"],
         limit=query["limit"],
     )
-
-
-def _references(service: Service) -> References:
-    return References(service.catalogue, service.graph, service.projector.rules)
 
 
 def _marked(report: ImpactReport, rebuilding: bool) -> ImpactReport:
@@ -136,7 +130,7 @@ def _captured(rules: Rules) -> tuple[PlanOutline, ...]:
     _require_json_lines()
     delivery = delivered(PLAIN_VERSION)
     body = delivery.inflate(delivery.raw)
-    with _ROOM.hold(len(body)):
+    with ROOM.hold(len(body)):
         text = body.decode("utf-8-sig", "surrogateescape")
         pieces = list(
             islice(recognise(io.StringIO(text), "body", len(text) + 1), MOST_DOCUMENTS + 1)
@@ -167,7 +161,7 @@ def _under(
 ) -> tuple[PlanOutline, ...]:
     """These plans as those of another job that is known; raises NotFound."""
     node = reference if identity.kind_of(reference) == labels.JOB else f"job:{reference}"
-    found = refuse_named_hidden(_references(service).resolve(node), node, service)
+    found = refuse_named_hidden(service.references.resolve(node), node, service)
     row = service.catalogue.jobs((found,))[0]
     return tuple(replace(one, job=row.id, job_name=(row.namespace, row.name)) for one in captured)
 
@@ -202,24 +196,21 @@ def accepted_format() -> Format:
     return next(form for form, media_type in _MEDIA_TYPES.items() if media_type == found)
 
 
-def _text(form: Format, write: Callable[[ImpactReport], str]) -> Callable[[ImpactReport], Response]:
-    media_type = f"{_MEDIA_TYPES[form]}; charset=utf-8"
-    return lambda report: Response(write(report), content_type=media_type)
+def _text(form: Format, text: str) -> Response:
+    return Response(text, content_type=f"{_MEDIA_TYPES[form]}; charset=utf-8")
 
 
 _WRITERS: Final[Mapping[Format, Callable[[ImpactReport], Response]]] = {
     Format.JSON: lambda report: jsonify(impact_reply(report)),
-    Format.CSV: _text(Format.CSV, write_csv),
-    Format.MARKDOWN: _text(Format.MARKDOWN, write_markdown),
+    Format.CSV: lambda report: _text(Format.CSV, write_csv(report)),
+    Format.MARKDOWN: lambda report: _text(Format.MARKDOWN, write_markdown(report)),
 }
 
 
 _CHECK_WRITERS: Final[Mapping[Format, Callable[[CheckReport], Response]]] = {
     Format.JSON: lambda report: jsonify(check_reply(report)),
     Format.CSV: lambda report: _WRITERS[Format.CSV](report.impact),
-    Format.MARKDOWN: lambda report: _text(Format.MARKDOWN, lambda _: write_check_markdown(report))(
-        report.impact
-    ),
+    Format.MARKDOWN: lambda report: _text(Format.MARKDOWN, write_check_markdown(report)),
 }
 
 

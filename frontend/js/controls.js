@@ -357,7 +357,8 @@ export function legend(model) {
     ['line indirect', 'Filter, join, group, sort', kinds.has('INDIRECT')],
     ['line declared', 'Declared by a person', declared],
   ];
-  const changes = new Set([...boxes, ...model.rows.values(), ...model.links.values()].map(changeOf));
+  const items = [...boxes, ...model.rows.values(), ...model.links.values()];
+  const changes = new Set(items.map((item) => item.change));
   for (const [change, { sign, word }] of Object.entries(CHANGES))
     entries.push([`swatch change ${change}`, `${sign} ${word}`, changes.has(change)]);
   const layers = new Map(boxes.filter((box) => box.layer).map(({ layer }) => [layer.name, layer]));
@@ -378,10 +379,6 @@ export function legend(model) {
       ),
     ),
   );
-}
-
-function changeOf(item) {
-  return item.change ?? item.edge?.change;
 }
 
 /**

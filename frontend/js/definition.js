@@ -4,7 +4,7 @@
 import { anchor, data, element, icon } from './dom.js';
 import { formatNumber } from './format.js';
 import { jobLink } from './links.js';
-import { section } from './panel.js';
+import { section, separated } from './panel.js';
 import { link } from './url.js';
 
 const MOST = 5000;
@@ -25,7 +25,12 @@ export function definition(state, { sentence, definitions, gaps }) {
       sentence ? data(`${sentence}.`) : 'No job is known to compute it.',
     ),
     jobs.size > 0 &&
-      element('p', { class: 'muted' }, 'By ', separated([...jobs.values()].map((job) => jobLink(state, job)))),
+      element(
+        'p',
+        { class: 'muted' },
+        'By ',
+        separated([...jobs.values()], (job) => jobLink(state, job), MOST_LISTED),
+      ),
     gaps.length > 0 &&
       element(
         'p',
@@ -35,13 +40,6 @@ export function definition(state, { sentence, definitions, gaps }) {
         data([...new Set(gaps.map((gap) => gap.code))].slice(0, MOST_LISTED).join(', ')),
       ),
   );
-}
-
-function separated(items) {
-  const shown = items.slice(0, MOST_LISTED);
-  const rest = items.length - shown.length;
-  const parts = shown.flatMap((item, number) => (number === 0 ? [item] : [', ', item]));
-  return rest > 0 ? [...parts, ` and ${formatNumber(rest)} more`] : parts;
 }
 
 /**

@@ -21,10 +21,18 @@ import { compareLink, schemaVersions, upstreamChanges } from './differences.js';
 import { definition, leftOut } from './definition.js';
 import { datasetLink, impactLink, jobLink, planLink } from './links.js';
 import { find } from './model.js';
-import { errorText, expression, facts, later, modeChip, section, stateChip, table } from './panel.js';
+import {
+  errorText,
+  expression,
+  facts,
+  later,
+  modeChip,
+  section,
+  separated,
+  stateChip,
+  table,
+} from './panel.js';
 import { jobReference, link } from './url.js';
-
-export { datasetLink, jobLink, planLink };
 
 const RECENT = 5;
 const MOST_LISTED = 12;
@@ -283,7 +291,7 @@ export function planCard(state, plan) {
         'div',
         { class: 'muted' },
         'from ',
-        listed(plan.sources.map((source) => datasetLink(state, source))),
+        separated(plan.sources, (source) => datasetLink(state, source)),
       ),
     plan.lastRun &&
       element('div', { class: 'muted' }, stateChip(plan.lastRun.state), ' ', time(plan.lastRun.at)),
@@ -484,7 +492,7 @@ function describeLink(context, model, item) {
         [
           'Jobs',
           edge.jobs?.length > 0 &&
-            listed(edge.jobs.slice(0, MOST_LISTED).map((id) => jobById(context, model, id))),
+            separated(edge.jobs.slice(0, MOST_LISTED), (id) => jobById(context, model, id)),
         ],
       ]),
       edge.origin === 'declared' && declaredOf(context, declaredEnd(model, item)),
@@ -579,10 +587,6 @@ export function columnCell(state, model, id) {
     ),
     columnHome(state, home, row),
   ];
-}
-
-function listed(parts) {
-  return parts.flatMap((part, number) => (number === 0 ? [part] : [', ', part]));
 }
 
 function actions(...links) {

@@ -135,3 +135,14 @@ export function button(parts, attributes = {}) {
 export function anchor(href, ...children) {
   return element('a', { href, 'data-internal': true }, ...children);
 }
+
+/**
+ * Save a file on the reader's computer.
+ * @param {Blob} blob
+ * @param {string} name
+ */
+export function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  element('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

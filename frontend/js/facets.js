@@ -2,7 +2,7 @@
  * What facets say: owners, code, quality, and every facet as the client sent it, as a tree of names
  * and values. Everything is text; a link leads out only where the server calls it one.
  */
-import { data, element, time } from './dom.js';
+import { anchor, data, element, time } from './dom.js';
 import { count, formatNumber, plain, shorten } from './format.js';
 import { section, table } from './panel.js';
 import { jobReference, link } from './url.js';
@@ -19,20 +19,8 @@ const LONGEST = 5000;
  * @returns {HTMLElement}
  */
 export function valueTree(name, value, level = 0) {
-  if (value === null || typeof value !== 'object')
-    return element(
-      'div',
-      { class: 'tree-leaf' },
-      data(name, 'tree-name'),
-      data(shorten(String(value), LONGEST), 'mono'),
-    );
-  if (level >= MOST_LEVELS)
-    return element(
-      'div',
-      { class: 'tree-leaf' },
-      data(name, 'tree-name'),
-      data(shorten(JSON.stringify(value), LONGEST), 'mono'),
-    );
+  if (value === null || typeof value !== 'object') return leaf(name, String(value));
+  if (level >= MOST_LEVELS) return leaf(name, JSON.stringify(value));
   const members = Object.entries(value);
   const inside = element('div', { class: 'tree-inside' });
   const fill = () => {
@@ -54,6 +42,15 @@ export function valueTree(name, value, level = 0) {
       element('span', { class: 'muted' }, count(members.length, Array.isArray(value) ? 'item' : 'member')),
     ),
     inside,
+  );
+}
+
+function leaf(name, text) {
+  return element(
+    'div',
+    { class: 'tree-leaf' },
+    data(name, 'tree-name'),
+    data(shorten(text, LONGEST), 'mono'),
   );
 }
 
@@ -115,11 +112,7 @@ function said(state, facet) {
  */
 export function runLink(state, run, words = '') {
   const href = link(state, { view: 'run', run: run.id });
-  return element(
-    'a',
-    { href, 'data-internal': true },
-    data(shorten(words || `run ${run.runId ?? run.id}`, 60)),
-  );
+  return anchor(href, data(shorten(words || `run ${run.runId ?? run.id}`, 60)));
 }
 
 /**

@@ -8,8 +8,17 @@ import { data, element, replace } from './dom.js';
 import { qualityChip, qualityWords } from './facets.js';
 import { count, formatNumber, howWord, shorten } from './format.js';
 import { CHANGES, find, next, step } from './model.js';
+import { separated } from './panel.js';
 
-const KINDS = Object.freeze({ dataset: 'Table', job: 'Job', column: 'Column', operation: 'Operation' });
+const MOST_NAMES = 3;
+
+/** What each kind of item is called. */
+export const KIND_NAMES = Object.freeze({
+  dataset: 'Table',
+  job: 'Job',
+  column: 'Column',
+  operation: 'Operation',
+});
 
 /**
  * What is said of an item when the reader arrives at it.
@@ -24,7 +33,7 @@ export function announcement(model, position) {
   );
   const failed = item.failed ? ', last run failed' : '';
   const change = item.change ? `, ${item.change}` : '';
-  return `${shorten(item.label, 100)}, ${KINDS[item.kind]}${change}${failed}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
+  return `${shorten(item.label, 100)}, ${KIND_NAMES[item.kind]}${change}${failed}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
 }
 
 /** What people state of it: `, layer curated, PII`. */
@@ -137,7 +146,7 @@ function drawRow(model, id) {
     element(
       'td',
       {},
-      element('span', { class: `chip ${item.kind}` }, KINDS[item.kind]),
+      element('span', { class: `chip ${item.kind}` }, KIND_NAMES[item.kind]),
       item.change ? changeChip(item.change) : null,
       item.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null,
       item.layer ? element('span', { class: 'chip plain' }, data(item.layer.name)) : null,
@@ -160,7 +169,7 @@ export function changeChip(change) {
   if (!known) return null;
   return element(
     'span',
-    { class: `chip change ${change}` },
+    { class: `chip change ${known.colour}` },
     element('span', { 'aria-hidden': 'true' }, known.sign),
     known.word,
   );
@@ -172,11 +181,7 @@ function aside(item) {
 }
 
 function names(labels) {
-  if (labels.length === 0) return '–';
-  const shown = labels
-    .slice(0, 3)
-    .flatMap((label, number) => (number === 0 ? [data(label)] : [', ', data(label)]));
-  return labels.length > 3 ? [shown, ` and ${formatNumber(labels.length - 3)} more`] : shown;
+  return labels.length > 0 ? separated(labels, (label) => data(label), MOST_NAMES) : '–';
 }
 
 /** The edges are drawn when they are asked for: there may be thousands. */
@@ -202,7 +207,7 @@ function edgeTable(model) {
   );
 }
 
-function drawEdge(model, { from, to, edge }) {
+function drawEdge(model, { from, to, change, edge }) {
   const way =
     edge.kind === 'feeds' ? 'feeds' : `${howWord(edge.how)}${edge.kind === 'INDIRECT' ? ' (indirect)' : ''}`;
   const how = edge.origin === 'declared' ? `${way} (declared)` : way;
@@ -213,7 +218,7 @@ function drawEdge(model, { from, to, edge }) {
     [
       nameOf(model, from),
       nameOf(model, to),
-      [how, ' ', edge.change && changeChip(edge.change)],
+      [how, ' ', changeChip(change)],
       data(text, edge.expression ? 'mono' : ''),
     ].map((cell) => element('td', {}, cell)),
   );

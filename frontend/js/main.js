@@ -3,7 +3,7 @@
  */
 import { createApi } from './api.js';
 import { canvasTools, createControls, formSwitch, legend } from './controls.js';
-import { data, element, replace } from './dom.js';
+import { data, download, replace } from './dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './faces.js';
 import { formatNumber, shorten } from './format.js';
 import { createGraph } from './graph.js';
@@ -428,13 +428,11 @@ function drawMinimap(seen) {
 
 async function saveImage() {
   const blob = await graph.toImage();
-  const address = URL.createObjectURL(blob);
   const name =
     shorten(page.heading, 60)
       .replace(/[^\p{L}\p{N}._-]+/gu, '-')
       .replace(/^-+|-+$/g, '') || 'lineage';
-  element('a', { href: address, download: `${name}.png` }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  download(blob, `${name}.png`);
 }
 
 /* Header */

@@ -32,6 +32,7 @@ import { SIZES, place } from './layout.js';
  * @property {string} box
  * @property {number} y       centre
  * @property {number} height
+ * @property {''|'added'|'removed'|'changed'} change  in a comparison
  * @property {object} node
  */
 
@@ -43,6 +44,7 @@ import { SIZES, place } from './layout.js';
  * @property {string} kind    feeds, DIRECT or INDIRECT
  * @property {'forward'|'back'|'beside'} way  to the right, to the left, or between boxes above each other
  * @property {number} parallel  its number among the links of the same two ends
+ * @property {''|'added'|'removed'|'changed'} change  in a comparison
  * @property {object} edge    the edge of the reply
  */
 
@@ -62,9 +64,9 @@ const TITLE = SIZES.dataset.height;
 
 /** How a change is told: by a sign and a word, never by its colour (a name in the palette) alone. */
 export const CHANGES = Object.freeze({
-  added: { sign: '+', word: 'Added', colour: 'added', dashes: false },
+  added: { sign: '+', word: 'Added', colour: 'ok', dashes: false },
   removed: { sign: '−', word: 'Removed', colour: 'failed', dashes: [2, 4] },
-  changed: { sign: '~', word: 'Changed', colour: 'changed', dashes: [12, 4] },
+  changed: { sign: '~', word: 'Changed', colour: 'busy', dashes: [12, 4] },
 });
 
 /**
@@ -235,6 +237,7 @@ function toLinks(edges, boxes, rows) {
       kind: edge.kind,
       parallel,
       way: 'forward',
+      change: changeOf(edge),
       edge,
     });
   }
@@ -558,7 +561,7 @@ export function linkStyle(link, palette, lit) {
   const faded = lit !== null && !strong;
   const base =
     link.kind === 'feeds' ? palette.feeds : link.kind === 'INDIRECT' ? palette.indirect : palette.direct;
-  const change = CHANGES[changeOf(link.edge)];
+  const change = CHANGES[link.change];
   const plain = strong && link.kind === 'feeds' ? palette.accent : base;
   const color = change ? palette[change.colour] : plain;
   const width = (strong ? 2.5 : 1.4) + (change ? 1 : 0);
@@ -606,7 +609,7 @@ function linkShape(model, link, down) {
   const bow = { enabled: true, type: down > 0 ? 'curvedCW' : 'curvedCCW', roundness: 0.35 + offset };
   const wave = { enabled: true, type: 'cubicBezier', forceDirection: 'horizontal', roundness: 0.5 + offset };
   return {
-    dashes: CHANGES[changeOf(link.edge)]?.dashes ?? dashesOf(link),
+    dashes: CHANGES[link.change]?.dashes ?? dashesOf(link),
     arrows: { to: { enabled: true, scaleFactor: model.rows.has(link.to) ? 0.4 : 0.5 } },
     smooth: link.way === 'beside' ? bow : wave,
   };

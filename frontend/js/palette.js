@@ -11,8 +11,7 @@
  * @property {string} job @property {string} jobSoft
  * @property {string} operation @property {string} operationSoft
  * @property {string} feeds @property {string} direct @property {string} indirect
- * @property {string} failed @property {string} failedSoft @property {string} ok
- * @property {string} added @property {string} changed
+ * @property {string} failed @property {string} failedSoft @property {string} ok @property {string} busy
  */
 
 /** Name in the palette => custom property of css/app.css. */
@@ -35,8 +34,7 @@ export const NAMES = Object.freeze({
   failed: '--failed',
   failedSoft: '--failed-soft',
   ok: '--ok',
-  added: '--ok',
-  changed: '--busy',
+  busy: '--busy',
 });
 
 /**

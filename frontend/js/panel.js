@@ -3,6 +3,7 @@
  * a description. Everything is text.
  */
 import { button, data, element, icon, replace } from './dom.js';
+import { formatNumber } from './format.js';
 
 /**
  * @typedef {object} Description
@@ -95,6 +96,20 @@ export function facts(pairs) {
     { class: 'facts' },
     known.map(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
   );
+}
+
+/**
+ * `a, b and 3 more`; without a limit all of them.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => unknown} draw called for those that are shown
+ * @param {number} [most]
+ * @returns {Array}
+ */
+export function separated(items, draw, most = items.length) {
+  const parts = items.slice(0, most).flatMap((item, place) => (place === 0 ? [draw(item)] : [', ', draw(item)]));
+  const rest = items.length - most;
+  return rest > 0 ? [...parts, ` and ${formatNumber(rest)} more`] : parts;
 }
 
 /**

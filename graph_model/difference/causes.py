@@ -115,11 +115,14 @@ def rank(causes: Iterable[Cause]) -> list[Cause]:
 
 
 def causes_of_difference(
-    difference: GraphDifference, focus: str, summaries: Mapping[str, Sequence[str]]
+    difference: GraphDifference,
+    distances: Mapping[str, int],
+    summaries: Mapping[str, Sequence[str]],
 ) -> Iterator[Cause]:
-    """Other plans, schemas, inputs and writers; ``summaries``: per job what its plans changed."""
+    """Other plans, schemas, inputs and writers; ``distances``: what ``distances_from`` gives for
+    the merged view; ``summaries``: per job what its plans changed.
+    """
     view = difference.merged
-    distances = distances_from(view, focus)
     nodes = {node.id: node for node in view.nodes}
     for change in difference.nodes:
         node = nodes[change.id]
@@ -192,10 +195,13 @@ def cause_node(node: Node) -> CauseNode:
 
 
 def causes_of_activity(
-    activities: Iterable[JobActivity], view: GraphView, focus: str, until: int
+    activities: Iterable[JobActivity],
+    view: GraphView,
+    focus: str,
+    distances: Mapping[str, int],
+    until: int,
 ) -> Iterator[Cause]:
     """Failed runs, and runs that did not come; the job asked about is the matter itself."""
-    distances = distances_from(view, focus)
     jobs = {node.id: node for node in view.nodes if isinstance(node, JobNode)}
     for one in activities:
         job = jobs.get(one.job)
@@ -249,9 +255,10 @@ def spell_interval(milliseconds: float) -> str:
     return " ".join(parts[:2]) or "less than 1 s"
 
 
-def causes_of_rows(counts: Iterable[RowCount], view: GraphView, focus: str) -> Iterator[Cause]:
+def causes_of_rows(
+    counts: Iterable[RowCount], view: GraphView, distances: Mapping[str, int]
+) -> Iterator[Cause]:
     """Datasets whose newest write wrote at least twice or at most half of what it wrote before."""
-    distances = distances_from(view, focus)
     nodes = {node.id: node for node in view.nodes}
     for one in counts:
         if one.dataset in distances and _jumped(one.before, one.after):

@@ -33,7 +33,6 @@ from graph_model.view import (
     GraphView,
     JobNode,
     Node,
-    place,
 )
 
 SCHEMA: Final = "schema"
@@ -157,11 +156,6 @@ def _same_edge(known: Edge | None, edge: Edge) -> Edge:
     if isinstance(known, FeedEdge) and isinstance(united, FeedEdge):
         return replace(united, modes=tuple(sorted({*known.modes, *united.modes})))
     return united
-
-
-def laid_out(view: GraphView) -> GraphView:
-    """The view with a place for every node."""
-    return place(view)
 
 
 # --- what is compared ----------------------------------------------------------------------------

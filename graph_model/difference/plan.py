@@ -119,13 +119,6 @@ class PlanDifference:
     columns: tuple[StepChange, ...]
     summary: tuple[str, ...]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether both say the same, values of literals included."""
-        parts = (self.fields, self.sources_added, self.sources_removed, self.schema, self.columns)
-        changes = [one.change for one in self.operations] + [one.change for one in self.flows]
-        return not any(parts) and not any(changes)
-
 
 def compare_plans(before: PlanPage, after: PlanPage, *, layout: bool = False) -> PlanDifference:
     """What makes the first plan the second one; nothing for equal content under other ids."""

@@ -224,10 +224,7 @@ class Differences:
 
     def job_references(self, ids: Collection[str]) -> dict[str, JobReference]:
         """The names of jobs, without those that are hidden."""
-        return {
-            row.id: JobReference(row.id, row.namespace, row.name)
-            for row in self._catalogue.jobs(set(ids) - set(self._hidden))
-        }
+        return self._answers.job_references(set(ids) - set(self._hidden))
 
     # --- two plans, two executions
 
@@ -293,7 +290,7 @@ class Differences:
         shown_rows = [row for row in rows if row.target not in self._hidden]
         versions = plan_versions(shown_rows, self._catalogue.plan_spans(plans, at))
         shown = _newest(versions, lambda one: (one.first, one.plan.id), limit, cursor)
-        targets = self._dataset_references({one.plan.target for one in shown.items})
+        targets = self._answers.dataset_references({one.plan.target for one in shown.items})
         items = tuple(self._plan_view(one, targets.get(one.plan.target)) for one in shown.items)
         return Page(items, shown.total, shown.next)
 
@@ -332,12 +329,6 @@ class Differences:
             return self.plans(before, after).summary
         except NotFound:
             return None
-
-    def _dataset_references(self, ids: Collection[str]) -> dict[str, DatasetReference]:
-        return {
-            row.id: DatasetReference(row.id, row.uri, row.name or row.uri)
-            for row in self._catalogue.datasets(ids)
-        }
 
 
 def without_datasets(page: PlanPage, hidden: Collection[str]) -> PlanPage:

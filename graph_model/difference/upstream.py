@@ -234,13 +234,14 @@ class Upstream:
 
     def _causes(self, node: str, found: TimeDifference, window: tuple[int, int]) -> Iterator[Cause]:
         view = found.difference.merged
+        distances = distances_from(view, node)
         summaries = dict(self._summaries(found.difference))
-        yield from causes_of_difference(found.difference, node, summaries)
-        jobs = [job for job in _nearest(view, node, JobNode) if job != node]
+        yield from causes_of_difference(found.difference, distances, summaries)
+        jobs = [job for job in _nearest(view, distances, JobNode) if job != node]
         activities = [self._activity(job, window) for job in jobs[:LOOKED_AT]]
-        yield from causes_of_activity(activities, view, node, window[1])
-        counts = self._row_counts(_nearest(view, node, DatasetNode)[:LOOKED_AT], window)
-        yield from causes_of_rows(counts, view, node)
+        yield from causes_of_activity(activities, view, node, distances, window[1])
+        counts = self._row_counts(_nearest(view, distances, DatasetNode)[:LOOKED_AT], window)
+        yield from causes_of_rows(counts, view, distances)
 
     def _summaries(self, difference: GraphDifference) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Per job what changed from the plans it no longer follows to the new ones, by target."""
@@ -279,17 +280,14 @@ class Upstream:
         return tuple(ended.values())
 
     def _row_counts(self, datasets: Collection[str], window: tuple[int, int]) -> Iterator[RowCount]:
+        former, latter = (self._catalogue.last_writers(datasets, moment) for moment in window)
         for dataset in datasets:
-            before, after = (self._last_write(dataset, moment) for moment in window)
+            before, after = former.get(dataset), latter.get(dataset)
             if before is None or after is None or before.id == after.id:
                 continue
             counted = rows_written(before), rows_written(after)
             if counted[0] is not None and counted[1] is not None:
                 yield RowCount(dataset, counted[0], counted[1], after.id, after.at)
-
-    def _last_write(self, dataset: str, at: int) -> ExecutionRow | None:
-        page = self._catalogue.executions(target=dataset, state=labels.COMPLETED, at=at, limit=1)
-        return next((row for row in page.items if row.kind == labels.WRITE_KIND), None)
 
     def _partial(self, found: TimeDifference, causes: int, limit: int) -> Partial | None:
         """Why there may be more: a cut answer, too much to look at, more causes than asked for."""
@@ -358,8 +356,7 @@ def _with_plans(node: Node, own: Mapping[str, set[str]]) -> Node:
     return replace(node, plans=tuple(sorted(own[node.id])))
 
 
-def _nearest(view: GraphView, focus: str, kind: type[Node]) -> list[str]:
+def _nearest(view: GraphView, distances: Mapping[str, int], kind: type[Node]) -> list[str]:
     """The nodes of one kind upstream of the one asked about, nearest first."""
-    distances = distances_from(view, focus)
     found = [one.id for one in view.nodes if isinstance(one, kind) and one.id in distances]
     return sorted(found, key=lambda key: (distances[key], key))

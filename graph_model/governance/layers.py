@@ -20,15 +20,14 @@ from typing import Any, Final
 import re2  # type: ignore[import-untyped]
 
 from graph_model.errors import InvalidDocument
+from graph_model.governance.fields import check_fields, check_name, read_note
 
 MOST_LAYERS: Final = 200
 _MOST_PATTERN: Final = 1_000
 _MOST_ORDER: Final = 1_000_000
-_MOST_NOTE: Final = 500
 _MOST_KNOWN: Final = 20_000  # URIs whose layer is remembered: 200 patterns take a millisecond
 _UNKNOWN: Final = "?"  # no name of a layer
 _MEMORY: Final = 1 << 20  # bytes that one pattern may take
-_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9])?")
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 _FIELDS: Final = frozenset({"match", "pattern", "order", "colour", "note"})
 
@@ -101,12 +100,8 @@ NO_LAYERS: Final = Layers()
 
 def read_layer(name: str, value: Mapping[str, Any]) -> Layer:
     """A layer from its document; raises InvalidDocument naming the field."""
-    if not _NAME.fullmatch(name):
-        raise InvalidDocument(
-            "name", "1 to 64 letters, digits, spaces, dots, underscores and hyphens"
-        )
-    for unknown in sorted(set(value) - _FIELDS):
-        raise InvalidDocument(unknown, f"one of the fields {', '.join(sorted(_FIELDS))}")
+    check_name(name)
+    check_fields(value, _FIELDS)
     match = _read_match(value.get("match"))
     layer = Layer(
         order=_read_order(value.get("order")),
@@ -114,7 +109,7 @@ def read_layer(name: str, value: Mapping[str, Any]) -> Layer:
         match=match,
         pattern=_read_pattern(match, value.get("pattern")),
         colour=_read_colour(value.get("colour")),
-        note=_read_note(value.get("note", "")),
+        note=read_note(value.get("note", "")),
     )
     _test(layer.match, layer.pattern)
     return layer
@@ -158,12 +153,6 @@ def _read_colour(value: Any) -> str:
     if not isinstance(value, str) or not _COLOUR.fullmatch(value.lower()):
         raise InvalidDocument("colour", "a colour such as #0b6a84")
     return value.lower()
-
-
-def _read_note(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > _MOST_NOTE:
-        raise InvalidDocument("note", f"a text of up to {_MOST_NOTE} characters")
-    return value
 
 
 def re2_error(pattern: str) -> str:

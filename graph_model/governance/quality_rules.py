@@ -9,18 +9,16 @@ is another; a run without the facet, or with nothing there, says nothing.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_model.errors import InvalidDocument
+from graph_model.governance.fields import check_fields, check_name, read_note
 
 MOST_RULES: Final = 100
 _MOST_PASSES: Final = 50
 _LONGEST: Final = 200
-_MOST_NOTE: Final = 500
-_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9])?")
 _FIELDS: Final = frozenset({"facet", "path", "passes", "note"})
 
 Scalar = str | bool | int | float | None
@@ -81,15 +79,9 @@ def expected_of(rule: QualityRule) -> str:
 
 def read_quality_rule(name: str, value: Mapping[str, Any]) -> QualityRule:
     """A rule from its document; raises InvalidDocument naming the field."""
-    if not _NAME.fullmatch(name):
-        raise InvalidDocument(
-            "name", "1 to 64 letters, digits, spaces, dots, underscores and hyphens"
-        )
-    for unknown in sorted(set(value) - _FIELDS):
-        raise InvalidDocument(unknown, f"one of the fields {', '.join(sorted(_FIELDS))}")
-    note = value.get("note", "")
-    if not isinstance(note, str) or len(note) > _MOST_NOTE:
-        raise InvalidDocument("note", f"a text of up to {_MOST_NOTE} characters")
+    check_name(name)
+    check_fields(value, _FIELDS)
+    note = read_note(value.get("note", ""))
     return QualityRule(
         name,
         _text(value, "facet"),

@@ -100,16 +100,17 @@ def govern(rows: Mapping[CommandKind, Iterable[CommandRow]], rules: Rules) -> Go
     """What these statements say together, for ids under these rules."""
     held = {kind: newest_statements(rows.get(kind, ())) for kind in KINDS}
     layers = _read_all(held[CommandKind.LAYER], lambda one: read_layer(one.key, one.value))
-    quality = held[CommandKind.QUALITY]
-    governance = _indexed(
+    quality = _read_all(
+        held[CommandKind.QUALITY], lambda one: read_quality_rule(one.key, one.value)
+    )
+    return _indexed(
         Layers(tuple(layers)),
         tuple(_read_all(held[CommandKind.CLASSIFY], _assignment)),
         tuple(_read_all(held[CommandKind.BLOCK], _block)),
         tuple(_read_all(held[CommandKind.HIDE], _hidden)),
+        tuple(sorted(quality)),
         rules,
     )
-    read = _read_all(quality, lambda one: read_quality_rule(one.key, one.value))
-    return replace(governance, quality_rules=tuple(sorted(read)))
 
 
 def _assignment(one: Held) -> Assignment:
@@ -129,6 +130,7 @@ def _indexed(
     assignments: tuple[Assignment, ...],
     blocks: tuple[Block, ...],
     hidden: tuple[HiddenNode, ...],
+    quality_rules: tuple[QualityRule, ...],
     rules: Rules,
 ) -> Governance:
     assigned = {(one.tag, node): one for one in assignments for node in node_ids(one.node, rules)}
@@ -149,6 +151,7 @@ def _indexed(
             for target in node_ids(one.target, rules)
         },
         hidden=frozenset(node for one in hidden for node in node_ids(one.node, rules)),
+        quality_rules=quality_rules,
     )
 
 

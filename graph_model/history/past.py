@@ -156,21 +156,38 @@ class Past:
         flows: dict[str, list[DeclaredFlow]] = {}
         for flow in self._catalogue.declared_flows(asked):
             flows.setdefault(flow.target, []).append(flow)
+        return self._of_their_places(
+            {
+                moment: [
+                    (flow, place)
+                    for target, place in targets[moment.dataset]
+                    for flow in flows.get(target, ())
+                    if flow.since < moment.until and flow.ends >= moment.since
+                ]
+                for moment in moments
+            }
+        )
+
+    def _of_their_places(
+        self, found: Mapping[Moment, Collection[tuple[DeclaredFlow, str]]]
+    ) -> dict[Moment, tuple[DeclaredFlow, ...]]:
+        """Per moment those whose target, a name that has moved, stood for its place just before
+        the moment ends; "" is no place to stand for.
+        """
+        stood = self.locate(
+            (flow.target, moment.until - 1)
+            for moment, flows in found.items()
+            for flow, place in flows
+            if place
+        )
         return {
             moment: tuple(
                 flow
-                for target, place in targets[moment.dataset]
-                for flow in flows.get(target, ())
-                if flow.since < moment.until and flow.ends >= moment.since
-                if self._stands_for(target, place, moment.until)
+                for flow, place in flows
+                if not place or stood[flow.target, moment.until - 1] == place
             )
-            for moment in moments
+            for moment, flows in found.items()
         }
-
-    def _stands_for(self, name: str, place: str, before: int) -> bool:
-        """Whether a name that has moved stood for this place just before a time."""
-        moment = (name, before - 1)
-        return not place or self.locate((moment,))[moment] == place
 
     def last_writes(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
         """Per dataset the time of its newest completed write at or before ``at``."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from graph_model import identity, labels
 from graph_model.errors import InvalidInput
 from graph_model.facts import Vertex
-from graph_model.history.past import moment_of
 from graph_model.impact.comparison import Change, ChangeKind, Effect, compare, pair
 from graph_model.impact.outline import PlanOutline, known_outlines
 from graph_model.impact.report import Impact, ImpactReport, Scope
@@ -71,7 +70,7 @@ class Check:
         if identity.kind_of(column) != labels.COLUMN:
             raise InvalidInput("change: expected a column as node")
         change = Change(kind, column)
-        starts = self._with_fields((column,))
+        starts = self._with_fields((column,)).get(column, frozenset())
         fates = dict.fromkeys(starts, fate(change))
         return judge(self._impact.of_columns(starts, scope), change.effect, fates)
 
@@ -144,9 +143,7 @@ class Check:
         for effect in (Effect.BREAKS, Effect.MAY_BREAK):
             fates: dict[str, str] = {}
             for plan, changes in changed:
-                for change in changes:
-                    if change.effect == effect and change.kind != ChangeKind.TARGET_MOVED:
-                        fates |= dict.fromkeys(self._columns(plan, change, scope.at), fate(change))
+                fates |= self._fates(plan, _of_columns(changes, effect), scope.at)
             if fates:
                 reports.append(judge(self._impact.of_columns(fates.keys(), scope), effect, fates))
         for plan, changes in changed:
@@ -163,29 +160,51 @@ class Check:
         report = self._impact.of_node(place, replace(scope, columns=False))
         return judge(report, change.effect, {place: fate(change)})
 
-    def _columns(self, plan: PlanOutline, change: Change, at: int | None) -> frozenset[str]:
+    def _fates(
+        self, plan: PlanOutline, changes: Sequence[Change], at: int | None
+    ) -> dict[str, str]:
+        """Per known column what these changes do to it; of two changes the later one counts."""
+        if not changes:
+            return {}
         place = self._place(plan.target, at)
-        return self._with_fields((identity.column_id(place, change.subject),))
+        asked = [(identity.column_id(place, change.subject), change) for change in changes]
+        known = self._with_fields({column for column, _ in asked})
+        fates: dict[str, str] = {}
+        for column, change in asked:
+            fates |= dict.fromkeys(known.get(column, ()), fate(change))
+        return fates
 
     def _place(self, dataset: str, at: int | None) -> str:
         """Where a catalog name stands; any other dataset itself."""
-        return self._catalogue.location_of(dataset, moment_of("", at).until - 1) or dataset
+        return self._catalogue.location_of(dataset, at) or dataset
 
-    def _with_fields(self, columns: Collection[str]) -> frozenset[str]:
-        """Those of these columns that are known, with the known fields inside them."""
+    def _with_fields(self, columns: Collection[str]) -> dict[str, frozenset[str]]:
+        """Per column of these that is known itself and the known fields inside it."""
         tops = self._graph.vertices(columns)
         datasets = {str(vertex.value("dataset_id")) for vertex in tops}
         held = self._graph.edges(datasets, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
-        inside = _inside(self._graph.vertices({edge.in_id for edge in held.edges}), tops)
-        return inside | {vertex.id for vertex in tops}
+        inside = _inside(self._graph.vertices({edge.in_id for edge in held.edges}))
+        return {top.id: frozenset({top.id, *inside.get(_name(top), ())}) for top in tops}
 
 
-def _inside(vertices: Iterable[Vertex], tops: Collection[Vertex]) -> frozenset[str]:
-    """The ids of those columns that lie inside one of these."""
-    names = {(top.value("dataset_id"), top.value("path")) for top in tops}
-    return frozenset(
-        vertex.id
-        for vertex in vertices
-        for holder in holders(str(vertex.value("path")))[1:]
-        if (vertex.value("dataset_id"), holder) in names
-    )
+def _of_columns(changes: Iterable[Change], effect: Effect) -> list[Change]:
+    """The changes of this effect that a column suffers; a moved target is a matter of its own."""
+    return [
+        change
+        for change in changes
+        if change.effect == effect and change.kind != ChangeKind.TARGET_MOVED
+    ]
+
+
+def _name(column: Vertex) -> tuple[str, str]:
+    return str(column.value("dataset_id")), str(column.value("path"))
+
+
+def _inside(columns: Iterable[Vertex]) -> dict[tuple[str, str], set[str]]:
+    """Per (dataset, path) of a struct the ids of those columns that lie inside it."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for column in columns:
+        dataset, path = _name(column)
+        for holder in holders(path)[1:]:
+            found.setdefault((dataset, holder), set()).add(column.id)
+    return found

@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
 from graph_model import identity, labels, naming
 from graph_model.errors import InvalidInput, NotFound
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.governance.previews import walk_datasets
 from graph_model.governance.standing import NOTHING, Governance
 from graph_model.lineage import Answer, Chain, Lineage, Link, Partial, Question
 from graph_model.naming import Rules
 from graph_model.openlineage.descriptions import describe_dataset
 from graph_model.store import Catalogue, Direction, GraphReader
-from graph_model.view import JobReference, iso
+from graph_model.view import JobReference, iso, job_reference
 
 MOST_STARTS: Final = 1_000
 """Datasets of one prefix that are followed; more make the answer partial (``starts``)."""
@@ -27,7 +29,6 @@ PREFIX: Final = "prefix:"
 _HIDDEN: Final = "hidden"
 _KINDS: Final = (labels.DATASET, labels.COLUMN, labels.JOB)
 _OWNERSHIP: Final = "ownership"
-_DATASETS_AT_ONCE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +184,10 @@ class Impact:
 
     def _datasets_below(self, prefix: str) -> tuple[list[str], bool]:
         """Their ids, and whether there are more than are followed."""
-        found: list[str] = []
-        after: DatasetRow | None = None
-        while True:
-            rows = self._catalogue.walk_datasets(query=prefix, after=after, limit=_DATASETS_AT_ONCE)
-            found += [row.id for row in rows if self._is_below(row, prefix)]
-            if len(found) > MOST_STARTS:
-                return found[:MOST_STARTS], True
-            if len(rows) < _DATASETS_AT_ONCE:
-                return found, False
-            after = rows[-1]
+        rows = walk_datasets(self._catalogue, prefix)
+        below = (row.id for row in rows if self._is_below(row, prefix))
+        found = list(islice(below, MOST_STARTS + 1))
+        return found[:MOST_STARTS], len(found) > MOST_STARTS
 
     def _is_below(self, row: DatasetRow, prefix: str) -> bool:
         return row.uri.startswith(prefix) and row.id not in self._governance.hidden
@@ -281,7 +276,7 @@ class _Names:
             for job in dict.fromkeys(jobs)
             if job in self.jobs and job not in governance.hidden
         ]
-        return tuple(JobReference(row.id, row.namespace, row.name) for row in rows)
+        return tuple(job_reference(row) for row in rows)
 
 
 def _gather(

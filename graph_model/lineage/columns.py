@@ -179,13 +179,14 @@ class Columns:
         """The derivations behind a column (an id) at a time, one step back."""
         walk = Walk(self._graph, self._past, self._bounds, moment_of("", at).until)
         until = moment_of("", at).until - 1
-        return [
-            hop
-            for dataset, path in self.learn_names((column,)).values()
-            for place in self._past.locate(((dataset, until),)).values()
-            for hops in self._expand(walk, {Cell(moment_of(place, at), path)}).values()
-            for hop in hops
+        names = self.learn_names((column,)).values()
+        places = self._past.locate((dataset, until) for dataset, _ in names)
+        cells = [
+            Cell(moment_of(places[dataset, until], at), path)
+            for dataset, path in names
+            if (dataset, until) in places
         ]
+        return [hop for hops in self._expand(walk, cells).values() for hop in hops]
 
     # --- one level up
 

@@ -6,7 +6,7 @@ asks at another time gets another answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -33,13 +33,17 @@ class RunStatus:
     closed: Closure
 
 
-def newest(rows: Iterable[RunRow]) -> dict[str, RunRow]:
-    """One row by run id: while a run is projected anew two may stand side by side."""
+def newest(
+    rows: Iterable[RunRow], key: Callable[[RunRow], str] = lambda row: row.run_id
+) -> dict[str, RunRow]:
+    """One row by key (the run id), in the order in which the keys come: while a run is projected
+    anew two rows may stand side by side.
+    """
     found: dict[str, RunRow] = {}
     for row in rows:
-        known = found.get(row.run_id)
+        known = found.get(key(row))
         if known is None or _newness(row) > _newness(known):
-            found[row.run_id] = row
+            found[key(row)] = row
     return found
 
 

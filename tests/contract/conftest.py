@@ -1,6 +1,6 @@
 """Fixtures of the contract suites."""
 
-from tests.contract.databases import engine
+from tests.contract.databases import catalogue, engine
 from tests.contract.stores import docker_url, store
 
-__all__ = ["docker_url", "engine", "store"]
+__all__ = ["catalogue", "docker_url", "engine", "store"]

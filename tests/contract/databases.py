@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
+from graph_model.catalogue import SqlCatalogue
 from graph_model.database import open_database
 from tests.contract.postgresql import postgresql
 
@@ -103,3 +104,9 @@ def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
         made = open_database(url)
         yield made
         made.dispose()
+
+
+@pytest.fixture
+def catalogue(engine: sa.Engine) -> SqlCatalogue:
+    """An empty catalogue on a database of every kind."""
+    return SqlCatalogue(engine)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from graph_model.facts import (
@@ -25,6 +26,13 @@ from graph_model.facts import (
     SchemaRow,
     SchemaUseRow,
     SupportRow,
+)
+
+# One database serves all examples of a property: each begins with clear().
+property_test = settings(
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 _EXECUTION = ExecutionRow(

@@ -53,11 +53,6 @@ property_test = settings(
 )
 
 
-@pytest.fixture
-def catalogue(engine: sa.Engine) -> SqlCatalogue:
-    return SqlCatalogue(engine)
-
-
 def in_pages(ask: Callable[[str | None], Page[Any]]) -> list[Any]:
     """All items of a list, page by page; every page must tell the same total."""
     page = ask(None)

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from graph_model.catalogue import SqlCatalogue
 from graph_model.database import open_database
 from graph_model.facts import DeclarationRow, ExecutionRow, FacetBodyRow, FacetRow
 from graph_model.store import NEVER, DeclaredFlow, RunFacet
-from tests.contract.databases import EVERY, empty_database, full_scans, recorded_plans
+from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import an_execution
-
-
-@pytest.fixture(params=EVERY)
-def catalogue(request: pytest.FixtureRequest) -> Iterator[SqlCatalogue]:
-    with empty_database(request.param, request) as url:
-        engine = open_database(url)
-        yield SqlCatalogue(engine)
-        engine.dispose()
 
 
 def declared(id: str, subject: str, at: int, **values: object) -> ExecutionRow:

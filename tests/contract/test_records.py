@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.catalogue import SqlCatalogue
@@ -15,23 +14,12 @@ from graph_model.errors import InvalidReference
 from graph_model.facts import FacetBodyRow, FacetRow
 from graph_model.records import FacetRecords, RunRecords
 from tests.contract.databases import full_scans, recorded_plans
-from tests.contract.rows import a_run
-
-property_test = settings(
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+from tests.contract.rows import a_run, property_test
 
 
 def a_facet(name: str, at: int, **values: Any) -> FacetRow:
     row = FacetRow("ds-1", "dataset", name, at, f"sub-{at}", f"d{at}", deleted=False, job="job-1")
     return replace(row, **values)
-
-
-@pytest.fixture
-def catalogue(engine: sa.Engine) -> SqlCatalogue:
-    return SqlCatalogue(engine)
 
 
 def test_a_catalogue_has_both(catalogue: SqlCatalogue) -> None:

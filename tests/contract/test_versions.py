@@ -5,27 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-import sqlalchemy as sa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from graph_model.catalogue import SqlCatalogue
 from graph_model.database import open_database
 from graph_model.facts import ExecutionRow, SchemaRow, SchemaUseRow
 from graph_model.store import PlanSpan
 from tests.contract.databases import full_scans, recorded_plans
-from tests.contract.rows import EXECUTIONS, TIMES, an_execution
-
-property_test = settings(
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-
-
-@pytest.fixture
-def catalogue(engine: sa.Engine) -> SqlCatalogue:
-    return SqlCatalogue(engine)
+from tests.contract.rows import EXECUTIONS, TIMES, an_execution, property_test
 
 
 def spans_of(rows: list[ExecutionRow], at: int | None) -> list[PlanSpan]:

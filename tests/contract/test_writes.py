@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.catalogue import SqlCatalogue
@@ -15,23 +15,8 @@ from graph_model.database import open_database
 from graph_model.facts import ExecutionRow, NameRow, PartitionRow
 from graph_model.history import CTAS_COMMANDS
 from graph_model.store import Span
-from tests.contract.databases import EVERY, empty_database, full_scans, recorded_plans
-from tests.contract.rows import EXECUTIONS, TARGETS, TIMES, an_execution
-
-property_test = settings(
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-
-
-@pytest.fixture(params=EVERY)
-def catalogue(request: pytest.FixtureRequest) -> Iterator[SqlCatalogue]:
-    with empty_database(request.param, request) as url:
-        engine = open_database(url)
-        yield SqlCatalogue(engine)
-        engine.dispose()
-
+from tests.contract.databases import full_scans, recorded_plans
+from tests.contract.rows import EXECUTIONS, TARGETS, TIMES, an_execution, property_test
 
 spans = st.sets(st.builds(Span, TARGETS, TIMES, TIMES), max_size=5)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
@@ -34,6 +35,28 @@ def open_browser() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def open_page(
+    browser: Browser, url: str, *, height: int = 800, timeout: int = 10_000, **context: Any
+) -> Iterator[Page]:
+    """A page of its own at this address; an error that it throws fails the test.
+
+    ``timeout`` is in milliseconds; ``context`` is what a new context of the browser takes.
+    """
+    opened = browser.new_context(
+        base_url=url, viewport={"width": 1280, "height": height}, **context
+    )
+    complaints: list[str] = []
+    try:
+        opened.set_default_timeout(timeout)
+        page = opened.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        yield page
+    finally:
+        opened.close()
+    assert complaints == []
 
 
 def wait_for(page: Page, state: str = "ready") -> None:

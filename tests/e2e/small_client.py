@@ -1,14 +1,35 @@
-"""The whole app over a small Headwater in memory, as a test client."""
+"""The whole app over a small Headwater in memory: as a test client, on a port, as a command."""
 
 from __future__ import annotations
 
-from flask.testing import FlaskClient
+import io
+import shlex
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from flask.testing import FlaskClient
+from werkzeug.serving import make_server
+
+from api import command_line
 from api.access import Keys, NoKeys
 from api.application import create_app
+from api.console.call import Answered, Call
 from api.service import Service
 from api.settings import read_settings
+from graph_model.errors import HeadwaterError
 from tests.projections import SmallHeadwater
+
+
+@contextmanager
+def running(made: SmallHeadwater) -> Iterator[SmallHeadwater]:
+    """Its projector works meanwhile; afterwards it is stopped and everything is closed."""
+    made.projector.start()
+    try:
+        yield made
+    finally:
+        made.projector.stop()
+        made.close()
 
 
 def client_of(headwater: SmallHeadwater, now: int, keys: Keys | None = None) -> FlaskClient:
@@ -23,3 +44,51 @@ def client_of(headwater: SmallHeadwater, now: int, keys: Keys | None = None) -> 
         keys or NoKeys(),
     )
     return create_app(read_settings({}), service).test_client()
+
+
+@contextmanager
+def serving(headwater: SmallHeadwater, now: int) -> Iterator[str]:
+    """The address of a server of this app, for what cannot ask a test client."""
+    server = make_server("127.0.0.1", 0, client_of(headwater, now).application, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class CallOn(Call):
+    """A call that asks a test client instead of a running server."""
+
+    client: FlaskClient
+
+    def fetch(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        content_type: str = "application/json",
+    ) -> Answered:
+        answer = self.client.open(path, method=method, data=body, content_type=content_type)
+        if answer.status_code >= 300:
+            raise HeadwaterError(answer.get_json()["message"])
+        return Answered(answer.text, answer.headers)
+
+
+def command(client: FlaskClient, line: str) -> tuple[int, str]:
+    """The exit code of ``headwater <line>`` and what it says, asking this client."""
+    options = command_line.parser().parse_args(shlex.split(line))
+    out = io.StringIO()
+    call = CallOn(options, {}, out)
+    object.__setattr__(call, "client", client)
+    return options.command(call), out.getvalue()
+
+
+def told(client: FlaskClient, line: str) -> list[str]:
+    """The lines that ``headwater <line>`` says; it must succeed."""
+    code, said = command(client, line)
+    assert code == 0
+    return said.splitlines()

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from tests.e2e.small_client import client_of
-from tests.projections import SmallHeadwater, small_headwater
+from tests.projections import SmallHeadwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
 
 DAY = 86_400_000
 START = 1_700_000_000_000
-
-
-@pytest.fixture
-def headwater() -> Iterator[SmallHeadwater]:
-    made = small_headwater()
-    yield made
-    made.close()
 
 
 @pytest.fixture

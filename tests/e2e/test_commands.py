@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.ordering import order
-from tests.e2e.small_client import client_of
+from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_projector import PLAN_ID, a_plan, an_event, event, plan
 
@@ -22,12 +22,8 @@ def headwater() -> Iterator[SmallHeadwater]:
     made = small_headwater()
     made.accept(plan(a_plan()), *(event(an_event(START + day * DAY)) for day in range(5)))
     made.project()
-    made.projector.start()
-    try:
+    with running(made):
         yield made
-    finally:
-        made.projector.stop()
-        made.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ import pytest
 
 from graph_model.database import claim_database, open_database
 from graph_model.gremlin.graph import GremlinGraph
-from tests.contract.databases import schema_on
 from tests.e2e.producer_service import a_plan, an_event
 from tests.e2e.test_server import Serving, eventually, free_port, serving
 
@@ -60,12 +59,6 @@ def summary(server: Serving) -> Mapping[str, int]:
 
 
 # --- two services --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def database_url(server_url: str) -> Iterator[str]:
-    with schema_on(server_url) as url:
-        yield url
 
 
 @pytest.mark.engine

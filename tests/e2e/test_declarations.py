@@ -23,8 +23,8 @@ from api.schemas.declarations import (
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.facts import CommandRow
 from graph_model.keys import Key, Role
-from tests.e2e.small_client import client_of
-from tests.e2e.test_governance import told, wait_until
+from tests.e2e.small_client import client_of, running, told
+from tests.e2e.test_governance import wait_until
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
 
@@ -44,12 +44,8 @@ def headwater() -> Iterator[SmallHeadwater]:
     body["operations"]["reads"][0]["inputSources"] = ["s3://landing/people"]
     made.accept(plan(body), event(an_event(START, planId=body["id"])))
     made.project()
-    made.projector.start()
-    try:
+    with running(made):
         yield made
-    finally:
-        made.projector.stop()
-        made.close()
 
 
 class Clients:

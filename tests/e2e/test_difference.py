@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,19 +13,12 @@ from graph_model.difference.questions import Differences
 from graph_model.lineage import Partial
 from tests.builders import PlanBuilder
 from tests.e2e.small_client import client_of
-from tests.projections import SmallHeadwater, lineage_event, small_headwater
+from tests.projections import SmallHeadwater, lineage_event
 from tests.unit.test_projector import an_event, event, plan
 
 HOUR = 3_600_000
 START = 1_700_000_000_000
 RAW, CLEAN, REPORT = "s3://lake/raw", "s3://lake/clean", "s3://lake/report"
-
-
-@pytest.fixture
-def headwater() -> Iterator[SmallHeadwater]:
-    made = small_headwater()
-    yield made
-    made.close()
 
 
 @pytest.fixture

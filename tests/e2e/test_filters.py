@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from tests.e2e.small_client import client_of
+from tests.e2e.small_client import client_of, running
 from tests.e2e.test_answers import START, job, labels_of, ran
 from tests.projections import small_headwater
 
@@ -22,16 +22,12 @@ def client() -> Iterator[FlaskClient]:
     for number, name in ((2, "report"), (3, "copy")):
         body = job(name, f"s3://lake/{name}", number, source="s3://lake/staged")
         ran(headwater, body, START + number)
-    headwater.projector.start()
-    made = client_of(headwater, START)
-    layer = {"match": "glob", "pattern": "s3://lake/report", "order": 1, "colour": "#112233"}
-    assert made.put("/layers/reports", json=layer).status_code == 200
-    assert made.put("/classifications/PII", json={"node": STAGED}).status_code == 200
-    try:
+    with running(headwater):
+        made = client_of(headwater, START)
+        layer = {"match": "glob", "pattern": "s3://lake/report", "order": 1, "colour": "#112233"}
+        assert made.put("/layers/reports", json=layer).status_code == 200
+        assert made.put("/classifications/PII", json={"node": STAGED}).status_code == 200
         yield made
-    finally:
-        headwater.projector.stop()
-        headwater.close()
 
 
 @pytest.mark.parametrize("path", ["/graph/overview", "/graph/lineage"])

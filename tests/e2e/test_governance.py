@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
-from api import command_line
 from api.access import Keys
-from api.console.call import Call
-from graph_model.errors import HeadwaterError
 from graph_model.keys import Key, Role
-from tests.e2e.small_client import client_of
+from tests.e2e.small_client import client_of, running, told
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
 
@@ -40,12 +35,8 @@ def headwater() -> Iterator[SmallHeadwater]:
         body = a_job(name, source, target, number)
         made.accept(plan(body), event(an_event(START + number * DAY, planId=body["id"])))
     made.project()
-    made.projector.start()
-    try:
+    with running(made):
         yield made
-    finally:
-        made.projector.stop()
-        made.close()
 
 
 def a_job(name: str, source: str, target: str, number: int) -> dict[str, Any]:
@@ -419,28 +410,6 @@ def test_rules_that_cannot_be_are_refused_by_name(
 
 
 # --- on the command line -------------------------------------------------------------------------
-
-
-class CallOn(Call):
-    """A call that asks a test client instead of a running server."""
-
-    client: FlaskClient
-
-    def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        answer = self.client.open(path, method=method, json=body)
-        if answer.status_code >= 300:
-            raise HeadwaterError(answer.get_json()["message"])
-        return cast("dict[str, Any]", answer.get_json())
-
-
-def told(client: FlaskClient, line: str) -> list[str]:
-    """What ``headwater <line>`` says, asking this client."""
-    options = command_line.parser().parse_args(shlex.split(line))
-    out = io.StringIO()
-    call = CallOn(options, {}, out)
-    object.__setattr__(call, "client", client)
-    assert options.command(call) == 0
-    return out.getvalue().splitlines()
 
 
 def test_layers_and_tags_on_the_command_line(client: FlaskClient) -> None:

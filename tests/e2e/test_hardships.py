@@ -6,7 +6,7 @@ import json
 import random
 import resource
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from pathlib import Path
@@ -19,7 +19,6 @@ from graph_model.database import open_database
 from graph_model.gremlin.graph import GremlinGraph
 from graph_model.journal import SqlJournal
 from graph_model.store import DocumentKind, Receipt, Submission
-from tests.contract.databases import schema_on
 from tests.e2e.producer_service import a_plan, an_event
 from tests.e2e.test_databases import limit_files, pair, post, summary
 from tests.e2e.test_server import Serving, eventually, serving
@@ -88,12 +87,6 @@ def until_in_trouble(server: Serving) -> tuple[int, Any]:
 
 
 # --- two services --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def database_url(server_url: str) -> Iterator[str]:
-    with schema_on(server_url) as url:
-        yield url
 
 
 def test_when_one_of_two_services_is_killed_the_other_projects_what_both_took(

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,14 @@ from flask.testing import FlaskClient
 
 from api import command_line
 from api.access import Keys
-from api.console.call import Answered, Call
+from api.console.call import Answered
 from api.routes.impact import MOST_DOCUMENTS
 from api.schemas.impact import ImpactReply, PlanCheckReply
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.impact.relocation import relocate
 from graph_model.keys import Key, Role
 from tests import impact_lake as lake
-from tests.e2e.small_client import client_of
+from tests.e2e.small_client import CallOn, client_of, command, running
 from tests.projections import SmallHeadwater, lineage_event
 
 WITHOUT_AMOUNT = tuple(text for text in lake.ORDER_COLUMNS if not text.startswith("amount"))
@@ -32,13 +31,8 @@ NOW = lake.START + 10**9
 
 @pytest.fixture
 def headwater() -> Iterator[SmallHeadwater]:
-    made = lake.lake()
-    made.projector.start()
-    try:
+    with running(lake.lake()) as made:
         yield made
-    finally:
-        made.projector.stop()
-        made.close()
 
 
 @pytest.fixture
@@ -352,31 +346,9 @@ def test_a_reader_may_check_a_plan_and_nobody_may_without_a_key(headwater: Small
 # --- on the command line -------------------------------------------------------------------------
 
 
-class CallOn(Call):
-    """A call that asks a test client instead of a running server."""
-
-    client: FlaskClient
-
-    def fetch(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        content_type: str = "application/json",
-    ) -> Answered:
-        answer = self.client.open(path, method=method, data=body, content_type=content_type)
-        if answer.status_code >= 300:
-            raise HeadwaterError(answer.get_json()["message"])
-        return Answered(answer.text, answer.headers)
-
-
 def run(client: FlaskClient, line: str) -> tuple[int, str]:
     """The exit code of ``headwater impact <line>`` and what it says."""
-    options = command_line.parser().parse_args(shlex.split(f"impact {line}"))
-    out = io.StringIO()
-    call = CallOn(options, {}, out)
-    object.__setattr__(call, "client", client)
-    return options.command(call), out.getvalue()
+    return command(client, f"impact {line}")
 
 
 @pytest.fixture

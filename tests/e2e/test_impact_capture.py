@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
 
@@ -18,7 +15,7 @@ from api import command_line
 from api.destinations import prepare
 from api.dumps import Piece, recognise
 from graph_model.impact.relocation import relocate
-from tests.e2e.small_client import client_of
+from tests.e2e.small_client import serving
 from tests.e2e.test_listener import python_of
 from tests.projections import SmallHeadwater, small_headwater
 
@@ -56,29 +53,11 @@ def production(root: Path) -> SmallHeadwater:
     return made
 
 
-class _Quiet(WSGIRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def serving(headwater: SmallHeadwater) -> Iterator[str]:
-    app = client_of(headwater, 1_800_000_000_000).application
-    with make_server("127.0.0.1", 0, app, handler_class=_Quiet) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 @pytest.fixture
 def url(captured: Path) -> Iterator[str]:
     made = production(captured)
     try:
-        with serving(made) as address:
+        with serving(made, 1_800_000_000_000) as address:
             yield address
     finally:
         made.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,12 @@ from api.intake import prepare_events, prepare_plan
 from api.openlineage import prepare_event
 from tests import captures
 from tests.e2e.small_client import client_of
-from tests.projections import SmallHeadwater, small_headwater
+from tests.projections import SmallHeadwater
 
 _FOLDER = Path(__file__).parents[1] / "fixtures" / "openlineage" / "captured"
 NAMES = sorted(path.stem for path in _FOLDER.glob("*.json"))
 SCENARIOS = sorted((_FOLDER.parent / "scenarios").glob("*.json"))
 NOW = 1_900_000_000_000
-
-
-@pytest.fixture
-def headwater() -> Iterator[SmallHeadwater]:
-    made = small_headwater()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,10 @@ from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, R
 
 from api import command_line
 from tests.e2e.small_client import client_of
-from tests.projections import SmallHeadwater, small_headwater
+from tests.projections import SmallHeadwater
 
 NOW = 1_900_000_000_000
 IN, OUT = {"namespace": "s3://lake", "name": "raw"}, {"namespace": "s3://lake", "name": "curated"}
-
-
-@pytest.fixture
-def headwater() -> Iterator[SmallHeadwater]:
-    made = small_headwater()
-    yield made
-    made.close()
 
 
 @pytest.fixture

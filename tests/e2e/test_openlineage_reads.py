@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,19 +11,12 @@ from api.schemas.reply import PlanReply
 from api.schemas.runs import FacetsReply, RunTreeReply
 from graph_model import identity
 from tests.e2e.small_client import client_of
-from tests.projections import SmallHeadwater, lineage_event, small_headwater
+from tests.projections import SmallHeadwater, lineage_event
 
 NOW = 1_772_400_000_000  # 2026-03-01T21:20:00Z
 LAKE = "s3://lake"
 PRODUCER = "https://github.com/OpenLineage/OpenLineage/tree/1.54.0/client/python"
 Json = dict[str, Any]
-
-
-@pytest.fixture
-def headwater() -> Iterator[SmallHeadwater]:
-    made = small_headwater()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from werkzeug.serving import make_server
 
-from tests.e2e.browser import open_browser, wait_for
-from tests.e2e.small_client import client_of
+from tests.e2e.browser import open_page, wait_for
+from tests.e2e.small_client import serving
 from tests.e2e.test_openlineage_reads import DAG, DONE, NOW, REVENUE, checked, event, table, take
+from tests.e2e.test_page import browser
 from tests.projections import small_headwater
 
 pytestmark = pytest.mark.browser
+__all__ = ["browser"]  # a fixture that the tests of the page share
 
 LOADED = event(
     "w", "COMPLETE", "08:00:00",
@@ -36,34 +36,15 @@ def address() -> Iterator[str]:
     going = event("on", "START", "12:00:00")
     failed = checked("q", "11:00:00", "check", success=False)
     take(headwater, *REVENUE, *DAG, *DONE, LOADED, failed, going)
-    server = make_server("127.0.0.1", 0, client_of(headwater, NOW).application, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(headwater, NOW) as url:
+        yield url
     headwater.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    context = browser.new_context(
-        base_url=address, viewport={"width": 1280, "height": 900}, locale="en-GB"
-    )
-    context.set_default_timeout(10_000)
-    opened = context.new_page()
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    context.close()
-    assert complaints == []
+    with open_page(browser, address, height=900, locale="en-GB") as opened:
+        yield opened
 
 
 def test_a_failed_check_is_told_in_words_on_the_list_and_the_panel(page: Page) -> None:

@@ -10,8 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from graph_model.governance.quality_rules import judge_facet, read_quality_rule
-from tests.e2e.small_client import client_of
-from tests.e2e.test_governance import told
+from tests.e2e.small_client import client_of, running, told
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 TABLE = "s3://lake/t"
@@ -41,12 +40,8 @@ def headwater() -> Iterator[SmallHeadwater]:
         lineage_event(run(3, "warn", name="patch")),
     )
     made.project()
-    made.projector.start()
-    try:
+    with running(made):
         yield made
-    finally:
-        made.projector.stop()
-        made.close()
 
 
 @pytest.fixture

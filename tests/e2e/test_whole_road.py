@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import open_browser, wait_for
+from tests.e2e.browser import open_browser, open_page, wait_for
 from tests.e2e.service import RunningHeadwater
 
 pytestmark = [
@@ -42,17 +42,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningHe
 
 @pytest.fixture(scope="module")
 def page(filled: tuple[RunningHeadwater, str]) -> Iterator[Page]:
-    with open_browser() as browser:
-        context = browser.new_context(
-            base_url=filled[0].url, viewport={"width": 1280, "height": 800}
-        )
-        context.set_default_timeout(30_000)
-        opened = context.new_page()
-        complaints: list[str] = []
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
+    with open_browser() as browser, open_page(browser, filled[0].url, timeout=30_000) as opened:
         yield opened
-        context.close()
-        assert complaints == []
 
 
 def table(headwater: RunningHeadwater, name: str) -> str:

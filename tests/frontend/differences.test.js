@@ -12,9 +12,9 @@ const PALETTE = {
   direct: 'd',
   indirect: 'i',
   accent: 'a',
-  added: 'g',
+  ok: 'g',
   failed: 'r',
-  changed: 'y',
+  busy: 'y',
 };
 
 test('a change of a schema is told column by column, in the words of the server', () => {

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graph_model import labels
+from graph_model.difference.plan import PlanDifference
 from graph_model.facts import ExecutionPlanRow, ExecutionRow
 from graph_model.lineage import Answer, Lineage, Question
 from graph_model.store import Catalogue, Direction, Graph, Submission
@@ -33,6 +34,13 @@ class Difference:
     what: str
     more: frozenset[str]
     less: frozenset[str]
+
+
+def is_empty(found: PlanDifference) -> bool:
+    """Whether both plans say the same, values of literals included."""
+    parts = (found.fields, found.sources_added, found.sources_removed, found.schema, found.columns)
+    changes = [one.change for one in (*found.operations, *found.flows)]
+    return not any(parts) and not any(changes)
 
 
 class Witness:

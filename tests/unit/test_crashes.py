@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,7 @@ from graph_model.gremlin.checkpoints import Checkpoints
 from graph_model.memory import MemoryGraph
 from graph_model.projector import Projector
 from graph_model.store import Submission
-from tests.projections import lineage_event, project, small_headwater
+from tests.projections import elements_of, lineage_event, small_headwater
 from tests.unit import test_openlineage_projection as openlineage
 from tests.unit import test_projector as spline
 
@@ -224,14 +224,7 @@ def what_comes_of(documents: list[Submission], chance: random.Random) -> tuple[o
 @settings(deadline=None, max_examples=30)
 def test_a_crash_at_any_step_leaves_what_a_fresh_projection_gives(chance: random.Random) -> None:
     documents = chance.sample([*TROUBLE, *ORDERED], chance.randint(2, len(TROUBLE)))
-    assert what_comes_of(documents, chance) == elements_of(documents)
-
-
-def elements_of(documents: Iterable[Submission]) -> tuple[object, object]:
-    headwater = project(documents, stepwise=False)
-    found = headwater.elements()
-    headwater.close()
-    return found
+    assert what_comes_of(documents, chance) == elements_of(documents, stepwise=False)
 
 
 def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_what_was_withdrawn() -> None:
@@ -257,4 +250,4 @@ def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_what_was_withd
         deployment.work()
         found = deployment.headwater.elements()
         deployment.headwater.close()
-    assert found == elements_of(documents)
+    assert found == elements_of(documents, stepwise=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from api.schemas.plan import STAND_IN, PlanSchema
 from graph_model.documents import read_event, read_plan
 from graph_model.errors import InvalidDocument
 from tests.e2e.producer_service import a_plan, an_event
+from tests.places import places
 
 CHANGES = 1_500
 VALUES: list[Any] = [
@@ -23,22 +24,12 @@ VALUES: list[Any] = [
 ]  # fmt: skip
 NAMES = ["id", "name", "childIds", "extra", "params", "output", "labels", "version", "timestamp"]
 LABELLED = {"labels": {"team": ["a"]}, "discriminator": "d"}
-Path = tuple[str | int, ...]
-
-
-def places(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Every place below this value."""
-    if not isinstance(value, dict | list):
-        return
-    for name in value if isinstance(value, dict) else range(len(value)):
-        yield (*path, name)
-        yield from places(value[name], (*path, name))
 
 
 def changed(document: Any, rng: random.Random) -> Any:
     """One place removed, replaced, or given another member."""
     document = copy.deepcopy(document)
-    *path, last = rng.choice(list(places(document)))
+    *path, last = rng.choice(places(document))
     inner = document
     for name in path:
         inner = inner[name]

@@ -20,6 +20,7 @@ from graph_model.openlineage import (
     translate_run,
 )
 from graph_model.openlineage.times import read_nanoseconds
+from tests.places import places
 
 JOB = {"namespace": "etl", "name": "load"}
 RUN = {"eventTime": "2026-03-01T10:00:00Z", "run": {"runId": "r1"}, "job": JOB}
@@ -103,15 +104,6 @@ FULL: dict[str, Any] = {
         }
     ],
 }
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The path of every value inside a document."""
-    found = [path] if path else []
-    if isinstance(value, dict | list):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            found += places(item, (*path, key))
-    return found
 
 
 def refusal(document: Any) -> InvalidDocument | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,13 @@ from graph_model.retention import (
     telling_subjects,
 )
 from graph_model.store import DocumentState
-from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
+from tests.projections import (
+    SmallHeadwater,
+    elements_of_events,
+    lineage_event,
+    project,
+    small_headwater,
+)
 
 _FIXTURES = Path(__file__).parents[1] / "fixtures" / "openlineage"
 SCENARIOS = sorted(path.stem for path in (_FIXTURES / "scenarios").glob("*.json"))
@@ -114,16 +119,9 @@ def every_kind_of_trouble() -> list[dict[str, Any]]:
 TROUBLE = every_kind_of_trouble()
 
 
-def elements_of(events: Iterable[Any], *, stepwise: bool) -> tuple[object, object]:
-    headwater = project(map(lineage_event, events), stepwise=stepwise)
-    found = headwater.elements()
-    headwater.close()
-    return found
-
-
 @pytest.fixture(scope="module")
 def expected() -> tuple[object, object]:
-    return elements_of(TROUBLE, stepwise=False)
+    return elements_of_events(TROUBLE, stepwise=False)
 
 
 @given(st.randoms(use_true_random=False), st.booleans(), st.data())
@@ -134,14 +132,14 @@ def test_any_order_and_repetition_of_events_gives_the_same_projection(
     repeated = data.draw(st.lists(st.sampled_from(range(len(TROUBLE))), max_size=6))
     events = TROUBLE + [TROUBLE[i] for i in repeated]
     rng.shuffle(events)
-    assert elements_of(events, stepwise=stepwise) == expected
+    assert elements_of_events(events, stepwise=stepwise) == expected
 
 
 @given(st.data())
 @settings(deadline=None, max_examples=40)
 def test_what_was_withdrawn_for_later_events_leaves_no_trace(data: st.DataObject) -> None:
     events = data.draw(st.permutations(TROUBLE))[: data.draw(st.integers(1, len(TROUBLE)))]
-    assert elements_of(events, stepwise=True) == elements_of(
+    assert elements_of_events(events, stepwise=True) == elements_of_events(
         sorted(events, key=TROUBLE.index), stepwise=False
     )
 
@@ -149,23 +147,24 @@ def test_what_was_withdrawn_for_later_events_leaves_no_trace(data: st.DataObject
 @pytest.mark.parametrize("run_id", ["r1", "r2", "r3", "r4", "s", "r6"])
 def test_a_run_alone_comes_to_the_same_in_every_order(run_id: str) -> None:
     events = [event for event in TROUBLE if event.get("run", {}).get("runId") == run_id]
-    at_once = elements_of(events, stepwise=False)
+    at_once = elements_of_events(events, stepwise=False)
     for order in permutations(events):
-        assert elements_of(order, stepwise=True) == at_once
+        assert elements_of_events(order, stepwise=True) == at_once
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_comes_to_the_same_in_both_orders(name: str) -> None:
     events = scenario(name)
-    at_once = elements_of(events, stepwise=False)
-    assert elements_of(events, stepwise=True) == at_once
-    assert elements_of(reversed(events), stepwise=True) == at_once
+    at_once = elements_of_events(events, stepwise=False)
+    assert elements_of_events(events, stepwise=True) == at_once
+    assert elements_of_events(reversed(events), stepwise=True) == at_once
 
 
 @pytest.mark.parametrize("name", CAPTURED)
 def test_captured_events_come_to_the_same_one_by_one(name: str) -> None:
     events = captured(name)
-    assert elements_of(reversed(events), stepwise=True) == elements_of(events, stepwise=False)
+    at_once = elements_of_events(events, stepwise=False)
+    assert elements_of_events(reversed(events), stepwise=True) == at_once
 
 
 def rebuild(headwater: SmallHeadwater) -> None:
@@ -273,9 +272,9 @@ def test_a_forgotten_job_leaves_what_the_others_tell() -> None:
     headwater = project(map(lineage_event, TROUBLE), stepwise=True)
     forget(headwater, identity.job_id("etl", "curate"))
     others = [e for e in TROUBLE if e.get("job", {}).get("name") != "curate"]
-    assert told(headwater) == elements_of(others, stepwise=False)
+    assert told(headwater) == elements_of_events(others, stepwise=False)
     rebuild(headwater)
-    assert told(headwater) == elements_of(others, stepwise=False)
+    assert told(headwater) == elements_of_events(others, stepwise=False)
     headwater.close()
 
 
@@ -297,7 +296,7 @@ def test_a_forgotten_event_is_no_part_of_its_run() -> None:
     headwater = project(map(lineage_event, TROUBLE), stepwise=True)
     gone = lineage_event(TROUBLE[2])
     give(headwater, Forget((gone.plan_id,), (gone.content_hash,)))
-    assert told(headwater) == elements_of([*TROUBLE[:2], *TROUBLE[3:]], stepwise=False)
+    assert told(headwater) == elements_of_events([*TROUBLE[:2], *TROUBLE[3:]], stepwise=False)
     assert len(headwater.journal.plan("run:r1")) == 2
     headwater.close()
 
@@ -309,10 +308,10 @@ def test_pruned_runs_go_whole_and_a_rebuild_agrees(drop: bool) -> None:
     cutoff = Cutoff("etl", "curate", "", "s3://lake/t", before)
     give(headwater, Prune((cutoff,), drop))
     left = [e for e in TROUBLE if e.get("run", {}).get("runId") not in {"r1", "r2", "r3", "r4"}]
-    assert told(headwater) == elements_of(left, stepwise=False)
+    assert told(headwater) == elements_of_events(left, stepwise=False)
     assert bool(headwater.journal.plan("run:r1")) is not drop
     rebuild(headwater)
-    assert told(headwater) == elements_of(left, stepwise=False)
+    assert told(headwater) == elements_of_events(left, stepwise=False)
     headwater.close()
 
 
@@ -332,7 +331,7 @@ def test_what_another_run_links_to_stays() -> None:
     headwater = project(map(lineage_event, [one, other]), stepwise=True)
     gone = lineage_event(one)
     give(headwater, Forget((gone.plan_id,), (gone.content_hash,)))
-    assert told(headwater) == elements_of([other], stepwise=False)
+    assert told(headwater) == elements_of_events([other], stepwise=False)
     headwater.close()
 
 
@@ -346,5 +345,5 @@ def test_a_forgotten_declaration_takes_its_names_along() -> None:
     for at, event in enumerate(said, 1):
         gone = lineage_event(event)
         give(headwater, Forget((gone.plan_id,), (gone.content_hash,)), at)
-        assert told(headwater) == elements_of(said[at:], stepwise=False)
+        assert told(headwater) == elements_of_events(said[at:], stepwise=False)
     headwater.close()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.projections import lineage_event, project
+from tests.projections import elements_of_events, lineage_event, project
 
 Json = dict[str, Any]
 slow = settings(deadline=None, max_examples=25)
@@ -108,20 +108,13 @@ def run_event(
     return event | dict(zip(("inputs", "outputs"), datasets, strict=True))
 
 
-def elements(events: list[Any], *, stepwise: bool) -> tuple[object, object]:
-    headwater = project(map(lineage_event, events), stepwise=stepwise)
-    found = headwater.elements()
-    headwater.close()
-    return found
-
-
 @slow
 @given(SEEDS)
 def test_any_stream_comes_to_the_same_in_any_order_with_any_repetition(seed: int) -> None:
     stream = Stream(seed)
     events = stream.events(7)
     mixed = stream.shuffled([*events, *stream.chance.choices(events, k=3)])
-    assert elements(mixed, stepwise=True) == elements(events, stepwise=False)
+    assert elements_of_events(mixed, stepwise=True) == elements_of_events(events, stepwise=False)
 
 
 @pytest.mark.parametrize("backwards", [False, True])
@@ -147,7 +140,7 @@ def test_a_run_told_in_parts_is_what_is_told_at_once(
     else:
         parts.append(event("COMPLETE", 4, ([], outputs), none))
     came = parts[::-1] if backwards else parts
-    assert elements(came, stepwise=True) == elements(whole, stepwise=False)
+    assert elements_of_events(came, stepwise=True) == elements_of_events(whole, stepwise=False)
 
 
 DAMAGE: Final[tuple[Json, ...]] = (
@@ -169,5 +162,5 @@ def test_what_cannot_be_read_changes_nothing_of_what_can(seed: int) -> None:
     headwater = project(stream.shuffled([*map(lineage_event, events), *broken]), stepwise=True)
     found, failed = headwater.elements(), headwater.journal.summary().failed
     headwater.close()
-    assert found == elements(events, stepwise=False)
+    assert found == elements_of_events(events, stepwise=False)
     assert failed == len(broken)

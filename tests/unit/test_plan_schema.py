@@ -16,6 +16,7 @@ from graph_model import lifting
 from graph_model.documents import read_event, read_plan
 from graph_model.errors import InvalidDocument
 from tests import captures
+from tests.places import places
 
 STAND_IN = "00000000-0000-0000-0000-000000000000"
 PLANS = [
@@ -25,19 +26,6 @@ PLANS = [
 ]
 EVENTS = [event for name in ("c_fail_udf", "a1_curate") for event in captures.events(name)]
 VALUES: list[Any] = [None, True, 0, 1.5, "", "x", [], [None], [1], {}, {"a": 1}, [[]], ...]
-
-
-def places(document: Any, prefix: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place of a document."""
-    found = [prefix] if prefix else []
-    items: Any = ()
-    if isinstance(document, dict):
-        items = document.items()
-    elif isinstance(document, list):
-        items = enumerate(document)
-    for key, inner in items:
-        found += places(inner, (*prefix, key))
-    return found
 
 
 def changed(document: Any, place: tuple[Any, ...], value: Any) -> Any:

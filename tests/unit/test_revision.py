@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -47,10 +47,9 @@ class CountingJournal:
 
 
 @pytest.fixture(autouse=True)
-def small_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graph_model.projector.EVENTS_A_STEP", STEP)
     monkeypatch.setattr("graph_model.projection.revision.EVENTS_A_STEP", STEP)
-    return
 
 
 def obey(headwater: SmallHeadwater, *orders: Forget | Prune) -> int:

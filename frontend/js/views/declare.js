@@ -1,12 +1,13 @@
 /**
  * Declared lineage: a form that says where a table comes from, and what was said, with who and when.
  */
+import { field } from '../classifications.js';
 import { emptyDraft, fieldErrors, missing, referenceOf, toBody } from '../declaration.js';
 import { button, data, element, icon, replace, time } from '../dom.js';
 import { count, shorten } from '../format.js';
+import { datasetLink } from '../links.js';
 import { table } from '../panel.js';
 import { createPicker } from '../picker.js';
-import { datasetLink } from '../details.js';
 
 const MOST = 1000;
 
@@ -85,9 +86,9 @@ function editor(context, target) {
     sources: createPicker({ ...context, id: 'declare-source', label: 'Comes from', pick: addSource }),
   };
   const inputs = {
-    job: textField('Job (optional)', 'declare-job', 'finance/monthly close', 2000),
-    since: textField('Holds since (optional)', 'declare-since', 'now, or 2026-01-31', 40),
-    note: textField('Note', 'declare-note', 'why, for the record', 2000),
+    job: told('Job (optional)', 'declare-job', 'finance/monthly close', 2000),
+    since: told('Holds since (optional)', 'declare-since', 'now, or 2026-01-31', 40),
+    note: told('Note', 'declare-note', 'why, for the record', 2000),
   };
 
   function setTarget(picked) {
@@ -154,21 +155,21 @@ function editor(context, target) {
     event.preventDefault();
     for (const [name, one] of Object.entries(inputs)) draft[name] = one.input.value;
     const lacking = missing(draft);
-    if (Object.keys(lacking).length > 0) return refuse(form, lacking, '');
+    if (Object.keys(lacking).length > 0) return refuse(lacking, '');
     const result = await context.api.post('/declarations', { declarations: [toBody(draft)] });
-    if (!result.ok) return refuse(form, fieldErrors(result.error.errors), result.error.message);
+    if (!result.ok) return refuse(fieldErrors(result.error.errors), result.error.message);
     await context.reload();
     const known = result.data.new === 0;
     context.announce(known ? 'You had declared that before.' : 'It is declared.');
     return undefined;
   }
 
-  function refuse(within, errors, message) {
-    showErrors(within, errors);
+  function refuse(errors, message) {
+    showErrors(form, errors);
     const placed = Object.keys(errors).length > 0;
     const trouble = element('p', { class: 'note failed' }, icon('warning'), data(message));
     replace(places.said, placed ? null : trouble);
-    within.querySelector('[aria-invalid="true"]')?.focus();
+    form.querySelector('[aria-invalid="true"]')?.focus();
   }
 
   const form = element(
@@ -197,21 +198,13 @@ function part(...children) {
   return element('div', { class: 'part' }, children);
 }
 
-function textField(label, id, placeholder, maxlength) {
-  const input = element('input', {
-    id,
-    type: 'text',
-    autocomplete: 'off',
-    'aria-describedby': `${id}-error`,
-    'data-testid': id,
-    placeholder,
-    maxlength,
-  });
-  return { node: element('div', { class: 'control' }, element('label', { for: id }, label), input), input };
+/** A field whose error is told below it. */
+function told(words, id, placeholder, maxlength) {
+  return field(words, id, { 'aria-describedby': `${id}-error`, placeholder, maxlength });
 }
 
-function error(field, id = `declare-${field}`) {
-  const names = { 'data-field': field, 'data-testid': `error-${field}` };
+function error(name, id = `declare-${name}`) {
+  const names = { 'data-field': name, 'data-testid': `error-${name}` };
   return element('p', { class: 'field-error', id: `${id}-error`, ...names });
 }
 

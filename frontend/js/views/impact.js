@@ -3,11 +3,12 @@
  * taken along as CSV or Markdown.
  */
 import { tagChip } from '../classifications.js';
-import { anchor, button, data, element, icon, replace, time } from '../dom.js';
+import { anchor, button, data, download, element, icon, replace, time } from '../dom.js';
 import { count, formatNumber, howWord, shorten } from '../format.js';
 import { filtered, fullName, nextOrder, pathWords, sorted, tallyWords, VERDICTS } from '../impacts.js';
 import { jobLink } from '../links.js';
-import { stateChip } from '../panel.js';
+import { KIND_NAMES } from '../list.js';
+import { separated, stateChip } from '../panel.js';
 import { link, write } from '../url.js';
 
 const ROUTE = '/graph/impact';
@@ -101,10 +102,6 @@ function askForm(state) {
     'data-testid': 'impact-node',
   });
   const go = anchor(write({ view: 'impact' }), 'Show');
-  const follow = () => {
-    go.href = link(state, { view: 'impact', node: input.value.trim() });
-  };
-  input.addEventListener('input', follow);
   const form = element(
     'form',
     {
@@ -112,7 +109,7 @@ function askForm(state) {
       'aria-label': 'Of what',
       onsubmit: (event) => {
         event.preventDefault();
-        follow();
+        go.href = link(state, { view: 'impact', node: input.value.trim() });
         go.click();
       },
     },
@@ -211,7 +208,8 @@ function scopeOf(column) {
   return column.key === 'name' ? { scope: 'row' } : {};
 }
 
-const NAMES = Object.freeze({ dataset: 'Table', column: 'Column', job: 'Job' });
+/** The colour of a verdict, beside its words. */
+const TONES = Object.freeze({ breaks: 'failed', 'may-break': 'busy', none: '' });
 
 const COLUMNS = Object.freeze([
   {
@@ -219,12 +217,12 @@ const COLUMNS = Object.freeze([
     heading: 'Verdict',
     judged: true,
     cell: (_state, { verdict }) =>
-      element('span', { class: `chip verdict ${verdict}` }, icon('warning'), VERDICTS[verdict]),
+      element('span', { class: `chip verdict ${TONES[verdict]}` }, icon('warning'), VERDICTS[verdict]),
   },
   {
     key: 'kind',
     heading: 'Kind',
-    cell: (_state, { kind }) => element('span', { class: `chip ${kind}` }, NAMES[kind]),
+    cell: (_state, { kind }) => element('span', { class: `chip ${kind}` }, KIND_NAMES[kind]),
   },
   { key: 'name', heading: 'Name', cell: (state, item) => nameCell(state, item) },
   { key: 'depth', heading: 'Depth', cell: (_state, { depth }) => formatNumber(depth) },
@@ -271,12 +269,7 @@ function wayCell({ reason, path, how, expression }) {
 }
 
 function readersCell(state, readers) {
-  if (readers.length === 0) return '–';
-  const rest = readers.length - MOST_READERS;
-  return [
-    readers.slice(0, MOST_READERS).map((job, place) => [place > 0 ? ', ' : null, jobLink(state, job)]),
-    rest > 0 && ` and ${formatNumber(rest)} more`,
-  ];
+  return readers.length > 0 ? separated(readers, (job) => jobLink(state, job), MOST_READERS) : '–';
 }
 
 /* Around the table */
@@ -341,9 +334,7 @@ function exports({ state, api, announce }) {
 async function save({ state, api, announce }, { format, name, type }) {
   const result = await api.text(ROUTE, { ...questionOf(state), format });
   if (!result.ok) return announce(result.stale ? '' : result.error.message);
-  const address = URL.createObjectURL(new Blob([result.data], { type }));
-  element('a', { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  download(new Blob([result.data], { type }), name);
   return announce(`${name} was saved.`);
 }
 

@@ -2,7 +2,7 @@
  * One job: its tables, its plans, its runs.
  */
 import { getAll } from '../api.js';
-import { describe, datasetLink, durationOf, execution, planLink } from '../details.js';
+import { describe, durationOf, execution } from '../details.js';
 import { compareLink, planVersions, upstreamChanges } from '../differences.js';
 import { button, data, element, icon, time } from '../dom.js';
 import { emptyFace } from '../faces.js';

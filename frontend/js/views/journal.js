@@ -2,9 +2,9 @@
  * The documents that were received: how many are where, and why some are not in the graph.
  */
 import { getAll } from '../api.js';
-import { planLink } from '../details.js';
 import { button, data, element, time } from '../dom.js';
 import { count, formatNumber, formatSize, shorten } from '../format.js';
+import { planLink } from '../links.js';
 import { stateChip, table } from '../panel.js';
 
 const PAGE = 100;

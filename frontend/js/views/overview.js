@@ -1,7 +1,7 @@
 /**
  * All jobs and tables.
  */
-import { describe, jobLink } from '../details.js';
+import { describe } from '../details.js';
 import { element, icon, time } from '../dom.js';
 import { emptyFace, firstFace } from '../faces.js';
 import { count, formatNumber } from '../format.js';

@@ -2,7 +2,7 @@
  * One plan, seen from near: its operations, their schemas and expressions, where each output column
  * comes from, and how its executions went.
  */
-import { datasetLink, execution, howChip, jobLink } from '../details.js';
+import { execution, howChip } from '../details.js';
 import { planVersions } from '../differences.js';
 import { button, data, element, icon } from '../dom.js';
 import { emptyFace } from '../faces.js';

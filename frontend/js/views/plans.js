@@ -103,7 +103,7 @@ function details(model, item) {
       tone: 'plain',
       title: ends.join(' → '),
       detail: '',
-      body: [changeChip(item.edge.change) ?? element('p', { class: 'muted' }, 'unchanged')],
+      body: [changeChip(item.change) ?? element('p', { class: 'muted' }, 'unchanged')],
     };
   }
   const { node } = item;

@@ -3,7 +3,7 @@
  */
 import { errorText, facts, section, stateChip, table } from '../panel.js';
 import { data, element, icon, time } from '../dom.js';
-import { execution, jobLink } from '../details.js';
+import { execution } from '../details.js';
 import { emptyFace } from '../faces.js';
 import { facetTrees, runLink } from '../facets.js';
 import { count, formatNumber, plain, shorten } from '../format.js';
