@@ -56,7 +56,7 @@ def open_page(
         yield page
     finally:
         opened.close()
-    assert complaints == []
+    assert not complaints, complaints
 
 
 def wait_for(page: Page, state: str = "ready") -> None:

@@ -8,7 +8,7 @@ import { button, data, element, icon, time } from '../dom.js';
 import { emptyFace } from '../faces.js';
 import { code, describedFacts, facetsInForce, runLink } from '../facets.js';
 import { count, formatNumber, formatTime, shorten } from '../format.js';
-import { impactLink } from '../links.js';
+import { datasetLink, impactLink, planLink } from '../links.js';
 import { find, toModel } from '../model.js';
 import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel.js';
 import { lineageOf, link, write } from '../url.js';

@@ -5,6 +5,7 @@ import { describe } from '../details.js';
 import { element, icon, time } from '../dom.js';
 import { emptyFace, firstFace } from '../faces.js';
 import { count, formatNumber } from '../format.js';
+import { jobLink } from '../links.js';
 import { tally, toModel } from '../model.js';
 import { jobReference, lineageOf, link, write } from '../url.js';
 

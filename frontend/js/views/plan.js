@@ -8,6 +8,7 @@ import { button, data, element, icon } from '../dom.js';
 import { emptyFace } from '../faces.js';
 import { code, facetTrees, runLink, valueTree } from '../facets.js';
 import { count, formatNumber, plain, shorten } from '../format.js';
+import { datasetLink, jobLink } from '../links.js';
 import { find, planModel } from '../model.js';
 import { expression, facts, later, modeChip, section, table } from '../panel.js';
 import { link, write } from '../url.js';

@@ -7,6 +7,7 @@ import { execution } from '../details.js';
 import { emptyFace } from '../faces.js';
 import { facetTrees, runLink } from '../facets.js';
 import { count, formatNumber, plain, shorten } from '../format.js';
+import { jobLink } from '../links.js';
 import { write } from '../url.js';
 
 const CLOSED = Object.freeze({
