@@ -15,6 +15,8 @@ GREMLIN_PORT ?= 8182
 URL ?= http://127.0.0.1:$(PORT)
 ARGS ?=
 FUZZ_EXAMPLES ?= 1000
+# Tests mostly wait for processes: two files at a time take little more than half the time.
+WORKERS ?= 2
 
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --no-input
@@ -26,6 +28,7 @@ SPARK = $(VENV)/.spark-installed
 DEVELOPMENT = $(VENV)/.development-installed
 JARS = $(VENV)/.jars-fetched
 PAGE = frontend/node_modules/.installed
+PAGE_TOOLS = frontend/node_modules/.tools-installed
 SPARK4 = build/spark4
 SPARK4_READY = $(SPARK4)/.installed
 SPARK_JARS = $(VENV)/.spark-jars-fetched
@@ -53,12 +56,12 @@ demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a run
 # --- working on it ---------------------------------------------------------------------------------
 
 .PHONY: test
-test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK_JARS) $(DBT_READY) ## Run every test (ARGS= goes to pytest)
-	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest $(ARGS)
+test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK_JARS) $(DBT_READY) ## Run every test (ARGS= goes to pytest, WORKERS=0 is one at a time)
+	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 	npm --prefix frontend test
 
 .PHONY: fuzz
-fuzz: ready-check $(SERVE) $(DEVELOPMENT) ## Throw hostile documents at the service (FUZZ_EXAMPLES= of each kind)
+fuzz: ready-fuzz $(SERVE) $(DEVELOPMENT) ## Throw hostile documents at the service (FUZZ_EXAMPLES= of each kind)
 	FUZZ_EXAMPLES="$(FUZZ_EXAMPLES)" $(BIN)/python -m pytest tests/fuzz -m fuzz --timeout=0 $(ARGS)
 
 .PHONY: truth
@@ -84,11 +87,12 @@ overhead: ready-demo $(SERVE) $(SPARK) ## Time Spark queries with the listener a
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.overhead $(ARGS)
 
 .PHONY: check
-check: ready-check $(SERVE) $(DEVELOPMENT) ## Lint, format, types, import rules
+check: ready-check $(SERVE) $(DEVELOPMENT) $(PAGE_TOOLS) ## Lint, format, types (of the page too), import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	npm --prefix frontend --silent run check
 
 .PHONY: lock
 lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg (UPGRADE=--upgrade)
@@ -178,5 +182,11 @@ $(JARS): graph_model/gremlin/jars.lock $(SERVE)
 
 $(PAGE): frontend/package.json frontend/package-lock.json
 	@echo "Installing the page's library (frontend/package-lock.json)"
-	npm ci --prefix frontend --no-audit --no-fund --ignore-scripts
+	npm ci --prefix frontend --no-audit --no-fund --ignore-scripts --omit=dev
 	@touch $@
+
+# npm ci empties the folder first, the other stamp with it.
+$(PAGE_TOOLS): $(PAGE)
+	@echo "Installing TypeScript, which checks the page's types (frontend/package-lock.json)"
+	npm ci --prefix frontend --no-audit --no-fund --ignore-scripts --include=dev
+	@touch $(PAGE) $@

@@ -3,7 +3,7 @@
 Standard library only, and nothing of ours is imported: ``make`` runs it before the virtual
 environment exists.
 
-    python3 -m api.machine serve|demo|test|check
+    python3 -m api.machine serve|demo|test|check|fuzz
 
 prints one line for each thing that is missing, with what to install, and ends with 1; prints
 nothing when all is there.
@@ -99,7 +99,7 @@ def check_java(environment: Mapping[str, str], run: Run = output_of, *, spark: b
 
 
 def check_node(run: Run = output_of) -> Finding:
-    """Node and npm, which install the page's one library and run its tests."""
+    """Node and npm, which install the page's one library, check its types and run its tests."""
     install = f"install Node {OLDEST_NODE} or newer with npm (nodejs.org, or your package manager)"
     match = re.match(r"v(\d+)\.(\S+)", run(["node", "--version"]))
     if match is None:
@@ -125,13 +125,13 @@ def check_browser(environment: Mapping[str, str]) -> Finding:
 
 
 def check_for(purpose: str, environment: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Everything that ``serve``, ``demo``, ``test`` or ``check`` needs on this computer."""
+    """What ``serve``, ``demo``, ``test``, ``check`` or ``fuzz`` needs on this computer."""
     spark = purpose != "serve"  # the tools of development include PySpark
     version = (sys.version_info.major, sys.version_info.minor)
     findings = [check_python(version, spark=spark)]
-    if purpose != "check":
+    if purpose not in {"check", "fuzz"}:
         findings.append(check_java(environment, spark=spark))
-    if purpose in {"serve", "test"}:
+    if purpose in {"serve", "test", "check"}:
         findings.append(check_node())
     if purpose == "test" and "not browser" not in environment.get("ARGS", ""):
         findings.append(check_browser(environment))

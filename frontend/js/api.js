@@ -12,18 +12,21 @@ const WAIT_LONGEST = 30;
  * @property {string} message
  * @property {Record<string, unknown>} errors  what the server said of each parameter
  * @property {number} retryAfter   seconds to wait before asking again
+ * @property {unknown} [cause]     what the browser said when no answer came
  */
 
-/** @typedef {{ok: true, data: any} | {ok: false, stale: true} | {ok: false, stale: false, error: Failure}} Result */
+/** @typedef {{ok: true, data: any} | {ok: false, stale: false, error: Failure}} Answer */
+
+/** @typedef {Answer | {ok: false, stale: true}} Result  stale: the same channel was asked again */
 
 /**
  * @param {typeof fetch} [send] fetch, or a stand-in
  * @param {() => string} [key] the reader's API key; empty: none is sent
  * @returns {{get: (path: string, query?: Record<string, unknown>, channel?: string) => Promise<Result>,
- *   text: (path: string, query?: Record<string, unknown>) => Promise<Result>,
- *   post: (path: string, body: unknown) => Promise<Result>,
- *   put: (path: string, body: unknown) => Promise<Result>,
- *   remove: (path: string, query?: Record<string, unknown>) => Promise<Result>, abort: (channel: string) => void}}
+ *   text: (path: string, query?: Record<string, unknown>) => Promise<Answer>,
+ *   post: (path: string, body: unknown) => Promise<Answer>,
+ *   put: (path: string, body: unknown) => Promise<Answer>,
+ *   remove: (path: string, query?: Record<string, unknown>) => Promise<Answer>, abort: (channel: string) => void}}
  */
 export function createApi(send = (...given) => fetch(...given), key = () => '') {
   /** @type {Map<string, AbortController>} */
@@ -36,9 +39,11 @@ export function createApi(send = (...given) => fetch(...given), key = () => '') 
     return controller;
   }
 
+  /** @returns {Promise<Result>} */
   async function get(path, query = {}, channel = '') {
-    const controller = channel ? begin(channel) : new AbortController();
-    return ask(send, address(path, query), { signal: controller.signal, headers: keyHeader(key()) });
+    const { signal } = channel ? begin(channel) : new AbortController();
+    const answer = await ask(send, address(path, query), { signal, headers: keyHeader(key()) });
+    return !answer.ok && answer.error.status === 0 && signal.aborted ? { ok: false, stale: true } : answer;
   }
 
   async function text(path, query = {}) {
@@ -95,6 +100,7 @@ export function address(path, query) {
   return written ? `${path}?${written}` : path;
 }
 
+/** @returns {Promise<Answer>} */
 async function ask(send, target, options, read = readBody) {
   try {
     const reply = await send(target, {
@@ -105,7 +111,6 @@ async function ask(send, target, options, read = readBody) {
     if (reply.ok && body !== undefined) return { ok: true, data: body };
     return { ok: false, stale: false, error: describe(reply, body) };
   } catch (problem) {
-    if (options.signal?.aborted) return { ok: false, stale: true };
     const message = 'The server did not answer. It may be stopped, or the network may be down.';
     return {
       ok: false,

@@ -121,6 +121,7 @@ function namespaces(change) {
   };
 }
 
+/** @type {ReadonlyArray<[import('./url.js').State['direction'], import('./dom.js').Mark, string]>} */
 const WAYS = Object.freeze([
   ['upstream', 'left', 'Upstream'],
   ['both', 'both', 'Both'],
@@ -183,6 +184,7 @@ function depth(change) {
   };
 }
 
+/** @returns {Control} */
 function toggle(field, words, change) {
   const box = element('input', {
     type: 'checkbox',
@@ -231,7 +233,7 @@ function asOf(change) {
     { 'data-testid': 'control-at-open', 'aria-label': 'As of now; choose another time' },
   );
   const clear = button(
-    { icon: 'close', label: 'Back to now', quiet: true, onclick: () => settle('') || change({ at: '' }) },
+    { icon: 'close', label: 'Back to now', quiet: true, onclick: leave },
     { 'data-testid': 'control-now' },
   );
   input.addEventListener('blur', () => settle(input.value));
@@ -244,6 +246,11 @@ function asOf(change) {
     } catch {
       /* the picker is a nicety: the field can be typed into */
     }
+  }
+
+  function leave() {
+    settle('');
+    change({ at: '' });
   }
 
   function settle(value) {
@@ -276,9 +283,13 @@ function moment(change, name, words) {
     'data-testid': `control-${name}`,
     onchange: () => change({ [name]: fromLocalInput(input.value), selected: '' }),
   });
+  const node = labelled(words, input, `control-${name}`);
   return {
-    node: labelled(words, input, `control-${name}`),
-    follow: (state) => follow(input, toLocalInput(state[name])),
+    node,
+    follow(state) {
+      node.hidden = Boolean(state.fromExecution || state.fromRun);
+      follow(input, toLocalInput(state[name]));
+    },
   };
 }
 
@@ -339,9 +350,11 @@ export function legend(model) {
   const kinds = new Set([...model.links.values()].map((link) => link.kind));
   const declared = [...model.links.values()].some((link) => link.edge.origin === 'declared');
   const operations = new Set(boxes.filter((box) => box.kind === 'operation').map((box) => box.node.kind));
+  /** @type {Array<[string, string, boolean]>} */
   const entries = [
     ['swatch dataset', 'Table', boxes.some((box) => box.kind === 'dataset')],
     ['swatch job', 'Job', boxes.some((box) => box.kind === 'job')],
+    ['swatch operation', 'Folded: open it to see more', boxes.some((box) => box.kind === 'group')],
     ['swatch failed', 'Last run failed', boxes.some((box) => box.failed)],
     ['mark checks-failed', 'Checks failed', boxes.some((box) => box.node.quality?.state === 'failed')],
     ['mark checks-passed', 'Checks passed', boxes.some((box) => box.node.quality?.state === 'passed')],
@@ -358,10 +371,12 @@ export function legend(model) {
     ['line declared', 'Declared by a person', declared],
   ];
   const items = [...boxes, ...model.rows.values(), ...model.links.values()];
+  /** @type {Set<string>} */
   const changes = new Set(items.map((item) => item.change));
   for (const [change, { sign, word }] of Object.entries(CHANGES))
     entries.push([`swatch change ${change}`, `${sign} ${word}`, changes.has(change)]);
-  const layers = new Map(boxes.filter((box) => box.layer).map(({ layer }) => [layer.name, layer]));
+  const layers = new Map();
+  for (const { layer } of boxes) if (layer) layers.set(layer.name, layer);
   return element(
     'ul',
     { class: 'legend', 'aria-label': 'Legend' },

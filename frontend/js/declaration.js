@@ -27,7 +27,7 @@ export function referenceOf(picked) {
 }
 
 /**
- * @param {Draft} draft whole: `missing` has found nothing
+ * @param {Draft & {target: Picked}} draft whole: `missing` has found nothing
  * @returns {object} one of the `declarations` of POST /declarations
  */
 export function toBody(draft) {
@@ -55,6 +55,7 @@ export function toBody(draft) {
  * @returns {Record<string, string>}
  */
 export function missing(draft) {
+  /** @type {Record<string, string>} */
   const found = {};
   if (!draft.target) found.target = 'Choose the table that is written.';
   if (draft.sources.length === 0) found.sources = 'Choose at least one table that it comes from.';
@@ -68,6 +69,7 @@ export function missing(draft) {
  * @returns {Record<string, string>}
  */
 export function fieldErrors(errors) {
+  /** @type {Record<string, string>} */
   const found = {};
   for (const [path, said] of Object.entries(errors)) {
     const inner = path.replace(/^declarations\[0\]\.?/, '');

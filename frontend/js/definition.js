@@ -4,6 +4,7 @@
 import { anchor, data, element, icon } from './dom.js';
 import { formatNumber } from './format.js';
 import { jobLink } from './links.js';
+import { DIRECTIONS } from './model.js';
 import { section, separated } from './panel.js';
 import { link } from './url.js';
 
@@ -47,9 +48,9 @@ export function definition(state, { sentence, definitions, gaps }) {
  * @param {{id: string, more?: {upstream: number, downstream: number}}} node
  * @returns {HTMLElement|null} nothing was left out beside it
  */
-export function leftOut(state, node) {
-  if (!node.more) return null;
-  const ways = ['upstream', 'downstream'].filter((direction) => node.more[direction] > 0);
+export function leftOut(state, { id, more }) {
+  if (!more) return null;
+  const ways = DIRECTIONS.filter((direction) => more[direction] > 0);
   return section(
     'Not drawn here',
     element(
@@ -60,8 +61,8 @@ export function leftOut(state, node) {
           'li',
           {},
           anchor(
-            link(state, { view: 'lineage', node: node.id, direction, depth: 1, limit: MOST }),
-            `${formatNumber(node.more[direction])} more ${direction}`,
+            link(state, { view: 'lineage', node: id, direction, depth: 1, limit: MOST }),
+            `${formatNumber(more[direction])} more ${direction}`,
           ),
         ),
       ),

@@ -17,10 +17,10 @@ import {
   tagWords,
 } from './facets.js';
 import { count, formatDuration, formatNumber, howWord, plain, shorten } from './format.js';
-import { compareLink, schemaVersions, upstreamChanges } from './differences.js';
+import { compareExecutions, compareLink, schemaVersions, upstreamChanges } from './differences.js';
 import { definition, leftOut } from './definition.js';
 import { datasetLink, impactLink, jobLink, planLink } from './links.js';
-import { find } from './model.js';
+import { homeOf, nodeOf } from './model.js';
 import {
   errorText,
   expression,
@@ -42,16 +42,20 @@ const LONGEST_REFERENCE = 2000;
  * @typedef {object} Context
  * @property {import('./url.js').State} state
  * @property {ReturnType<import('./api.js').createApi>} api
+ * @property {() => Promise<void>} reload   ask everything again
+ * @property {(text: string) => void} announce  to screen readers
+ * @property {() => void} repaint           what was classified shows at once
+ * @property {import('./controls.js').Change} go
  */
 
 /**
  * @param {Context} context
  * @param {import('./model.js').Model} model
- * @param {import('./model.js').Box|import('./model.js').Row|import('./model.js').Link} item
+ * @param {import('./model.js').Item} item
  * @returns {import('./panel.js').Description}
  */
 export function describe(context, model, item) {
-  if (model.links.has(item.id)) return describeLink(context, model, item);
+  if ('edge' in item) return describeLink(context, model, item);
   if (item.kind === 'column') return describeColumn(context, model, item);
   return item.kind === 'job' ? describeJob(context, item.node) : describeDataset(context, item.node);
 }
@@ -61,9 +65,8 @@ export function describe(context, model, item) {
  * @param {{id: string, uri?: string, scope?: string}} dataset
  * @returns {string}
  */
-export function datasetReference(dataset) {
-  const enough = dataset.uri && dataset.scope === '' && dataset.uri.length <= LONGEST_REFERENCE;
-  return enough ? dataset.uri : dataset.id;
+export function datasetReference({ id, uri, scope }) {
+  return uri && scope === '' && uri.length <= LONGEST_REFERENCE ? uri : id;
 }
 
 function describeDataset(context, node) {
@@ -114,7 +117,10 @@ function describeDataset(context, node) {
           history.items.length > 0 &&
           section(
             'Recent writes',
-            history.items.map((item) => execution(state, item)),
+            history.items.map((item, place) => [
+              execution(state, item),
+              withBefore(state, item, history.items[place + 1]),
+            ]),
           ),
       ),
     ],
@@ -329,7 +335,7 @@ function runLine(run) {
 export function durationOf(run) {
   if (Number.isFinite(run.durationMs)) return formatDuration(run.durationMs);
   if (!run.startedAt || !run.endedAt) return '';
-  return formatDuration(new Date(run.endedAt) - new Date(run.startedAt));
+  return formatDuration(new Date(run.endedAt).getTime() - new Date(run.startedAt).getTime());
 }
 
 /**
@@ -354,6 +360,11 @@ export function execution(state, item) {
     metrics(item.metrics),
     errorText(item.error),
   );
+}
+
+/** The link that compares a write with the one before. */
+function withBefore(state, item, before) {
+  return before && element('p', {}, compareExecutions(state, before, item, 'Compare with the write before'));
 }
 
 /** The key of an OpenLineage run (`run:…`) is no plan's id: its plan has one of its own. */
@@ -384,18 +395,17 @@ function aside(state, item) {
  * @returns {HTMLElement|null}
  */
 export function metrics(groups) {
-  const pairs = Object.entries(groups ?? {}).flatMap(([group, values]) =>
-    Object.entries(values ?? {}).map(([name, value]) => [
-      `${group} ${name}`,
-      typeof value === 'number' ? formatNumber(value) : data(value),
-    ]),
-  );
+  /** @type {Array<[string, import('./dom.js').Child]>} */
+  const pairs = [];
+  for (const [group, values] of Object.entries(groups ?? {}))
+    for (const [name, value] of Object.entries(values ?? {}))
+      pairs.push([`${group} ${name}`, typeof value === 'number' ? formatNumber(value) : data(value)]);
   return facts(pairs);
 }
 
 function describeColumn(context, model, row) {
   const { state } = context;
-  const home = model.boxes.get(row.box);
+  const home = homeOf(model, row);
   const dataset = datasetReference({
     id: row.node.datasetId ?? home.id,
     uri: row.node.dataset,
@@ -475,7 +485,7 @@ function describeLink(context, model, item) {
   const { state } = context;
   const { edge } = item;
   const column = edge.kind !== 'feeds';
-  const ends = [item.from, item.to].map((id) => find(model, id));
+  const ends = [item.from, item.to].map((id) => nodeOf(model, id));
   const endLink = (end) => (column ? columnLink(state, model, end.id) : boxLink(state, end));
   return {
     kind: column ? (edge.kind === 'INDIRECT' ? 'Indirect dependency' : 'Column dependency') : 'Flow',
@@ -530,7 +540,7 @@ const jobNames = new Map();
  * @param {Context} context
  * @param {import('./model.js').Model} model
  * @param {string} id
- * @returns {HTMLElement}
+ * @returns {HTMLElement|string}
  */
 export function jobById({ state, api }, model, id) {
   const box = model.boxes.get(id);
@@ -554,10 +564,16 @@ export function jobById({ state, api }, model, id) {
 export function columnLink(state, model, id) {
   const row = model.rows.get(id);
   if (!row) return data(id, 'mono');
-  const home = model.boxes.get(row.box);
+  const home = homeOf(model, row);
   return columnHome(state, home, row, data(`${shorten(home.label, 60)}.`));
 }
 
+/**
+ * @param {import('./url.js').State} state
+ * @param {import('./model.js').Box} home
+ * @param {import('./model.js').Row} row
+ * @param {import('./dom.js').Child} [before]
+ */
 function columnHome(state, home, row, before = null) {
   const dataset = datasetReference({
     id: row.node.datasetId ?? home.id,
@@ -578,7 +594,7 @@ function columnHome(state, home, row, before = null) {
 export function columnCell(state, model, id) {
   const row = model.rows.get(id);
   if (!row) return data(id, 'mono');
-  const home = model.boxes.get(row.box);
+  const home = homeOf(model, row);
   return [
     element(
       'span',

@@ -32,7 +32,7 @@ const COLUMN = Object.freeze({
 
 /**
  * A field that differs as a sentence, a schema column by column.
- * @param {{field: string, before?: unknown, after?: unknown, columns?: object[]}} change
+ * @param {{field: string, before?: any, after?: any, columns?: object[]}} change each field has its own values
  * @returns {string[]}
  */
 export function fieldSentences(change) {
@@ -50,6 +50,7 @@ export function columnSentence(change) {
   return COLUMN[change.change]?.(change) ?? `column ${change.path} ${change.change}`;
 }
 
+/** @param {{before?: string[]|null, after?: string[]|null}} change */
 function plansSentence({ before, after }) {
   const [old, now] = [new Set(before ?? []), new Set(after ?? [])];
   const fresh = [...now].filter((one) => !old.has(one)).length;
@@ -155,7 +156,7 @@ function schemaVersion(state, dataset, one) {
     ),
     one.changes !== null &&
       anchor(
-        link({}, { view: 'diff', node: dataset, from: justBefore(one.first), to: one.first, as: state.as }),
+        write({ view: 'diff', node: dataset, from: justBefore(one.first), to: one.first, as: state.as }),
         'Compare with before',
       ),
   );
@@ -261,10 +262,14 @@ function causes(state, id, found) {
       'p',
       {},
       anchor(
-        link(
-          {},
-          { view: 'diff', node: id, direction: 'upstream', depth: 10, from: found.since, to: found.until },
-        ),
+        write({
+          view: 'diff',
+          node: id,
+          direction: 'upstream',
+          depth: 10,
+          from: found.since,
+          to: found.until,
+        }),
         'Compare the lineage of both times',
       ),
     ),
@@ -316,8 +321,8 @@ function cause(state, one) {
  * The rows of a table of changes: what, how, and who says so.
  * @param {import('./url.js').State} state
  * @param {object[]} elements nodes or edges of a difference
- * @param {(one: object) => unknown} nameOf
- * @returns {unknown[][]}
+ * @param {(one: object) => import('./dom.js').Child} nameOf
+ * @returns {import('./dom.js').Child[][]}
  */
 export function changeRows(state, elements, nameOf) {
   return elements
@@ -362,4 +367,32 @@ export function beforeAndAfter(before, after) {
 export function compareLink(state, node) {
   const href = write({ view: 'diff', node, to: state.at });
   return anchor(href, icon('both'), 'Compare with…');
+}
+
+/**
+ * The link that compares two executions.
+ * @param {import('./url.js').State} state
+ * @param {object} before
+ * @param {object} after
+ * @param {string} words
+ * @returns {HTMLElement}
+ */
+export function compareExecutions(state, before, after, words) {
+  const { direction, depth, columns, indirect } = state.view === 'diff' ? state : {};
+  const asked = { direction, depth, columns, indirect };
+  const kept = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  const to = { view: 'diff', fromExecution: before.id, toExecution: after.id, as: state.as, ...kept };
+  return anchor(write(to), words);
+}
+
+/**
+ * The link that compares two runs of a job.
+ * @param {import('./url.js').State} state
+ * @param {string} job id
+ * @param {[string, string]} runs ids, in any order
+ * @param {string} words
+ * @returns {HTMLElement}
+ */
+export function compareRuns(state, job, [fromRun, toRun], words) {
+  return anchor(write({ view: 'diff', node: job, fromRun, toRun, as: state.as }), icon('both'), words);
 }

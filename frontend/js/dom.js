@@ -6,12 +6,34 @@ import { formatTime, plain } from './format.js';
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
+ * What stands in an element: a node, a text, nothing, or a list of these. An alias may name itself
+ * only inside an object, so a list is told by its shape.
+ * @typedef {Node|string|number|false|null|undefined|Children} Child
+ * @typedef {{readonly length: number, readonly [place: number]: Child}} Children
+ */
+
+/**
+ * Attributes and listeners by name; whatever an attribute is given becomes text.
+ * @typedef {{
+ *   [name: string]: string|number|boolean|null|undefined|((event: never) => unknown),
+ *   onchange?: (event: Event) => unknown,
+ *   onclick?: (event: MouseEvent) => unknown,
+ *   oninput?: (event: Event) => unknown,
+ *   onkeydown?: (event: KeyboardEvent) => unknown,
+ *   onpointerdown?: (event: PointerEvent) => unknown,
+ *   onsubmit?: (event: SubmitEvent) => unknown,
+ *   ontoggle?: (event: Event) => unknown,
+ * }} Attributes
+ */
+
+/**
  * Make an element. `class`, `data-…`, `aria-…` and other attributes are set as they are; false, null
  * and undefined leave an attribute out; functions become listeners (`onclick`).
- * @param {string} tag
- * @param {Record<string, unknown>} [attributes]
- * @param {...(Node|string|number|null|undefined|false|Array)} children strings become text
- * @returns {HTMLElement}
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {...Child} children strings become text
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -36,11 +58,35 @@ function append(parent, children) {
 /**
  * Put new children in the place of the old ones.
  * @param {Element} parent
- * @param {...unknown} children
+ * @param {...Child} children
  */
 export function replace(parent, ...children) {
   parent.replaceChildren();
   append(parent, children);
+}
+
+/**
+ * The element of index.html with this id and of this kind.
+ * @template {HTMLElement} Kind
+ * @param {string} id
+ * @param {new () => Kind} kind
+ * @returns {Kind}
+ * @throws {TypeError} the page has none
+ */
+export function byId(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new TypeError(`#${id} is not a ${kind.name} of this page`);
+  return found;
+}
+
+/**
+ * Give the keyboard to the first element that fits, where there is one.
+ * @param {Element} parent
+ * @param {string} selector
+ */
+export function focusFirst(parent, selector) {
+  const found = parent.querySelector(selector);
+  if (found instanceof HTMLElement) found.focus();
 }
 
 /**
@@ -56,7 +102,7 @@ export function data(value, style = '') {
 /**
  * A time in the reader's words, with the exact one in its title.
  * @param {string|null|undefined} iso
- * @param {string} [none] shown when there is no time
+ * @param {string|HTMLElement} [none] shown when there is no time
  * @returns {HTMLElement|string}
  */
 export function time(iso, none = '–') {
@@ -88,9 +134,11 @@ const ICONS = Object.freeze({
   both: 'M3 12h18M7 8l-4 4 4 4M17 8l4 4-4 4',
 });
 
+/** @typedef {keyof typeof ICONS} Mark  the name of a line drawing */
+
 /**
  * A line drawing, hidden from screen readers: the words stand beside it.
- * @param {keyof typeof ICONS} name
+ * @param {Mark} name
  * @returns {SVGElement}
  */
 export function icon(name) {
@@ -106,9 +154,9 @@ export function icon(name) {
 
 /**
  * A button with an icon and words; the words can be kept for screen readers and the tooltip alone.
- * @param {{icon?: keyof typeof ICONS, label: string, quiet?: boolean, onclick: (event: Event) => void}} parts
- * @param {Record<string, unknown>} [attributes]
- * @returns {HTMLElement}
+ * @param {{icon?: Mark, label: string, quiet?: boolean, onclick: (event: Event) => unknown}} parts
+ * @param {Attributes} [attributes]
+ * @returns {HTMLButtonElement}
  */
 export function button(parts, attributes = {}) {
   const words = parts.quiet ? { 'aria-label': parts.label, title: parts.label } : {};
@@ -129,8 +177,8 @@ export function button(parts, attributes = {}) {
 /**
  * A link inside the page; the wiring follows it without a reload.
  * @param {string} href made by url.js
- * @param {...unknown} children
- * @returns {HTMLElement}
+ * @param {...Child} children
+ * @returns {HTMLAnchorElement}
  */
 export function anchor(href, ...children) {
   return element('a', { href, 'data-internal': true }, ...children);

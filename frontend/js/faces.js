@@ -3,10 +3,11 @@
  */
 import { anchor, button, data, element, icon } from './dom.js';
 import { count } from './format.js';
+import { write } from './url.js';
 
 /**
- * @param {{name: string, icon: string, heading: string}} parts
- * @param {...unknown} children
+ * @param {{name: string, icon: import('./dom.js').Mark|'wait', heading: string}} parts
+ * @param {...import('./dom.js').Child} children
  * @returns {HTMLElement}
  */
 function face({ name, icon: mark, heading }, ...children) {
@@ -112,6 +113,9 @@ const HEADINGS = Object.freeze({
   429: 'Too many requests',
 });
 
+/** Asking again helps nobody whose link names nothing. */
+const BROKEN_LINK = Object.freeze([400, 404]);
+
 /**
  * @param {import('./api.js').Failure} error
  * @param {{retry: () => void, hrefOf: (parameter: string, id: string) => string, changeKey: () => void}} ways
@@ -122,35 +126,46 @@ export function errorFace(error, { retry, hrefOf, changeKey }) {
   return face(
     { name: 'error', icon: 'warning', heading },
     element('p', { 'data-testid': 'error-message' }, data(error.message)),
-    reasons(error.errors, hrefOf),
+    reasons(error, hrefOf),
     error.status > 0 ? element('p', { class: 'muted' }, `Status ${error.status}`) : null,
     error.status === 429 ? element('p', { class: 'muted' }, againIn(error)) : null,
+    error.status === 0 ? element('p', { class: 'muted' }, 'The page comes back by itself once it answers.') : null,
     button({ icon: 'refresh', label: 'Try again', onclick: retry }, { 'data-testid': 'retry' }),
     error.status === 403
       ? button({ icon: 'key', label: 'Use another key', onclick: changeKey }, { 'data-testid': 'change-key' })
       : null,
+    BROKEN_LINK.includes(error.status) && !Object.values(error.errors).flat().some(isId)
+      ? element('p', {}, anchor(write({ view: 'overview' }), 'Go to the overview'))
+      : null,
   );
+}
+
+/** @param {unknown} said */
+function isId(said) {
+  return /^[a-z]+_[0-9a-f]{32}$/.test(String(said));
 }
 
 function againIn(error) {
   return `The page asks again by itself in ${count(Math.round(error.retryAfter), 'second')}.`;
 }
 
-/** What the server said of each parameter; ids become links (a name that fits several tables). */
-function reasons(errors, hrefOf) {
-  const lines = Object.entries(errors).flatMap(([name, said]) =>
-    [said].flat().map((one) => [name, String(one)]),
-  );
+/**
+ * What the server said of each parameter and its message does not; ids become links (a name that fits
+ * several tables).
+ */
+function reasons({ errors, message }, hrefOf) {
+  const lines = Object.entries(errors)
+    .flatMap(([name, said]) => [said].flat().map((one) => [name, String(one)]))
+    .filter(([name, said]) => !(message.includes(name) && message.includes(said)));
   if (lines.length === 0) return null;
   return element(
     'ul',
     { class: 'reasons' },
     lines.map(([name, said]) => {
-      const isId = /^[a-z]+_[0-9a-f]{32}$/.test(said);
       return element(
         'li',
         {},
-        isId
+        isId(said)
           ? anchor(hrefOf(name, said), data(said, 'mono'))
           : [element('strong', {}, data(name)), ': ', data(said)],
       );
@@ -164,7 +179,7 @@ function reasons(errors, hrefOf) {
  * @param {{pending?: number, retry: () => void}} ways
  * @returns {HTMLElement}
  */
-export function rebuildingFace(error, { pending, retry }) {
+export function rebuildingFace(error, { pending = 0, retry }) {
   return face(
     { name: 'rebuilding', icon: 'wait', heading: 'The graph is being rebuilt' },
     element('p', {}, data(error.message)),

@@ -106,7 +106,7 @@ function said(state, facet) {
 
 /**
  * @param {import('./url.js').State} state
- * @param {{id: string, runId: string|null}} run
+ * @param {{id: string, runId?: string|null}} run
  * @param {string} [words]
  * @returns {HTMLElement}
  */
@@ -118,7 +118,7 @@ export function runLink(state, run, words = '') {
 /**
  * Owners, tags, documentation and the rest of what is understood, as names and values.
  * @param {object} described of a job or a dataset
- * @returns {Array<[string, unknown]>}
+ * @returns {Array<[string, import('./dom.js').Child]>}
  */
 export function describedFacts(described) {
   if (!described) return [];

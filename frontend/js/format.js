@@ -22,6 +22,7 @@ export function formatNumber(value, locale) {
 export function formatTime(iso, locale, zone) {
   const date = readTime(iso ?? '');
   if (date === null) return '';
+  /** @type {Intl.DateTimeFormatOptions} */
   const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone };
   return new Intl.DateTimeFormat(locale, options).format(date);
 }
@@ -53,6 +54,7 @@ export function formatSize(bytes, locale) {
   if (bytes === null || bytes === undefined) return '';
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  /** @type {Intl.NumberFormatOptions} */
   const options = {
     style: 'unit',
     unit: units[step],

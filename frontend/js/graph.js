@@ -4,7 +4,18 @@
  * the pointer is asked of the model.
  */
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
-import { bounds, emphasis, find, hit, linkStyle, neighbourhood, SIDES, toItems } from './model.js';
+import {
+  bounds,
+  emphasis,
+  findNode,
+  hit,
+  homeOf,
+  linkStyle,
+  neighbourhood,
+  SIDES,
+  titleHeight,
+  toItems,
+} from './model.js';
 import { paint, paintLane } from './shapes.js';
 
 const LARGEST = 1.2;
@@ -55,14 +66,28 @@ const OPTIONS = Object.freeze({
  */
 
 /**
+ * @typedef {object} Drawing  what is drawn, and how
+ * @property {import('./model.js').Model|null} model  null: nothing yet
+ * @property {import('./palette.js').Palette} palette
+ * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
+ * @property {string} selected
+ * @property {string} hovered
+ * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
+ * @property {boolean} moved          by the reader: it is not fitted again
+ */
+
+/**
  * @param {HTMLElement} container carries data-nodes, data-edges, data-columns, data-selected,
  *   data-drawn and data-transform (scale, x, y) for whoever wants to know what is drawn
  * @param {import('./palette.js').Palette} palette
  * @param {Listener} listener
  */
 export function createGraph(container, palette, listener) {
+  /** @type {DataSet<import('/vendor/vis-network/vis-network.min.js').Node, 'id'>} */
   const nodes = new DataSet();
+  /** @type {DataSet<import('/vendor/vis-network/vis-network.min.js').Edge, 'id'>} */
   const edges = new DataSet();
+  /** @type {Drawing} */
   const state = {
     model: null,
     palette,
@@ -74,21 +99,37 @@ export function createGraph(container, palette, listener) {
   };
   const network = new Network(container, { nodes, edges }, OPTIONS);
   const drawing = container.querySelector('.vis-network');
-  drawing.tabIndex = -1;
-  drawing.setAttribute('aria-hidden', 'true');
+  drawing?.setAttribute('tabindex', '-1');
+  drawing?.setAttribute('aria-hidden', 'true');
   const painter = ({ ctx, id }) => paintBox(ctx, id);
 
   function paintBox(context, id) {
-    const box = state.model?.boxes.get(String(id).slice('box:'.length));
-    if (!box) return {};
-    paint(context, box, { ...state, focus: state.model.focus, scale: network.getScale() });
+    const { model } = state;
+    const box = model?.boxes.get(String(id).slice('box:'.length));
+    if (!model || !box) return {};
+    paint(context, box, { ...state, focus: model.focus, scale: network.getScale() });
     return { nodeDimensions: { width: box.width, height: box.height } };
   }
 
-  function show(model) {
+  /** A table that is higher than the view keeps its title in sight. */
+  function paintTitlesOfTall(context, { boxes }) {
+    const scale = network.getScale();
+    const top = network.DOMtoCanvas({ x: 0, y: SLOP }).y;
+    for (const box of boxes.values()) {
+      const height = titleHeight(box);
+      const [above, below] = [box.y - box.height / 2, box.y + box.height / 2];
+      if (box.rows.length === 0 || above >= top || below < top + 2 * height) continue;
+      const title = { ...box, y: top + height / 2, height, rows: [] };
+      paint(context, title, { ...state, focus: '', selected: '', scale });
+    }
+  }
+
+  function show(model, selected) {
+    container.dataset.selected = selected;
     Object.assign(state, {
       model,
-      lit: emphasis(model, state.selected),
+      selected,
+      lit: emphasis(model, selected),
       hovered: '',
       linked: rowsWithLinks(model),
     });
@@ -126,13 +167,12 @@ export function createGraph(container, palette, listener) {
   }
 
   function hover(id, point) {
-    if (id !== state.hovered) {
+    const { model } = state;
+    if (model && id !== state.hovered) {
       state.hovered = id;
       container.style.cursor = id ? 'pointer' : '';
       container.dataset.hovered = id;
-      const base = state.model ? emphasis(state.model, state.selected) : null;
-      if (!state.selected || !find(state.model, state.selected))
-        restyle(id ? neighbourhood(state.model, id) : base);
+      if (!emphasis(model, state.selected)) restyle(id ? neighbourhood(model, id) : null);
     }
     listener.onHover(id, point);
   }
@@ -144,17 +184,12 @@ export function createGraph(container, palette, listener) {
   }
 
   function fitAll() {
-    const around = state.model && bounds(state.model);
+    const { model } = state;
+    const around = model && bounds(model);
     if (!around || container.clientWidth === 0) return;
     state.moved = false;
-    const focus = [state.selected, state.model.focus]
-      .map((id) => find(state.model, id))
-      .find((item) => item && !item.edge);
-    network.moveTo({ ...frameOf(around, container, focus && centreOf(focus)), animation: false });
-  }
-
-  function centreOf(item) {
-    return { x: item.x ?? state.model.boxes.get(item.box).x, y: item.y };
+    const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
+    network.moveTo({ ...frameOf(around, container, focus && centreOf(model, focus)), animation: false });
   }
 
   function zoom(factor) {
@@ -167,9 +202,10 @@ export function createGraph(container, palette, listener) {
    * Whoever walks with the keyboard is brought closer too: what was reached should be legible.
    */
   function reveal(id, covered, walking) {
-    const item = state.model && find(state.model, id);
-    if (!item || item.edge) return;
-    const centre = centreOf(item);
+    const { model } = state;
+    const item = model && findNode(model, id);
+    if (!item) return;
+    const centre = centreOf(model, item);
     const place = network.canvasToDOM(centre);
     const rim = walking ? RIM : 0;
     const inside =
@@ -193,50 +229,71 @@ export function createGraph(container, palette, listener) {
     network.redraw();
   }
 
-  /** The picture as it is now, on its ground colour. */
+  /**
+   * The picture as it is now, on its ground colour.
+   * @returns {Promise<Blob>}
+   */
   function toImage() {
     const drawn = container.querySelector('canvas');
     const copy = document.createElement('canvas');
-    [copy.width, copy.height] = [drawn.width, drawn.height];
     const context = copy.getContext('2d');
+    if (!drawn || !context) throw new Error('There is no picture to save.');
+    [copy.width, copy.height] = [drawn.width, drawn.height];
     context.fillStyle = state.palette.canvas;
     context.fillRect(0, 0, copy.width, copy.height);
     context.drawImage(drawn, 0, 0);
-    return new Promise((resolve) => copy.toBlob(resolve, 'image/png'));
+    return new Promise((resolve, reject) => {
+      const settle = (blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large.')));
+      copy.toBlob(settle, 'image/png');
+    });
   }
 
   network.on('click', ({ pointer }) => listener.onSelect(at(pointer.DOM)));
   network.on('doubleClick', ({ pointer }) => {
     const id = at(pointer.DOM);
-    if (id && !state.model.links.has(id)) listener.onOpen(id);
+    if (id && !state.model?.links.has(id)) listener.onOpen(id);
   });
   network.on('beforeDrawing', (context) => {
-    if (!state.model?.lanes?.length) return;
-    const around = bounds(state.model);
-    for (const lane of state.model.lanes) paintLane(context, lane, around, state.palette);
+    const { model } = state;
+    const around = model?.lanes?.length ? bounds(model) : null;
+    if (!around) return;
+    for (const lane of model?.lanes ?? []) paintLane(context, lane, around, state.palette);
   });
-  network.on('afterDrawing', () => {
+  network.on('afterDrawing', (context) => {
     if (!state.model) return;
+    paintTitlesOfTall(context, state.model);
     note(container, network);
     listener.onMove(seenOf(container, network));
   });
   followPointer(container, (point) => hover(point ? at(point) : '', point ?? { x: 0, y: 0 }));
-  for (const moving of ['dragEnd', 'zoom'])
-    network.on(moving, () => {
-      state.moved = true;
-    });
+  network.on('dragEnd', keep);
+  network.on('zoom', keep);
   whenResized(container, () => {
     network.setSize('100%', '100%');
     if (!state.moved) fitAll();
     network.redraw();
   });
 
-  function moveTo(point) {
+  function keep() {
     state.moved = true;
+  }
+
+  function moveTo(point) {
+    keep();
     network.moveTo({ position: point, animation: false });
   }
 
   return { show, select, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+}
+
+/**
+ * The middle of a box, or of a row inside its box.
+ * @param {import('./model.js').Model} model
+ * @param {import('./model.js').Box|import('./model.js').Row} item
+ * @returns {{x: number, y: number}}
+ */
+function centreOf(model, item) {
+  return { x: (item.kind === 'column' ? homeOf(model, item) : item).x, y: item.y };
 }
 
 /**

@@ -23,6 +23,7 @@ export async function showDocuments(indicator, api) {
   indicator.href = write({ view: 'journal', state: first });
   replace(
     indicator,
+    element('span', { class: 'visually-hidden' }, 'Documents: '),
     element('span', { class: 'count' }, `${formatNumber(received)} received`),
     part(pending, 'pending', 'busy'),
     part(waiting, 'waiting', 'busy'),

@@ -11,6 +11,7 @@ import { count, plain } from './format.js';
  * @property {string|null} namespace
  * @property {number} depth
  * @property {Array<{kind: string, id: string, label: string}>} path
+ * @property {boolean} [declared]  a step of the path is declared, and no run does it
  * @property {string|null} verdict
  * @property {string|null} reason
  */
@@ -51,8 +52,11 @@ export function pathWords(path) {
  * @returns {string}
  */
 export function tallyWords(items) {
-  const parts = NOUNS.map(([kind, noun]) => [items.filter((item) => item.kind === kind).length, noun]);
-  const some = parts.filter(([number]) => number > 0).map(([number, noun]) => count(number, noun));
+  const counts = NOUNS.map(([kind, noun]) => ({
+    noun,
+    number: items.filter((item) => item.kind === kind).length,
+  }));
+  const some = counts.filter(({ number }) => number > 0).map(({ number, noun }) => count(number, noun));
   return some.join(' · ') || 'nothing';
 }
 
@@ -121,6 +125,7 @@ function shownText(item) {
     ...item.owners,
     item.layer ?? '',
     ...item.classifications,
+    item.declared ? 'declared' : '',
     item.verdict ? VERDICTS[item.verdict] : '',
   ].join('\n');
 }

@@ -12,8 +12,9 @@ export const SIZES = Object.freeze({
   rowPadding: 8,
 });
 
-const GAP = Object.freeze({ layer: 110, box: 36 });
+const GAP = Object.freeze({ layer: 110, box: 36, row: 28, part: 60 });
 const SWEEPS = 6;
+const ROUNDS = 24;
 
 /**
  * @param {Array<{id: string, width: number, height: number}>} boxes
@@ -105,7 +106,10 @@ function order(layers, links) {
 
 function neighbours(links, near, far) {
   const found = new Map();
-  for (const link of links) found.set(link[near], [...(found.get(link[near]) ?? []), link[far]]);
+  for (const link of links) {
+    if (!found.has(link[near])) found.set(link[near], []);
+    found.get(link[near]).push(link[far]);
+  }
   return found;
 }
 
@@ -129,4 +133,103 @@ function coordinates(layers) {
     left += width + GAP.layer;
   }
   return placed;
+}
+
+/**
+ * Heights anew for a picture of which boxes were taken out: columns and the order in them stay, gaps
+ * close, and every box moves towards the middle of its neighbours. Parts that hold none of the
+ * `changed` boxes move as a whole.
+ * @param {Array<{id: string, x: number, y: number, height: number}>} boxes as they were placed before
+ * @param {Array<{from: string, to: string}>} links
+ * @param {Set<string>} changed
+ * @returns {Map<string, number>} the centre of each box
+ */
+export function tighten(boxes, links, changed) {
+  const placed = new Map();
+  let top = 0;
+  for (const part of partsOf(boxes, links)) {
+    const moved = part.some(({ id }) => changed.has(id));
+    const heights = moved ? straighten(columnsOf(part), links) : new Map(part.map(({ id, y }) => [id, y]));
+    const first = Math.min(...part.map(({ id, height }) => heights.get(id) - height / 2));
+    for (const { id } of part) placed.set(id, heights.get(id) - first + top);
+    top = Math.max(...part.map(({ id, height }) => placed.get(id) + height / 2)) + GAP.part;
+  }
+  return placed;
+}
+
+/** What hangs together, from top to bottom; boxes without links are one part. */
+function partsOf(boxes, links) {
+  const beside = new Map(boxes.map(({ id }) => [id, []]));
+  for (const { from, to } of links) {
+    if (from === to || !beside.has(from) || !beside.has(to)) continue;
+    beside.get(from).push(to);
+    beside.get(to).push(from);
+  }
+  const part = new Map();
+  for (const { id } of boxes) {
+    const open = part.has(id) ? [] : [id];
+    const number = beside.get(id).length === 0 ? -1 : part.size;
+    for (const one of open) part.set(one, number);
+    while (open.length > 0)
+      for (const near of beside.get(open.pop()))
+        if (!part.has(near)) {
+          part.set(near, number);
+          open.push(near);
+        }
+  }
+  const found = grouped(boxes, ({ id }) => part.get(id));
+  const topOf = (some) => Math.min(...some.map(({ y, height }) => y - height / 2));
+  return [...found.values()].sort((one, other) => topOf(one) - topOf(other));
+}
+
+function grouped(boxes, keyOf) {
+  const found = new Map();
+  for (const box of boxes) {
+    const key = keyOf(box);
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(box);
+  }
+  return found;
+}
+
+function columnsOf(boxes) {
+  return [...grouped(boxes, ({ x }) => Math.round(x)).entries()]
+    .sort(([one], [other]) => one - other)
+    .map(([, column]) => column.sort((one, other) => one.y - other.y));
+}
+
+function straighten(columns, links) {
+  const heights = new Map();
+  for (const column of columns) {
+    let top = -column.reduce((sum, { height }) => sum + height + GAP.row, -GAP.row) / 2;
+    for (const { id, height } of column) {
+      heights.set(id, top + height / 2);
+      top += height + GAP.row;
+    }
+  }
+  const sides = [neighbours(links, 'to', 'from'), neighbours(links, 'from', 'to')];
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const column of columns) {
+      const wanted = column.map(({ id }) => middle(id, sides[round % 2], heights));
+      const gaps = column.slice(1).map(({ height }, at) => (height + column[at].height) / 2 + GAP.row);
+      spread(wanted, gaps).forEach((y, at) => heights.set(column[at].id, y));
+    }
+  return heights;
+}
+
+/** The places nearest to those wanted (least squares) that keep order and gaps: pool adjacent violators. */
+function spread(wanted, gaps) {
+  const offsets = [0];
+  for (const gap of gaps) offsets.push(offsets.at(-1) + gap);
+  const blocks = [];
+  wanted.forEach((value, at) => {
+    let block = { sum: value - offsets[at], size: 1 };
+    while (blocks.length > 0 && blocks.at(-1).sum / blocks.at(-1).size > block.sum / block.size) {
+      const before = blocks.pop();
+      block = { sum: before.sum + block.sum, size: before.size + block.size };
+    }
+    blocks.push(block);
+  });
+  const flat = blocks.flatMap(({ sum, size }) => Array(size).fill(sum / size));
+  return flat.map((value, at) => value + offsets[at]);
 }

@@ -7,7 +7,7 @@ import { tagChip } from './classifications.js';
 import { data, element, replace } from './dom.js';
 import { qualityChip, qualityWords } from './facets.js';
 import { count, formatNumber, howWord, shorten } from './format.js';
-import { CHANGES, find, next, step } from './model.js';
+import { CHANGES, DIRECTIONS, next, nodeOf, step } from './model.js';
 import { separated } from './panel.js';
 
 const MOST_NAMES = 3;
@@ -18,6 +18,7 @@ export const KIND_NAMES = Object.freeze({
   job: 'Job',
   column: 'Column',
   operation: 'Operation',
+  group: 'Folded',
 });
 
 /**
@@ -27,11 +28,11 @@ export const KIND_NAMES = Object.freeze({
  * @returns {string}
  */
 export function announcement(model, position) {
-  const item = find(model, position.id);
-  const ways = ['upstream', 'downstream'].map(
+  const item = nodeOf(model, position.id);
+  const ways = DIRECTIONS.map(
     (direction) => `${formatNumber(next(model, position.id, direction).length)} ${direction}`,
   );
-  const failed = item.failed ? ', last run failed' : '';
+  const failed = item.kind !== 'column' && item.failed ? ', last run failed' : '';
   const change = item.change ? `, ${item.change}` : '';
   return `${shorten(item.label, 100)}, ${KIND_NAMES[item.kind]}${change}${failed}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
 }
@@ -46,7 +47,7 @@ function stated(item) {
 function among(model, { id, came }) {
   const ends = came ? next(model, came.from, came.direction) : [];
   if (ends.length < 2) return '';
-  return `. ${formatNumber(ends.indexOf(id) + 1)} of ${formatNumber(ends.length)} ${came.direction} of ${shorten(find(model, came.from).label, 60)}`;
+  return `. ${formatNumber(ends.indexOf(id) + 1)} of ${formatNumber(ends.length)} ${came.direction} of ${shorten(nodeOf(model, came.from).label, 60)}`;
 }
 
 /**
@@ -137,8 +138,9 @@ export function createList(container, listener) {
 }
 
 function drawRow(model, id) {
-  const item = find(model, id);
-  const ends = (direction) => next(model, id, direction).map((end) => shorten(find(model, end).label, 40));
+  const item = nodeOf(model, id);
+  const box = item.kind === 'column' ? null : item;
+  const ends = (direction) => next(model, id, direction).map((end) => shorten(nodeOf(model, end).label, 40));
   return element(
     'tr',
     { tabindex: -1, 'aria-selected': 'false', 'data-id': id, class: `row-${item.kind}` },
@@ -148,8 +150,8 @@ function drawRow(model, id) {
       {},
       element('span', { class: `chip ${item.kind}` }, KIND_NAMES[item.kind]),
       item.change ? changeChip(item.change) : null,
-      item.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null,
-      item.layer ? element('span', { class: 'chip plain' }, data(item.layer.name)) : null,
+      box?.failed ? element('span', { class: 'chip failed' }, 'last run failed') : null,
+      box?.layer ? element('span', { class: 'chip plain' }, data(box.layer.name)) : null,
       (item.node.classifications ?? []).map(tagChip),
       item.node.quality && qualityChip(item.node.quality.state),
     ),
@@ -226,6 +228,6 @@ function drawEdge(model, { from, to, change, edge }) {
 
 function nameOf(model, id) {
   const row = model.rows.get(id);
-  const label = shorten(find(model, id).label, 80);
+  const label = shorten(nodeOf(model, id).label, 80);
   return data(row ? `${shorten(model.boxes.get(row.box).label, 60)}.${label}` : label);
 }

@@ -3,15 +3,17 @@
  */
 import { createApi } from './api.js';
 import { canvasTools, createControls, formSwitch, legend } from './controls.js';
-import { data, download, replace } from './dom.js';
+import { byId, data, download, element, focusFirst, replace } from './dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './faces.js';
 import { formatNumber, shorten } from './format.js';
+import { foldFans } from './fans.js';
 import { createGraph } from './graph.js';
+import { describeBundle, describeGroup, opening } from './groups.js';
 import { createThemeSwitch, showDocuments } from './header.js';
 import { createKey, sessionStore } from './key.js';
 import { announcement, createList } from './list.js';
 import { createMinimap } from './minimap.js';
-import { find, step, tally } from './model.js';
+import { find, findNode, step, tally } from './model.js';
 import { banners, footnote } from './notes.js';
 import { readPalette } from './palette.js';
 import { createPanel } from './panel.js';
@@ -29,6 +31,7 @@ import { layers } from './views/layers.js';
 import { lineage } from './views/lineage.js';
 import { overview } from './views/overview.js';
 import { plan } from './views/plan.js';
+import { quality } from './views/quality.js';
 import { rules } from './views/rules.js';
 import { run } from './views/run.js';
 import { plans } from './views/plans.js';
@@ -40,12 +43,13 @@ import { plans } from './views/plans.js';
  * @property {object|null} reply      for as-of, depth, partial and folded
  * @property {import('./model.js').Model|null} model
  * @property {HTMLElement|null} empty a face in place of the picture
- * @property {Array} [notes]          banners of the view's own
+ * @property {import('./dom.js').Child[]} [notes]  banners of the view's own
  * @property {HTMLElement|null} [below]         under the picture
  * @property {() => HTMLElement} [document]     in place of picture and panel
  * @property {() => import('./panel.js').Description|null} [summary]  the panel when nothing is selected
- * @property {(item: object) => import('./panel.js').Description} [details]
- * @property {(item: object) => string} [hrefOf] where a double click leads; empty: nowhere
+ * @property {(item: import('./model.js').Item) => import('./panel.js').Description} [details]
+ * @property {(item: import('./model.js').Box|import('./model.js').Row) => string} [hrefOf] where a double
+ *   click leads; empty: nowhere
  */
 
 const VIEWS = {
@@ -63,34 +67,62 @@ const VIEWS = {
   diff,
   plans,
   rules,
+  quality,
 };
 const DOUBLE_CLICK = 280;
+/** How often a server that is away is looked for, in ms. */
+const AWAY = 3000;
 
-const at = (id) => document.getElementById(id);
-const PLACES =
-  'heading kind subtitle controls form notes work stage canvas list face tools legend below panel ' +
-  'document announcer journal tooltip theme refresh footnote over minimap';
-const places = Object.fromEntries(PLACES.split(' ').map((id) => [id, at(id)]));
+const at = (id) => byId(id, HTMLElement);
+const places = {
+  heading: at('heading'),
+  kind: at('kind'),
+  subtitle: at('subtitle'),
+  controls: at('controls'),
+  form: at('form'),
+  notes: at('notes'),
+  work: at('work'),
+  stage: at('stage'),
+  canvas: at('canvas'),
+  list: at('list'),
+  face: at('face'),
+  tools: at('tools'),
+  legend: at('legend'),
+  below: at('below'),
+  panel: at('panel'),
+  document: at('document'),
+  announcer: at('announcer'),
+  journal: byId('journal', HTMLAnchorElement),
+  tooltip: at('tooltip'),
+  theme: byId('theme', HTMLButtonElement),
+  refresh: at('refresh'),
+  footnote: at('footnote'),
+  over: at('over'),
+  minimap: byId('minimap', HTMLCanvasElement),
+};
 
 const key = createKey(sessionStore());
 const api = createApi(undefined, key.get);
 let state = parse(location.search);
 /** @type {Page|null} */
 let page = null;
+/** @type {import('./model.js').Model|null} what is drawn: the page's model with its fans folded */
+let drawn = null;
+/** @type {{view: string, follow: import('./controls.js').Control['follow']}} */
 let controls = { view: '', follow: () => {} };
 let question = 0;
 let retryTimer = 0;
 let clickTimer = 0;
-/** What the panel shows: the same is not asked for twice. */
+/** @type {{page: Page|null, id: string}} what the panel shows: the same is not asked for twice */
 let described = { page: null, id: '' };
-/** Where the keyboard stands on the canvas. */
+/** @type {import('./model.js').Position} where the keyboard stands on the canvas */
 let position = { id: '', came: null };
 
 let shades = colours();
 const graph = createGraph(places.canvas, shades, {
   onSelect: clickItem,
   onOpen: openItem,
-  onHover: (id, point) => tooltip(id && page?.model ? find(page.model, id) : undefined, point),
+  onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
   onMove: drawMinimap,
 });
 const tooltip = createTooltip(places.tooltip, places.stage);
@@ -103,7 +135,7 @@ const panel = createPanel(places.panel, {
   },
 });
 const form = formSwitch(go);
-const search = createSearch({ input: at('search'), results: at('results') }, api, {
+const search = createSearch({ input: byId('search', HTMLInputElement), results: at('results') }, api, {
   hrefOf: resultHref,
   open: (href) => {
     follow(href);
@@ -145,14 +177,17 @@ function move(to, { replace: instead = false } = {}) {
 }
 
 function arrive(from) {
-  if (page && sameQuestion(from, state)) return showState();
+  if (page && sameQuestion(from, state)) {
+    if (page.model && from.fans !== state.fans) showPicture(page.heading, page.model);
+    return showState();
+  }
   if (['view', 'node', 'plan', 'dataset', 'column', 'fromPlan', 'toPlan'].some((field) => from[field] !== state[field])) forget();
   return load();
 }
 
 /** Another subject: the old picture must not stand under the new name. */
 function forget() {
-  page = null;
+  page = drawn = null;
   panel.clear();
   replace(places.notes);
   replace(places.below);
@@ -164,7 +199,7 @@ async function load() {
   const mine = (question += 1);
   clearTimeout(retryTimer);
   begin();
-  const result = await VIEWS[state.view].load({ state, api, reload: load, announce, repaint });
+  const result = await VIEWS[state.view].load({ state, api, reload: load, announce, repaint, go });
   if (mine !== question || (!result.ok && result.stale)) return;
   if (result.ok) finish(result.data);
   else if (result.error.status === 401) askForKey(result.error);
@@ -179,8 +214,10 @@ function begin() {
     controls = { view: state.view, follow: createControls(places.controls, VIEWS[state.view].controls, go) };
   }
   controls.follow(state, page);
-  form.follow(state);
-  for (const one of document.querySelectorAll('nav a')) {
+  form.follow(state, page);
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const ways = document.querySelectorAll('nav a');
+  for (const one of ways) {
     if (one.dataset.view === state.view) one.setAttribute('aria-current', 'page');
     else one.removeAttribute('aria-current');
   }
@@ -202,11 +239,11 @@ function finish(loaded) {
   head(page.heading, page.subtitle);
   controls.follow(state, page);
   replace(places.notes, banners(page, state, { timed: VIEWS[state.view].controls.includes('at'), go }));
-  showBody();
+  showBody(page);
   setState(page.empty ? 'empty' : 'ready');
   announce(
     page.empty
-      ? page.empty.querySelector('h2').textContent
+      ? (page.empty.querySelector('h2')?.textContent ?? '')
       : `${shorten(page.heading, 120)}. ${page.subtitle}`,
   );
   showDocuments(places.journal, api);
@@ -218,6 +255,7 @@ const KINDS = {
   layers: '',
   classes: '',
   rules: '',
+  quality: '',
   declare: '',
   job: 'Job',
   plan: 'Plan',
@@ -238,56 +276,96 @@ function head(heading, subtitle) {
   document.title = `${shorten(heading, 60)} · Headwater`;
 }
 
-function showBody() {
-  const drawn = Boolean(page.model) && !page.empty;
-  document.body.dataset.form = page.document ? 'document' : drawn ? 'picture' : 'face';
-  replace(places.document, page.document?.() ?? []);
-  replace(places.below, page.below ?? []);
-  places.below.hidden = !page.below;
+/** @param {Page} shown */
+function showBody(shown) {
+  const picture = shown.empty ? null : shown.model;
+  document.body.dataset.form = shown.document ? 'document' : picture ? 'picture' : 'face';
+  replace(places.document, shown.document ? [unseenHeading(shown.heading), shown.document()] : []);
+  replace(places.below, shown.below ? [unseenHeading('In words'), shown.below] : []);
+  places.below.hidden = !shown.below;
   places.below.scrollTop = 0;
-  places.form.hidden = !drawn;
-  if (!drawn) {
-    showFace(page.empty);
+  places.form.hidden = !picture;
+  drawn = null;
+  if (!picture) {
+    showFace(shown.empty);
     panel.clear();
     return;
   }
   showFace(null);
-  graph.show(page.model);
-  list.show(page.model);
-  replace(places.legend, legend(page.model));
-  replace(places.footnote, footnote(page.reply));
-  describePicture(page.model);
-  position = { id: '', came: null };
+  replace(places.footnote, footnote(shown.reply));
+  showPicture(shown.heading, picture);
   showState();
 }
 
-function describePicture(model) {
+/**
+ * Screen readers go from heading to heading: what follows has headings of the third level.
+ * @param {string} words
+ * @returns {HTMLElement}
+ */
+function unseenHeading(words) {
+  return element('h2', { class: 'visually-hidden' }, data(shorten(words, 200)));
+}
+
+/**
+ * @param {string} heading
+ * @param {import('./model.js').Model} model
+ */
+function showPicture(heading, model) {
+  drawn = foldFans(model, { opened: state.fans, pinned: [state.selected] });
+  graph.show(drawn, state.selected);
+  list.show(drawn);
+  replace(places.legend, legend(drawn));
+  describePicture(heading, drawn);
+  described = { page: null, id: '' };
+  position = { id: '', came: null };
+}
+
+function describePicture(heading, model) {
   const { links } = tally(model);
-  const label = `${page.heading}: graph of ${formatNumber(model.boxes.size)} nodes and ${formatNumber(links)} edges. Arrow keys follow the edges, Enter opens details. The list shows the same.`;
+  const label = `${heading}: graph of ${formatNumber(model.boxes.size)} nodes and ${formatNumber(links)} edges. Arrow keys follow the edges, Enter opens details. The list shows the same.`;
   places.stage.setAttribute('aria-label', shorten(label, 400));
 }
 
 /** Selection and form: what changes without another question. */
 function showState() {
-  form.follow(state);
+  form.follow(state, page);
   const asList = state.as === 'list';
   document.body.dataset.as = state.as;
   places.list.hidden = !asList;
   for (const part of [places.canvas, places.over, places.legend, at('minimap-place')]) part.hidden = asList;
   places.stage.tabIndex = asList ? -1 : 0;
   places.stage.setAttribute('role', asList ? 'group' : 'application');
-  if (!page?.model || page.empty) return;
+  if (!page || !drawn) return;
   graph.select(state.selected);
   list.select(state.selected);
-  const item = find(page.model, state.selected);
+  const item = find(drawn, state.selected);
   document.body.dataset.selected = item ? item.id : '';
   if (described.page === page && described.id === document.body.dataset.selected) return;
   described = { page, id: document.body.dataset.selected };
-  const description = item ? page.details(item) : page.summary?.();
+  const description = item ? detailsOf(page, drawn, item) : page.summary?.();
   places.panel.hidden = !description;
   if (description) panel.show(description, Boolean(item));
   else panel.clear();
   if (item) graph.reveal(item.id, coveredWidth(), false);
+}
+
+/**
+ * The page knows nothing of what was folded.
+ * @param {Page} shown
+ * @param {import('./model.js').Model} model what is drawn of it
+ * @param {import('./model.js').Item} item
+ */
+function detailsOf({ model: whole, details }, model, item) {
+  if ('edge' in item && whole && !whole.links.has(item.id)) return describeBundle(model, item);
+  if (item.kind !== 'group' || !whole) return details?.(item);
+  return describeGroup(state, whole, item, (all) => openFan(item, all));
+}
+
+/** The keyboard goes on where the fan was opened. */
+function openFan({ node: { fold } }, all) {
+  go(opening(state, fold, all));
+  focusStage();
+  announce(`${formatNumber(drawn?.boxes.size ?? 0)} nodes are drawn.`);
 }
 
 function showFace(face) {
@@ -307,11 +385,23 @@ function fail(error) {
   setState('error');
   announce(error.message);
   if (error.status === 429) retryTimer = setTimeout(load, error.retryAfter * 1000);
+  if (error.status === 0) retryTimer = setTimeout(() => awaitServer(question), AWAY);
+}
+
+/**
+ * The face stays, and the keyboard where it is, until somebody answers.
+ * @param {number} mine
+ */
+async function awaitServer(mine) {
+  const found = await api.get('/health/ready', {}, 'away');
+  if (mine !== question || (!found.ok && found.stale)) return;
+  if (found.ok || found.error.status !== 0) load();
+  else retryTimer = setTimeout(() => awaitServer(mine), AWAY);
 }
 
 /** No picture: the view's name stands above a face. */
 function leave() {
-  page = null;
+  page = drawn = null;
   head(state.view === 'overview' ? 'Overview' : nameOf(state), '');
   replace(places.notes);
   panel.clear();
@@ -322,7 +412,7 @@ function askForKey(error) {
   showFace(keyFace(error, { refused: key.get() !== '', submit: useKey }));
   setState('locked');
   announce(error.message);
-  places.face.querySelector('input').focus();
+  focusFirst(places.face, 'input');
 }
 
 function useKey(text) {
@@ -366,8 +456,11 @@ function clickItem(id) {
 
 function openItem(id) {
   clearTimeout(clickTimer);
-  const href = page?.hrefOf?.(find(page.model, id));
-  if (href) follow(href);
+  const item = drawn && findNode(drawn, id);
+  if (!item) return undefined;
+  if (item.kind === 'group') return openFan(item, false);
+  const href = page?.hrefOf?.(item);
+  return href ? follow(href) : undefined;
 }
 
 function openDetails(id) {
@@ -382,7 +475,7 @@ function focusStage() {
 }
 
 function pressStage(event) {
-  if (event.target !== places.stage || !page?.model || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target !== places.stage || !drawn || event.ctrlKey || event.metaKey || event.altKey) return;
   const keys = {
     '+': () => graph.zoom(1.25),
     '=': () => graph.zoom(1.25),
@@ -392,22 +485,21 @@ function pressStage(event) {
   };
   if (event.key === 'Enter') (event.shiftKey ? openItem : openDetails)(state.selected);
   else if (keys[event.key]) keys[event.key]();
-  else if (!walk(event.key)) return;
+  else if (!walk(drawn, event.key)) return;
   event.preventDefault();
 }
 
 /** One step of the keyboard over the canvas. */
-function walk(key) {
+function walk(model, key) {
   if (!/^(Arrow|Page|Home$|End$)/.test(key)) return false;
   const { selected } = state;
   const from = position.id === selected ? position : { id: selected, came: null };
-  const onNode = page.model.boxes.has(selected) || page.model.rows.has(selected);
-  const to = onNode ? step(page.model, from, key) : first();
+  const to = findNode(model, selected) ? step(model, from, key) : first(model);
   if (!to) return false;
   go({ selected: to.id }, { replace: true });
   position = to;
   graph.reveal(to.id, coveredWidth(), true);
-  announce(announcement(page.model, to));
+  announce(announcement(model, to));
   return true;
 }
 
@@ -417,19 +509,21 @@ function coveredWidth() {
   return covers ? places.panel.offsetWidth : 0;
 }
 
-function first() {
-  const id = page.model.focus || page.model.order[0];
+function first(model) {
+  const id = model.focus || model.order[0];
   return id ? { id, came: null } : null;
 }
 
 function drawMinimap(seen) {
-  if (page?.model) minimap.draw(page.model, shades, seen);
+  if (drawn) minimap.draw(drawn, shades, seen);
 }
 
 async function saveImage() {
+  if (!page) return;
+  const { heading } = page;
   const blob = await graph.toImage();
   const name =
-    shorten(page.heading, 60)
+    shorten(heading, 60)
       .replace(/[^\p{L}\p{N}._-]+/gu, '-')
       .replace(/^-+|-+$/g, '') || 'lineage';
   download(blob, `${name}.png`);
@@ -448,7 +542,7 @@ function click(event) {
   const target = event.target instanceof Element ? event.target.closest('a[data-internal]') : null;
   const plainClick =
     event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!target || !plainClick || event.defaultPrevented) return;
+  if (!(target instanceof HTMLAnchorElement) || !plainClick || event.defaultPrevented) return;
   event.preventDefault();
   follow(target.href);
   if (places.panel.contains(target) || places.below.contains(target))
@@ -464,6 +558,11 @@ function shortcut(event) {
 }
 
 document.addEventListener('click', click);
+at('skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  if (drawn) focusStage();
+  else at('work').focus();
+});
 document.addEventListener('keydown', shortcut);
 places.stage.addEventListener('keydown', pressStage);
 places.refresh.addEventListener('click', () => load());

@@ -21,12 +21,12 @@ export function createMinimap(canvas, moveTo) {
    */
   function draw(model, palette, seen) {
     const around = bounds(model);
+    const context = canvas.getContext('2d');
     canvas.hidden = !around || contains(seen, around);
-    if (canvas.hidden) return;
+    if (!around || !context || canvas.hidden) return;
     view = fitted(around);
     const ratio = window.devicePixelRatio || 1;
     [canvas.width, canvas.height] = [SIZE.width * ratio, SIZE.height * ratio];
-    const context = canvas.getContext('2d');
     context.scale(ratio, ratio);
     for (const box of model.boxes.values()) {
       context.fillStyle = box.failed ? palette.failed : (palette[box.kind] ?? palette.operation);

@@ -8,7 +8,7 @@ import { SIZES, place } from './layout.js';
 /**
  * @typedef {object} Box  a table, a job or an operation
  * @property {string} id
- * @property {'dataset'|'job'|'operation'} kind
+ * @property {'dataset'|'job'|'operation'|'group'} kind
  * @property {string} label
  * @property {string} detail   the second line: URI, namespace, expression
  * @property {number} x        centre
@@ -41,7 +41,7 @@ import { SIZES, place } from './layout.js';
  * @property {string} id
  * @property {string} from
  * @property {string} to
- * @property {string} kind    feeds, DIRECT or INDIRECT
+ * @property {'feeds'|'DIRECT'|'INDIRECT'} kind
  * @property {'forward'|'back'|'beside'} way  to the right, to the left, or between boxes above each other
  * @property {number} parallel  its number among the links of the same two ends
  * @property {''|'added'|'removed'|'changed'} change  in a comparison
@@ -60,6 +60,13 @@ import { SIZES, place } from './layout.js';
  * @property {Array<{label: string, colour: string, top: number, bottom: number}>} [lanes]
  */
 
+/** @typedef {Box|Row|Link} Item */
+
+/** @typedef {'upstream'|'downstream'} Direction */
+
+/** @type {readonly Direction[]} */
+export const DIRECTIONS = Object.freeze(['upstream', 'downstream']);
+
 const TITLE = SIZES.dataset.height;
 
 /** How a change is told: by a sign and a word, never by its colour (a name in the palette) alone. */
@@ -70,13 +77,15 @@ export const CHANGES = Object.freeze({
 });
 
 /**
- * @param {{nodes?: object[], edges?: object[], focus?: string}} reply a graph reply (docs/http.md)
+ * @param {{nodes?: object[], edges?: object[], focus?: string, layers?: object[], lanes?: object[]}} reply
+ *   a graph reply (docs/http.md)
  * @param {string} [asked] the reference or id that was asked about
  * @returns {Model}
  */
 export function toModel(reply, asked = '') {
   const nodes = unique(reply.nodes ?? []);
   const layers = new Map((reply.layers ?? []).map((layer) => [layer.name, layer]));
+  /** @type {Map<string, Box>} */
   const boxes = new Map();
   for (const node of nodes)
     if (node.kind !== 'column') boxes.set(node.id, { ...toBox(node), layer: layers.get(node.layer) ?? null });
@@ -122,6 +131,7 @@ function unique(nodes) {
   return [...seen.values()];
 }
 
+/** @returns {Box} */
 function toBox(node) {
   const kind = node.kind === 'job' ? 'job' : 'dataset';
   return {
@@ -147,6 +157,7 @@ function jobDetail(node) {
   return node.shared ? `${node.namespace} · shared name` : node.namespace;
 }
 
+/** @returns {Box} */
 function operationBox(operation) {
   const tables = (operation.datasets ?? []).map((dataset) => dataset.label || dataset.uri).join(', ');
   const label = operation.label || tables || operation.name || operation.kind;
@@ -221,6 +232,7 @@ function arrange(box) {
   box.height = TITLE + box.rows.length * SIZES.row + SIZES.rowPadding;
 }
 
+/** @returns {Map<string, Link>} */
 function toLinks(edges, boxes, rows) {
   const links = new Map();
   const pairs = new Map();
@@ -267,7 +279,15 @@ function decode(text) {
   }
 }
 
-function finish(boxes, rows, links, focus) {
+/**
+ * A model of these parts: every link its way, every box its neighbours.
+ * @param {Map<string, Box>} boxes
+ * @param {Map<string, Row>} rows
+ * @param {Map<string, Link>} links
+ * @param {string} focus
+ * @returns {Model}
+ */
+export function finish(boxes, rows, links, focus) {
   const home = (id) => rows.get(id)?.box ?? id;
   settle(
     boxes,
@@ -332,17 +352,53 @@ function sortByPlace(model) {
  * The box, row or link with this id.
  * @param {Model} model
  * @param {string} id
- * @returns {Box|Row|Link|undefined}
+ * @returns {Item|undefined}
  */
 export function find(model, id) {
-  return model.boxes.get(id) ?? model.rows.get(id) ?? model.links.get(id);
+  return findNode(model, id) ?? model.links.get(id);
+}
+
+/**
+ * The box or row with this id.
+ * @param {Model} model
+ * @param {string} id
+ * @returns {Box|Row|undefined}
+ */
+export function findNode(model, id) {
+  return model.boxes.get(id) ?? model.rows.get(id);
+}
+
+/**
+ * The box or row with an id that the model itself has named: an end of a link, a place in its order.
+ * @param {Model} model
+ * @param {string} id
+ * @returns {Box|Row}
+ * @throws {RangeError} there is neither
+ */
+export function nodeOf(model, id) {
+  const node = findNode(model, id);
+  if (!node) throw new RangeError(`${id} is not in this picture`);
+  return node;
+}
+
+/**
+ * The table of a column.
+ * @param {Model} model
+ * @param {Row} row
+ * @returns {Box}
+ * @throws {RangeError} it is not there
+ */
+export function homeOf(model, row) {
+  const home = model.boxes.get(row.box);
+  if (!home) throw new RangeError(`${row.box} is not in this picture`);
+  return home;
 }
 
 /**
  * The ids on the other ends of the links, each once.
  * @param {Model} model
  * @param {string} id
- * @param {'upstream'|'downstream'} direction
+ * @param {Direction} direction
  * @returns {string[]}
  */
 export function next(model, id, direction) {
@@ -361,8 +417,9 @@ export function neighbourhood(model, id) {
   const link = model.links.get(id);
   if (link) return light(model, lit, link);
   lit.add(id);
-  if (model.rows.has(id)) lit.add(model.rows.get(id).box);
-  const parts = [id, ...(model.boxes.get(id)?.rows ?? []).map((row) => row.id)];
+  const row = model.rows.get(id);
+  if (row) lit.add(row.box);
+  const parts = [id, ...(model.boxes.get(id)?.rows ?? []).map((one) => one.id)];
   for (const part of parts) {
     lit.add(part);
     for (const near of [...(model.outgoing.get(part) ?? []), ...(model.incoming.get(part) ?? [])])
@@ -390,15 +447,18 @@ function light(model, lit, link) {
  */
 export function trace(model, id) {
   const lit = new Set([id]);
-  if (model.rows.has(id)) lit.add(model.rows.get(id).box);
-  for (const [links, end] of [
+  const row = model.rows.get(id);
+  if (row) lit.add(row.box);
+  /** @type {Array<[Map<string, Link[]>, 'from'|'to']>} */
+  const ways = [
     [model.outgoing, 'to'],
     [model.incoming, 'from'],
-  ]) {
+  ];
+  for (const [links, end] of ways) {
     const seen = new Set([id]);
     const open = [id];
-    while (open.length > 0) {
-      for (const link of links.get(open.pop()) ?? []) {
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      for (const link of links.get(at) ?? []) {
         light(model, lit, link);
         if (!seen.has(link[end])) {
           seen.add(link[end]);
@@ -424,7 +484,7 @@ export function emphasis(model, id) {
 /**
  * @typedef {object} Position  where the keyboard stands, and the link along which it came
  * @property {string} id
- * @property {{from: string, direction: 'upstream'|'downstream'}|null} came
+ * @property {{from: string, direction: Direction}|null} came
  */
 
 /**
@@ -577,6 +637,7 @@ export function linkStyle(link, palette, lit) {
  * @returns {{nodes: object[], edges: object[]}}
  */
 export function toItems(model, palette, lit) {
+  /** @type {object[]} */
   const nodes = [...model.boxes.values()].map((box) => ({
     id: `box:${box.id}`,
     x: box.x,

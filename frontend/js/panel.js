@@ -2,7 +2,7 @@
  * The side panel: what is known of the selected item. A frame with a heading; the content comes from
  * a description. Everything is text.
  */
-import { button, data, element, icon, replace } from './dom.js';
+import { button, data, element, focusFirst, icon, replace } from './dom.js';
 import { formatNumber } from './format.js';
 
 /**
@@ -11,7 +11,7 @@ import { formatNumber } from './format.js';
  * @property {string} tone     dataset, job, column, operation or plain: the colour of the word
  * @property {string} title
  * @property {string} [detail] the full URI or reference, with a button that copies it
- * @property {Array} body      elements
+ * @property {import('./dom.js').Child[]} body
  */
 
 /**
@@ -19,6 +19,8 @@ import { formatNumber } from './format.js';
  * @param {{onClose: () => void}} listener
  */
 export function createPanel(container, listener) {
+  let closes = false;
+
   function show(description, closable) {
     const heading = element(
       'h2',
@@ -47,12 +49,20 @@ export function createPanel(container, listener) {
       element('div', { class: 'panel-body' }, description.body),
     );
     container.scrollTop = 0;
+    closes = closable;
   }
+
+  container.addEventListener('keydown', (event) => {
+    const writing = event.target instanceof Element && event.target.closest('input, textarea, select');
+    if (event.key !== 'Escape' || writing || !closes) return;
+    event.preventDefault();
+    listener.onClose();
+  });
 
   return {
     show,
     clear: () => replace(container),
-    focus: () => container.querySelector('#panel-title')?.focus(),
+    focus: () => focusFirst(container, '#panel-title'),
   };
 }
 
@@ -74,7 +84,7 @@ async function copyText(copy, text) {
 /**
  * A part of the panel with its own heading.
  * @param {string} heading
- * @param {...unknown} children
+ * @param {...import('./dom.js').Child} children
  * @returns {HTMLElement}
  */
 export function section(heading, ...children) {
@@ -83,7 +93,7 @@ export function section(heading, ...children) {
 
 /**
  * Names and values; what is empty is left out.
- * @param {Array<[string, unknown]>} pairs
+ * @param {Array<[string, import('./dom.js').Child]>} pairs
  * @returns {HTMLElement|null}
  */
 export function facts(pairs) {
@@ -102,9 +112,9 @@ export function facts(pairs) {
  * `a, b and 3 more`; without a limit all of them.
  * @template T
  * @param {T[]} items
- * @param {(item: T) => unknown} draw called for those that are shown
+ * @param {(item: T) => import('./dom.js').Child} draw called for those that are shown
  * @param {number} [most]
- * @returns {Array}
+ * @returns {import('./dom.js').Child[]}
  */
 export function separated(items, draw, most = items.length) {
   const parts = items.slice(0, most).flatMap((item, place) => (place === 0 ? [draw(item)] : [', ', draw(item)]));
@@ -115,7 +125,7 @@ export function separated(items, draw, most = items.length) {
 /**
  * A part that arrives later; it says so, and says when it does not come.
  * @param {Promise<import('./api.js').Result>} coming
- * @param {(data: any) => unknown} draw
+ * @param {(data: any) => import('./dom.js').Child} draw
  * @returns {HTMLElement}
  */
 export function later(coming, draw) {
@@ -137,8 +147,8 @@ export function later(coming, draw) {
  * A table with a caption for screen readers, scrolling sideways on its own.
  * @param {string} caption
  * @param {string[]} headings
- * @param {unknown[][]} rows
- * @param {Record<string, unknown>} [attributes]
+ * @param {import('./dom.js').Child[][]} rows
+ * @param {import('./dom.js').Attributes} [attributes]
  * @returns {HTMLElement}
  */
 export function table(caption, headings, rows, attributes = {}) {
@@ -155,7 +165,7 @@ export function table(caption, headings, rows, attributes = {}) {
         element(
           'tr',
           {},
-          headings.map((heading) => element('th', { scope: 'col' }, heading)),
+          headings.map((heading) => (heading ? element('th', { scope: 'col' }, heading) : element('td'))),
         ),
       ),
       element(

@@ -138,9 +138,10 @@ export function createSearch({ input, results }, api, listener) {
   });
   input.addEventListener('keydown', press);
   input.addEventListener('focus', () => options.length > 0 && input.value.trim() && open());
-  input.closest('form').addEventListener('submit', (event) => event.preventDefault());
+  const form = input.closest('form');
+  form?.addEventListener('submit', (event) => event.preventDefault());
   document.addEventListener('pointerdown', (event) => {
-    if (!input.closest('form').contains(event.target)) close();
+    if (!(event.target instanceof Node && form?.contains(event.target))) close();
   });
   return { focus: () => input.select() };
 }

@@ -37,6 +37,7 @@ export function paint(context, box, look) {
   const colours = coloursOf(box, look.palette);
   context.globalAlpha = look.lit === null || look.lit.has(box.id) ? 1 : FADED;
   context.textBaseline = 'middle';
+  if (box.kind === 'group') paintPile(context, frame, colours, look.palette);
   paintHalo(context, box, frame, look);
   paintFrame(context, box, frame, colours, look);
   paintTitle(context, box, frame, colours, look);
@@ -47,6 +48,20 @@ export function paint(context, box, look) {
   if (box.node.quality) paintQuality(context, box, frame, look.palette);
   if (look.scale >= ROWS) paintTags(context, box.node.classifications, frame, look.palette);
   context.globalAlpha = 1;
+}
+
+/** A folded fan is a pile of cards. */
+function paintPile(context, frame, colours, { canvas }) {
+  for (const off of [8, 4]) {
+    outline(context, { ...frame, x: frame.x + off, y: frame.y + off }, 7);
+    context.fillStyle = canvas;
+    context.fill();
+    context.fillStyle = colours.fill;
+    context.fill();
+    context.strokeStyle = colours.edge;
+    context.lineWidth = 1;
+    context.stroke();
+  }
 }
 
 /**
@@ -72,6 +87,8 @@ export function paintLane(context, { label, colour, top, bottom }, { left, right
 }
 
 function coloursOf(box, palette) {
+  if (box.kind === 'group')
+    return { edge: palette.operation, fill: palette.operationSoft, mark: palette.operation };
   if (box.kind === 'job')
     return {
       edge: box.failed ? palette.failed : palette.job,
@@ -113,7 +130,7 @@ function paintFrame(context, box, frame, colours, { palette }) {
   context.fill();
   context.fillStyle = colours.fill;
   context.fill();
-  if (box.kind !== 'job') paintBand(context, box, frame, colours, palette);
+  if (box.kind !== 'job' && box.kind !== 'group') paintBand(context, box, frame, colours, palette);
   outline(context, frame, radiusOf(box));
   context.strokeStyle = colours.edge;
   context.lineWidth = box.failed ? 2 : 1.3;
@@ -148,6 +165,7 @@ function paintNearTitle(context, box, frame, colours, look) {
   const left = frame.x + 15 + mark;
   const width = frame.width - 26 - mark;
   if (mark > 0 && box.kind === 'dataset') paintTableMark(context, frame.x + 15, middle, colours.mark);
+  if (mark > 0 && box.kind === 'group') paintPlus(context, frame.x + 15, middle, colours.mark);
   if (mark > 0 && box.kind === 'job') paintJobMark(context, frame.x + 15, middle, colours.mark);
   write(
     context,
@@ -260,6 +278,17 @@ function paintJobMark(context, x, y, colour) {
   context.lineTo(x + 2, y + 7);
   context.closePath();
   context.fill();
+}
+
+function paintPlus(context, x, y, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.moveTo(x + 1, y);
+  context.lineTo(x + 13, y);
+  context.moveTo(x + 7, y - 6);
+  context.lineTo(x + 7, y + 6);
+  context.stroke();
 }
 
 function paintRow(context, row, frame, look) {
@@ -424,6 +453,16 @@ function paintTagMark(context, x, y, palette) {
 /** Fitted texts by font, width and text: measuring is the dear part of painting. */
 const fitted = new Map();
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {string} font
+ * @param {string} colour
+ * @param {'start'|'end'} [cut]
+ */
 function write(context, text, x, y, width, font, colour, cut = 'end') {
   if (!text || width <= 0) return;
   context.font = font;

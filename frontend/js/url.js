@@ -23,23 +23,42 @@
  * @property {boolean} ends       of chains between columns the ends alone
  * @property {string} from        the earlier time of a comparison, spelled as `at`
  * @property {string} to          the later one; empty means now
+ * @property {string} fromRun     a run of the job, to be compared with another
+ * @property {string} toRun       the other
+ * @property {string} fromExecution  the earlier execution of a comparison
+ * @property {string} toExecution    the later one
  * @property {string} fromPlan    the earlier plan of a comparison
  * @property {string} toPlan      the later one
  * @property {string} at          ISO time or epoch milliseconds; empty means now
  * @property {number|null} limit  most nodes asked for; null: the server's default
+ * @property {string} facet       name of a run facet: what a new quality rule is to read
+ * @property {string} runs        ids of runs that are picked for a comparison, by commas
  * @property {string} state       filter of the journal view
  * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
+ * @property {string} fans        how many of a fan are drawn (fans.js)
  * @property {string} selected    id of the selected node or edge
  * @property {'graph'|'list'} as  the picture or its accessible list
  */
 
 /** What each view keeps in its links, in the order in which it is written. */
 const FIELDS = Object.freeze({
-  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'selected', 'as'],
-  job: ['node', 'at', 'limit', 'selected', 'as'],
+  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'fans', 'selected', 'as'],
+  job: ['node', 'at', 'limit', 'runs', 'fans', 'selected', 'as'],
   plan: ['plan', 'selected', 'as'],
   run: ['run', 'at'],
-  lineage: ['node', 'direction', 'depth', 'columns', 'indirect', 'group', 'at', 'limit', 'selected', 'as'],
+  lineage: [
+    'node',
+    'direction',
+    'depth',
+    'columns',
+    'indirect',
+    'group',
+    'at',
+    'limit',
+    'fans',
+    'selected',
+    'as',
+  ],
   columns: [
     'dataset',
     'column',
@@ -50,6 +69,7 @@ const FIELDS = Object.freeze({
     'ends',
     'at',
     'limit',
+    'fans',
     'selected',
     'as',
   ],
@@ -58,8 +78,25 @@ const FIELDS = Object.freeze({
   layers: [],
   classes: ['classification', 'at', 'limit'],
   rules: [],
+  quality: ['facet'],
   declare: ['node'],
-  diff: ['node', 'from', 'to', 'direction', 'depth', 'columns', 'indirect', 'limit', 'selected', 'as'],
+  diff: [
+    'node',
+    'from',
+    'to',
+    'fromRun',
+    'toRun',
+    'fromExecution',
+    'toExecution',
+    'direction',
+    'depth',
+    'columns',
+    'indirect',
+    'limit',
+    'fans',
+    'selected',
+    'as',
+  ],
   plans: ['fromPlan', 'toPlan', 'selected', 'as'],
 });
 
@@ -92,11 +129,18 @@ const DEFAULTS = Object.freeze({
   at: '',
   from: '',
   to: '',
+  fromRun: '',
+  toRun: '',
+  fromExecution: '',
+  toExecution: '',
   fromPlan: '',
   toPlan: '',
   limit: null,
   state: 'failed',
   change: '',
+  facet: '',
+  runs: '',
+  fans: '',
   selected: '',
   as: 'graph',
 });
@@ -197,13 +241,16 @@ export function depthOf(state) {
 }
 
 /**
- * Whether two states need the same replies: they differ at most in what is selected and in form.
+ * Whether two states need the same replies: they differ at most in what is selected, picked or folded, and
+ * in form.
  * @param {State} one
  * @param {State} other
  * @returns {boolean}
  */
 export function sameQuestion(one, other) {
-  return write({ ...one, selected: '', as: 'graph' }) === write({ ...other, selected: '', as: 'graph' });
+  /** @type {Partial<State>} */
+  const looks = { selected: '', as: 'graph', runs: '', fans: '' };
+  return write({ ...one, ...looks }) === write({ ...other, ...looks });
 }
 
 /**

@@ -203,6 +203,10 @@ DECLARED = {
 }  # fmt: skip
 
 
+def _quality_rules(scenario: Scenario, query: Query) -> Reply:
+    return Reply(200, {"items": [], "total": 0})
+
+
 def _declarations(scenario: Scenario, query: Query) -> Reply:
     declared = scenario.name == "declared"
     items = [DECLARED, {**DECLARED, "author": "bob", "removable": False}] if declared else []
@@ -299,6 +303,8 @@ def _impact(scenario: Scenario, query: Query) -> Reply:
         body |= {"items": [], "total": 0}
     if scenario.name == "partial":
         body["partial"] = {"reason": "nodes", "limit": int(query.get("limit", 1000))}
+    if scenario.name == "declared":
+        body["items"][0]["declared"] = True
     if scenario.name == "hostile":
         for item in body["items"]:
             item["label"] = item["uri"] = "<img src=x onerror=alert(1)>\u202e"
@@ -379,6 +385,8 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
     "/classifications": _classes,
     "/classifications/*/columns": _class_columns,
     "/declarations": _declarations,
+    "/quality-rules": _quality_rules,
+    "/health/ready": lambda _scenario, _query: Reply(200, {"status": "ready"}),
     "/journal": _journal,
 }
 
@@ -431,6 +439,8 @@ _KNOWN: dict[str, set[str]] = {
     "/classifications": set(),
     "/classifications/*/columns": {"propagate", "at", "limit"},
     "/declarations": {"node", "limit", "cursor"},
+    "/quality-rules": set(),
+    "/health/ready": set(),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -232,6 +233,22 @@ def test_arrow_keys_follow_edges_over_the_canvas_and_say_where_they_are(page: Pa
     assert "selected" not in state_of(page)
 
 
+def test_shift_and_enter_lead_on_from_a_node_and_from_nothing_else(page: Page) -> None:
+    stage = page.get_by_test_id("stage")
+    for selected in ("", fixture("lineage")["edges"][0]["id"]):
+        page.goto(f"{LINEAGE}&selected={selected}")
+        wait_for(page)
+        before = page.url
+        stage.focus()
+        page.keyboard.press("Shift+Enter")
+        assert page.url == before
+    page.goto(f"{LINEAGE}&selected={node('employee-agg')['id']}")
+    wait_for(page)
+    stage.focus()
+    page.keyboard.press("Shift+Enter")
+    assert state_of(page)["node"] == node("employee-agg")["id"]
+
+
 def test_the_keyboard_goes_on_from_what_the_link_selects(page: Page) -> None:
     page.goto(f"/?selected={node('employee-agg')['id']}")
     wait_for(page)
@@ -297,11 +314,62 @@ def test_focus_can_be_seen_and_the_first_tab_stop_skips_the_header(page: Page) -
     page.goto("/")
     wait_for(page)
     page.keyboard.press("Tab")
-    skip = page.get_by_role("link", name="Skip to the picture")
+    skip = page.get_by_role("link", name="Skip to the content")
     expect(skip).to_be_focused()
     assert skip.evaluate("(one) => getComputedStyle(one).outlineStyle") == "solid"
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("stage")).to_be_focused()
+
+
+def test_a_link_that_names_nothing_says_it_once_and_leads_on(page: Page) -> None:
+    page.goto("/?view=lineage&node=dataset:nosuch")
+    wait_for(page, "error")
+    face = page.get_by_test_id("face-error")
+    expect(face.get_by_text("nosuch")).to_have_count(1)
+    face.get_by_role("link", name="Go to the overview").click()
+    wait_for(page)
+    expect(page.get_by_test_id("heading")).to_have_text("Overview")
+
+
+@pytest.mark.parametrize("address", ["/", JOB, PLAN, LINEAGE, "/?view=layers", "/?view=rules"])
+def test_headings_go_down_level_by_level(page: Page, address: str) -> None:
+    page.goto(address)
+    wait_for(page)
+    levels = page.evaluate(
+        "() => [...document.querySelectorAll('h1, h2, h3, h4')]"
+        ".filter((one) => one.getClientRects().length > 0).map((one) => Number(one.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels)), levels
+
+
+def test_where_there_is_no_picture_the_first_tab_stop_leads_to_the_content(page: Page) -> None:
+    page.goto("/?view=layers")
+    wait_for(page)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+
+
+def test_escape_in_the_panel_closes_it_and_goes_back_to_the_picture(page: Page) -> None:
+    page.goto(f"/?view=overview&selected={node('attendance')['id']}")
+    wait_for(page)
+    page.get_by_test_id("stage").press("Enter")
+    expect(page.get_by_test_id("panel-title")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("panel")).to_be_hidden()
+    expect(page.get_by_test_id("stage")).to_be_focused()
+
+
+def test_a_server_that_was_away_is_noticed_without_a_press(page: Page) -> None:
+    page.goto("/")
+    wait_for(page)
+    page.context.set_offline(True)
+    page.get_by_test_id("refresh").click()
+    wait_for(page, "error")
+    expect(page.get_by_test_id("face-error")).to_contain_text("comes back by itself")
+    page.context.set_offline(False)
+    wait_for(page)
 
 
 # --- search ------------------------------------------------------------------------------------

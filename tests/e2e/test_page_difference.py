@@ -136,6 +136,9 @@ def test_a_job_whose_last_run_failed_says_what_changed_upstream(page: Page) -> N
         place.get_by_test_id("upstream-look").click()
     first = place.get_by_test_id("causes").get_by_role("listitem").first
     expect(first).to_contain_text("job report runs another plan")
+    both = place.get_by_role("link", name="Compare the lineage of both times").get_attribute("href")
+    assert both is not None
+    assert "undefined" not in both
     first.get_by_role("link", name="Compare the plans").click()
     wait_for(page)
     assert state_of(page)["view"] == "plans"

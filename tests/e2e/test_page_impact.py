@@ -47,6 +47,21 @@ def test_everything_downstream_is_a_row(page: Page, api: FakeApi) -> None:
     assert asked(api, "/graph/impact") == [{"node": "ds_1", "columns": "true"}]
 
 
+def test_a_row_that_rests_on_a_declaration_says_so_and_is_found_by_it(
+    page: Page, api: FakeApi
+) -> None:
+    api.play("declared")
+    opened(page, TABLE)
+    expect(rows(page).locator(".chip.declared")).to_have_count(1)
+    page.get_by_test_id("impact-filter").fill("declared")
+    expect(rows(page)).to_have_count(1)
+
+
+def test_columns_are_asked_for_of_a_job_too(page: Page, api: FakeApi) -> None:
+    opened(page, "/?view=impact&node=job_1&columns=true")
+    assert asked(api, "/graph/impact") == [{"node": "job_1", "columns": "true"}]
+
+
 def test_a_heading_sorts_up_down_and_back(page: Page) -> None:
     opened(page, TABLE)
     as_told = names(page)

@@ -51,19 +51,24 @@ test('every import leads to a file or to the one vendored name', () => {
 });
 
 test('every element that main.js asks for is on the page', () => {
-  const main = read('js/main.js');
-  const list = main.slice(main.indexOf('const PLACES'), main.indexOf('const places'));
-  const named = [...list.matchAll(/'([^']+)'/g)].flatMap(([, words]) => words.trim().split(' '));
-  const asked = [...named, ...[...main.matchAll(/\bat\('([a-z-]+)'\)/g)].map(([, id]) => id)];
+  const asked = [...read('js/main.js').matchAll(/\b(?:at|byId)\('([a-z-]+)'/g)].map(([, id]) => id);
   assert.ok(asked.length > 20);
   for (const id of asked) assert.match(page, new RegExp(`id="${id}"`), id);
 });
 
-test('the lock file pins vis-network, with checksums and without the address of a registry', () => {
+test('the types of every script are checked: none is left out', () => {
+  for (const path of scripts) assert.doesNotMatch(read(path), /@ts-(nocheck|ignore|expect-error)/, path);
+});
+
+test('the lock file pins what is asked for, with checksums and without the address of a registry', () => {
   const lock = read('package-lock.json');
   const { packages } = JSON.parse(lock);
-  const { dependencies } = JSON.parse(read('package.json'));
-  assert.equal(packages['node_modules/vis-network'].version, dependencies['vis-network']);
+  const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+  for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+    assert.match(version, /^\d+\.\d+\.\d+$/, name);
+    assert.equal(packages[`node_modules/${name}`].version, version);
+  }
+  assert.deepEqual(Object.keys(dependencies), ['vis-network']);
   for (const [name, entry] of Object.entries(packages)) {
     assert.equal(entry.resolved, undefined, name);
     if (name) assert.match(entry.integrity, /^sha512-/, name);

@@ -121,3 +121,22 @@ test('a time that cannot be read is no time', () => {
   assert.equal(fromLocalInput('tomorrow'), '');
   assert.equal(toLocalInput('tomorrow'), '');
 });
+
+test('what is folded, ticked or selected is in the link and asks no question', () => {
+  const state = parse('?view=job&node=job_1');
+  const other = change(state, { fans: 'd.ds_1.36', runs: 'run_1,run_2', selected: 'ds_1', as: 'list' });
+  assert.ok(sameQuestion(state, other));
+  assert.equal(write(parse(write(other).slice(1))), write(other));
+  assert.ok(!sameQuestion(state, change(state, { at: '1' })));
+});
+
+test('a comparison of runs or executions is a link', () => {
+  for (const one of [
+    { node: 'job_1', fromRun: 'run_1', toRun: 'run_2' },
+    { fromExecution: 'ex_1', toExecution: 'ex_2', columns: true },
+  ]) {
+    const address = write({ view: 'diff', ...one });
+    const read = parse(address.slice(1));
+    for (const [name, value] of Object.entries(one)) assert.equal(read[name], value);
+  }
+});

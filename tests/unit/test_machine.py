@@ -97,7 +97,8 @@ def test_only_what_a_purpose_needs_is_looked_at() -> None:
 
     assert names("serve") == ["Python", "Java", "Node"]
     assert names("demo") == ["Python", "Java"]
-    assert names("check") == ["Python"]
+    assert names("check") == ["Python", "Node"]
+    assert names("fuzz") == ["Python"]
     assert names("test") == ["Python", "Java", "Node", "Chromium"]
     assert names("test", ARGS='-m "not browser"') == ["Python", "Java", "Node"]
 

@@ -66,6 +66,19 @@ def test_run_does_not_need_pyspark() -> None:
     assert "development.txt" not in recipe
 
 
+def test_run_installs_the_page_without_the_tools_of_development() -> None:
+    recipe = make("--dry-run", "--always-make", "run").stdout
+    [install] = re.findall(r"^npm ci .*$", recipe, re.MULTILINE)
+    assert "--omit=dev" in install
+
+
+def test_check_holds_the_types_of_the_page() -> None:
+    recipe = make("--dry-run", "--always-make", "check").stdout
+    installs = re.findall(r"^npm ci .*$", recipe, re.MULTILINE)
+    assert "--include=dev" in installs[-1]
+    assert "run check" in recipe[recipe.index(installs[-1]) :]
+
+
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
     """The only line beside make's own."""
     assert done.returncode != 0

@@ -5,7 +5,7 @@ import { columnCell, datasetReference, describe, howChip, jobById } from '../det
 import { element } from '../dom.js';
 import { emptyFace } from '../faces.js';
 import { count, plain, shorten } from '../format.js';
-import { find, tally, toModel } from '../model.js';
+import { findNode, homeOf, tally, toModel } from '../model.js';
 import { expression, section, table } from '../panel.js';
 import { depthOf, link, write } from '../url.js';
 
@@ -61,8 +61,8 @@ function page(context, asked, reply) {
   const { state } = context;
   const model = toModel(reply);
   model.focus = reply.focus ?? focusOf(model, asked);
-  const focus = find(model, model.focus);
-  const home = focus?.box ? model.boxes.get(focus.box) : focus;
+  const focus = findNode(model, model.focus);
+  const home = focus?.kind === 'column' ? homeOf(model, focus) : focus;
   const named = asked.column
     ? `${shorten(home?.label ?? plain(asked.dataset), 80)}.${asked.column}`
     : `Columns of ${home?.label ?? plain(asked.dataset)}`;

@@ -3,7 +3,8 @@
  */
 import { field } from '../classifications.js';
 import { emptyDraft, fieldErrors, missing, referenceOf, toBody } from '../declaration.js';
-import { button, data, element, icon, replace, time } from '../dom.js';
+import { button, data, element, focusFirst, icon, replace, time } from '../dom.js';
+import { errorPlace, showErrors } from '../forms.js';
 import { count, shorten } from '../format.js';
 import { datasetLink } from '../links.js';
 import { table } from '../panel.js';
@@ -15,7 +16,7 @@ export const declare = {
   controls: [],
 
   /**
-   * @param {import('../details.js').Context & {reload: () => void, announce: (text: string) => void}} context
+   * @param {import('../details.js').Context} context
    * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
@@ -142,13 +143,13 @@ function editor(context, target) {
   function addColumn() {
     draft.columns.push({ source: referenceOf(draft.sources[0]), from: '', to: '' });
     drawColumns();
-    places.columns.querySelector('.mapping:last-of-type input').focus();
+    focusFirst(places.columns, '.mapping:last-of-type input');
   }
 
   function removeColumn(one) {
     draft.columns = draft.columns.filter((other) => other !== one);
     drawColumns();
-    places.columns.querySelector('button').focus();
+    focusFirst(places.columns, 'button');
   }
 
   async function submit(event) {
@@ -169,7 +170,7 @@ function editor(context, target) {
     const placed = Object.keys(errors).length > 0;
     const trouble = element('p', { class: 'note failed' }, icon('warning'), data(message));
     replace(places.said, placed ? null : trouble);
-    form.querySelector('[aria-invalid="true"]')?.focus();
+    focusFirst(form, '[aria-invalid="true"]');
   }
 
   const form = element(
@@ -204,19 +205,7 @@ function told(words, id, placeholder, maxlength) {
 }
 
 function error(name, id = `declare-${name}`) {
-  const names = { 'data-field': name, 'data-testid': `error-${name}` };
-  return element('p', { class: 'field-error', id: `${id}-error`, ...names });
-}
-
-/** Words below each field that is wrong; the others are cleared. */
-function showErrors(form, errors) {
-  for (const place of form.querySelectorAll('.field-error')) {
-    const words = errors[place.dataset.field] ?? '';
-    replace(place, words ? data(words) : null);
-    const input = form.querySelector(`[aria-describedby~="${place.id}"]`);
-    if (words) input?.setAttribute('aria-invalid', 'true');
-    else input?.removeAttribute('aria-invalid');
-  }
+  return errorPlace(name, id);
 }
 
 function chosen(picked) {
@@ -228,8 +217,8 @@ function leaveOut(label, onclick) {
 }
 
 function mappingLine(draft, one, place, remove) {
-  const named = (words, key) =>
-    element('input', {
+  const named = (words, key) => {
+    const input = element('input', {
       type: 'text',
       value: one[key],
       'aria-label': `${words}, line ${place + 1}`,
@@ -237,8 +226,12 @@ function mappingLine(draft, one, place, remove) {
       placeholder: words,
       maxlength: 2000,
       'data-testid': `declare-column-${key}`,
-      oninput: (event) => (one[key] = event.target.value),
+      oninput: () => {
+        one[key] = input.value;
+      },
     });
+    return input;
+  };
   return element(
     'div',
     { class: 'mapping' },
@@ -251,9 +244,14 @@ function mappingLine(draft, one, place, remove) {
 }
 
 function sourceChoice(draft, one, place) {
-  return element(
+  const select = element(
     'select',
-    { 'aria-label': `Source, line ${place + 1}`, onchange: (event) => (one.source = event.target.value) },
+    {
+      'aria-label': `Source, line ${place + 1}`,
+      onchange: () => {
+        one.source = select.value;
+      },
+    },
     draft.sources.map((source) =>
       element(
         'option',
@@ -262,6 +260,7 @@ function sourceChoice(draft, one, place) {
       ),
     ),
   );
+  return select;
 }
 
 /* What was declared */
@@ -313,7 +312,7 @@ function removal(context, item) {
       label: 'Keep it',
       onclick: () => {
         offer();
-        place.querySelector('button').focus();
+        focusFirst(place, 'button');
       },
     });
     replace(place, element('span', {}, 'Take it back?'), yes, no);

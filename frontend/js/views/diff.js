@@ -1,6 +1,7 @@
 /**
  * What changed in the lineage of a node between two times: one picture of both, and a list.
  */
+import { getAll } from '../api.js';
 import { describe } from '../details.js';
 import {
   changeRows,
@@ -11,10 +12,12 @@ import {
   sentenceList,
 } from '../differences.js';
 import { data, element, time } from '../dom.js';
+import { bothExecutions, bothRuns } from '../executions.js';
 import { emptyFace } from '../faces.js';
 import { count, shorten } from '../format.js';
 import { changeChip } from '../list.js';
-import { find, toModel } from '../model.js';
+import { findNode, toModel } from '../model.js';
+import { oldestFirst, pairExecutions } from '../pairs.js';
 import { facts, section, table } from '../panel.js';
 import { depthOf, lineageOf, write } from '../url.js';
 
@@ -29,24 +32,62 @@ export const diff = {
    * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
    */
   async load(context) {
-    const { state, api } = context;
+    const { state } = context;
+    if (state.fromExecution && state.toExecution) return ask(context, state);
     if (!state.node) return alone('Difference', noNode());
-    if (!state.from) return choose(context);
-    const result = await api.get('/graph/diff', question(state), 'page');
-    return result.ok ? { ok: true, data: page(context, result.data) } : result;
+    if (state.fromRun && state.toRun) return betweenRuns(context);
+    return state.from ? ask(context, state) : choose(context);
   },
 };
 
+async function ask(context, state) {
+  const result = await context.api.get('/graph/diff', question(state), 'page');
+  return result.ok ? { ok: true, data: page(context, result.data) } : result;
+}
+
+/** Runs are compared execution by execution: at once where each has written one and the same table. */
+async function betweenRuns(context) {
+  const { state, api } = context;
+  const of = `/graph/jobs/${encodeURIComponent(state.node)}/runs`;
+  const [one, other] = await getAll(
+    api,
+    [
+      [`${of}/${encodeURIComponent(state.fromRun)}`, {}],
+      [`${of}/${encodeURIComponent(state.toRun)}`, {}],
+    ],
+    'runs',
+  );
+  if (!one.ok) return one;
+  if (!other.ok) return other;
+  const [before, after] = oldestFirst([one.data, other.data]);
+  const [first, ...rest] = pairExecutions(before.items, after.items);
+  if (first?.before && first.after && rest.length === 0)
+    return ask(context, { ...state, node: '', fromExecution: first.before.id, toExecution: first.after.id });
+  const name = (first?.after ?? first?.before)?.job?.name ?? 'Two runs';
+  return {
+    ok: true,
+    data: {
+      heading: name,
+      subtitle: 'two runs',
+      model: null,
+      reply: { partial: before.partial ?? after.partial },
+      empty: null,
+      document: () => bothRuns(state, before, after),
+    },
+  };
+}
+
+/** @returns {import('../api.js').Answer} */
 function alone(heading, empty) {
   return { ok: true, data: { heading, subtitle: '', model: null, reply: null, empty } };
 }
 
 function question(state) {
-  const { node, from, to, limit } = state;
+  const { node, from, to, fromExecution, toExecution, limit } = state;
+  const between = fromExecution ? { fromExecution, toExecution } : { from, to };
   return {
     node,
-    from,
-    to,
+    ...between,
     limit,
     direction: state.direction,
     depth: depthOf(state),
@@ -84,19 +125,29 @@ async function choose(context) {
 function page(context, reply) {
   const { state } = context;
   const model = toModel(reply, state.node);
-  const focus = find(model, model.focus);
+  const focus = findNode(model, model.focus);
   const changed = [...reply.nodes, ...reply.edges].filter((one) => one.change).length;
+  const executions = reply.executions ? bothExecutions(state, reply.executions, reply.plan) : [];
+  const same = executions.length > 0 && changed === 0;
+  const below = element('div', { class: 'parts' }, executions, changes(state, model, reply));
   return {
     heading: focus?.label ?? state.node,
-    subtitle: words(reply),
+    subtitle: `${executions.length > 0 ? 'two executions · ' : ''}${words(reply)}`,
     reply: { partial: reply.partial, folded: reply.from.folded || reply.to.folded, asOf: reply.to.asOf },
-    model,
-    empty: empty(model, changed),
-    below: element('div', { class: 'parts' }, changes(state, model, reply)),
+    model: same ? null : model,
+    empty: same ? null : empty(model, changed),
+    document: same ? () => unchanged(below) : undefined,
+    below: same ? null : below,
     summary: () => summarise(reply, focus),
     details: (item) => details(context, model, item),
     hrefOf: (item) => lineageOf({ ...state, at: state.to }, item.id),
   };
+}
+
+/** The lineage is the same: there is no picture of a change, but the executions may well differ. */
+function unchanged(below) {
+  const words = 'The lineage around it is the same at both times.';
+  return element('div', { class: 'document', 'data-testid': 'unchanged' }, element('p', {}, words), below);
 }
 
 function words({ counts: { nodes, edges } }) {
@@ -116,7 +167,7 @@ function empty(model, changed) {
 
 function changes(state, model, reply) {
   const name = (id) => {
-    const item = find(model, id);
+    const item = findNode(model, id);
     const row = model.rows.get(id);
     const label = shorten(item?.label ?? id, 80);
     return row ? `${shorten(model.boxes.get(row.box).label, 60)}.${label}` : label;

@@ -34,7 +34,7 @@ export const impact = {
   controls: ['columns', 'indirect', 'at'],
 
   /**
-   * @param {import('../details.js').Context & {announce: (text: string) => void}} context
+   * @param {import('../details.js').Context} context
    * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
@@ -47,14 +47,13 @@ export const impact = {
 
 function questionOf(state) {
   const { node, at, limit, change, columns, indirect } = state;
-  const ofJob = node.startsWith('job');
   // A change counts influences by itself: who filters by a column breaks too.
   return {
     node,
     at,
     limit,
     change,
-    columns: columns && !ofJob ? true : '',
+    columns: columns ? true : '',
     indirect: indirect ? true : '',
   };
 }
@@ -253,8 +252,17 @@ function nameCell(state, item) {
   ];
 }
 
-function wayCell({ reason, path, how, expression }) {
-  if (reason) return data(shorten(reason, 400));
+function wayCell(item) {
+  return [...way(item), item.declared && declaredChip()];
+}
+
+function declaredChip() {
+  const words = 'A step of this path is declared: no run does it.';
+  return element('span', { class: 'chip plain declared', title: words }, 'declared');
+}
+
+function way({ reason, path, how, expression }) {
+  if (reason) return [data(shorten(reason, 400)), ' '];
   const words = pathWords(path);
   return [
     element('span', { title: shorten(words, 1000) }, shorten(words, 300)),

@@ -3,13 +3,14 @@
  */
 import { getAll } from '../api.js';
 import { describe, durationOf, execution } from '../details.js';
-import { compareLink, planVersions, upstreamChanges } from '../differences.js';
-import { button, data, element, icon, time } from '../dom.js';
+import { compareLink, compareRuns, planVersions, upstreamChanges } from '../differences.js';
+import { button, data, element, icon, replace, time } from '../dom.js';
 import { emptyFace } from '../faces.js';
 import { code, describedFacts, facetsInForce, runLink } from '../facets.js';
 import { count, formatNumber, formatTime, shorten } from '../format.js';
 import { datasetLink, impactLink, planLink } from '../links.js';
 import { find, toModel } from '../model.js';
+import { pick } from '../pairs.js';
 import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel.js';
 import { lineageOf, link, write } from '../url.js';
 
@@ -156,8 +157,9 @@ function plansTable(state, plans) {
 
 function runsTable(context, jobId, runs) {
   if (runs.items.length === 0) return section('Runs', element('p', { class: 'muted' }, 'No run was seen.'));
-  const rows = runs.items.flatMap((run) => runRows(context, jobId, run));
-  const headings = ['Ended', 'State', 'Duration', 'Application', 'Executions'].map((heading) =>
+  const choice = runChoice(context, jobId, runs.items);
+  const rows = runs.items.flatMap((run) => runRows(context, jobId, run, choice.boxOf(run)));
+  const headings = ['Ended', 'State', 'Duration', 'Application', 'Executions', 'Compare'].map((heading) =>
     element('th', { scope: 'col' }, heading),
   );
   const grid = element(
@@ -177,7 +179,43 @@ function runsTable(context, jobId, runs) {
         `The newest ${formatNumber(runs.items.length)} of ${formatNumber(runs.total)}.`,
       )
     : null;
-  return section('Runs', grid, rest);
+  return section('Runs', runs.items.length > 1 && choice.said, grid, rest);
+}
+
+/** Boxes of which two can be ticked, and the link that compares those runs. */
+function runChoice({ state, go }, jobId, runs) {
+  const said = element('p', { class: 'pick actions', role: 'status', 'data-testid': 'compare-runs' });
+  const boxes = new Map();
+  let picked = state.runs;
+
+  function tick(run, wanted) {
+    picked = pick(picked, run.id, wanted);
+    go({ runs: picked }, { replace: true });
+    show();
+  }
+
+  function show() {
+    const ids = picked.split(',').filter(Boolean);
+    for (const [id, box] of boxes) box.checked = ids.includes(id);
+    const words = ids.length === 1 ? 'Tick one more run to compare the two.' : 'Tick two runs to compare them.';
+    replace(said, ids.length === 2 ? compareRuns(state, jobId, ids, 'Compare the two runs') : words);
+  }
+
+  function boxOf(run) {
+    const words = `Compare the run of ${formatTime(run.endedAt ?? run.startedAt) || run.id}`;
+    const box = element('input', {
+      type: 'checkbox',
+      'aria-label': words,
+      title: words,
+      'data-testid': 'pick-run',
+      onchange: () => tick(run, box.checked),
+    });
+    boxes.set(run.id, box);
+    if (boxes.size === runs.length) show();
+    return box;
+  }
+
+  return { said, boxOf };
 }
 
 /** Runs that have not ended by their own word: they stand in no list of executions. */
@@ -201,11 +239,11 @@ function openRuns(state, runs) {
 }
 
 /** A run and, beneath it, its error and (when asked for) its executions. */
-function runRows(context, jobId, run) {
+function runRows(context, jobId, run, box) {
   const under = element(
     'tr',
     { class: 'under', hidden: !run.error },
-    element('td', { colspan: 5 }, errorText(run.error)),
+    element('td', { colspan: 6 }, errorText(run.error)),
   );
   const open = button(
     {
@@ -224,6 +262,7 @@ function runRows(context, jobId, run) {
         durationOf(run) || '–',
         data(run.applicationId ?? '–', 'mono'),
         open,
+        box,
       ].map((cell) => element('td', {}, cell)),
     ),
     under,

@@ -13,7 +13,7 @@ export const journal = {
   controls: ['state'],
 
   /**
-   * @param {import('../details.js').Context & {reload: () => void, announce: (text: string) => void}} context
+   * @param {import('../details.js').Context} context
    * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {

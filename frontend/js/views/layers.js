@@ -15,7 +15,7 @@ export const layers = {
   controls: [],
 
   /**
-   * @param {import('../details.js').Context & {reload: () => void, announce: (text: string) => void}} context
+   * @param {import('../details.js').Context} context
    * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
@@ -69,7 +69,10 @@ function listed(context, items, fields, said) {
       { class: 'row-buttons' },
       button({ label: 'Edit', onclick: () => fill(fields, item) }, { 'aria-label': `Edit ${item.name}` }),
       button(
-        { label: 'Remove', onclick: () => change(context, said, 'remove', item.name, { preview: false }) },
+        {
+          label: 'Remove',
+          onclick: () => change(context, said, 'remove', item.name, { preview: false, fields }),
+        },
         { 'aria-label': `Remove ${item.name}` },
       ),
     ),

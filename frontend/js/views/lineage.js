@@ -4,7 +4,7 @@
 import { describe } from '../details.js';
 import { emptyFace } from '../faces.js';
 import { count } from '../format.js';
-import { find, tally, toModel } from '../model.js';
+import { findNode, tally, toModel } from '../model.js';
 import { depthOf, lineageOf, write } from '../url.js';
 
 export const lineage = {
@@ -24,7 +24,7 @@ export const lineage = {
     const result = await api.get('/graph/lineage', question(state), 'page');
     if (!result.ok) return result;
     const model = toModel(result.data, state.node);
-    const focus = find(model, model.focus);
+    const focus = findNode(model, model.focus);
     return {
       ok: true,
       data: {

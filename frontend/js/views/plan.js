@@ -9,7 +9,7 @@ import { emptyFace } from '../faces.js';
 import { code, facetTrees, runLink, valueTree } from '../facets.js';
 import { count, formatNumber, plain, shorten } from '../format.js';
 import { datasetLink, jobLink } from '../links.js';
-import { find, planModel } from '../model.js';
+import { nodeOf, planModel } from '../model.js';
 import { expression, facts, later, modeChip, section, table } from '../panel.js';
 import { link, write } from '../url.js';
 
@@ -227,7 +227,7 @@ function describeItem(state, model, known, item) {
 
 /** What flows along an edge is the schema of the operation it leaves. */
 function describeFlow(model, item) {
-  const [from, to] = [find(model, item.from), find(model, item.to)];
+  const [from, to] = [nodeOf(model, item.from), nodeOf(model, item.to)];
   return {
     kind: 'Flow',
     tone: 'plain',
@@ -239,7 +239,7 @@ function describeFlow(model, item) {
 
 function describeOperation(state, model, known, box) {
   const operation = box.node;
-  const inputs = (model.incoming.get(box.id) ?? []).map((link) => find(model, link.from).label);
+  const inputs = (model.incoming.get(box.id) ?? []).map((link) => nodeOf(model, link.from).label);
   const columns = operation.kind === 'write' ? (known.columns ?? []) : [];
   return {
     kind: plain(operation.kind || 'operation'),
@@ -298,7 +298,7 @@ function schemaTable(schema, heading) {
 function outputColumns(state, known) {
   const edges = known.columns ?? [];
   const outputs = [...new Map(edges.map((edge) => [edge.to.id, edge.to])).values()];
-  outputs.sort((one, other) => (one.name === EVERY) - (other.name === EVERY));
+  outputs.sort((one, other) => Number(one.name === EVERY) - Number(other.name === EVERY));
   if (outputs.length === 0)
     return section(
       'Output columns',

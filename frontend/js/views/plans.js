@@ -7,7 +7,7 @@ import { emptyFace } from '../faces.js';
 import { count, howWord } from '../format.js';
 import { jobLink, planLink } from '../links.js';
 import { changeChip } from '../list.js';
-import { find, planModel } from '../model.js';
+import { nodeOf, planModel } from '../model.js';
 import { facts, section, table } from '../panel.js';
 import { write } from '../url.js';
 
@@ -97,7 +97,7 @@ function summarise(state, known) {
 
 function details(model, item) {
   if (model.links.has(item.id)) {
-    const ends = [item.from, item.to].map((id) => find(model, id).label);
+    const ends = [item.from, item.to].map((id) => nodeOf(model, id).label);
     return {
       kind: 'Flow',
       tone: 'plain',

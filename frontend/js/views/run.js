@@ -1,15 +1,18 @@
 /**
  * One run: what started it and what it started, its events, what it wrote, what its client said.
  */
-import { errorText, facts, section, stateChip, table } from '../panel.js';
-import { data, element, icon, time } from '../dom.js';
+import { errorText, facts, later, section, separated, stateChip, table } from '../panel.js';
+import { anchor, data, element, icon, time } from '../dom.js';
 import { execution } from '../details.js';
+import { compareRuns } from '../differences.js';
 import { emptyFace } from '../faces.js';
 import { facetTrees, runLink } from '../facets.js';
 import { count, formatNumber, plain, shorten } from '../format.js';
 import { jobLink } from '../links.js';
-import { write } from '../url.js';
+import { link, write } from '../url.js';
 
+/** The newest of them may be this one, or one that ended in the same moment. */
+const RUNS_BEFORE = 3;
 const CLOSED = Object.freeze({
   parent: 'it never ended by its own word: closed by the run above it',
   stale: 'nothing was heard of it for a day',
@@ -22,15 +25,16 @@ export const run = {
    * @param {import('../details.js').Context} context
    * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
    */
-  async load({ state, api }) {
+  async load(context) {
+    const { state, api } = context;
     if (!state.run)
       return { ok: true, data: { heading: 'Run', subtitle: '', model: null, reply: null, empty: noRun() } };
     const result = await api.get(`/graph/runs/${encodeURIComponent(state.run)}`, { at: state.at }, 'page');
-    return result.ok ? { ok: true, data: page(state, result.data) } : result;
+    return result.ok ? { ok: true, data: page(context, result.data) } : result;
   },
 };
 
-function page(state, known) {
+function page(context, known) {
   const named = known.job?.name ?? known.runId ?? known.id;
   return {
     heading: plain(named),
@@ -38,11 +42,12 @@ function page(state, known) {
     reply: { partial: known.partial ?? null },
     model: null,
     empty: null,
-    document: () => draw(state, known),
+    document: () => draw(context, known),
   };
 }
 
-function draw(state, known) {
+function draw(context, known) {
+  const { state } = context;
   return element(
     'div',
     { class: 'document run', 'data-testid': 'run' },
@@ -59,11 +64,37 @@ function draw(state, known) {
       ['Known', !known.known && 'others call it their parent; it never reported itself'],
     ]),
     errorText(known.error),
+    comparisons(context, known),
     tree(state, known),
     history(known),
     wrote(state, known),
     facetTrees('Facets of the run', known.facets),
+    Object.keys(known.facets ?? {}).length > 0 && aboutRules(state, known.facets),
   );
+}
+
+/** With the run before, and with any other: there the boxes of the job's runs are ticked. */
+function comparisons({ state, api }, known) {
+  if (!known.job || !known.run || known.items.length === 0) return null;
+  const of = `/graph/jobs/${encodeURIComponent(known.job.id)}/runs`;
+  const other = write({ view: 'job', node: known.job.id, runs: known.run });
+  return element(
+    'div',
+    { class: 'actions', 'data-testid': 'run-comparisons' },
+    later(api.get(of, { at: known.endedAt, limit: RUNS_BEFORE }, 'run/before'), ({ items }) => {
+      const before = items.find((run) => run.id !== known.run);
+      return before && compareRuns(state, known.job.id, [before.id, known.run], 'Compare with the run before');
+    }),
+    anchor(other, icon('both'), 'Compare with another run…'),
+  );
+}
+
+/** Facets of one's own have a prefix by OpenLineage's rule: `acme_checks`. */
+function aboutRules(state, facets) {
+  const own = Object.keys(facets).filter((name) => name.includes('_'));
+  if (own.length === 0) return null;
+  const links = separated(own, (facet) => anchor(link(state, { view: 'quality', facet }), data(facet)));
+  return element('p', { class: 'muted' }, 'Read as a check by a quality rule: ', links);
 }
 
 function closed(known) {
