@@ -19,12 +19,15 @@ TIME_LIMIT_MS: Final = 20_000
 def current_answers() -> Answers:
     """The answers of the app that answers the current request."""
     service = current_service()
+    catalogue = service.catalogue
+    kept = service.kept(catalogue)
     return Answers(
         service.graph,
-        service.catalogue,
+        catalogue,
         service.journal,
         rules=service.projector.rules,
-        quality_rules=service.governance.quality_rules,
+        quality_rules=kept.governance.quality_rules,
+        structure=kept.structure,
     )
 
 

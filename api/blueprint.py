@@ -18,15 +18,18 @@ from typing import Any, Final, NoReturn, TypeVar, cast
 
 import flask_smorest  # type: ignore[import-untyped]
 import marshmallow
-from flask import Request
+from flask import Request, g
 from webargs import core
 from webargs.flaskparser import FlaskParser
 
+from api.bodies import ROOM, gunzip, is_gzip, parse_json, require_json
 from api.errors import ErrorSchema, InvalidRequest, answer_http, flatten
 
 View = TypeVar("View", bound=Callable[..., Any])
 SchemaType = type[marshmallow.Schema]
 _BAD_REQUEST: Final = 400
+_MOST_BODY: Final = 16 * 1024 * 1024
+"""Bytes of a body of these routes, inflated; documents have routes and limits of their own."""
 
 
 class StrictParser(FlaskParser):
@@ -45,11 +48,20 @@ class StrictParser(FlaskParser):
         return super().load_querystring(req, schema)
 
     def _raw_load_json(self, req: Request) -> Any:
-        """A JSON body, by its declared type; anything else counts as no body.
-
-        A page of another origin cannot send this type without being asked first (CORS).
+        """A JSON body, as strictly read as a document. Nothing sent is no body; another type is a
+        415: a page of another origin cannot send this one without being asked first (CORS).
+        ``g.body`` keeps it, for an error that names one of its fields.
         """
-        return core.missing if not req.is_json else super()._raw_load_json(req)
+        req.max_content_length = _MOST_BODY
+        body = req.get_data()
+        if not body:
+            return core.missing
+        require_json(req.headers.get("Content-Type"))
+        if is_gzip(req.headers.get("Content-Encoding")):
+            body = gunzip(body, _MOST_BODY)
+        with ROOM.hold(len(body)):
+            g.body = parse_json(body)
+        return g.body
 
     def handle_error(
         self,
@@ -64,12 +76,6 @@ class StrictParser(FlaskParser):
         del req, schema, error_status_code, error_headers
         by_location = cast("dict[str, Any]", error.messages)
         raise InvalidRequest(flatten(next(iter(by_location.values()), {}))) from error
-
-    def _handle_invalid_json_error(
-        self, error: ValueError, req: Request, *args: Any, **kwargs: Any
-    ) -> NoReturn:
-        del req, args, kwargs
-        raise InvalidRequest({"document": ["JSON in UTF-8"]}) from error
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]

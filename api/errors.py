@@ -19,7 +19,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import marshmallow
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, g, jsonify, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from api.logs import current_request_id
@@ -182,8 +182,12 @@ def _later(status: HTTPStatus, error: HeadwaterError, seconds: int) -> Response:
 
 
 def _parameter_of(reference: str) -> str:
-    """The query parameter that brought this text; ``reference`` when none did."""
-    return next((name for name, value in request.args.items() if value == reference), "reference")
+    """The query parameter, or the field of a JSON body, that brought this text; ``reference`` when
+    none did.
+    """
+    body = g.get("body")
+    given = [*request.args.items(), *(body.items() if isinstance(body, dict) else ())]
+    return next((name for name, value in given if value == reference), "reference")
 
 
 def _named(error: HeadwaterError, reference: str) -> str:

@@ -24,6 +24,7 @@ HEADER: Final = "X-Request-Id"
 _WELL_FORMED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _MOST_PATH: Final = 200
 _BROKEN: Final = 500
+_PROBES: Final = ("/health/ready", "/about/readiness")
 UNMATCHED: Final = "unmatched"
 
 log = logging.getLogger("headwater.access")
@@ -89,11 +90,12 @@ class Exchange:
 
 
 def tell(exchange: Exchange) -> None:
-    """The access line, a warning where we failed.
+    """The access line, a warning where we failed. A probe of readiness was answered, with whatever.
 
     Queries stay out of it: they hold names, and nobody knows what else.
     """
-    level = logging.WARNING if exchange.status >= _BROKEN else logging.INFO
+    failed = exchange.status >= _BROKEN and not exchange.route.endswith(_PROBES)
+    level = logging.WARNING if failed else logging.INFO
     if not log.isEnabledFor(level):
         return
     fields: dict[str, Any] = {

@@ -129,14 +129,16 @@ def _follow(
 ) -> None:
     """Tell the projector and give it a moment, so that a read right after sees the write.
 
-    While the graph is being rebuilt or away there is no point in keeping an agent waiting.
+    While the graph is being rebuilt or away there is no point in keeping an agent waiting; while
+    many write at once, to wait for each would cost all of them more than it gives.
     """
     if not positions:
         return
+    projector = service.projector
     for subject in dict.fromkeys(document.subject for document in documents):
-        service.projector.notify(subject)
-    if wait_seconds > 0 and service.projector.state == "ready":
-        service.projector.wait(tuple(positions), wait_seconds)
+        projector.notify(subject)
+    if wait_seconds > 0 and projector.state == "ready" and not projector.crowded:
+        projector.wait(tuple(positions), wait_seconds)
 
 
 # --- documents -> submissions (pure) --------------------------------------------------------------

@@ -21,6 +21,7 @@ from graph_model import naming
 from graph_model.errors import InvalidDocument
 from graph_model.journal import make_submission
 from graph_model.openlineage import (
+    RECENT,
     DatasetEvent,
     Event,
     JobEvent,
@@ -92,7 +93,9 @@ def prepare_event(document: Any, key_scope: str = "") -> Submission:
     refuse_statement(masked)
     event = read_event(masked)
     kind, key = KINDS[type(event)], subject_key(event)
-    return make_submission(kind, SPECIFICATION, key, key_scope, compact_json(masked))
+    submission = make_submission(kind, SPECIFICATION, key, key_scope, compact_json(masked))
+    RECENT.keep(submission.content_hash, event, len(submission.body))
+    return submission
 
 
 def _prepare_batch(document: Any, scope: str, batch: Batch) -> tuple[Submission, ...]:

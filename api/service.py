@@ -10,7 +10,7 @@ from flask import Flask, current_app
 
 from api.access import Keys, NoKeys
 from api.metrics import Metrics
-from api.standing import Standing
+from api.standing import Kept, Standing
 from graph_model.governance.standing import Governance
 from graph_model.naming import Rules
 from graph_model.rebuilding import Progress
@@ -30,6 +30,10 @@ class Projector(Protocol):
     @property
     def trouble(self) -> str | None:
         """Why nothing is projected while the state is ``unavailable``."""
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many write at once that their answers do not wait for the graph."""
 
     @property
     def rules(self) -> Rules:
@@ -93,7 +97,11 @@ class Service:
     @property
     def governance(self) -> Governance:
         """What people state of the graph now; an answer asks once and keeps it."""
-        return self.standing.read(self.journal, self.generations.current, self.projector.rules)
+        return self.kept(self.catalogue).governance
+
+    def kept(self, catalogue: Catalogue) -> Kept:
+        """What is kept of this catalogue between two commands; an answer asks once."""
+        return self.standing.read(self.journal, catalogue, self.projector.rules)
 
     @property
     def references(self) -> References:

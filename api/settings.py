@@ -264,7 +264,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "HEADWATER_PROJECTION_WAIT",
         "2000",
         "How long, in milliseconds, the answer to a document waits for the graph to show it. "
-        "The document is safe on disk before that; 0 answers at once.",
+        "The document is safe on disk before that; 0 answers at once. While many write at once, no "
+        "answer waits.",
         _whole(0, 60_000),
     ),
     Row(

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import wraps
 from itertools import islice
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from graph_model import identity, labels, naming
 from graph_model.about import About, DatasetAbout, JobAbout, described_columns
@@ -36,7 +38,6 @@ from graph_model.filtering import (
 )
 from graph_model.governance.previews import walk_datasets
 from graph_model.governance.quality_rules import QualityRule
-from graph_model.history import repeated_executions
 from graph_model.history.past import Past, moment_of
 from graph_model.inspection import PlanInspection, inspect
 from graph_model.lineage import (
@@ -46,6 +47,7 @@ from graph_model.lineage import (
     Lineage,
     Partial,
     Question,
+    Structure,
     keep_ends,
 )
 from graph_model.naming import Rules
@@ -86,6 +88,9 @@ _PLANS_SHOWN = 200
 _EXECUTIONS_SHOWN = 20
 _RECENT = 1_000
 _AT_ONCE = 1_000
+
+_Asked = ParamSpec("_Asked")
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +298,19 @@ class SearchItem:
     node: str
 
 
+def _of_one_state(
+    ask: Callable[Concatenate[Answers, _Asked], _Answer],
+) -> Callable[Concatenate[Answers, _Asked], _Answer]:
+    """All that the method asks the catalogue, it asks of one state of it."""
+
+    @wraps(ask)
+    def asked(answers: Answers, /, *given: _Asked.args, **named: _Asked.kwargs) -> _Answer:
+        with answers.at_once() as same:
+            return ask(same, *given, **named)
+
+    return asked
+
+
 class Answers:
     """Everything that can be asked. Raises NotFound, InvalidReference, GraphUnavailable."""
 
@@ -304,17 +322,34 @@ class Answers:
         *,
         rules: Rules = naming.DEFAULT_RULES,
         quality_rules: Sequence[QualityRule] = (),
+        structure: Structure | None = None,
     ) -> None:
         self._graph = graph
         self._catalogue = catalogue
         self._journal = journal
         self._rules = rules
+        self._quality_rules = quality_rules
+        self._structure = structure or Structure()
         self.references = References(catalogue, graph, rules)
         self._about = About(catalogue, quality_rules)
         self._told = ToldPlans(catalogue, journal, rules)
 
+    @contextmanager
+    def at_once(self) -> Iterator[Answers]:
+        """The same answers, out of one state of the catalogue."""
+        with self._catalogue.snapshot() as catalogue:
+            yield Answers(
+                self._graph,
+                catalogue,
+                self._journal,
+                rules=self._rules,
+                quality_rules=self._quality_rules,
+                structure=self._structure,
+            )
+
     # --- graphs
 
+    @_of_one_state
     def overview(
         self,
         *,
@@ -420,6 +455,7 @@ class Answers:
         shown = {d for use in answer.plans if use.job in jobs for d in (*use.sources, *use.targets)}
         return keep_nodes(answer, datasets | shown, jobs)
 
+    @_of_one_state
     def lineage(
         self,
         question: Question,
@@ -445,6 +481,7 @@ class Answers:
         )
         return replace(view, focus=question.node)
 
+    @_of_one_state
     def column_lineage(
         self,
         dataset: str,
@@ -479,7 +516,13 @@ class Answers:
     def _lineage(
         self, expired: Callable[[], bool] = lambda: False, time_limit_ms: int = 0
     ) -> Lineage:
-        return Lineage(self._graph, self._catalogue, expired=expired, time_limit_ms=time_limit_ms)
+        return Lineage(
+            self._graph,
+            self._catalogue,
+            expired=expired,
+            time_limit_ms=time_limit_ms,
+            structure=self._structure,
+        )
 
     def _schema_column_ids(self, dataset: str, at: int | None) -> list[str]:
         schema = self._catalogue.newest_schemas((dataset,), at).get(dataset)
@@ -541,6 +584,7 @@ class Answers:
 
     # --- jobs and runs
 
+    @_of_one_state
     def jobs(
         self,
         *,
@@ -563,6 +607,7 @@ class Answers:
         )  # fmt: skip
         return Page(items, page.total, page.next)
 
+    @_of_one_state
     def job(self, job: str, at: int | None) -> JobPage:
         """One job (an id) with its logical plans, newest run first."""
         row = self._job_row(job)
@@ -637,11 +682,13 @@ class Answers:
             sources.setdefault(edge.in_id, []).append(edge.out_id)
         return sources
 
+    @_of_one_state
     def runs(self, job: str, *, limit: int, cursor: str | None, at: int | None) -> Page[RunView]:
         self._job_row(job)
         page = self._catalogue.list_runs(job, at=at, limit=limit, cursor=cursor)
         return Page(tuple(_run_view(run) for run in page.items), page.total, page.next)
 
+    @_of_one_state
     def run(self, job: str, run: str) -> RunView:
         """One run with its executions, newest first; of more than 1,000 the newest."""
         self._job_row(job)
@@ -660,6 +707,7 @@ class Answers:
 
     # --- datasets
 
+    @_of_one_state
     def datasets(
         self, *, query: str, limit: int, cursor: str | None, at: int | None
     ) -> Page[DatasetItem]:
@@ -673,6 +721,7 @@ class Answers:
         writes = self._catalogue.last_writes([row.id for row in rows], at)
         return tuple(_dataset_item(row, writes.get(row.id)) for row in rows)
 
+    @_of_one_state
     def dataset(self, dataset: str, at: int | None) -> DatasetPage:
         """One dataset (an id): schema, who writes and reads it now, what it is called."""
         row = self._dataset_row(dataset)
@@ -744,6 +793,7 @@ class Answers:
             ),
         )
 
+    @_of_one_state
     def history(
         self, dataset: str, *, limit: int, cursor: str | None, at: int | None
     ) -> Page[ExecutionView]:
@@ -764,10 +814,11 @@ class Answers:
                 return Page(self.execution_views(rows), page.total - len(repeated), cursor)
 
     def _repeated(self, dataset: str, at: int | None) -> frozenset[str]:
-        """Ids of executions at or before ``at`` that tell a write of the dataset once more."""
-        rows = self._catalogue.told_twice(dataset)
-        repeated = repeated_executions(rows)
-        return frozenset(row.id for row in rows if row.id in repeated and not _is_after(row.at, at))
+        """Ids of executions at or before ``at`` that tell a write of the dataset, or an attempt at
+        one, once more.
+        """
+        repeated = Past(self._catalogue).repeated(dataset)
+        return frozenset(row.id for row in repeated if not _is_after(row.at, at))
 
     def last_writer(self, dataset: str, *, partition: str | None, at: int | None) -> LastWriter:
         """The newest completed write (that touched the partition), and what failed since.
@@ -833,6 +884,7 @@ class Answers:
 
     # --- plans
 
+    @_of_one_state
     def plan(self, plan_id: str, *, at: int | None, document: bool, layout: bool) -> PlanPage:
         """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id.
 

@@ -158,8 +158,17 @@ def _open_server(url: URL) -> Engine:
     )
 
 
+def is_in_memory(engine: Engine) -> bool:
+    """Whether it is a database that lives in its one connection."""
+    return engine.dialect.name == "sqlite" and _in_memory(engine.url)
+
+
+def _in_memory(url: URL) -> bool:
+    return url.database in (None, "", ":memory:")
+
+
 def _open_sqlite(url: URL) -> Engine:
-    in_memory = url.database in (None, "", ":memory:")
+    in_memory = _in_memory(url)
     if not in_memory and not str(url.database).startswith("file:"):  # a URI says how to open
         Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(

@@ -157,8 +157,8 @@ class ExecutionRow:
     ``mode`` is overwrite, append or lifecycle; ``dynamic`` is True when an overwrite replaces only
     the partitions it touches; ``kind`` is ``write``, ``lifecycle``, ``read`` (it writes nothing:
     ``target`` is empty) or ``declaration``;
-    ``metrics`` is JSON ``{"read": {…}, "write": {…}}``; ``reads`` is a digest over the ids of the
-    datasets read, so that the double write of a CTAS can be recognised.
+    ``metrics`` is JSON ``{"read": {…}, "write": {…}}``; ``reads`` stands for the set of datasets
+    read (``identity.set_text``), so that what is told twice can be recognised.
     """
 
     id: str
@@ -253,8 +253,9 @@ class EventLabelRow:
 class SupportRow:
     """A subject supports a logical plan: while one does, the plan's facts stay.
 
-    Of OpenLineage also what no edge tells the support of: the id of a job, dataset, schema or edge
-    between jobs stands in the plan's place, or a schema supports a nested column (``subject``).
+    Of OpenLineage also what no edge tells the support of: the id of a job, dataset, schema, edge
+    between jobs or ApplicationRow stands in the plan's place, or a schema supports a nested column
+    (``subject``).
     """
 
     subject: str
@@ -317,6 +318,21 @@ class RunRow:
     root_job: str
     producer: str
     error: str | None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ApplicationRow:
+    """The run that a client of Spark calls its application's is that of an application id.
+
+    Told by any event that names both, for those that name the run alone. ``run`` and
+    ``application_run`` are ids of run vertices, by the client's name and by the application id;
+    ``id`` is a digest of the others. Subjects support it (SupportRow).
+    """
+
+    id: str
+    run: str
+    application_id: str
+    application_run: str
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -387,6 +403,7 @@ Row = (
     | CommandRow
     | ForgottenRow
     | RunRow
+    | ApplicationRow
     | FacetRow
     | FacetBodyRow
     | DeclarationRow
@@ -462,6 +479,9 @@ def _put(known: dict[_Key, _Element], key: _Key, value: _Element) -> None:
 
 def merge(parts: Iterable[Facts]) -> Facts:
     """The union; raises FactConflict where two facts share an id and differ."""
+    parts = tuple(parts)
+    if len(parts) == 1:
+        return parts[0]
     collector = FactCollector()
     for part in parts:
         collector.add(*part.vertices, *part.edges, *part.rows)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from json.encoder import encode_basestring
 from typing import Final
 
@@ -30,6 +31,8 @@ PREFIXES: Final[dict[str, str]] = {
 }
 _KINDS: Final = {prefix: kind for kind, prefix in PREFIXES.items()}
 _HEX_LENGTH: Final = 32
+_MOST_TOLD_APART: Final = 64
+_DIGITS_TOLD_APART: Final = 12
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
@@ -72,6 +75,18 @@ def column_id(dataset: str, folded_path: str) -> str:
 
 def job_id(namespace: str, name: str) -> str:
     return vertex_id(labels.JOB, namespace, name)
+
+
+def set_text(ids: Iterable[str]) -> str:
+    """A set of ids as one short text, 12 hex digits of each: equal sets, equal texts.
+
+    Of two texts one can tell whether one set holds the other; of more than 64 ids only whether
+    the sets are equal.
+    """
+    listed = sorted(set(ids))
+    if len(listed) > _MOST_TOLD_APART:
+        return digest(*listed)
+    return " ".join(one.rpartition("_")[2][:_DIGITS_TOLD_APART] for one in listed)
 
 
 def subject_id(scope: str, plan_id: str) -> str:

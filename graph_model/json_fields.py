@@ -5,8 +5,8 @@ What every protocol reads alike; what one of them alone tolerates stays with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NoReturn, TypeVar
 
 from graph_model.errors import InvalidDocument
 
@@ -93,6 +93,25 @@ def read_members(
 
 def check_depth(document: object, most: int) -> None:
     """Raises InvalidDocument for more than ``most`` levels of nesting. Iterative."""
+    level = [document]
+    for _ in range(most):
+        level = [item for value in level for item in _members(value) if isinstance(item, _NESTED)]
+        if not level:
+            return
+    _name_depth(document, most)
+
+
+_NESTED: Final = (dict, list)
+
+
+def _members(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _name_depth(document: object, most: int) -> NoReturn:
+    """Says below which member of the document it is too deep."""
     level: list[tuple[object, str]] = [(document, "")]
     for _ in range(most):
         below: list[tuple[object, str]] = []
@@ -105,7 +124,5 @@ def check_depth(document: object, most: int) -> None:
                 )
             elif isinstance(value, list):
                 below.extend((item, top) for item in value if isinstance(item, dict | list))
-        if not below:
-            return
         level = below
     raise InvalidDocument(level[0][1], f"at most {most} levels of nesting")

@@ -97,9 +97,9 @@ _LONGEST_PAUSE_SECONDS: Final = 5.0
 _TOLD_SECONDS: Final = 0.1
 _LOOK_SECONDS: Final = 1.0
 _COMPANY: Final = 4
-_LINGER_SECONDS: Final = 0.01
-"""Where several plan ids came together, more are on their way: after a pause a round takes up more
-of them, and costs hardly more. A lone writer never waits for that."""
+_LINGER_SECONDS: Final = 0.1
+"""Between two rounds, while nobody waits for the graph: a round of thirty plan ids costs little
+more than one of three. Whoever begins to wait ends the pause."""
 
 
 # --- the projector -------------------------------------------------------------------------------
@@ -143,6 +143,7 @@ class Projector:
         self._waiting = Waiting()
         self._trouble: str | None = None
         self._last = 0
+        self._crowded = False
         self._finished: Attempt | None = None
         self._interrupted: Attempt | None = None
         self._stopping = threading.Event()
@@ -150,6 +151,7 @@ class Projector:
         self._thread: threading.Thread | None = None
         self._state = "rebuilding"
         self._caught_up = False
+        self._goal: int | None = None  # ready is who has projected all up to here
         self._known = Known()
         self._known_catalogue: Catalogue | None = None
         self._witness: str | None = None
@@ -223,6 +225,13 @@ class Projector:
     def trouble(self) -> str | None:
         """Why nothing is projected while the state is ``unavailable``."""
         return self._trouble if self._state == "unavailable" else None
+
+    @property
+    def crowded(self) -> bool:
+        """Whether several plan ids came together last: those who write need not wait for the graph,
+        which follows in few and large rounds.
+        """
+        return self._crowded
 
     def lag(self) -> int:
         """How many documents are accepted and not projected yet."""
@@ -299,8 +308,7 @@ class Projector:
         """A round of new documents, then a step of a rebuild; idle when there is neither.
 
         False when the graph turned out to be empty: looked at first, for what is known to be
-        written is not written again. Ready is who has caught up once with all that was there when
-        a round began; under load there is always something newer.
+        written is not written again.
         """
         if not self._graph_is_whole():
             return False
@@ -309,11 +317,22 @@ class Projector:
             self._follow_rules()
         projected = self.project_pending()
         rebuilt = self.rebuild_step()
-        if self._caught_up and self._answers_are_whole():
-            self._state = "ready"  # what is left of a rebuild is not seen by anyone
+        if self._state != "ready" and self._has_caught_up() and self._answers_are_whole():
+            self._state, self._goal = "ready", None  # the rest of a rebuild is seen by nobody
         if not projected and not rebuilt:
             self._await_notification()
+        if self._caught_up and not rebuilt:
+            self._waiting.pause(_LINGER_SECONDS)
         return True
+
+    def _has_caught_up(self) -> bool:
+        """Whether all is projected that was there when this began to ask.
+
+        Under load there is always something newer, and more of it than one round takes up.
+        """
+        if self._goal is None:
+            self._goal = self._journal.newest()
+        return self._caught_up or self._journal.first_unprojected() > self._goal
 
     def _answers_are_whole(self) -> bool:
         """Whether the catalogue in force says all that was projected, while a rebuild goes on."""
@@ -377,7 +396,7 @@ class Projector:
                 if self._generations.current.newest_event(None) is not None:
                     self._state = "ready"  # with the old answers, until the new ones are complete
             return
-        self._state = "rebuilding"
+        self._state, self._goal = "rebuilding", None
         self._filling = True
         self._stand_by(self._wanted)
         if outdated:
@@ -397,6 +416,7 @@ class Projector:
         """
         self._caught_up = True
         if not self._journal.pending(1):
+            self._crowded = False
             self._look_around()
             return 0
         began = time.monotonic()
@@ -408,10 +428,9 @@ class Projector:
             self._load_orders()
             taken = self._project_batch(keys)
             self._caught_up = taken == len(keys) < _PLANS_A_BATCH
+            self._crowded = len(keys) >= _COMPANY
         if self._observe is not None and taken:
             self._observe(taken, time.monotonic() - began)
-        if taken >= _COMPANY:
-            self._stopping.wait(_LINGER_SECONDS)
         return taken
 
     def _look_around(self) -> None:
@@ -637,13 +656,12 @@ class Projector:
 
     def _commit(self, projections: Sequence[Projection]) -> None:
         """Graph, catalogue, withdrawals, states; then bodies go that nothing shows any more."""
-        facts = merge(projection.facts for projection in projections)
         try:
-            self._write(facts)
+            self._write([projection.facts for projection in projections])
             former = [one.former for one in projections if one.former is not None]
             if former:  # together: what another one of them says now stays
                 self._checkpoints.void_overtaken(at for one in projections for at in one.earlier)
-                self._withdraw(merge(former), facts)
+                self._withdraw(merge(former), merge(one.facts for one in projections))
         except BaseException:
             self._known.forget()
             raise
@@ -652,24 +670,25 @@ class Projector:
             self._void_checkpoint()  # what goes from the journal must not come back from there
         self._journal.conclude(settlements(projections), dropped)
         concluded = [position for one in projections for position, _, _ in one.states]
+        self._checkpoints.projected(len(concluded))
         self._waiting.conclude(concluded)
         self._last = max(self._last, *concluded, 0)
 
-    def _write(self, facts: Facts) -> None:
+    def _write(self, parts: Sequence[Facts]) -> None:
         """What is not known to be there already, graph before catalogue."""
         catalogue = self._generations.current
         if catalogue is not self._known_catalogue or self._rebuild is not None:
             self._known.forget()
             self._known_catalogue = catalogue
-        new = self._known.new(facts)
+        new = merge(map(self._known.new, parts))
         self._graph.write(new)
         self._checkpoints.wrote(len(new.vertices) + len(new.edges))
-        if self._witness is None and facts.vertices:
-            self._witness = facts.vertices[0].id
+        if self._witness is None:
+            self._witness = next((one.id for part in parts for one in part.vertices), None)
         catalogue.record(new.rows)
         self._known.learn(new)
         if self._rebuild is not None and self._rules == self._wanted:
-            self._rebuild.add(facts)
+            self._rebuild.add(merge(parts))
 
     def _withdraw(self, former: Facts, facts: Facts) -> None:
         gone = withdraw(former, facts, self._graph, self._generations.current)

@@ -15,7 +15,7 @@ from graph_model.errors import NotFound
 from graph_model.facts import RunRow
 from graph_model.lineage import Partial
 from graph_model.openlineage import RunEvent, accumulate, ancestors, newest, status
-from graph_model.openlineage.documents import run_key
+from graph_model.openlineage.documents import run_home, run_key
 from graph_model.openlineage.inspection import bodies
 from graph_model.openlineage.trees import RunNode, build_tree, unknown_node
 from graph_model.store import Catalogue, DocumentState, Journal
@@ -229,7 +229,12 @@ class RunTrees:
 
     def _history(self, row: RunRow) -> tuple[tuple[EventView, ...], dict[str, Any]]:
         documents = self._journal.told(run_key(row.run_id), row.scope, MOST_EVENTS)
-        events = [(event, one) for one in documents if isinstance(event := readable(one), RunEvent)]
+        events = [
+            (event, one)
+            for one in documents
+            if isinstance(event := readable(one), RunEvent)
+            and run_home(event) in ("", row.namespace)
+        ]
         listed = [
             EventView(
                 iso(event.at), event.type, event.producer, one.position, one.state.value,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Generic, Protocol, TypeVar
 
+from graph_model import labels
 from graph_model.consumer.events import Events
 from graph_model.facts import (
     ColumnRow,
@@ -113,6 +114,9 @@ class Checkpoints(Protocol):
     def wrote(self, elements: int) -> None:
         """So many elements were written since."""
 
+    def projected(self, documents: int) -> None:
+        """So many documents were projected since, whether they wrote anything or not."""
+
     @property
     def due(self) -> bool:
         """Whether enough has changed for a new one."""
@@ -146,6 +150,9 @@ class NoCheckpoints:
 
     def wrote(self, elements: int) -> None:
         """Nothing is counted."""
+
+    def projected(self, documents: int) -> None:
+        """Nor this."""
 
     def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:  # noqa: ARG002
         return False
@@ -198,7 +205,10 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class SuccessfulWrite:
-    """What history needs of a completed ``write`` execution; the fields are those of its row."""
+    """What history needs of a completed ``write`` execution; the fields are those of its row.
+
+    Of a failed one, too, where somebody asks who told of it.
+    """
 
     id: str
     target: str
@@ -350,6 +360,11 @@ class Catalogue(Protocol):
     def facets(self) -> FacetRecords:
         """Facets over time."""
 
+    def snapshot(self) -> AbstractContextManager[Catalogue]:
+        """The catalogue as it is now: who asks several things asks all of them of one state, and
+        sooner. For reading, in one thread, and not for long.
+        """
+
     # writing: idempotent, one transaction a call
     def record(self, rows: Sequence[Row]) -> None:
         """Insert rows whose key is new; a known key with other content raises FactConflict."""
@@ -441,7 +456,22 @@ class Catalogue(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[ExecutionRow]:
-        """Newest first by (at, id); the criteria given are combined."""
+        """Newest first by (at, id); the criteria given are combined.
+
+        Everywhere an execution or a run whose events name its application's run, and not the
+        application, stands under that as far as other events tell it (``ApplicationRow``).
+        """
+
+    def has_execution(
+        self,
+        job: str,
+        since: int,
+        before: int,
+        *,
+        run: str | None = None,
+        logical_plan: str | None = None,
+    ) -> bool:
+        """Whether there is one at ``since <= at < before``, with the run of its own events."""
 
     def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]: ...
 
@@ -464,8 +494,8 @@ class Catalogue(Protocol):
         twice (``history.CTAS_COMMANDS``); elsewhere none.
         """
 
-    def told_twice(self, target: str) -> tuple[SuccessfulWrite, ...]:
-        """``companions`` of a target in all applications that wrote it."""
+    def told_twice(self, target: str, state: str = labels.COMPLETED) -> tuple[SuccessfulWrite, ...]:
+        """``companions`` of a target in all applications that wrote it, or failed to."""
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per job its newest execution by (at, id), whatever its state."""
@@ -809,6 +839,9 @@ class Journal(Protocol):
         """The position before which nothing is PENDING: that of the oldest such document, else
         the one that the next new document may get.
         """
+
+    def newest(self) -> int:
+        """The position of the newest document; 0 before the first."""
 
     def conclude(
         self,

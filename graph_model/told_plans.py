@@ -18,7 +18,7 @@ from graph_model.naming import Rules
 from graph_model.openlineage import DatasetEvent, JobEvent, RunEvent, accumulate, read_event
 from graph_model.openlineage.accumulate import Statement, declared
 from graph_model.openlineage.datasets import Names
-from graph_model.openlineage.documents import Event
+from graph_model.openlineage.documents import Event, run_home
 from graph_model.openlineage.inspection import ToldDataset, Use, bodies, told_datasets
 from graph_model.openlineage.listing import system_text
 from graph_model.store import Catalogue, DocumentState, Journal, StoredDocument
@@ -99,7 +99,7 @@ class ToldPlans:
         write: Use | None,
     ) -> ToldPlan:
         """What the documents say; ``reads`` and ``write`` are the plan's edges in the graph."""
-        events = [event for event in map(readable, documents) if event is not None]
+        events = self._of(execution, map(readable, documents))
         statement = self._statement(events)
         names = Names(execution.scope, self._rules)
         run_id = next((event.run_id for event in events if isinstance(event, RunEvent)), "")
@@ -116,6 +116,16 @@ class ToldPlans:
             len(documents) == MOST_EVENTS,
             _is_explicit(statement),
         )
+
+    def _of(self, execution: ExecutionRow, events: Iterable[Event | None]) -> list[Event]:
+        """Those of the execution's own run: another of the same id may have told the others."""
+        found = [event for event in events if event is not None]
+        homes = {run_home(event) for event in found if isinstance(event, RunEvent)}
+        if len(homes) < 2:
+            return found
+        rows = self._catalogue.runs.of_subjects((execution.subject,))
+        own = {row.namespace for row in rows if row.job == execution.job}
+        return [one for one in found if isinstance(one, RunEvent) and run_home(one) in own]
 
     def _statement(self, events: Sequence[Event]) -> Statement:
         runs = [event for event in events if isinstance(event, RunEvent)]

@@ -14,6 +14,7 @@ from typing import Final
 
 from graph_model import identity, labels
 from graph_model.facts import (
+    ApplicationRow,
     ColumnRow,
     DatasetRow,
     DeclarationRow,
@@ -31,10 +32,11 @@ from graph_model.facts import (
     Vertex,
     row_key,
 )
-from graph_model.store import Catalogue, Direction, Graph, Page, walk_pages
+from graph_model.store import Catalogue, Direction, Graph
 from graph_model.translate import day_id
 
 _ANY_LIMIT = 1
+_DAY_MS: Final = 86_400_000
 #: Rows that a subject of OpenLineage alone tells.
 TOLD_ROWS: Final = RunRow | FacetRow | DeclarationRow
 #: Shared vertices and the edges that keep each alive: (direction, labels). Checked in this order,
@@ -88,6 +90,7 @@ def withdraw(former: Facts, current: Facts, graph: Graph, catalogue: Catalogue) 
     _withdraw_executions(vertices, edges, rows, graph, catalogue)
     gone_plans = _withdraw_plans(vertices, edges, rows, graph, catalogue)
     _withdraw_trees(edges, graph, catalogue)
+    _withdraw_applications(rows, catalogue)
     removed = _withdraw_shared(gone, graph, catalogue, gone_plans)
     catalogue.withdraw([row for row in rows if isinstance(row, _SHARED_ROWS) and row.id in removed])
     return gone
@@ -113,6 +116,12 @@ def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: Catalogue) -
         and not catalogue.supporters(edge.id, 1)
     ]
     graph.remove((), trees)
+
+
+def _withdraw_applications(rows: Iterable[Row], catalogue: Catalogue) -> None:
+    """Names of an application's run that no other run supports."""
+    told = [row for row in rows if isinstance(row, ApplicationRow)]
+    catalogue.withdraw([row for row in told if not catalogue.supporters(row.id, 1)])
 
 
 def _withdraw_executions(
@@ -147,13 +156,13 @@ def _is_stale_day_edge(edge: Edge, gone: Iterable[ExecutionRow], catalogue: Cata
     if labels.DAY not in kinds:
         return False
     for row in gone:
-        day = _day_of(row)
+        day = day_id(row.job, row.at)
         if edge.out_id == day and edge.in_id == row.run:
-            return not _any_on_day(catalogue, day, job=row.job, run=row.run)
+            return not _any_on_day(catalogue, row, run=row.run)
         if edge.out_id == day and edge.in_id == row.logical_plan:
-            return not _any_on_day(catalogue, day, logical_plan=row.logical_plan)
+            return not _any_on_day(catalogue, row, logical_plan=row.logical_plan)
         if edge.out_id == row.job and edge.in_id == day:
-            return not _any_on_day(catalogue, day, job=row.job)
+            return not _any_on_day(catalogue, row)
     return False
 
 
@@ -165,15 +174,18 @@ def _is_stale_name(edge: Edge, catalogue: Catalogue) -> bool:
     return all(row.name != edge.out_id for row in observed)
 
 
-def _day_of(row: ExecutionRow) -> str:
-    return day_id(row.job, row.at)
-
-
-def _any_on_day(catalogue: Catalogue, day: str, **criteria: str) -> bool:
-    def ask(cursor: str | None) -> Page[ExecutionRow]:
-        return catalogue.executions(limit=1000, cursor=cursor, **criteria)  # type: ignore[arg-type]
-
-    return any(_day_of(row) == day for page in walk_pages(ask) for row in page.items)
+def _any_on_day(
+    catalogue: Catalogue,
+    row: ExecutionRow,
+    *,
+    run: str | None = None,
+    logical_plan: str | None = None,
+) -> bool:
+    """Whether the row's job has an execution left on its day (UTC)."""
+    since = row.at - row.at % _DAY_MS
+    return catalogue.has_execution(
+        row.job, since, since + _DAY_MS, run=run, logical_plan=logical_plan
+    )
 
 
 def _withdraw_plans(

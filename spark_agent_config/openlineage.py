@@ -105,7 +105,8 @@ def spark_properties(target: Target) -> dict[str, str]:
     """Spark properties that switch the client on. The jar is named apart from them.
 
     The run tag ``namespace`` is what makes one job of this client's report and of our listener's
-    (or the Spline agent's) with the label of that name; ``spark.app.id`` is what makes one run.
+    (or the Spline agent's) with the label of that name; ``spark.app.id`` has each event say which
+    run it is of, whatever became of the others.
     """
     properties = {
         "spark.extraListeners": LISTENER,
@@ -324,7 +325,6 @@ _SPARK_NOTES: Final = (
     "Settings are read when the session starts: a notebook that has one must be restarted.",
     "transport.url is the host alone: the client drops a path, which belongs into the endpoint.",
     "A server that is down costs the events of that time, never the job; nothing is sent later.",
-    "A short query may lose its START: spark.app.id in capturedProperties still tells its run.",
     "The client reports the default file of Derby for any Derby database: use another database.",
 )
 _GLUE_NOTES: Final = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import http
 import json
 import time
 import urllib.error
@@ -74,7 +75,9 @@ class Call(console.Call):
         body: bytes | None = None,
         content_type: str = "application/json",
     ) -> Answered:
-        """As ``ask``, in whatever format the server answers; raises HeadwaterError in one line."""
+        """As ``ask``, in whatever format the server answers; raises HeadwaterError in one line, and
+        ConfigurationError where the server says that the call itself is wrong.
+        """
         url = self.url()
         if not url.startswith(("http://", "https://")):
             raise ConfigurationError(f"--url {url!r}: expected an http(s) address")
@@ -90,7 +93,9 @@ class Call(console.Call):
             with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
                 return Answered(answer.read().decode(errors="replace"), answer.headers)
         except urllib.error.HTTPError as error:
-            raise HeadwaterError(f"{url}{path} answers {error.code}: {_message(error)}") from error
+            wrong = error.code == http.HTTPStatus.BAD_REQUEST
+            kind = ConfigurationError if wrong else HeadwaterError
+            raise kind(f"{url}{path} answers {error.code}: {_message(error)}") from error
         except (urllib.error.URLError, TimeoutError) as error:
             raise HeadwaterError(
                 f"no Headwater answers at {url}: start it with make run (headwater serve), or name "

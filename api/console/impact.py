@@ -165,6 +165,7 @@ def _item_line(item: Mapping[str, Any]) -> str:
         f"{item['kind']:<7}",
         _name(item),
         item["reason"] or _way(item["path"]),
+        "declared, no run does it" if item["declared"] else "",
         f"last run {run['at']} {run['state']}" if run else "",
         f"owned by {', '.join(item['owners'])}" if item["owners"] else "",
     ]
@@ -220,7 +221,7 @@ def add_impact(commands: Any) -> None:
     command.add_argument(
         "--as-job", metavar="NAMESPACE/NAME", help="the job whose place captured plans take"
     )
-    command.add_argument("--columns", action="store_true", help="also the columns of datasets")
+    command.add_argument("--columns", action="store_true", help="columns as well")
     command.add_argument("--indirect", action="store_true", help="also filters, joins, sorts …")
     command.add_argument("--direct-only", action="store_true", help="values only, for a change too")
     command.add_argument("--depth", type=int, help="steps (default: the whole way, at most 50)")

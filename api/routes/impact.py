@@ -151,7 +151,7 @@ def _require_json_lines() -> None:
 
 def _submission(found: Found, key_scope: str) -> Submission:
     if isinstance(found, Refusal):
-        raise InvalidRequest({found.where: [found.reason]})
+        raise InvalidRequest({found.where: [found.reason.removeprefix("expected ")]})
     submission = prepare(found).submission
     return replace(submission, scope=submission.scope or key_scope)
 

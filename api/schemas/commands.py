@@ -6,9 +6,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields, validates_schema
+from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from api.schemas.fields import Truth, expecting
+from api.schemas.fields import Body, Truth, expecting
 from api.schemas.query import Choice, Instant, Query, Text, Words
 from graph_model.commands import CommandKind
 
@@ -39,11 +39,8 @@ class Ordered(StrEnum):
     SHOW = "show"
 
 
-class CommandRequest(Schema):
+class CommandRequest(Body):
     """``prune`` takes ``before``, ``keep`` or both; the others take a node."""
-
-    class Meta:
-        unknown = RAISE
 
     command = Choice(Ordered, required=True)
     node = Text()

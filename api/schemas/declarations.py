@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from marshmallow import RAISE, Schema, fields, validate
+from marshmallow import Schema, fields, validate
 
-from api.schemas.fields import Truth, expecting
+from api.schemas.fields import Body, Truth, expecting
 from api.schemas.query import Instant, Query, Text, Whole, Words
 
 MOST_DECLARATIONS: Final = 1_000
@@ -16,13 +16,6 @@ MOST_COLUMNS: Final = 5_000
 MOST_REFERENCE: Final = 20_000
 MOST_NOTE: Final = 2_000
 _MOST_COLUMN: Final = 2_000
-
-
-class Body(Schema):
-    class Meta:
-        unknown = RAISE
-
-    error_messages = {"type": "a JSON object", "unknown": "no such field"}  # noqa: RUF012
 
 
 def _listed(field: fields.Field, least: int, most: int, **options: object) -> fields.List:  # type: ignore[type-arg]

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from marshmallow import INCLUDE, Schema, ValidationError, fields
+from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields
 
 MOST_CHECKED: Final = 1_000
 """Entries of one list that are checked by marshmallow."""
@@ -17,6 +17,15 @@ _CASES = ("required", "null", "invalid", "type", "validator_failed")
 def expecting(expected: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
     """The messages of a field: one text, whatever was wrong with the value."""
     return dict.fromkeys(_CASES, expected)
+
+
+class Body(Schema):
+    """A JSON object whose unknown fields are refused."""
+
+    class Meta:
+        unknown = RAISE
+
+    error_messages = {"type": "a JSON object", "unknown": "no such field"}  # noqa: RUF012
 
 
 class Envelope(Schema):

@@ -3,17 +3,12 @@
 
 from __future__ import annotations
 
-from marshmallow import RAISE, Schema, fields
+from marshmallow import Schema, fields
 
-from api.schemas.fields import expecting
+from api.schemas.fields import Body, expecting
 from api.schemas.query import Choice, Flag, Instant, Query, Text, Whole, Words
 from graph_model.governance.classifications import MOST_NOTE, MOST_OWNER
 from graph_model.governance.layers import Match
-
-
-class Body(Schema):
-    class Meta:
-        unknown = RAISE
 
 
 class Shape(Schema):

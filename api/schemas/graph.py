@@ -9,6 +9,8 @@ from graph_model.store import Direction
 
 _SEARCH_KINDS = ("dataset", "job", "column")
 MAX_DEPTH = 50
+#: Of a walk around one node, which ends by its limit and its time as well.
+MAX_STEPS = 500
 
 
 class Group(StrEnum):
@@ -32,7 +34,7 @@ class OverviewQuery(Query):
 class LineageQuery(Query):
     node = Text(most=20_000, required=True)
     direction = Choice(Direction, load_default=Direction.BOTH)
-    depth = Whole(0, MAX_DEPTH, load_default=1)
+    depth = Whole(0, MAX_STEPS, load_default=1)
     at = Instant()
     columns = Flag(load_default=False)
     jobs = Flag(load_default=True)
@@ -50,7 +52,7 @@ class ColumnLineageQuery(Query):
     dataset = Text(most=20_000, required=True)
     column = Text(most=20_000, load_default=None)
     direction = Choice(Direction, load_default=Direction.BOTH)
-    depth = Whole(0, MAX_DEPTH, load_default=1)
+    depth = Whole(0, MAX_STEPS, load_default=1)
     at = Instant()
     indirect = Flag(load_default=False)
     ends = Flag(load_default=False)

@@ -6,8 +6,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields, validates_schema
+from marshmallow import Schema, ValidationError, fields, validates_schema
 
+from api.schemas.fields import Body
 from api.schemas.query import Choice, Flag, Query, Text, Whole
 from graph_model.store import DocumentKind, DocumentState
 
@@ -37,11 +38,8 @@ class JournalQuery(Query):
             raise ValidationError("no other parameter beside summary=true", others[0])
 
 
-class ReplayRequest(Schema):
+class ReplayRequest(Body):
     """Which documents to try again."""
-
-    class Meta:
-        unknown = RAISE
 
     state = Choice(ReplayState, required=True)
 

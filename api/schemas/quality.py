@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import fields
 
-from api.schemas.fields import expecting
-from api.schemas.governance import Body, Shape
+from api.schemas.fields import Body, expecting
+from api.schemas.governance import Shape
 from api.schemas.query import Text, Words
 
 _PASSES = "a list of 1 to 50 texts, numbers, true or false"

@@ -34,6 +34,7 @@ class Settled:
     """A projector that has nothing to do."""
 
     state = "ready"
+    crowded = False
     progress: Progress | None = None
     trouble: str | None = None
 

@@ -19,11 +19,12 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=0.0, help="of load after the last kill")
     parser.add_argument("--within", type=float, default=math.inf, help="minutes for all kills")
     parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument("--rate", type=float, default=math.inf, help="runs a second at most")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     chance = random.Random(asked.seed)
     with tempfile.TemporaryDirectory() as folder:
-        soak = Soak(Path(folder), asked.clients, chance, print)
+        soak = Soak(Path(folder), asked.clients, chance, print, asked.rate)
         began = time.monotonic()
         problems = soak.run(asked.kills, asked.minutes * 60, asked.within * 60)
         print(f"{time.monotonic() - began:.0f} s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -33,14 +34,15 @@ class Acknowledged:
 
 
 class Clients:
-    """``number`` threads, each with jobs of its own, run after run.
+    """``number`` threads, each with jobs of its own, run after run, ``rate`` runs a second at most.
 
     ``port`` is asked anew for every connection: a service that starts again may have another.
     """
 
-    def __init__(self, number: int, port: Callable[[], int]) -> None:
+    def __init__(self, number: int, port: Callable[[], int], rate: float = math.inf) -> None:
         self.acknowledged = Acknowledged()
         self._port = port
+        self._seconds_a_run = number / rate
         self._stopping = threading.Event()
         self._threads = [
             threading.Thread(target=self._work, args=(place, number), daemon=True)
@@ -64,9 +66,11 @@ class Clients:
         plans = {job: workload.plan(job) for job in jobs}
         for run in count():
             for job in jobs:
+                begun = time.monotonic()
                 if not self._post(PLANS, plans[job]) or not self._post(EVENTS, event(job, run)):
                     return
                 self.acknowledged.add(job, run)
+                self._stopping.wait(max(0.0, begun + self._seconds_a_run - time.monotonic()))
 
     def _post(self, path: str, body: bytes) -> bool:
         """Until it is answered 201; False when the end came first."""

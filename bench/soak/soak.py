@@ -33,10 +33,15 @@ class Soak:
     """``folder`` is empty and writable; ``chance`` says what is killed and how long it lives."""
 
     def __init__(
-        self, folder: Path, clients: int, chance: random.Random, say: Callable[[str], None]
+        self,
+        folder: Path,
+        clients: int,
+        chance: random.Random,
+        say: Callable[[str], None],
+        rate: float = math.inf,
     ) -> None:
         self._service = Service(folder / "data", {"HEADWATER_GREMLIN_HEAP": "1024"})
-        self._clients = Clients(clients, lambda: self._service.port)
+        self._clients = Clients(clients, lambda: self._service.port, rate)
         self._chance = chance
         self._say = say
         self._samples: list[tuple[float, float]] = []

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy as copy_of
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from graph_model import labels
 from graph_model.catalogue import history, lists, search, versions, writes
+from graph_model.catalogue.applications import under_applications
+from graph_model.catalogue.asked import AT_ONCE, at_values
 from graph_model.catalogue.bulk import copy
 from graph_model.catalogue.events import SqlEvents
 from graph_model.catalogue.records import SqlFacetRecords, SqlRunRecords
@@ -29,7 +33,7 @@ from graph_model.catalogue.tables import (
     metadata,
     runs,
 )
-from graph_model.database import chunks, prepare, read
+from graph_model.database import chunks, is_in_memory, prepare, read
 from graph_model.errors import Unavailable
 from graph_model.facts import (
     ColumnRow,
@@ -75,6 +79,7 @@ class SqlCatalogue:
     def __init__(self, engine: Engine) -> None:
         prepare(engine, "catalogue", VERSION, metadata, empty_older=True)
         self._engine = engine
+        self._held: Connection | None = None
 
     @property
     def events(self) -> SqlEvents:
@@ -90,6 +95,20 @@ class SqlCatalogue:
     def facets(self) -> SqlFacetRecords:
         """See ``store.Catalogue``."""
         return SqlFacetRecords(self._read)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqlCatalogue]:
+        """See ``store.Catalogue``. One transaction on one connection, for one thread.
+
+        A database in memory has one connection, which others wait for: it is not held.
+        """
+        if self._held is not None or is_in_memory(self._engine):
+            yield self
+            return
+        with self._read() as connection:
+            held = copy_of(self)
+            held._held = connection
+            yield held
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -279,6 +298,19 @@ class SqlCatalogue:
         with self._read() as connection:
             return history.list_executions(connection, criteria, at, limit, cursor)
 
+    def has_execution(
+        self,
+        job: str,
+        since: int,
+        before: int,
+        *,
+        run: str | None = None,
+        logical_plan: str | None = None,
+    ) -> bool:
+        criteria = _given(job=job, run=run, logical_plan=logical_plan)
+        with self._read() as connection:
+            return history.has_execution(connection, criteria, since, before)
+
     def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]:
         with self._read() as connection:
             return tuple(history.partitions_of(connection, executions))
@@ -297,9 +329,9 @@ class SqlCatalogue:
         with self._read() as connection:
             return tuple(writes.companions(connection, pairs))
 
-    def told_twice(self, target: str) -> tuple[SuccessfulWrite, ...]:
+    def told_twice(self, target: str, state: str = labels.COMPLETED) -> tuple[SuccessfulWrite, ...]:
         with self._read() as connection:
-            return tuple(writes.told_twice(connection, target))
+            return tuple(writes.told_twice(connection, target, state))
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
@@ -368,7 +400,9 @@ class SqlCatalogue:
 
     def executions_of(self, ids: Collection[str]) -> tuple[ExecutionRow, ...]:
         """See ``store.Catalogue``."""
-        return self._by_id(ExecutionRow, ids)
+        found = self._by_id(ExecutionRow, ids)
+        with self._read() as connection:
+            return tuple(under_applications(connection, found))
 
     # --- lists -----------------------------------------------------------------------------------
 
@@ -430,13 +464,13 @@ class SqlCatalogue:
     # --- parts -----------------------------------------------------------------------------------
 
     def _read(self) -> AbstractContextManager[Connection]:
-        return read(self._engine, Unavailable)
+        return read(self._engine, Unavailable) if self._held is None else nullcontext(self._held)
 
     def _by_id(self, kind: type[_Row], ids: Collection[str]) -> tuple[_Row, ...]:
         found: list[_Row] = []
         with self._read() as connection:
-            for chunk in chunks(sorted(set(ids))):
-                rows: Any = connection.execute(history.BY_IDS[kind], {"ids": chunk})
+            for chunk in chunks(sorted(set(ids)), AT_ONCE):
+                rows: Any = connection.execute(history.BY_IDS[kind], at_values(chunk))
                 found += [kind(*row) for row in rows]
         return tuple(sorted(found, key=_id))
 

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
+from graph_model.catalogue.applications import application_of, under_applications
 from graph_model.catalogue.history import newest_executions, successful, until
 from graph_model.catalogue.search import holds
 from graph_model.catalogue.search_text import fold
@@ -44,6 +45,7 @@ from graph_model.words import plain
 _event: Final[Any] = events.alias("own_event").c
 _Conditions = list[sa.ColumnElement[bool]]
 _MOST_DISTINCT: Final = 10_000
+_MOMENTS: Final = 100
 _ONE_WRITE_MS: Final = 10_000  # between the executions that tell of one CTAS
 _EXECUTIONS_HAVE: Final = (
     SortField.TIMESTAMP, SortField.EXECUTION_EVENT_ID, SortField.EXECUTION_PLAN_ID,
@@ -59,7 +61,7 @@ _SORTED: Final[dict[SortField, tuple[Any, ...]]] = {
     SortField.EXECUTION_PLAN_ID: (executions.c.plan_id,),
     SortField.FRAMEWORK_NAME: (_SYSTEM,),
     SortField.APPLICATION_NAME: (_APPLICATION,),
-    SortField.APPLICATION_ID: (executions.c.application_id,),
+    SortField.APPLICATION_ID: (application_of(executions.c),),
     SortField.TIMESTAMP: (executions.c.at,),
     SortField.DURATION_NS: (executions.c.duration_ns,),
     SortField.DATA_SOURCE_NAME: (datasets.c.name,),
@@ -150,15 +152,21 @@ class SqlEvents:
             first, last = connection.execute(asked).one()
         return None if first is None else (first, last)
 
-    def executions_at(self, plan_id: str, at: int) -> tuple[ExecutionRow, ...]:
-        """By id."""
-        asked = (
-            sa.select(*STORAGE_OF[ExecutionRow].fields)
-            .where(executions.c.plan_id == plan_id, executions.c.at == at)
-            .order_by(executions.c.id)
-        )
+    def executions_at(self, moments: Collection[tuple[str, int]]) -> tuple[ExecutionRow, ...]:
+        """By id. SQLite seeks no pairs: it is asked for both halves, which few others share."""
+        found: list[ExecutionRow] = []
+        own = executions.c
         with self._read() as connection:
-            return tuple(ExecutionRow(*row) for row in connection.execute(asked))
+            for chunk in chunks(sorted(set(moments)), _MOMENTS):
+                asked = sa.select(*STORAGE_OF[ExecutionRow].fields).where(
+                    own.plan_id.in_(sorted({plan_id for plan_id, _ in chunk})),
+                    own.at.in_(sorted({at for _, at in chunk})),
+                )
+                pairs = set(chunk)
+                rows = [ExecutionRow(*row) for row in connection.execute(asked)]
+                kept = [row for row in rows if (row.plan_id, row.at) in pairs]
+                found += under_applications(connection, kept)
+        return tuple(sorted(found, key=lambda row: row.id))
 
     def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Completed writes alone."""
@@ -187,7 +195,7 @@ class SqlEvents:
         """The first completed one that does not tell of the same write once more."""
         columns = executions.c
         once_more = sa.and_(
-            columns.application_id == execution.application_id,
+            application_of(columns) == execution.application_id,
             columns.reads == execution.reads,
             columns.command != execution.command,
             sa.or_(
@@ -306,7 +314,7 @@ def _execution_conditions(asked: EventFilter, *, window: bool) -> _Conditions:
     if window and asked.until is not None:
         chosen.append(columns.at <= asked.until)
     if asked.application_id is not None:
-        chosen.append(columns.application_id == asked.application_id)
+        chosen.append(application_of(columns) == asked.application_id)
     for name, values in asked.labels:
         own = event_labels.c
         labelled = sa.select(own.execution).where(
@@ -440,11 +448,14 @@ def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecor
         for row in connection.execute(asked):
             execution = ExecutionRow(*row[: len(fields)])
             found[execution.id] = (execution, row[len(fields) :])
-    rows = _datasets(connection, {execution.target for execution, _ in found.values()})
-    twice = _ambiguous(connection, [execution for execution, _ in found.values()])
+    told = under_applications(connection, [execution for execution, _ in found.values()])
+    rows = _datasets(connection, {execution.target for execution in told})
+    twice = _ambiguous(connection, told)
     return {
-        key: EventRecord(rows[execution.target], _record(execution, values, twice))
-        for key, (execution, values) in found.items()
+        execution.id: EventRecord(
+            rows[execution.target], _record(execution, found[execution.id][1], twice)
+        )
+        for execution in told
         if execution.target in rows
     }
 

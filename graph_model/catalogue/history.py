@@ -8,7 +8,7 @@ times by one plan has one writer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -16,6 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
+from graph_model.catalogue.applications import names_of_runs, under_applications
+from graph_model.catalogue.asked import AT_ONCE, asked_column, at_values, is_asked, until_asked
 from graph_model.catalogue.tables import (
     STORAGES,
     execution_plans,
@@ -27,7 +29,7 @@ from graph_model.catalogue.tables import (
     supports,
 )
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.database import CHUNK, StoredText, chunks
+from graph_model.database import StoredText, chunks
 from graph_model.facts import (
     ExecutionPlanRow,
     ExecutionRow,
@@ -39,15 +41,10 @@ from graph_model.store import Page, Writer
 
 KIND_WRITE: Final = "write"
 _CURSOR: Final = "executions"
-_SIZES: Final = (1, 3, 10, 30, 100, CHUNK)
-_END_OF_TIME: Final = 2**63 - 1
-_VALUE: Final = (("value", StoredText()),)
 
-#: Rows of a kind by their ids, the parameter ``ids``: statements made once are compiled once.
+#: Rows of a kind by their ids, see ``at_values``: statements made once are compiled once.
 BY_IDS: Final[dict[type[Any], sa.Select[Any]]] = {
-    storage.row: sa.select(*storage.fields).where(
-        storage.table.c.id.in_(sa.bindparam("ids", expanding=True))
-    )
+    storage.row: sa.select(*storage.fields).where(is_asked(storage.table.c.id))
     for storage in STORAGES
     if storage.key == ("id",)
 }
@@ -56,77 +53,6 @@ BY_IDS: Final[dict[type[Any], sa.Select[Any]]] = {
 def until(column: sa.ColumnElement[int], at: int | None) -> tuple[sa.ColumnElement[bool], ...]:
     """The condition that a time sets, for ``where(*until(…))``."""
     return () if at is None else (column <= at,)
-
-
-def given(values: Sequence[str], name: str = "given") -> sa.CTE:
-    """The values (one at least) as a table with one column, ``value``.
-
-    Written as text because SQLAlchemy compiles its own VALUES anew for every call, and repeated up
-    to a few sizes because it keeps what it compiled by the number of values: for a handful of
-    values that takes longer than the database does.
-    """
-    size = next(size for size in _SIZES if size >= len(values))
-    padded = [*values, *[values[0]] * (size - len(values))]
-    keys = [f"{name}_{number}" for number in range(size)]
-    rows = ", ".join(f"(:{key})" for key in keys)
-    binds = [
-        sa.bindparam(key, value, StoredText()) for key, value in zip(keys, padded, strict=True)
-    ]
-    # Only the names of parameters are put into the text; both engines call the column column1.
-    text = sa.text(f"SELECT DISTINCT column1 AS value FROM (VALUES {rows}) AS t")  # noqa: S608
-    return text.bindparams(*binds).columns(sa.column("value", StoredText())).cte(name)
-
-
-Column = tuple[str, Any]
-"""The name and the type of a column of what is asked."""
-
-
-def asked_table(size: int, types: Sequence[Column]) -> sa.CTE:
-    """So many rows of parameters as a table ``asked``, each once; see ``asked_values``."""
-    lines, binds = [], []
-    for number in range(size):
-        keys = [f"asked_{number}_{name}" for name, _ in types]
-        lines.append(f"({', '.join(f':{key}' for key in keys)})")
-        binds += [
-            sa.bindparam(key, type_=kind, required=True)
-            for key, (_, kind) in zip(keys, types, strict=True)
-        ]
-    listed = ", ".join(f"column{n} AS {name}" for n, (name, _) in enumerate(types, 1))
-    # Only the names of parameters and columns are put into the text.
-    text = sa.text(f"SELECT DISTINCT {listed} FROM (VALUES {', '.join(lines)}) AS t")  # noqa: S608
-    columns = [sa.column(name, kind) for name, kind in types]
-    return text.bindparams(*binds).columns(*columns).cte("asked")
-
-
-def asked_size(count: int) -> int:
-    """How many rows a table of ``count`` rows is padded to: few sizes, so few statements."""
-    return next(size for size in _SIZES if size >= count)
-
-
-def asked_values(rows: Sequence[Sequence[Any]], types: Sequence[Column]) -> dict[str, Any]:
-    """The parameters of ``asked_table``; the first row stands for what is missing."""
-    padded = [*rows, *[rows[0]] * (asked_size(len(rows)) - len(rows))]
-    return {
-        f"asked_{number}_{name}": value
-        for number, row in enumerate(padded)
-        for (name, _), value in zip(types, row, strict=True)
-    }
-
-
-def at_values(values: Sequence[str], at: int | None = None) -> dict[str, Any]:
-    """The parameters of a statement made once: for ``asked_column`` and ``until_asked``."""
-    rows = [(value,) for value in values]
-    return asked_values(rows, _VALUE) | {"until": _END_OF_TIME if at is None else at}
-
-
-def asked_column(size: int) -> sa.CTE:
-    """So many values as a table with one column, ``value``."""
-    return asked_table(size, _VALUE)
-
-
-def until_asked(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """The condition that a time sets which is a parameter."""
-    return column <= sa.bindparam("until", type_=sa.BigInteger(), required=True)
 
 
 def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], ...]:
@@ -167,22 +93,26 @@ def pairs_from(
 def writers(connection: Connection, targets: Collection[str], at: int | None) -> list[Writer]:
     """Per (target, logical plan, mode) the newest successful write."""
     found = []
-    for chunk in chunks(sorted(set(targets))):
-        statement = _writers(asked_size(len(chunk)))
-        rows = connection.execute(statement, at_values(chunk, at))
+    for chunk in chunks(sorted(set(targets)), AT_ONCE):
+        rows = connection.execute(_writers(), at_values(chunk, at))
         for target, logical_plan, mode, latest in rows:
             if latest is not None:
                 found.append(Writer(target, logical_plan, mode, latest))
     return sorted(found)
 
 
+def _modes() -> sa.CTE:
+    each = (sa.literal(mode, StoredText()).label("value") for mode in labels.EXECUTION_MODES)
+    return sa.union_all(*map(sa.select, each)).cte("modes")
+
+
 @lru_cache
-def _writers(size: int) -> sa.Select[Any]:
+def _writers() -> sa.Select[Any]:
     inner, outer = executions.alias("listed").c, executions.alias("seen").c
     pairs = pairs_from(
-        inner.target, inner.logical_plan, asked_column(size), *successful(inner, writes_only=True)
+        inner.target, inner.logical_plan, asked_column(), *successful(inner, writes_only=True)
     )
-    modes = given(labels.EXECUTION_MODES, "modes")
+    modes = _modes()
     latest = (
         sa.select(sa.func.max(outer.at))
         .where(
@@ -210,16 +140,32 @@ def list_executions(
 ) -> Page[ExecutionRow]:
     """Newest first by (at, id); ``criteria`` are columns and their values."""
     columns = executions.c
-    chosen = [columns[name] == value for name, value in sorted(criteria.items())]
+    chosen = [_is(connection, name, value) for name, value in sorted(criteria.items())]
     chosen += until(columns.at, at)
     asked = execution_page(chosen, checked_limit(limit) + 1, cursor)
-    rows = [ExecutionRow(*row) for row in connection.execute(asked)]
+    rows = under_applications(connection, [ExecutionRow(*row) for row in connection.execute(asked)])
     counted = sa.select(sa.func.count()).select_from(executions).where(*chosen)
     total = connection.execute(counted).scalar_one()
     more = len(rows) > limit
     last = rows[limit - 1] if more else None
     following = None if last is None else write_cursor(_CURSOR, last.at, last.id)
     return Page(tuple(rows[:limit]), total, following)
+
+
+def _is(connection: Connection, name: str, value: str) -> sa.ColumnElement[bool]:
+    if name == "run":
+        return executions.c.run.in_(names_of_runs(connection, (value,)))
+    return executions.c[name] == value
+
+
+def has_execution(
+    connection: Connection, criteria: dict[str, str], since: int, before: int
+) -> bool:
+    """Whether one is stored so; ``criteria`` are columns and their values."""
+    columns = executions.c
+    chosen = [columns[name] == value for name, value in sorted(criteria.items())]
+    asked = sa.select(columns.id).where(*chosen, columns.at >= since, columns.at < before)
+    return connection.execute(asked.limit(1)).first() is not None
 
 
 def execution_page(
@@ -249,16 +195,16 @@ def newest_executions(
 ) -> dict[str, ExecutionRow]:
     """Per value of the column its newest execution by (at, id), of those that ``only`` leaves."""
     found: dict[str, ExecutionRow] = {}
-    for chunk in chunks(sorted(set(values))):
-        statement = _newest_executions(column, only, asked_size(len(chunk)))
+    for chunk in chunks(sorted(set(values)), AT_ONCE):
+        statement = _newest_executions(column, only)
         for row in connection.execute(statement, at_values(chunk, at)):
             found[row.value] = ExecutionRow(*row[:-1])
-    return found
+    return dict(zip(found, under_applications(connection, found.values()), strict=True))
 
 
 @lru_cache
-def _newest_executions(column: str, only: Only, size: int) -> sa.Select[Any]:
-    asked, seen = asked_column(size), executions.alias("seen").c
+def _newest_executions(column: str, only: Only) -> sa.Select[Any]:
+    asked, seen = asked_column(), executions.alias("seen").c
     conditions = () if only == "any" else successful(seen, writes_only=only == "writes")
     newest = (
         sa.select(seen.id)
@@ -272,16 +218,14 @@ def _newest_executions(column: str, only: Only, size: int) -> sa.Select[Any]:
     )
 
 
-_PARTITIONS: Final = sa.select(partitions).where(
-    partitions.c.execution.in_(sa.bindparam("ids", expanding=True))
-)
+_PARTITIONS: Final = sa.select(partitions).where(is_asked(partitions.c.execution))
 
 
 def partitions_of(connection: Connection, ids: Collection[str]) -> list[PartitionRow]:
     """The partitions that these executions touched."""
     found = []
-    for chunk in chunks(sorted(set(ids))):
-        found += [PartitionRow(*row) for row in connection.execute(_PARTITIONS, {"ids": chunk})]
+    for chunk in chunks(sorted(set(ids)), AT_ONCE):
+        found += [PartitionRow(*row) for row in connection.execute(_PARTITIONS, at_values(chunk))]
     return sorted(found)
 
 
@@ -332,16 +276,15 @@ def supporters(connection: Connection, logical_plan: str, limit: int) -> list[st
 def names_of(connection: Connection, locations: Collection[str], at: int | None) -> list[NameRow]:
     """Per location and name the newest observation; of several at one time the greatest id."""
     found = []
-    for chunk in chunks(sorted(set(locations))):
-        statement = _names_of(asked_size(len(chunk)))
-        found += [NameRow(*row) for row in connection.execute(statement, at_values(chunk, at))]
+    for chunk in chunks(sorted(set(locations)), AT_ONCE):
+        found += [NameRow(*row) for row in connection.execute(_names_of(), at_values(chunk, at))]
     return sorted(found)
 
 
 @lru_cache
-def _names_of(size: int) -> sa.Select[Any]:
+def _names_of() -> sa.Select[Any]:
     inner, outer = names.alias("listed").c, names.alias("seen").c
-    pairs = pairs_from(inner.location, inner.name, asked_column(size))
+    pairs = pairs_from(inner.location, inner.name, asked_column())
     latest = (
         sa.select(sa.func.max(outer.at))
         .where(
@@ -382,16 +325,15 @@ def location_of(connection: Connection, name: str, at: int | None) -> str | None
 def locations_ever(connection: Connection, asked: Collection[str]) -> frozenset[tuple[str, str]]:
     """(name, location) for every location ever observed of these names."""
     found: set[tuple[str, str]] = set()
-    for chunk in chunks(sorted(set(asked))):
-        statement = _locations_ever(asked_size(len(chunk)))
-        rows = connection.execute(statement, at_values(chunk))
+    for chunk in chunks(sorted(set(asked)), AT_ONCE):
+        rows = connection.execute(_locations_ever(), at_values(chunk))
         found.update((name, location) for name, location in rows)
     return frozenset(found)
 
 
 @lru_cache
-def _locations_ever(size: int) -> sa.Select[Any]:
-    pairs = pairs_from(names.c.name, names.c.location, asked_column(size))
+def _locations_ever() -> sa.Select[Any]:
+    pairs = pairs_from(names.c.name, names.c.location, asked_column())
     return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
 
 
@@ -406,18 +348,17 @@ def newest_schemas(
     Equal times and roles are told apart by the ids of the plan and of the schema, greatest first.
     """
     chosen: dict[str, str] = {}
-    for chunk in chunks(sorted(set(datasets))):
+    for chunk in chunks(sorted(set(datasets)), AT_ONCE):
         uses: dict[str, list[Any]] = {}
-        parameters = {"datasets": chunk, "until": _END_OF_TIME if at is None else at}
-        for use in connection.execute(_schema_uses(), parameters):
+        for use in connection.execute(_schema_uses(), at_values(chunk, at)):
             uses.setdefault(use.dataset, []).append(use)
         for dataset, candidates in uses.items():
             schema = _newest_schema(candidates)
             if schema is not None:
                 chosen[dataset] = schema
     rows: dict[str, SchemaRow] = {}
-    for chunk in chunks(sorted(set(chosen.values()))):
-        found = connection.execute(BY_IDS[SchemaRow], {"ids": chunk})
+    for chunk in chunks(sorted(set(chosen.values())), AT_ONCE):
+        found = connection.execute(BY_IDS[SchemaRow], at_values(chunk))
         rows |= {row.id: SchemaRow(*row) for row in found}
     return {dataset: rows[schema] for dataset, schema in chosen.items()}
 
@@ -443,7 +384,7 @@ def _schema_uses() -> sa.Select[Any]:
     return (
         sa.select(schema_uses, latest, newest().label("ever"))
         .join_from(schema_uses, schemas, schemas.c.id == uses.schema)
-        .where(uses.dataset.in_(sa.bindparam("datasets", expanding=True)))
+        .where(is_asked(uses.dataset))
     )
 
 

@@ -9,11 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
+from graph_model.catalogue.applications import application_of, names_of_runs, run_of
 from graph_model.catalogue.births import dataset_born, job_born
 from graph_model.catalogue.history import newest_executions, until
 from graph_model.catalogue.search import holds
 from graph_model.catalogue.search_text import fold
-from graph_model.catalogue.tables import STORAGE_OF, datasets, executions, jobs
+from graph_model.catalogue.tables import STORAGE_OF, applications, datasets, executions, jobs
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
 from graph_model.store import DatasetSummary, JobSummary, Page, RunSummary
@@ -115,12 +116,36 @@ def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummar
 
 def _run_counts(connection: Connection, ids: Sequence[str], at: int | None) -> dict[str, int]:
     columns = executions.c
-    asked = (
-        sa.select(columns.job, sa.func.count(columns.run.distinct()).label("runs"))
-        .where(columns.job.in_(ids), *until(columns.at, at))
-        .group_by(columns.job)
+    runs = _runs(connection, columns.job.in_(ids), *until(columns.at, at)).c
+    asked = sa.select(runs.job, sa.func.count(runs.run.distinct()).label("runs"))
+    return {row.job: row.runs for row in connection.execute(asked.group_by(runs.job))}
+
+
+def _runs(connection: Connection, *chosen: sa.ColumnElement[bool]) -> sa.Subquery:
+    """Job, run and end, at least a line for each run: from an index alone."""
+    columns = executions.c
+    elsewhere = (
+        sa.select(applications.c.id)
+        .join_from(executions, applications, applications.c.run == columns.run)
+        .where(*chosen, columns.application_id == "")
+        .limit(1)
     )
-    return {row.job: row.runs for row in connection.execute(asked)}
+    if connection.execute(elsewhere).first() is None:  # nearly always: grouped once
+        own = sa.select(columns.job, columns.run, columns.at.label("ended"))
+        return own.where(*chosen).subquery()
+    stored = (
+        sa.select(
+            columns.job,
+            columns.run,
+            sa.func.max(columns.at).label("ended"),
+            sa.func.max(columns.application_id).label("application_id"),
+        )
+        .where(*chosen)
+        .group_by(columns.job, columns.run)
+        .subquery("stored")
+        .c
+    )
+    return sa.select(stored.job, run_of(stored).label("run"), stored.ended).subquery()
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -136,19 +161,20 @@ def list_runs(
 ) -> Page[RunSummary]:
     """Newest first by (end, run)."""
     columns = executions.c
-    one = () if run is None else (columns.run == run,)
+    one = () if run is None else (columns.run.in_(names_of_runs(connection, (run,))),)
     chosen = (columns.job == job, *one, *until(columns.at, at))
-    ended = sa.func.max(columns.at)
-    asked = sa.select(columns.run).where(*chosen).group_by(columns.run)
+    told = _runs(connection, *chosen).c
+    ended = sa.func.max(told.ended)
+    asked = sa.select(told.run).group_by(told.run)
     if cursor is not None:
         last_end, last_run = read_cursor(cursor, "runs", int, str)
         asked = asked.having(
-            sa.or_(ended < last_end, sa.and_(ended == last_end, columns.run < last_run))
+            sa.or_(ended < last_end, sa.and_(ended == last_end, told.run < last_run))
         )
-    page = asked.order_by(ended.desc(), columns.run.desc()).limit(checked_limit(limit) + 1)
+    page = asked.order_by(ended.desc(), told.run.desc()).limit(checked_limit(limit) + 1)
     runs = list(connection.execute(page).scalars())
     folded = {summary.run: summary for summary in _folded(connection, chosen, runs)}
-    counted = sa.select(sa.func.count(columns.run.distinct())).where(*chosen)
+    counted = sa.select(sa.func.count(told.run.distinct()))
     return _page(
         [folded[key] for key in runs],
         limit,
@@ -160,23 +186,9 @@ def list_runs(
 def _folded(
     connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
 ) -> list[RunSummary]:
-    columns = executions.c
-    duration = sa.func.coalesce(columns.duration_ns, 0) // _NANOSECONDS
-    failed = sa.case((columns.state == labels.FAILED, 1), else_=0)
-    asked = (
-        sa.select(
-            columns.run,
-            sa.func.max(columns.application_id).label("application_id"),
-            sa.func.min(columns.at - duration).label("started_at"),
-            sa.func.max(columns.at).label("ended_at"),
-            sa.func.max(failed).label("failed"),
-            sa.func.count().label("executions"),
-        )
-        .where(*chosen, columns.run.in_(runs))
-        .group_by(columns.run)
-    )
-    folded = connection.execute(asked).all()
-    errors = _newest_errors(connection, chosen, [row.run for row in folded if row.failed])
+    named = (*chosen, executions.c.run.in_(names_of_runs(connection, runs)))
+    folded = connection.execute(_summed(named)).all()
+    errors = _newest_errors(connection, named, [row.run for row in folded if row.failed])
     return [
         RunSummary(
             run=row.run,
@@ -191,24 +203,52 @@ def _folded(
     ]
 
 
+def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
+    columns = executions.c
+    duration = sa.func.coalesce(columns.duration_ns, 0) // _NANOSECONDS
+    told = (
+        sa.select(
+            run_of(columns).label("run"),
+            application_of(columns).label("application_id"),
+            (columns.at - duration).label("started_at"),
+            columns.at.label("ended_at"),
+            sa.case((columns.state == labels.FAILED, 1), else_=0).label("failed"),
+        )
+        .where(*chosen)
+        .subquery()
+        .c
+    )
+    return sa.select(
+        told.run,
+        sa.func.max(told.application_id).label("application_id"),
+        sa.func.min(told.started_at).label("started_at"),
+        sa.func.max(told.ended_at).label("ended_at"),
+        sa.func.max(told.failed).label("failed"),
+        sa.func.count().label("executions"),
+    ).group_by(told.run)
+
+
 def _newest_errors(
     connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
 ) -> dict[str, str]:
-    """Per run the first line of the error of its newest failed execution that has one."""
+    """Per run the first line of the error of its newest failed execution that has one.
+
+    ``runs`` are those of which something failed: mostly none.
+    """
     if not runs:
         return {}
     columns = executions.c
     order = (columns.at.desc(), columns.id.desc())
-    place = sa.func.row_number().over(partition_by=columns.run, order_by=order)
+    run = run_of(columns)
+    place = sa.func.row_number().over(partition_by=run, order_by=order)
     failures = (
-        sa.select(columns.run, columns.id, place.label("place"))
-        .where(*chosen, columns.run.in_(runs), columns.state == labels.FAILED)
-        .where(columns.error.is_not(None))
+        sa.select(run.label("run"), columns.id, place.label("place"))
+        .where(*chosen, columns.state == labels.FAILED, columns.error.is_not(None))
         .subquery()
     )
     text = sa.func.substr(columns.error, 1, _ERROR_READ)
     asked = (
-        sa.select(columns.run, text.label("text"))
+        sa.select(failures.c.run, text.label("text"))
         .join_from(failures, executions, columns.id == failures.c.id)
         .where(failures.c.place == 1)
     )

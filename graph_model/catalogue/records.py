@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.catalogue.history import given, pairs_from, until
+from graph_model.catalogue.applications import names_of_runs, under_applications
+from graph_model.catalogue.asked import AT_ONCE, asked_column, at_values, is_asked, until_asked
+from graph_model.catalogue.history import pairs_from, until
 from graph_model.catalogue.tables import facet_bodies, facets, runs
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.database import chunks
+from graph_model.database import StoredText, chunks
 from graph_model.facts import FacetRow, RunRow
 from graph_model.records import FacetPage, Rows
 
 _CURSOR: Final = "facets"
+_BODIES: Final = sa.select(facet_bodies).where(is_asked(facet_bodies.c.id))
 Reading = Callable[[], AbstractContextManager[Connection]]
 
 
@@ -35,12 +39,15 @@ class SqlRunRecords:
         return self._every(runs.c.run_id, run_ids, *_within(scope))
 
     def first_of_runs(self, of: Collection[str]) -> tuple[RunRow, ...]:
-        """By id; one seek each."""
+        """By id; a seek for each name of each."""
         found: list[RunRow] = []
         with self._read() as connection:
-            for chunk in chunks(sorted(set(of))):
-                found += [RunRow(*row) for row in connection.execute(_first_of_runs(chunk))]
-        return tuple(sorted(found, key=_by_id))
+            for chunk in chunks(sorted(names_of_runs(connection, of)), AT_ONCE):
+                found += _told(connection, _first_of_runs(), at_values(chunk))
+        first: dict[str, RunRow] = {}
+        for row in sorted(found, key=_by_start):
+            first.setdefault(row.run, row)
+        return tuple(sorted(first.values(), key=_by_id))
 
     def below(self, run_ids: Collection[str], scope: str | None, limit: int) -> Rows[RunRow]:
         """By start."""
@@ -51,8 +58,8 @@ class SqlRunRecords:
         order = (runs.c.started_at.desc(), runs.c.id.desc())
         asked = sa.select(runs).where(runs.c.job == job, *until(runs.c.started_at, at))
         with self._read() as connection:
-            found = connection.execute(asked.order_by(*order).limit(checked_limit(limit) + 1))
-            return _rows([RunRow(*row) for row in found], limit)
+            asked = asked.order_by(*order).limit(checked_limit(limit) + 1)
+            return _rows(_told(connection, asked), limit)
 
     def _every(
         self, column: sa.ColumnElement[str], values: Collection[str], *more: Any
@@ -60,8 +67,7 @@ class SqlRunRecords:
         found: list[RunRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(values))):
-                asked = sa.select(runs).where(column.in_(chunk), *more)
-                found += [RunRow(*row) for row in connection.execute(asked)]
+                found += _told(connection, sa.select(runs).where(column.in_(chunk), *more))
         return tuple(sorted(found, key=_by_id))
 
     def _first(
@@ -72,13 +78,20 @@ class SqlRunRecords:
         with self._read() as connection:
             for chunk in chunks(sorted(set(values))):
                 asked = sa.select(runs).where(column.in_(chunk), *more).order_by(*order)
-                for row in connection.execute(asked.limit(checked_limit(limit) + 1)):
-                    found.append(RunRow(*row))
+                found += _told(connection, asked.limit(checked_limit(limit) + 1))
         return _rows(sorted(found, key=_by_start), limit)
 
 
-def _first_of_runs(of: Sequence[str]) -> sa.Select[Any]:
-    asked, seen = given(of), runs.alias("seen").c
+def _told(
+    connection: Connection, asked: sa.Select[Any], values: Mapping[str, Any] | None = None
+) -> list[RunRow]:
+    found = connection.execute(asked, values)
+    return under_applications(connection, [RunRow(*row) for row in found])
+
+
+@lru_cache
+def _first_of_runs() -> sa.Select[Any]:
+    asked, seen = asked_column(), runs.alias("seen").c
     first = (
         sa.select(seen.id)
         .where(seen.run == asked.c.value)
@@ -130,10 +143,12 @@ class SqlFacetRecords:
         self, entities: Collection[str], fixed: tuple[str, str], beside: str, at: int | None
     ) -> Iterable[FacetRow]:
         found: list[FacetRow] = []
+        column, value = fixed
         with self._read() as connection:
-            for chunk in chunks(sorted(set(entities))):
-                asked = _newest_of(chunk, fixed, beside, at)
-                found += [FacetRow(*row) for row in connection.execute(asked)]
+            for chunk in chunks(sorted(set(entities)), AT_ONCE):
+                asked = at_values(chunk, at) | {"fixed": value}
+                rows = connection.execute(_newest_of(column, beside), asked)
+                found += [FacetRow(*row) for row in rows]
         return found
 
     def recent(
@@ -181,29 +196,29 @@ class SqlFacetRecords:
         """See ``records.FacetRecords``."""
         found: dict[str, str] = {}
         with self._read() as connection:
-            for chunk in chunks(sorted(set(digests))):
-                asked = sa.select(facet_bodies).where(facet_bodies.c.id.in_(chunk))
-                found.update((row.id, row.body) for row in connection.execute(asked))
+            for chunk in chunks(sorted(set(digests)), AT_ONCE):
+                rows = connection.execute(_BODIES, at_values(chunk))
+                found.update((digest, body) for digest, body in rows)
         return found
 
 
-def _newest_of(
-    entities: Sequence[str], fixed: tuple[str, str], beside: str, at: int | None
-) -> sa.Select[Any]:
-    """Per entity and value of the column ``beside`` its newest rows; ``fixed``: column, value.
+@lru_cache
+def _newest_of(column: str, beside: str) -> sa.Select[Any]:
+    """Per entity and value of the column ``beside`` its newest rows, of those that have the
+    parameter ``fixed`` in ``column``.
 
     A seek for each pair, whatever number of rows holds it.
     """
-    column, value = fixed
+    value = sa.bindparam("fixed", type_=StoredText(), required=True)
     listed, seen = facets.alias("listed").c, facets.alias("seen").c
-    pairs = pairs_from(listed.entity, listed[beside], given(entities), listed[column] == value)
+    pairs = pairs_from(listed.entity, listed[beside], asked_column(), listed[column] == value)
     latest = (
         sa.select(sa.func.max(seen.at))
         .where(
             seen.entity == pairs.c.first,
             seen[column] == value,
             seen[beside] == pairs.c.second,
-            *until(seen.at, at),
+            until_asked(seen.at),
         )
         .scalar_subquery()
     )

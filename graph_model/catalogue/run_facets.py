@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.catalogue.history import (
-    KIND_WRITE,
-    asked_column,
-    asked_size,
-    at_values,
-    pairs_from,
-    until_asked,
-)
+from graph_model.catalogue.asked import AT_ONCE, asked_column, at_values, until_asked
+from graph_model.catalogue.history import KIND_WRITE, pairs_from
 from graph_model.catalogue.tables import executions, facets
 from graph_model.database import StoredText, chunks
 from graph_model.store import RunFacet
-
-_AT_ONCE: Final = 100
 
 
 def run_facets(
@@ -30,11 +22,10 @@ def run_facets(
 ) -> list[RunFacet]:
     """See ``store.Catalogue``. A seek for each (target, logical plan), whatever its history."""
     newest: dict[tuple[str, str], Any] = {}
-    for chunk in chunks(sorted(set(targets)), _AT_ONCE):
-        statement = _newest(asked_size(len(chunk)))
+    for chunk in chunks(sorted(set(targets)), AT_ONCE):
         asked = at_values(chunk, at)
         for state in labels.STATES:
-            for row in connection.execute(statement, asked | {"state": state}):
+            for row in connection.execute(_newest(), asked | {"state": state}):
                 key = (row.target, row.logical_plan)
                 if key not in newest or _order(newest[key]) < _order(row):
                     newest[key] = row
@@ -46,11 +37,11 @@ def _order(row: Any) -> tuple[int, str]:
 
 
 @lru_cache
-def _newest(size: int) -> sa.Select[Any]:
-    """Of each pair of a target and a plan the newest execution in a state; made once a size."""
+def _newest() -> sa.Select[Any]:
+    """Of each pair of a target and a plan the newest execution in a state; made once."""
     listed, seen = executions.alias("listed").c, executions.alias("seen").c
     state = sa.bindparam("state", type_=StoredText(), required=True)
-    asked = asked_column(size)
+    asked = asked_column()
     wrote = (listed.kind == KIND_WRITE, listed.state == state)
     pairs = pairs_from(listed.target, listed.logical_plan, asked, *wrote)
     newest = (

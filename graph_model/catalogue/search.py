@@ -47,7 +47,8 @@ _SEARCHED: Final = {
 
 
 def search(connection: Connection, text: str, kinds: Collection[str], limit: int) -> Page[Match]:
-    """Equal names first, then prefixes of a name or path part, then the rest; shorter first.
+    """Equal names first, then prefixes of a name or path part, then the rest; of each those of
+    datasets and jobs before columns, of which a hundred may be called alike; shorter first.
 
     Raises InvalidInput for a text longer than LONGEST, ValueError for a kind without names.
     """
@@ -84,7 +85,8 @@ def _ranked(found: sa.Subquery, folded: str) -> sa.Select[Any]:
         else_=2,
     )
     total = sa.func.count().over().label("total")  # one pass over the names finds and counts
-    order = (rank, sa.func.length(text), text, found.c.kind, found.c.id)
+    in_dataset = sa.case((found.c.kind == labels.COLUMN, 1), else_=0)
+    order = (rank, in_dataset, sa.func.length(text), text, found.c.kind, found.c.id)
     return sa.select(found, total).order_by(*order)
 
 

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from graph_model.catalogue.search_text import column_text, dataset_text, job_text
 from graph_model.database import StoredText
 from graph_model.facts import (
+    ApplicationRow,
     ColumnRow,
     CommandRow,
     DatasetRow,
@@ -37,7 +38,7 @@ from graph_model.facts import (
     SupportRow,
 )
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Tables of an older version are emptied: the catalogue is made from the journal anyway."""
 
 metadata = sa.MetaData()
@@ -168,12 +169,13 @@ executions = sa.Table(
         "state",
         "producer",
         "command",
+        "run",
     ),
     # Histories, newest first; what stands after the time is there to filter and count within.
     sa.Index("catalogue_executions_by_target", "target", "at", "state", "kind"),
     sa.Index("catalogue_executions_by_logical_plan", "logical_plan", "at", "state", "kind"),
     sa.Index("catalogue_executions_by_job", "job", "at"),
-    sa.Index("catalogue_executions_by_job_and_run", "job", "run", "at"),
+    sa.Index("catalogue_executions_by_job_and_run", "job", "run", "at", "application_id"),
     sa.Index("catalogue_executions_by_run", "run", "at"),
     sa.Index("catalogue_executions_by_plan", "plan_id", "at", "execution_plan"),
 )
@@ -300,6 +302,19 @@ runs = sa.Table(
     sa.Index("catalogue_runs_by_state", "state", "last_at"),
 )
 
+applications = sa.Table(
+    "catalogue_applications",
+    metadata,
+    _key("id"),
+    _text("run"),
+    _text("application_id"),
+    _text("application_run"),
+    # What a run is called, either way, and all that an application is called.
+    sa.Index("catalogue_applications_by_run", "run"),
+    sa.Index("catalogue_applications_by_application", "application_id"),
+    sa.Index("catalogue_applications_by_application_run", "application_run"),
+)
+
 facets = sa.Table(
     "catalogue_facets",
     metadata,
@@ -391,6 +406,7 @@ STORAGES: Final[tuple[Storage, ...]] = (
     _by_id(CommandRow, commands),
     Storage(ForgottenRow, forgotten, ("content_hash", "command"), "content_hash"),
     _by_id(RunRow, runs),
+    _by_id(ApplicationRow, applications),
     Storage(
         FacetRow,
         facets,

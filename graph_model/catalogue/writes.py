@@ -8,7 +8,7 @@ hold, each logical plan's newest are found by a seek for each plan.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -17,10 +17,12 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.catalogue import tables
+from graph_model.catalogue.applications import applications_of, names_of_applications
+from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values
 from graph_model.catalogue.births import dataset_born
-from graph_model.catalogue.history import asked_size, asked_table, asked_values, successful
-from graph_model.catalogue.tables import executions, names, partitions
-from graph_model.database import CHUNK, StoredText, chunks
+from graph_model.catalogue.history import KIND_WRITE, successful
+from graph_model.catalogue.tables import applications, executions, names, partitions
+from graph_model.database import StoredText, chunks
 from graph_model.history import CTAS_COMMANDS
 from graph_model.store import (
     NEVER,
@@ -33,14 +35,15 @@ from graph_model.store import (
 
 _BEFORE_EVERYTHING: Final = -(2**63) + 1
 _FIELDS: Final = tuple(field.name for field in fields(SuccessfulWrite))
-_SPANS_AT_ONCE: Final = CHUNK
 _WORKED_OUT: Final = "MATERIALIZED"  # once, not again for every row that is joined to it
 _SPAN: Final = (
     ("number", sa.BigInteger()), ("target", StoredText()), ("since", sa.BigInteger()),
     ("before", sa.BigInteger()), ("place", StoredText()), ("key", StoredText()),
     ("head", StoredText()),
 )  # fmt: skip
-_PAIR: Final = (("target", StoredText()), ("application", StoredText()))
+_PAIR: Final = (
+    ("target", StoredText()), ("application", StoredText()), ("anyway", sa.BigInteger()),
+)  # fmt: skip
 _TARGET: Final = (("target", StoredText()),)
 _MOMENT: Final = (("name", StoredText()), ("at", sa.BigInteger()))
 
@@ -48,16 +51,16 @@ _MOMENT: Final = (("name", StoredText()), ("at", sa.BigInteger()))
 def last_overwrites(connection: Connection, spans: Collection[Span]) -> dict[Span, int]:
     """See ``store.Catalogue``."""
     found: dict[Span, int] = {}
-    for chunk, size, values in _asked(spans):
-        for number, at in connection.execute(_last_overwrite(size), values):
+    for chunk, values in _asked(spans):
+        for number, at in connection.execute(_last_overwrite(), values):
             if at is not None:
                 found[chunk[number]] = at
     return found
 
 
 @lru_cache
-def _last_overwrite(size: int) -> sa.Select[Any]:
-    asked, seen = asked_table(size, _SPAN), executions.alias("seen").c
+def _last_overwrite() -> sa.Select[Any]:
+    asked, seen = asked_table(_SPAN), executions.alias("seen").c
     newest = (
         sa.select(seen.at)
         .where(*_in_span(seen, asked), seen.mode == labels.OVERWRITE)
@@ -71,23 +74,49 @@ def writes(
     connection: Connection, spans: Collection[Span], most: int, per_plan: int
 ) -> dict[Span, SpanWrites]:
     """See ``store.Catalogue``."""
-    found: dict[Span, list[SuccessfulWrite]] = {span: [] for span in spans}
+    found: list[tuple[Span, Sequence[Any]]] = []
     full: set[Span] = set()
-    for chunk, size, parameters in _asked(spans):
-        found_rows = connection.execute(_newest(size), parameters | {"most": most})
+    for chunk, parameters in _asked(spans):
+        found_rows = connection.execute(_newest(), parameters | {"most": most})
         for number, cut, *values in found_rows:
             if cut is not None:
                 full.add(chunk[number])
             elif values[0] is not None:
-                found[chunk[number]].append(SuccessfulWrite(*values))
-    answer = {span: SpanWrites(tuple(rows)) for span, rows in found.items()}
+                found.append((chunk[number], values))
+    rows = _by_span(connection, spans, found)
+    answer = {span: SpanWrites(tuple(writes)) for span, writes in rows.items()}
     return answer | _by_plan(connection, full, per_plan)
 
 
+def _by_span(
+    connection: Connection, spans: Collection[Span], found: Sequence[tuple[Span, Sequence[Any]]]
+) -> dict[Span, list[SuccessfulWrite]]:
+    rows: dict[Span, list[SuccessfulWrite]] = {span: [] for span in spans}
+    told = _told(connection, [values for _, values in found])
+    for (span, _), write in zip(found, told, strict=True):
+        rows[span].append(write)
+    return rows
+
+
+def _told(connection: Connection, found: Sequence[Sequence[Any]]) -> list[SuccessfulWrite]:
+    """What ``_fields`` gave, each under its application as far as anything tells it."""
+    writes = [SuccessfulWrite(*values) for *values, _ in found]
+    runs = {row[-1] for row, write in zip(found, writes, strict=True) if not write.application_id}
+    known = applications_of(connection, runs)
+    if not known:
+        return writes
+    return [
+        write
+        if write.application_id or row[-1] not in known
+        else replace(write, application_id=known[row[-1]][0])
+        for row, write in zip(found, writes, strict=True)
+    ]
+
+
 @lru_cache
-def _newest(size: int) -> sa.Select[Any]:
+def _newest() -> sa.Select[Any]:
     """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
-    asked = asked_table(size, _SPAN)
+    asked = asked_table(_SPAN)
     seen, row = executions.alias("seen").c, executions.alias("listed")
     cut = (
         sa.select(seen.at)
@@ -106,17 +135,18 @@ def _newest(size: int) -> sa.Select[Any]:
 def _by_plan(
     connection: Connection, spans: Collection[Span], per_plan: int
 ) -> dict[Span, SpanWrites]:
-    rows: dict[Span, list[SuccessfulWrite]] = {span: [] for span in spans}
+    found: list[tuple[Span, Sequence[Any]]] = []
     older: dict[Span, set[OlderWrites]] = {span: set() for span in spans}
-    for chunk, size, parameters in _asked(spans):
+    for chunk, parameters in _asked(spans):
         for number, plan, job, cut, first, *values in connection.execute(
-            _newest_of_plans(size), parameters | {"per_plan": per_plan}
+            _newest_of_plans(), parameters | {"per_plan": per_plan}
         ):
             span = chunk[number]
             if cut is not None:
                 older[span].add(OlderWrites(plan, job, first, cut))
             if values[0] is not None:
-                rows[span].append(SuccessfulWrite(*values))
+                found.append((span, values))
+    rows = _by_span(connection, spans, found)
     return {
         span: SpanWrites(tuple(rows[span]), tuple(sorted(older[span], key=_order)))
         for span in spans
@@ -128,9 +158,9 @@ def _order(older: OlderWrites) -> tuple[str, int]:
 
 
 @lru_cache
-def _newest_of_plans(size: int) -> sa.Select[Any]:
+def _newest_of_plans() -> sa.Select[Any]:
     """A loose index scan over the plans of a target, then a seek for each of them."""
-    asked = asked_table(size, _SPAN)
+    asked = asked_table(_SPAN)
     plans = _plans_of(asked)
     seen, row = executions.alias("seen").c, executions.alias("listed")
     own = (*_in_span(seen, asked), seen.logical_plan == plans.c.plan)
@@ -179,25 +209,48 @@ def _plans_of(asked: sa.CTE) -> sa.CTE:
     )
 
 
-def companions(connection: Connection, pairs: Collection[tuple[str, str]]) -> list[SuccessfulWrite]:
+def companions(
+    connection: Connection, pairs: Collection[tuple[str, str]], state: str = labels.COMPLETED
+) -> list[SuccessfulWrite]:
     """See ``store.Catalogue``."""
-    found = []
-    for chunk in chunks(sorted(set(pairs)), _SPANS_AT_ONCE):
-        rows = connection.execute(_companions(asked_size(len(chunk))), asked_values(chunk, _PAIR))
-        found += [SuccessfulWrite(*row) for row in rows]
+    found = _unnamed(connection, set(pairs), state)
+    apart = {(write.target, write.application_id) for write in found}
+    asked = [(*pair, int(pair in apart)) for pair in sorted(set(pairs))]
+    for chunk in chunks(asked, AT_ONCE):
+        rows = connection.execute(_companions(state), asked_values(chunk))
+        found += _told(connection, rows.all())
     return found
 
 
+def _unnamed(
+    connection: Connection, pairs: Collection[tuple[str, str]], state: str
+) -> list[SuccessfulWrite]:
+    """Those of the writes asked for whose own events do not say the application."""
+    runs = names_of_applications(connection, {application for _, application in pairs})
+    found: list[SuccessfulWrite] = []
+    row = executions.alias("listed")
+    for chunk in chunks(sorted(runs)):
+        asked = sa.select(*_fields(row)).where(
+            row.c.run.in_(chunk), row.c.application_id == "", *_of_state(row.c, state)
+        )
+        found += _told(connection, connection.execute(asked).all())
+    return [write for write in found if (write.target, write.application_id) in pairs]
+
+
+def _of_state(of: Any, state: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return of.kind == KIND_WRITE, of.state == state
+
+
 @lru_cache
-def _companions(size: int) -> sa.Select[Any]:
-    asked = asked_table(size, _PAIR)
+def _companions(state: str) -> sa.Select[Any]:
+    asked = asked_table(_PAIR)
     seen, row = executions.alias("seen").c, executions.alias("listed")
 
     def told_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
         return (
             of.target == asked.c.target,
             of.application_id == asked.c.application,
-            *successful(of, writes_only=True),
+            *_of_state(of, state),
         )
 
     def producer(extreme: Any) -> Any:
@@ -213,7 +266,7 @@ def _companions(size: int) -> sa.Select[Any]:
     )
     told = (
         sa.select(asked)
-        .where(sa.or_(least != greatest, twice))
+        .where(sa.or_(asked.c.anyway == 1, least != greatest, twice))
         .cte("told")
         .prefix_with(_WORKED_OUT)
     )
@@ -223,41 +276,65 @@ def _companions(size: int) -> sa.Select[Any]:
         sa.and_(
             row.c.target == told.c.target,
             row.c.application_id == told.c.application,
-            *successful(row.c, writes_only=True),
+            *_of_state(row.c, state),
         ),
     )
 
 
-def told_twice(connection: Connection, target: str) -> list[SuccessfulWrite]:
+def told_twice(
+    connection: Connection, target: str, state: str = labels.COMPLETED
+) -> list[SuccessfulWrite]:
     """See ``store.Catalogue``. One pass over an index of the target's history."""
+    asked = {*connection.execute(_told_twice(), {"target": target, "state": state}).scalars()}
+    named = connection.execute(_named_elsewhere(), {"target": target, "state": state})
+    pairs = [(target, application) for application in asked | {*named.scalars()}]
+    return companions(connection, pairs, state)
+
+
+_TARGET_AND_STATE: Final = (
+    executions.c.target == sa.bindparam("target", type_=StoredText()),
+    executions.c.kind == KIND_WRITE,
+    executions.c.state == sa.bindparam("state", type_=StoredText()),
+)
+
+
+@lru_cache
+def _told_twice() -> sa.Select[Any]:
+    """Applications of which several producers tell, or whose commands tell twice."""
     own = executions.c
     double = sa.func.max(sa.case((own.command.in_(CTAS_COMMANDS), 1), else_=0))
     several = sa.func.min(own.producer) != sa.func.max(own.producer)
-    applications = (
+    return (
         sa.select(own.application_id)
-        .where(own.target == target, own.application_id != "")
+        .where(*_TARGET_AND_STATE, own.application_id != "")
         .group_by(own.application_id)
         .having(sa.or_(several, double == 1))
     )
-    asked = [(target, application) for application in connection.execute(applications).scalars()]
-    return companions(connection, asked)
+
+
+@lru_cache
+def _named_elsewhere() -> sa.Select[Any]:
+    """Applications some of whose writes do not say so themselves."""
+    return (
+        sa.select(applications.c.application_id)
+        .join_from(executions, applications, applications.c.run == executions.c.run)
+        .where(*_TARGET_AND_STATE, executions.c.application_id == "")
+        .distinct()
+    )
 
 
 def declared_flows(connection: Connection, targets: Collection[str]) -> list[DeclaredFlow]:
     """See ``store.Catalogue``. A seek for each target and for each of its declarations."""
     found = []
-    for chunk in chunks(sorted(set(targets)), _SPANS_AT_ONCE):
-        rows = [(target,) for target in chunk]
-        statement = _declared_flows(asked_size(len(rows)))
-        found += [
-            DeclaredFlow(*row) for row in connection.execute(statement, asked_values(rows, _TARGET))
-        ]
+    for chunk in chunks(sorted(set(targets)), AT_ONCE):
+        asked = asked_values((target,) for target in chunk)
+        found += [DeclaredFlow(*row) for row in connection.execute(_declared_flows(), asked)]
     return sorted(found)
 
 
 @lru_cache
-def _declared_flows(size: int) -> sa.Select[Any]:
-    asked, row = asked_table(size, _TARGET), executions.alias("listed")
+def _declared_flows() -> sa.Select[Any]:
+    asked, row = asked_table(_TARGET), executions.alias("listed")
     later = executions.alias("seen").c
     replaced = (
         sa.select(later.at)
@@ -281,16 +358,15 @@ def _declared_flows(size: int) -> sa.Select[Any]:
 def declared_plans(connection: Connection, plans: Collection[str]) -> set[str]:
     """See ``store.Catalogue``. A seek for each plan, and of a declared one its few executions."""
     found: set[str] = set()
-    for chunk in chunks(sorted(set(plans)), _SPANS_AT_ONCE):
-        rows = [(plan,) for plan in chunk]
-        statement = _declared_plans(asked_size(len(rows)))
-        found.update(connection.execute(statement, asked_values(rows, _TARGET)).scalars())
+    for chunk in chunks(sorted(set(plans)), AT_ONCE):
+        asked = asked_values((plan,) for plan in chunk)
+        found.update(connection.execute(_declared_plans(), asked).scalars())
     return found
 
 
 @lru_cache
-def _declared_plans(size: int) -> sa.Select[Any]:
-    asked, row = asked_table(size, _TARGET), executions.c
+def _declared_plans() -> sa.Select[Any]:
+    asked, row = asked_table(_TARGET), executions.c
 
     def any_of(*conditions: sa.ColumnElement[bool]) -> sa.Exists:
         return sa.select(row.id).where(row.logical_plan == asked.c.target, *conditions).exists()
@@ -307,17 +383,16 @@ def locations_of(
 ) -> dict[tuple[str, int], str]:
     """See ``store.Catalogue``."""
     found = {}
-    for chunk in chunks(sorted(set(moments)), _SPANS_AT_ONCE):
-        statement = _locations(asked_size(len(chunk)))
-        for name, at, location in connection.execute(statement, asked_values(chunk, _MOMENT)):
+    for chunk in chunks(sorted(set(moments)), AT_ONCE):
+        for name, at, location in connection.execute(_locations(), asked_values(chunk)):
             if location is not None:
                 found[name, at] = location
     return found
 
 
 @lru_cache
-def _locations(size: int) -> sa.Select[Any]:
-    asked = asked_table(size, _MOMENT)
+def _locations() -> sa.Select[Any]:
+    asked = asked_table(_MOMENT)
     return sa.select(asked, _location(asked.c.name, asked.c.at).label("location"))
 
 
@@ -343,13 +418,13 @@ def seen(connection: Connection, datasets: Collection[str], at: int) -> set[str]
 # --- parts ---------------------------------------------------------------------------------------
 
 
-def _asked(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], int, dict[str, Any]]]:
-    """The spans, some at a time, with size and parameters of their table; ``number`` is the place
+def _asked(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], dict[str, Any]]]:
+    """The spans, some at a time, with the parameter of their table; ``number`` is the place
     among these.
     """
-    for chunk in chunks(sorted(set(spans), key=_span_order), _SPANS_AT_ONCE):
+    for chunk in chunks(sorted(set(spans), key=_span_order), AT_ONCE):
         rows = [_row(number, span) for number, span in enumerate(chunk)]
-        yield chunk, asked_size(len(rows)), asked_values(rows, _SPAN)
+        yield chunk, asked_values(rows)
 
 
 def _span_order(span: Span) -> tuple[str, int, int, str, str]:
@@ -393,4 +468,5 @@ def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
 
 
 def _fields(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
-    return tuple(row.c[name] for name in _FIELDS)
+    """Those of a write, and the run: it may tell the application."""
+    return (*(row.c[name] for name in _FIELDS), row.c.run)

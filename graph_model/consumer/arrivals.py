@@ -7,12 +7,14 @@ a moment too long ago is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from graph_model import identity, labels
 from graph_model.consumer.events import Events, Newcomers
 from graph_model.errors import InvalidInput
+from graph_model.facts import ExecutionRow
 from graph_model.projection.plans import read_event_document
 from graph_model.store import DocumentKind, DocumentState, Journal, StoredDocument, walk_pages
 from graph_model.translate.executions import normal_event
@@ -26,18 +28,17 @@ def newcomers(journal: Journal, events: Events, moment: int) -> Newcomers:
 
     Raises InvalidInput where that is more than MOST_NEWCOMERS documents.
     """
-    plans: set[tuple[str, str]] = set()
+    late = tuple(islice(_received_after(journal, moment), MOST_NEWCOMERS + 1))
+    if len(late) > MOST_NEWCOMERS:
+        raise InvalidInput(
+            f"asAtTime: expected a time since which at most {MOST_NEWCOMERS:,} documents "
+            "were received"
+        )
+    plans = {(one.plan_id, one.content_hash) for one in late if one.kind == DocumentKind.PLAN}
+    told = [one.position for one in late if _tells_execution(one)]
     executions: set[str] = set()
-    for number, document in enumerate(_received_after(journal, moment)):
-        if number == MOST_NEWCOMERS:
-            raise InvalidInput(
-                f"asAtTime: expected a time since which at most {MOST_NEWCOMERS:,} documents "
-                "were received"
-            )
-        if document.kind == DocumentKind.PLAN:
-            plans.add((document.plan_id, document.content_hash))
-        elif document.kind == DocumentKind.EVENT:
-            executions.update(_executions_of(journal, events, document.position))
+    for start in range(0, len(told), _PAGE):
+        executions.update(_executions_of(journal, events, told[start : start + _PAGE]))
     return Newcomers(frozenset(executions), events.datasets_only_of(plans))
 
 
@@ -50,14 +51,19 @@ def _received_after(journal: Journal, moment: int) -> Iterator[StoredDocument]:
             return
 
 
-def _executions_of(journal: Journal, events: Events, position: int) -> Iterator[str]:
-    """The executions that an event stands for: none while it waits, or breaks the protocol."""
-    stored = journal.document(position)
-    if stored is None or stored.state == DocumentState.FAILED:
-        return
-    event = read_event_document(stored)
-    said = normal_event(event)
-    for row in events.executions_at(event.plan_id, event.timestamp):
-        own = identity.vertex_id(labels.EXECUTION, row.execution_plan, row.logical_plan, said)
-        if own == row.id:
-            yield row.id
+def _tells_execution(document: StoredDocument) -> bool:
+    return document.kind == DocumentKind.EVENT and document.state != DocumentState.FAILED
+
+
+def _executions_of(journal: Journal, events: Events, positions: Sequence[int]) -> Iterator[str]:
+    """The executions that events stand for: none while one waits."""
+    told = [read_event_document(stored) for stored in journal.documents(positions)]
+    at: dict[tuple[str, int], list[ExecutionRow]] = {}
+    for row in events.executions_at({(event.plan_id, event.timestamp) for event in told}):
+        at.setdefault((row.plan_id, row.at), []).append(row)
+    for event in told:
+        said = normal_event(event)
+        for row in at.get((event.plan_id, event.timestamp), ()):
+            own = identity.vertex_id(labels.EXECUTION, row.execution_plan, row.logical_plan, said)
+            if own == row.id:
+                yield row.id

@@ -262,7 +262,7 @@ class Consumer:
 
     def _execution(self, event_id: str) -> ExecutionRow:
         asked = read_event_id(event_id)
-        rows = self._catalogue.events.executions_at(asked.plan_id, asked.at)
+        rows = self._catalogue.events.executions_at({(asked.plan_id, asked.at)})
         chosen = [row for row in rows if asked.execution in (None, row.id)]
         if not chosen:
             raise NotFound("event", event_id)

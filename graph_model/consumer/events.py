@@ -113,8 +113,8 @@ class Events(Protocol):
 
     def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None: ...
 
-    def executions_at(self, plan_id: str, at: int) -> tuple[ExecutionRow, ...]:
-        """The executions of a plan id at exactly this time, by id."""
+    def executions_at(self, moments: Collection[tuple[str, int]]) -> tuple[ExecutionRow, ...]:
+        """The executions of a plan id at exactly its time, of each (plan id, time); by id."""
 
     def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per logical plan its newest completed write at or before ``at``."""

@@ -1,7 +1,8 @@
 """Executions that tell of one write become one write: pure, on rows that the catalogue selected.
 
 A CREATE TABLE AS SELECT reports the inner insert and the command around it; two producers in one
-application (the stock agent and the listener) report everything twice. The rule looks at all
+application (the stock agent and the listener) report everything twice. Reads that differ are two
+writes, unless one of the two says that it does not know all of its own. The rule looks at all
 completed writes of one output by one application, so it gives the same whatever page, window or
 time somebody looks through.
 """
@@ -40,8 +41,8 @@ class Write:
     """One write of a dataset, told by one execution or by several.
 
     ``id`` and ``at`` are those of the earliest by (at, id). ``logical_plan`` and ``job`` are of
-    the one with fewest gaps, of two with as few the one that has expressions. ``parts`` is what it
-    may have touched, ``closes`` what it replaced.
+    the one that tells all that was read, then with fewest gaps, then with expressions. ``parts``
+    is what it may have touched, ``closes`` what it replaced.
     """
 
     id: str
@@ -62,12 +63,14 @@ class Write:
 @dataclass(frozen=True, slots=True)
 class Details:
     """What stands beside the rows: partition texts written per execution; per logical plan how
-    many gaps its columns have and the names of its partition keys.
+    many gaps its columns have and the names of its partition keys; ``incomplete`` are those that
+    say themselves that they read more than they know.
     """
 
     partitions: Mapping[str, Collection[str]]
     gaps: Mapping[str, int]
     keys: Mapping[str, frozenset[str]]
+    incomplete: frozenset[str] = frozenset()
 
 
 NO_DETAILS: Final = Details({}, {}, {})
@@ -78,17 +81,23 @@ def merge_writes(rows: Iterable[SuccessfulWrite], details: Details = NO_DETAILS)
 
     Of an application and output that may tell twice, ``rows`` must hold all.
     """
-    writes = [_write(group, details) for group in group_executions(rows)]
+    groups = group_executions(rows, details.incomplete)
+    writes = [_write(group, details) for group in groups]
     return sorted(writes, key=lambda write: write.order)
 
 
-def repeated_executions(rows: Iterable[SuccessfulWrite]) -> frozenset[str]:
-    """The ids of executions that only repeat what an earlier one of their write has told."""
-    return frozenset(row.id for group in group_executions(rows) for row in group[1:])
+def repeated_executions(
+    rows: Iterable[SuccessfulWrite], incomplete: frozenset[str] = frozenset()
+) -> tuple[SuccessfulWrite, ...]:
+    """The executions that only repeat what an earlier one of their write has told."""
+    groups = group_executions(rows, incomplete)
+    return tuple(row for group in groups for row in group[1:])
 
 
-def group_executions(rows: Iterable[SuccessfulWrite]) -> list[tuple[SuccessfulWrite, ...]]:
-    """The executions of each write, by (at, id)."""
+def group_executions(
+    rows: Iterable[SuccessfulWrite], incomplete: frozenset[str] = frozenset()
+) -> list[tuple[SuccessfulWrite, ...]]:
+    """The executions of each write, by (at, id); ``incomplete``: see ``Details``."""
     applications: defaultdict[tuple[str, str], list[SuccessfulWrite]] = defaultdict(list)
     groups: list[tuple[SuccessfulWrite, ...]] = []
     for row in sorted(set(rows), key=_order):
@@ -97,7 +106,8 @@ def group_executions(rows: Iterable[SuccessfulWrite]) -> list[tuple[SuccessfulWr
         else:
             groups.append((row,))
     for found in applications.values():
-        groups += _pair_producers(_pair_double_writes(found))
+        paired = _pair_producers(_pair_double_writes(found))
+        groups += _pair_incomplete(paired, incomplete) if incomplete else paired
     return groups
 
 
@@ -156,6 +166,37 @@ def _may_join(group: Sequence[SuccessfulWrite], other: Sequence[SuccessfulWrite]
     return other[0].producer not in {row.producer for row in group} and _agree(group[0], other[0])
 
 
+def _pair_incomplete(
+    groups: Sequence[tuple[SuccessfulWrite, ...]], incomplete: frozenset[str]
+) -> list[tuple[SuccessfulWrite, ...]]:
+    """A write whose teller says that it does not know all it read, with the nearest one of another
+    teller that read the same and more.
+
+    Without that word reads that differ are two writes: one may be what the other agent missed.
+    """
+    left = sorted(groups, key=lambda group: _order(group[0]))
+    for group in [one for one in left if any(row.logical_plan in incomplete for row in one)]:
+        near = [other for other in left if _tells_more(other, group)]
+        if near:
+            fuller = min(near, key=lambda one: (abs(one[0].at - group[0].at), *_order(one[0])))
+            left.remove(group)
+            left[left.index(fuller)] = tuple(sorted((*group, *fuller), key=_order))
+    return left
+
+
+def _tells_more(fuller: Sequence[SuccessfulWrite], group: Sequence[SuccessfulWrite]) -> bool:
+    return (
+        {row.producer for row in fuller}.isdisjoint(row.producer for row in group)
+        and {row.mode for row in fuller} == {row.mode for row in group}
+        and abs(fuller[0].at - group[0].at) <= MERGE_WINDOW_MS
+        and _read_by(fuller) > _read_by(group)
+    )
+
+
+def _read_by(group: Sequence[SuccessfulWrite]) -> frozenset[str]:
+    return frozenset(dataset for row in group for dataset in row.reads.split())
+
+
 # --- what a write touched ------------------------------------------------------------------------
 
 
@@ -176,10 +217,17 @@ def _write(group: Sequence[SuccessfulWrite], details: Details) -> Write:
     )
 
 
-def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, bool, int, str]:
-    """The least is told from. OpenLineage's agents send columns without the expressions."""
+def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, int, bool, int, str]:
+    """The least is told from: nothing read may be hidden, first of all. OpenLineage's agents send
+    columns without the expressions.
+    """
     gaps = details.gaps.get(row.logical_plan, 0)
-    return gaps, row.producer.startswith(_WITHOUT_EXPRESSIONS), *_order(row)
+    return (
+        -len(row.reads.split()),
+        gaps,
+        row.producer.startswith(_WITHOUT_EXPRESSIONS),
+        *_order(row),
+    )
 
 
 def _closes(

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
+from graph_model import labels
+from graph_model.expressions.definitions import SUBQUERY
 from graph_model.facts import LogicalPlanRow
 from graph_model.history.merging import (
     REACH_MS,
@@ -19,6 +21,7 @@ from graph_model.history.merging import (
     Write,
     merge_writes,
     part_of,
+    repeated_executions,
 )
 from graph_model.history.visibility import Moment, visible_writes
 from graph_model.store import (
@@ -47,6 +50,14 @@ def moment_of(dataset: str, at: int | None) -> Moment:
     return Moment(dataset, before, before)
 
 
+class KnownPlans(Protocol):
+    """Rows of logical plans that others have learnt (``lineage.structure``)."""
+
+    def find(self, keys: Iterable[str]) -> Mapping[str, LogicalPlanRow]: ...
+
+    def keep(self, values: Mapping[str, LogicalPlanRow]) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Sight:
     """What was to be seen at a moment: writes, newest first.
@@ -63,10 +74,14 @@ class Sight:
 
 
 class Past:
-    """Answers from one catalogue. Not to be shared between threads."""
+    """Answers from one catalogue. Not to be shared between threads.
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    ``known`` keeps rows of logical plans for others, whose ids say all of them.
+    """
+
+    def __init__(self, catalogue: Catalogue, known: KnownPlans | None = None) -> None:
         self._catalogue = catalogue
+        self._known = known
         self._names: dict[str, frozenset[str]] = {}  # location -> names it ever had
         self._locations: dict[str, frozenset[str]] = {}  # name -> locations it ever stood for
         self._plans: dict[str, LogicalPlanRow] = {}
@@ -111,8 +126,16 @@ class Past:
         """The rows of these logical plans, as far as they are known."""
         new = set(ids) - self._plans.keys()
         if new:
-            self._plans |= {row.id: row for row in self._catalogue.logical_plans(new)}
+            self._plans |= self._learn_plans(new)
         return {plan: self._plans[plan] for plan in ids if plan in self._plans}
+
+    def _learn_plans(self, ids: Collection[str]) -> dict[str, LogicalPlanRow]:
+        kept = self._known.find(ids) if self._known else {}
+        new = set(ids) - kept.keys()
+        rows = {row.id: row for row in self._catalogue.logical_plans(new)} if new else {}
+        if self._known:
+            self._known.keep(rows)
+        return {**kept, **rows}
 
     def columns(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """Per column that a schema has its dataset and path."""
@@ -277,6 +300,15 @@ class Past:
             for key, some in rows.items()
         }
 
+    def repeated(self, target: str) -> tuple[SuccessfulWrite, ...]:
+        """Executions that tell a write of the dataset, or an attempt at one, once more."""
+        found: list[SuccessfulWrite] = []
+        for state in (labels.COMPLETED, labels.FAILED):
+            rows = self._catalogue.told_twice(target, state)
+            plans = self.plans({row.logical_plan for row in rows})
+            found += repeated_executions(rows, _incomplete(plans.values()))
+        return tuple(found)
+
     def _details(self, rows: Collection[SuccessfulWrite]) -> Details:
         new = {row.id for row in rows} - self._written.keys()
         targets = {row.id: row.target for row in rows}
@@ -292,7 +324,14 @@ class Past:
             self._written,
             {plan: len(json.loads(row.gaps)) for plan, row in plans.items()},
             {plan: frozenset(json.loads(row.partition_keys)) for plan, row in plans.items()},
+            _incomplete(plans.values()),
         )
+
+
+def _incomplete(plans: Iterable[LogicalPlanRow]) -> frozenset[str]:
+    """Those with a subquery that only its text tells of: what it reads is not known."""
+    told = ((plan.id, json.loads(plan.gaps)) for plan in plans if SUBQUERY in plan.gaps)
+    return frozenset(plan for plan, gaps in told if any(gap["code"] == SUBQUERY for gap in gaps))
 
 
 def _joined(found: Collection[SpanWrites]) -> SpanWrites:

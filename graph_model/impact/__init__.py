@@ -6,5 +6,7 @@ job held against the one in the graph.
     comparison  two outlines -> what changed (pure)
     verdicts    what changed + what lies downstream -> what breaks (pure)
     check       the two together, over the stores
+    written     the columns that a job writes, and what derives from them
+    declared    which steps are declared and run by nobody
     tables      the table as CSV and as Markdown (pure)
 """

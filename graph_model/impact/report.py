@@ -13,10 +13,12 @@ from typing import Final
 from urllib.parse import unquote
 
 from graph_model import identity, labels, naming
-from graph_model.errors import InvalidInput, NotFound
+from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
 from graph_model.governance.previews import walk_datasets
 from graph_model.governance.standing import NOTHING, Governance
+from graph_model.impact.declared import Step, declared_steps, steps_of
+from graph_model.impact.written import WrittenColumns
 from graph_model.lineage import Answer, Chain, Lineage, Link, Partial, Question
 from graph_model.naming import Rules
 from graph_model.openlineage.descriptions import describe_dataset
@@ -58,6 +60,7 @@ class ImpactItem:
     table-to-table (column-to-column) steps; ``path`` is a shortest one, from what was asked about
     to this; ``jobs`` are those on it, ``readers`` the jobs of the answer that read this in turn.
     ``use`` (DIRECT or INDIRECT), ``how`` and ``expression`` tell the last step between columns.
+    ``declared``: a step of the path is what somebody declares, and no run does it.
     ``verdict`` and ``reason`` are set where a change was asked about (``verdicts``).
     """
 
@@ -77,6 +80,7 @@ class ImpactItem:
     owners: tuple[str, ...]
     layer: str | None
     classifications: tuple[str, ...]
+    declared: bool = False
     verdict: str | None = None
     reason: str | None = None
 
@@ -104,7 +108,8 @@ class ImpactReport:
 class Scope:
     """What is asked of everything downstream; see ``lineage.Question`` for the fields it shares.
 
-    ``columns``: also the columns that derive from the columns of the datasets asked about.
+    ``columns``: also the columns that derive from the columns of the datasets asked about; of a
+    job those that it writes, and what derives from them.
     """
 
     depth: int
@@ -140,23 +145,22 @@ class Impact:
         expired: Callable[[], bool] = lambda: False,
         time_limit_ms: int = 0,
     ) -> None:
+        self._graph = graph
         self._catalogue = catalogue
         self._governance = governance
         self._rules = rules
         self._lineage = Lineage(graph, catalogue, expired=expired, time_limit_ms=time_limit_ms)
 
     def of_node(self, node: str, scope: Scope) -> ImpactReport:
-        """Downstream of a dataset, a column or a job (an id that ``references`` resolved).
-
-        Raises InvalidInput for the columns downstream of a job: ask for those of what it writes.
-        """
+        """Downstream of a dataset, a column or a job (an id that ``references`` resolved)."""
         kind = identity.kind_of(node)
         if kind == labels.COLUMN:
             return self.of_columns((node,), scope)
-        if kind == labels.JOB and scope.columns:
-            raise InvalidInput("columns: expected false for a job; ask about what it writes")
         answers = [self._lineage.ask(scope.question(node))]
-        if scope.columns:
+        if scope.columns and kind == labels.JOB:
+            written = WrittenColumns(self._graph, self._catalogue, self._lineage)
+            answers.append(written.below(node, answers[0], scope.question(node)))
+        elif scope.columns:
             answers.append(self._columns_of((node,), scope))
         return self._report((node,), answers, scope)
 
@@ -246,6 +250,7 @@ class _Names:
     writes: Mapping[str, ExecutionRow]
     readers: Mapping[str, Collection[str]]
     owners: Mapping[str, tuple[str, ...]]  # as ownership facets name them
+    declared: frozenset[Step]
 
     def home(self, node: str) -> str:
         """The dataset of a column; the node itself else."""
@@ -297,6 +302,7 @@ def _gather(
         readers=_readers(answers),
         owners=_facet_owners(datasets, "dataset", catalogue, at)
         | _facet_owners(jobs, "job", catalogue, at),
+        declared=declared_steps(answers, catalogue),
     )
 
 
@@ -377,6 +383,15 @@ def _item(chain: Chain, names: _Names, governance: Governance) -> ImpactItem:
         owners=_owners(node, names, governance),
         layer=None if dataset is None else governance.layers.of(dataset.uri),
         classifications=tuple(tags),
+        declared=_is_declared(chain, names),
+    )
+
+
+def _is_declared(chain: Chain, names: _Names) -> bool:
+    """Whether a step of it is; a job's own first step into a column is that into its table."""
+    return any(
+        (before, job, names.home(target) if before == job else target) in names.declared
+        for before, job, target in steps_of(chain)
     )
 
 

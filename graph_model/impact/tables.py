@@ -60,12 +60,13 @@ _CSV: Final[tuple[tuple[str, Cell], ...]] = (
     ("classifications", lambda item: "; ".join(item.classifications)),
     ("verdict", lambda item: item.verdict or ""),
     ("reason", lambda item: item.reason or ""),
+    ("declared", lambda item: "true" if item.declared else ""),
 )
 _MARKDOWN: Final[tuple[tuple[str, Cell], ...]] = (
     ("Kind", lambda item: item.kind),
     ("Name", lambda item: _full_name(item)),
     ("Depth", lambda item: str(item.depth)),
-    ("Path", lambda item: path_text(item.path)),
+    ("Path", lambda item: path_text(item.path) + _declared(item)),
     ("Read by", lambda item: _some(item.readers)),
     ("Last run", lambda item: _run(item)),
     ("Owners", lambda item: ", ".join(item.owners)),
@@ -77,7 +78,7 @@ _JUDGED: Final[tuple[tuple[str, Cell], ...]] = (
     ("Kind", lambda item: item.kind),
     ("Name", lambda item: _full_name(item)),
     ("Depth", lambda item: str(item.depth)),
-    ("Why", lambda item: item.reason or ""),
+    ("Why", lambda item: (item.reason or "") + _declared(item)),
     ("Last run", lambda item: _run(item)),
     ("Owners", lambda item: ", ".join(item.owners)),
 )
@@ -208,6 +209,10 @@ def _some(jobs: Sequence[JobReference]) -> str:
     shown = ", ".join(f"{job.namespace}/{job.name}" for job in jobs[:_MORE_JOBS])
     more = len(jobs) - _MORE_JOBS
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _declared(item: ImpactItem) -> str:
+    return " (declared)" if item.declared else ""
 
 
 def _run(item: ImpactItem) -> str:

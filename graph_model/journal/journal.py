@@ -313,6 +313,12 @@ class SqlJournal:
             if high >= first
         )
 
+    def newest(self) -> int:
+        """See ``store.Journal``."""
+        asked = sa.select(sa.func.coalesce(sa.func.max(documents.c.position), 0))
+        with self._read() as connection:
+            return int(connection.execute(asked).scalar_one())
+
     def first_unprojected(self) -> int:
         """See ``store.Journal``."""
         columns = documents.c

@@ -22,6 +22,7 @@ from graph_model.lineage.questions import (
     PlanUse,
     Question,
 )
+from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Chain, Link
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Partial",
     "PlanUse",
     "Question",
+    "Structure",
     "fold_column_edges",
     "keep_ends",
     "schema_paths",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from graph_model import identity, labels, naming
 from graph_model.facts import Edge
@@ -17,12 +18,17 @@ from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, B
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.omissions import count_left_out
 from graph_model.lineage.questions import ColumnEdge, ColumnNode, LeftOut, Question
+from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk
 from graph_model.store import Direction, GraphReader
 
 Name = tuple[str, str]
 """A column as a plan calls it: (dataset id, folded path)."""
+
+
+_Write = tuple[str, str]
+"""(logical plan, id of a column that it writes)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -95,19 +101,28 @@ def _without_text(edge: Edge) -> tuple[tuple[str, str | int | float | bool], ...
 class Columns:
     """The column walks of one question, over one graph and one past."""
 
-    def __init__(self, graph: GraphReader, past: Past, bounds: Bounds, *, indirect: bool) -> None:
+    def __init__(
+        self,
+        graph: GraphReader,
+        past: Past,
+        bounds: Bounds,
+        structure: Structure,
+        *,
+        indirect: bool,
+    ) -> None:
         self._graph = graph
         self._past = past
         self._bounds = bounds
+        self._structure = structure
         self._indirect = indirect
         self._names: dict[str, Name] = {}  # column id -> what it is
-        self._into: dict[str, list[Edge]] = {}  # column id -> derivations into it
+        self._into: dict[_Write, tuple[Edge, ...]] = {}  # derivations into a column by a plan
         self._deciding: dict[str, list[Edge]] = {}  # logical plan -> influences on it
         self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
 
     def upstream(self, start: Collection[Name], question: Question, found: FoundColumns) -> None:
         """Where columns came from."""
-        walk = Walk(self._graph, self._past, self._bounds, moment_of("", question.at).until)
+        walk = self._walk(moment_of("", question.at).until)
         frontier = {Cell(moment_of(dataset, question.at), path) for dataset, path in start}
         visited = set(frontier)
         for level in range(question.depth):
@@ -129,7 +144,7 @@ class Columns:
         """What came of columns: the mirror, by the same relation among the candidates."""
         candidates, plans = self._candidates(start, question)
         until = moment_of("", question.at).until
-        walk = Walk(self._graph, self._past, self._bounds, until, dict.fromkeys(plans))
+        walk = self._walk(until, plans)
         roots = {Cell(moment_of(dataset, question.at), path) for dataset, path in candidates}
         hops: dict[Cell, list[Hop]] = {}
         frontier = set(roots)
@@ -177,7 +192,7 @@ class Columns:
 
     def into(self, column: str, at: int | None) -> list[Hop]:
         """The derivations behind a column (an id) at a time, one step back."""
-        walk = Walk(self._graph, self._past, self._bounds, moment_of("", at).until)
+        walk = self._walk(moment_of("", at).until)
         until = moment_of("", at).until - 1
         names = self.learn_names((column,)).values()
         places = self._past.locate((dataset, until) for dataset, _ in names)
@@ -187,6 +202,10 @@ class Columns:
             if (dataset, until) in places
         ]
         return [hop for hops in self._expand(walk, cells).values() for hop in hops]
+
+    def _walk(self, until: int, plans: Collection[str] | None = None) -> Walk:
+        followed = None if plans is None else dict.fromkeys(plans)
+        return Walk(self._graph, self._past, self._bounds, until, followed, self._structure)
 
     # --- one level up
 
@@ -204,21 +223,32 @@ class Columns:
         self, cells: Iterable[Cell], steps: Mapping[Moment, tuple[Step, ...]]
     ) -> None:
         asked = {
-            column_id((target, holder))
+            (step.logical_plan, column_id((step.target, holder)))
             for cell in cells
-            for target in {step.target for step in steps[cell.moment]}
+            for step in steps[cell.moment]
             for holder in holders(cell.path)
         }
         new = asked - self._into.keys()
-        if not new:
-            return
-        page = self._graph.edges(new, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
+        kept = self._structure.derivations.find(new)
+        found = kept | self._derivations(new - kept.keys())
+        self._into |= found
+        self.learn_names({edge.out_id for edges in found.values() for edge in edges})
+
+    def _derivations(self, writes: Collection[_Write]) -> dict[_Write, tuple[Edge, ...]]:
+        """The derivations into these columns by these plans, which are complete."""
+        columns = {column for _, column in writes}
+        if not columns:
+            return {}
+        page = self._graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
         self._bounds.note_hub(page.cut)
-        self._into |= {column: [] for column in new}
+        found: dict[_Write, list[Edge]] = {write: [] for write in writes}
         for edge in page.edges:
-            if self._wants(edge):
-                self._into[edge.in_id].append(edge)
-        self.learn_names({edge.out_id for edge in page.edges})
+            write = str(edge.value("logical_plan")), edge.in_id
+            if write in found:
+                found[write].append(edge)
+        derived = {write: tuple(edges) for write, edges in found.items()}
+        self._structure.derivations.keep({w: d for w, d in derived.items() if w[1] not in page.cut})
+        return derived
 
     def _wants(self, edge: Edge) -> bool:
         return self._indirect or edge.value("kind") == labels.DIRECT
@@ -257,22 +287,29 @@ class Columns:
     def learn_names(self, columns: Collection[str]) -> dict[str, Name]:
         """Column ids -> what they are; unknown ids are left out."""
         new = set(columns) - self._names.keys()
-        listed = self._past.columns(new)
-        self._names |= listed
-        unlisted = new - listed.keys()  # no schema has them
+        kept = self._structure.columns.find(new)
+        found = self._names_of(new - kept.keys())
+        self._structure.columns.keep(found)
+        self._names |= kept | found
+        return {column: self._names[column] for column in columns if column in self._names}
+
+    def _names_of(self, columns: Collection[str]) -> dict[str, Name]:
+        if not columns:
+            return {}
+        names = self._past.columns(columns)
+        unlisted = set(columns) - names.keys()  # no schema has them
         for vertex in self._graph.vertices(unlisted) if unlisted else ():
             values = dict(vertex.properties)
-            name = str(values.get("dataset_id", "")), str(values.get("path", ""))
-            self._names[vertex.id] = name
-        return {column: self._names[column] for column in columns if column in self._names}
+            names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
+        return names
 
     def _hops(self, cell: Cell, step: Step) -> list[Hop]:
         """The derivations of one step into a column, its holders and by what decides all."""
         edges = [
             edge
             for holder in holders(cell.path)
-            for edge in self._into[column_id((step.target, holder))]
-            if edge.value("logical_plan") == step.logical_plan
+            for edge in self._into[step.logical_plan, column_id((step.target, holder))]
+            if self._wants(edge)
         ]
         if self._indirect and self._deciding[step.logical_plan]:
             outputs = self._outputs[step.logical_plan]
@@ -360,6 +397,7 @@ def _way(hop: Hop) -> Way[Cell]:
     return Way(hop.job, hop.source, kind, how, str(hop.edge.value("expression") or ""))
 
 
+@lru_cache(maxsize=20_000)
 def column_id(name: Name) -> str:
     return identity.column_id(*name)
 

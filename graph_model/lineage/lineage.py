@@ -23,6 +23,7 @@ from graph_model.lineage.columns import (
     node_of,
 )
 from graph_model.lineage.questions import Answer, ColumnEdge, ColumnNode, Question
+from graph_model.lineage.structure import Structure
 from graph_model.lineage.tables import Found, Tables
 from graph_model.lineage.traces import Trace
 from graph_model.lineage.walk import Walk
@@ -49,6 +50,7 @@ class Lineage:
 
     ``expired`` tells that the time for an answer is over: what is found until then is returned,
     marked partial. ``past`` keeps what was learnt of the past; one object serves one request.
+    ``structure`` is what questions to this catalogue have learnt before.
     Raises GraphUnavailable when the graph does not answer.
     """
 
@@ -59,12 +61,14 @@ class Lineage:
         *,
         expired: Callable[[], bool] = lambda: False,
         time_limit_ms: int = 0,
+        structure: Structure | None = None,
     ) -> None:
         self._graph = graph
         self._catalogue = catalogue
         self._expired = expired
         self._time_limit_ms = time_limit_ms
-        self.past = Past(catalogue)
+        self._structure = structure or Structure()
+        self.past = Past(catalogue, self._structure.plans)
 
     # --- tables and jobs
 
@@ -80,7 +84,7 @@ class Lineage:
         else:
             found.admit((question.node,), ())
             found.answers.add(question.node)
-        tables = Tables(self._graph, past, bounds)
+        tables = Tables(self._graph, past, bounds, self._structure)
         if Direction.UPSTREAM in question.directions:
             tables.upstream(question, found)
         if Direction.DOWNSTREAM in question.directions:
@@ -96,7 +100,7 @@ class Lineage:
         found = Found(question.limit, bounds)
         found.admit(places, ())
         found.answers |= found.datasets
-        Tables(self._graph, past, bounds).downstream(places, question, found)
+        Tables(self._graph, past, bounds, self._structure).downstream(places, question, found)
         return _with_chains(self._answer(question, found, past), question, found.trace, places)
 
     def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
@@ -104,7 +108,7 @@ class Lineage:
         past, bounds = self._begin()
         found = Found(len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs))
         moments = {moment_of(dataset, at) for dataset in datasets}
-        walk = Walk(self._graph, past, bounds, moment_of("", at).until)
+        walk = Walk(self._graph, past, bounds, moment_of("", at).until, structure=self._structure)
         for moment, steps in walk.expand(moments).items():
             for step in steps:
                 found.uses.add((step.logical_plan, step.job, "", "", moment.dataset, step.target))
@@ -131,6 +135,9 @@ class Lineage:
         located = {place for dataset in beside for place in places[dataset]}
         cut = any(page.cut for page in (of_jobs, reading, fed))
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
+
+    def _columns(self, past: Past, bounds: Bounds, *, indirect: bool) -> Columns:
+        return Columns(self._graph, past, bounds, self._structure, indirect=indirect)
 
     def _begin(self) -> tuple[Past, Bounds]:
         return self.past, Bounds(self._expired, self._time_limit_ms)
@@ -162,7 +169,7 @@ class Lineage:
         self, found: Found, question: Question, past: Past
     ) -> tuple[tuple[ColumnNode, ...], tuple[ColumnEdge, ...]]:
         sources, targets = _called(found)
-        columns = Columns(self._graph, past, found.bounds, indirect=question.indirect)
+        columns = self._columns(past, found.bounds, indirect=question.indirect)
         names = self._schema_columns(found.datasets, question.at)
         raw = self._derivations(names, sources, question, found)
         ends = columns.learn_names({end for edge in raw for end in (edge.out_id, edge.in_id)})
@@ -251,7 +258,7 @@ class Lineage:
         What decides over the rows (FILTER, JOIN, GROUP_BY, SORT) is among them.
         """
         past, bounds = self._begin()
-        columns = Columns(self._graph, past, bounds, indirect=True)
+        columns = self._columns(past, bounds, indirect=True)
         return tuple(
             sorted(
                 Derivation(
@@ -272,7 +279,7 @@ class Lineage:
         """Where columns (ids) come from and where they go, derivation by derivation."""
         past, bounds = self._begin()
         found = FoundColumns(question.limit, bounds)
-        columns = Columns(self._graph, past, bounds, indirect=question.indirect)
+        columns = self._columns(past, bounds, indirect=question.indirect)
         until = moment_of("", question.at).until - 1
         known = columns.learn_names(start).values()
         places = past.locate((dataset, until) for dataset, _ in known)

@@ -16,6 +16,7 @@ from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.chains import FAR, distances, levels, steps_away
 from graph_model.lineage.omissions import count_left_out
 from graph_model.lineage.questions import LeftOut, PlanUse, Question
+from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk, plans_of_job
 from graph_model.store import Direction, GraphReader
@@ -78,10 +79,13 @@ class Found:
 class Tables:
     """The walks of one question, over one graph and one past."""
 
-    def __init__(self, graph: GraphReader, past: Past, bounds: Bounds) -> None:
+    def __init__(
+        self, graph: GraphReader, past: Past, bounds: Bounds, structure: Structure
+    ) -> None:
         self._graph = graph
         self._past = past
         self._bounds = bounds
+        self._structure = structure
 
     def upstream(self, question: Question, found: Found) -> None:
         """What the node came from. The walk is breadth first, so levels are least depths."""
@@ -132,7 +136,7 @@ class Tables:
         self, question: Question, plans: Mapping[str, Collection[str] | None] | None = None
     ) -> Walk:
         until = moment_of("", question.at).until
-        return Walk(self._graph, self._past, self._bounds, until, plans)
+        return Walk(self._graph, self._past, self._bounds, until, plans, self._structure)
 
     def _places(self, datasets: Collection[str]) -> set[str]:
         places = self._past.locations_of(datasets)

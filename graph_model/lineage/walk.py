@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from graph_model import identity, labels
-from graph_model.facts import Edge
 from graph_model.history import Moment, Write
 from graph_model.history.past import BEGINNING, EXACT_EXECUTIONS, Past, Sight
 from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
-from graph_model.store import DeclaredFlow, Direction, GraphReader
+from graph_model.lineage.structure import Structure
+from graph_model.store import DeclaredFlow, Direction, EdgePage, GraphReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,10 @@ class Walk:
         bounds: Bounds,
         until: int,
         plans: Mapping[str, Collection[str] | None] | None = None,
+        structure: Structure | None = None,
     ) -> None:
         self._graph = graph
+        self._structure = structure or Structure()
         self._past = past
         self._bounds = bounds
         self._until = until
@@ -91,23 +93,37 @@ class Walk:
         if not new:
             return
         told = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
-        above = self._above(new - told.keys(), (labels.HAS, labels.FEEDS))
-        above += self._above(told, (labels.HAS,))
-        marked = {edge.in_id for edge in above if edge.label == labels.HAS}
-        sources = {plan: set(told.get(plan, ())) for plan in marked}
-        for edge in above:
-            if edge.label == labels.FEEDS and edge.in_id in marked:
-                sources[edge.in_id].add(edge.out_id)
-        known = {plan: frozenset(found) for plan, found in sources.items()}
+        whole = self._sources_of(new - told.keys())
+        marked = self._marked(told)
+        known = whole | {plan: frozenset(told[plan]) for plan in marked}
         self._sources |= {plan: known.get(plan) for plan in new}
         self._past.locations_of({source for found in known.values() for source in found})
 
-    def _above(self, plans: Collection[str], wanted: tuple[str, ...]) -> list[Edge]:
+    def _sources_of(self, plans: Collection[str]) -> dict[str, frozenset[str]]:
+        """All that these read, without those that are not complete."""
+        kept = self._structure.sources.find(plans)
+        new = set(plans) - kept.keys()
+        page = self._above(new, (labels.HAS, labels.FEEDS))
+        sources: dict[str, set[str]] = {e.in_id: set() for e in page.edges if e.label == labels.HAS}
+        for edge in page.edges:
+            if edge.label == labels.FEEDS and edge.in_id in sources:
+                sources[edge.in_id].add(edge.out_id)
+        found = {plan: frozenset(read) for plan, read in sources.items()}
+        self._structure.sources.keep({p: read for p, read in found.items() if p not in page.cut})
+        return kept | found
+
+    def _marked(self, plans: Collection[str]) -> set[str]:
+        """Those that are complete."""
+        kept = self._structure.sources.find(plans).keys()
+        page = self._above(set(plans) - kept, (labels.HAS,))
+        return kept | {edge.in_id for edge in page.edges}
+
+    def _above(self, plans: Collection[str], wanted: tuple[str, ...]) -> EdgePage:
         if not plans:
-            return []
+            return EdgePage(())
         page = self._graph.edges(plans, Direction.UPSTREAM, wanted, HUB_LIMIT)
         self._bounds.note_hub(page.cut)
-        return list(page.edges)
+        return page
 
     def _follows(self, plan: str) -> bool:
         return self._plans is None or plan in self._plans

@@ -7,7 +7,8 @@ Everything here is linear in the text: a document of 12 MB passes through on eve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -386,39 +387,51 @@ def mask_secrets(value: JsonValue, rules: Rules = DEFAULT_RULES) -> JsonValue:
 
 def _secrets(root: JsonValue, rules: Rules) -> Iterator[tuple[object, Any, str]]:
     """(container, key or index, masked text) of everything that has to change."""
-    secret_keys: dict[str, bool] = {}  # a document repeats few keys many times
+    seen = _Seen({}, set())
     stack: list[tuple[Any, str]] = [(root, "")]
     while stack:
         container, above = stack.pop()
         if isinstance(container, dict):
             named = _named_secret(container, rules)
             for key, item in container.items():
-                if key != named and _is_plain(item, key, secret_keys):
+                if key != named and isinstance(item, str) and _is_plain(item, key, seen):
                     continue
                 holder = "password" if key == named else key
                 if isinstance(item, dict | list):
                     stack.append((item, holder))
                     continue
-                if (masked := _masked_scalar(item, holder, secret_keys, rules)) is not None:
+                if (masked := _masked_scalar(item, holder, seen, rules)) is not None:
                     yield container, key, masked
         elif isinstance(container, list):
             options = len(container) == 2 or any(_is_option(item) for item in container)
             for index, item in enumerate(container):
-                if not options and _is_plain(item, above, secret_keys):
+                if not options and isinstance(item, str) and _is_plain(item, above, seen):
                     continue
                 if isinstance(item, dict | list):
                     stack.append((item, above))
                     continue
                 holder = "password" if _follows_name(container, index, rules) else above
-                if (masked := _masked_scalar(item, holder, secret_keys, rules)) is not None:
+                if (masked := _masked_scalar(item, holder, seen, rules)) is not None:
                     yield container, index, masked
 
 
-def _is_plain(item: object, key: str, secret_keys: Mapping[str, bool]) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a document repeats many times: few keys (is it one of a secret?), and few texts, of
+    which these have no secret under a harmless key.
+    """
+
+    secret_keys: dict[str, bool]
+    harmless: set[str]
+
+
+def _is_plain(text: str, key: str, seen: _Seen) -> bool:
     """Nearly all of a document: a text under a harmless key that no rule can apply to."""
-    return (
-        isinstance(item, str) and secret_keys.get(key) is False and _SUSPICIOUS.search(item) is None
-    )
+    if seen.secret_keys.get(key) is not False:
+        return False
+    if _SUSPICIOUS.search(text) is None:
+        return True
+    return text in seen.harmless and key not in _URI_KEYS
 
 
 def _is_option(item: object) -> bool:
@@ -454,17 +467,18 @@ def _follows_name(items: list[Any], index: int, rules: Rules) -> bool:
 _NAME_LENGTH: Final = 256
 
 
-def _masked_scalar(
-    item: object, key: str, secret_keys: dict[str, bool], rules: Rules
-) -> str | None:
+def _masked_scalar(item: object, key: str, seen: _Seen, rules: Rules) -> str | None:
     """The text to put in place of a scalar, or None when it may stay."""
     if isinstance(item, str):
-        secret = secret_keys.get(key)
+        secret = seen.secret_keys.get(key)
         if secret is None:
-            secret = secret_keys[key] = is_secret_key(key[:256], rules)
+            secret = seen.secret_keys[key] = is_secret_key(key[:256], rules)
         if secret:
             return None if _is_masked(item) else rules.mask
-        masked = mask_uri(item, rules) if key in _URI_KEYS else mask_text(item, rules)
+        if key in _URI_KEYS:
+            masked = mask_uri(item, rules)
+        elif (masked := mask_text(item, rules)) == item:
+            seen.harmless.add(item)
         return None if masked == item else masked
     if isinstance(item, bool) or not isinstance(item, int | float):
         return None

@@ -22,6 +22,7 @@ from graph_model.openlineage.documents import (
     read_event,
     subject_key,
 )
+from graph_model.openlineage.recent import RECENT
 from graph_model.openlineage.runs import RunStatus, ancestors, newest, roll_up, status
 from graph_model.openlineage.translate import (
     Translation,
@@ -32,10 +33,11 @@ from graph_model.openlineage.translate import (
 )
 
 #: Part of the projection epoch: raise it when equal documents must give other facts.
-OPENLINEAGE_VERSION: Final = 2
+OPENLINEAGE_VERSION: Final = 3
 
 __all__ = [
     "OPENLINEAGE_VERSION",
+    "RECENT",
     "DatasetEvent",
     "Declaration",
     "Event",

@@ -74,7 +74,7 @@ def read_declaration_facet(body: JsonObject, path: str) -> DeclarationFacet:
     """Raises InvalidDocument naming the field."""
     declared = read_nanoseconds(read_text(body, "declaredAt", path))
     if declared is None:
-        raise InvalidDocument(f"{path}.declaredAt", "an ISO 8601 time from 1970 on")
+        raise InvalidDocument(f"{path}.declaredAt", "an ISO 8601 time from 1970 to 9999")
     return DeclarationFacet(
         read_text(body, "id", path),
         read_text(body, "author", path),

@@ -9,6 +9,7 @@ the specification does not know count as OTHER. Every facet is kept (see ``facet
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -35,6 +36,7 @@ TERMINAL: Final = (COMPLETE, FAIL, ABORT)
 _MOST_LEVELS: Final = 200
 _LONGEST_KEY: Final = 200
 _MILLISECOND: Final = 1_000_000
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,14 @@ def run_key(run_id: str) -> str:
     return key if len(key) <= _LONGEST_KEY else f"run:{identity.digest(run_id)}"
 
 
+def run_home(event: RunEvent) -> str:
+    """Where its run id is unique: a UUID everywhere (""), any other in its job's namespace.
+
+    The specification wants UUIDs. Of two clients that count from 1 no run may be made one.
+    """
+    return "" if _UUID.fullmatch(event.run_id) else event.job.namespace
+
+
 # --- the three kinds -----------------------------------------------------------------------------
 
 
@@ -200,7 +210,7 @@ def _read_dataset_event(document: JsonObject) -> DatasetEvent:
 def _read_time(document: JsonObject) -> int:
     time = read_nanoseconds(read_text(document, "eventTime", ""))
     if time is None:
-        raise InvalidDocument("eventTime", "an ISO 8601 time from 1970 on")
+        raise InvalidDocument("eventTime", "an ISO 8601 time from 1970 to 9999")
     return time
 
 

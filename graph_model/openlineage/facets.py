@@ -29,7 +29,7 @@ from graph_model.json_fields import (
 )
 from graph_model.openlineage import declarations
 
-_READINGS_KEPT: Final = 128
+_READINGS_KEPT: Final = 512
 _LONGEST_RUN_ID: Final = 500  # these two are keys: a database's index takes no longer ones
 _LONGEST_FACET_NAME: Final = 200
 _ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})

@@ -33,12 +33,14 @@ _PRODUCER: Final = re.compile(
 )
 _LONGEST_PRODUCER: Final = 200
 _EXECUTE: Final = "execute_"
+_DATAPROC: Final = ("gcp_dataproc", "gcp_dataproc_spark")
 
 
 @dataclass(frozen=True, slots=True)
 class JobPlace:
     """A run's job and its place. ``command`` is the class of Spark's command, "" for none.
 
+    ``application_run`` is the run of Spark's application as the client calls it, "" elsewhere.
     ``run_key`` identifies the graph's run vertex in the capture scope: the application's id where
     the events tell it, so that both agents mean one run.
     """
@@ -47,6 +49,7 @@ class JobPlace:
     role: Role
     command: str
     application_id: str
+    application_run: str
     run_key: str
     parent: RunReference | None
     parent_job: JobName | None
@@ -68,19 +71,22 @@ def place_job(statement: Statement, run_id: str, scope: str, rules: Rules) -> Jo
     if not is_spark(statement, rules):
         job = own_job(statement.namespace, statement.name, rules)
         return JobPlace(
-            job, "run", "", "", run_id, parent, _named(parent, rules), root, _named(root, rules)
-        )
+            job, "run", "", "", "", run_id, parent, _named(parent, rules), root,
+            _named(root, rules),
+        )  # fmt: skip
     role = _role(statement, parent, rules)
     job = _application_job(statement, role, parent, scope, rules)
     application = _application_id(statement.run_facets)
     inside = role == "command" and parent is not None
+    own = run_id if role == "application" else parent.run_id if inside and parent else ""
     root_is_application = inside and (root is None or root.run_id == (parent and parent.run_id))
     return JobPlace(
         job=job,
         role=role,
         command=_command(statement, parent, rules) if role == "command" else "",
         application_id=application,
-        run_key=application or (parent.run_id if inside and parent else run_id),
+        application_run=own,
+        run_key=application or own or run_id,
         parent=parent,
         parent_job=job if inside else _named(parent, rules),
         root=root,
@@ -100,7 +106,7 @@ def _helper_place(parent: RunReference, root: RunReference | None, rules: Rules)
     """A part of its parent: the parent's job and run."""
     job = own_job(parent.namespace, parent.name, rules)
     return JobPlace(
-        job, "command", "", "", parent.run_id, parent, job, root, _named(root, rules) or job
+        job, "command", "", "", "", parent.run_id, parent, job, root, _named(root, rules) or job
     )
 
 
@@ -174,12 +180,20 @@ def run_tags(facets: Facets) -> dict[str, tuple[str, ...]]:
 
 def _application_name(facets: Facets) -> str:
     found = stripped(facet_body(facets, "spark_properties", "properties"), "spark.app.name")
-    return found or stripped(facet_body(facets, "spark_applicationDetails"), "appName")
+    found = found or stripped(facet_body(facets, "spark_applicationDetails"), "appName")
+    return found or _of_dataproc(facets, "appName")
 
 
 def _application_id(facets: Facets) -> str:
     found = stripped(facet_body(facets, "spark_applicationDetails"), "applicationId")
-    return found or stripped(facet_body(facets, "spark_properties", "properties"), "spark.app.id")
+    found = found or stripped(facet_body(facets, "spark_properties", "properties"), "spark.app.id")
+    return found or _of_dataproc(facets, "appId")
+
+
+def _of_dataproc(facets: Facets, key: str) -> str:
+    """On Dataproc every event has it: the compatibility suite's have no other application id."""
+    found = (stripped(facet_body(facets, name), key) for name in _DATAPROC)
+    return next(filter(None, found), "")
 
 
 def facet_body(facets: Facets, name: str, member: str = "") -> Mapping[str, Any]:

@@ -100,9 +100,9 @@ class RunLogic:
         )
 
     @property
-    def reads_digest(self) -> str:
+    def reads_text(self) -> str:
         """As ``translate.plans`` makes it of the same reads: two producers are compared by it."""
-        return identity.digest(sorted({use.id for use, _ in self.reads}))
+        return identity.set_text(use.id for use, _ in self.reads)
 
     @property
     def target(self) -> str:

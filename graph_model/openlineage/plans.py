@@ -26,8 +26,8 @@ from graph_model.openlineage.logic import RunLogic, read_logics, statement_diges
 from graph_model.translate.plans import add_column, add_dataset, add_job
 from graph_model.translate.spelling import spell
 
-_PLANS_KEPT: Final = 256
-_MOST_EDGES_KEPT: Final = 200_000
+_PLANS_KEPT: Final = 1_000
+_MOST_EDGES_KEPT: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)

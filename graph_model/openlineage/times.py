@@ -13,10 +13,12 @@ _TIME: Final = re.compile(
 )
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND: Final = 1_000_000_000
+_END: Final = 253_402_300_800 * _SECOND
+"""The year 10000, which no date of a day can name."""
 
 
 def read_nanoseconds(text: str) -> int | None:
-    """Nanoseconds since 1970; without a zone the time is UTC. None for what is no time.
+    """Nanoseconds since 1970; without a zone the time is UTC. None for what is no time up to 9999.
 
     2026-03-01T10:00:00.98Z, 2026-03-01T20:00:00+10:00, 2026-03-01T10:00:00.123456789Z.
     """
@@ -31,7 +33,7 @@ def read_nanoseconds(text: str) -> int | None:
     seconds -= _offset(found["zone"] or "Z")
     fraction = (found["fraction"] or "0")[:9].ljust(9, "0")
     total = (seconds.days * 86_400 + seconds.seconds) * _SECOND + int(fraction)
-    return total if total >= 0 else None
+    return total if 0 <= total < _END else None
 
 
 def _offset(zone: str) -> timedelta:

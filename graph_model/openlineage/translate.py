@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from graph_model import identity, labels, naming
 from graph_model.facts import (
+    ApplicationRow,
     ExecutionRow,
     FacetBodyRow,
     FacetRow,
@@ -124,6 +125,7 @@ def read_run(
     row = _run_row(state, place, subject)
     collector.add(row)
     _add_jobs(collector, place, subject)
+    _add_application(collector, row, place)
     if state.ended_at is None and not row.endless:
         return Translation((), collector.facts())
     _add_tree(collector, place, subject)
@@ -142,6 +144,18 @@ def _add_jobs(collector: FactCollector, place: JobPlace, subject: _Subject) -> N
         if job is not None:
             add_job(collector, _job_id(job), job)
             collector.add(SupportRow(subject.id, _job_id(job)))
+
+
+def _add_application(collector: FactCollector, row: RunRow, place: JobPlace) -> None:
+    """Whose run it is: events of the same application, of which some were lost, may not say."""
+    if not place.application_id or not place.application_run:
+        return
+    named = identity.vertex_id(labels.RUN, row.scope, place.application_run)
+    if named == row.run:
+        return
+    told = (named, place.application_id, row.run)
+    key = "ola_" + identity.digest(*told)
+    collector.add(ApplicationRow(key, *told), SupportRow(row.subject, key))
 
 
 def _job_id(job: JobName | None) -> str:
@@ -341,7 +355,7 @@ def _completed(
         ),
         mode=mode,
         kind=base.kind or _KINDS.get(logic.mode, labels.WRITE_KIND),
-        reads=logic.reads_digest,
+        reads=logic.reads_text,
     )
     return replace(row, id=identity.vertex_id(labels.EXECUTION, _digest_of(row)))
 

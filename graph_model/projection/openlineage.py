@@ -19,12 +19,13 @@ from graph_model.errors import Unavailable
 from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.naming import Rules
 from graph_model.openlineage import (
+    RECENT,
     Event,
     RunEvent,
-    read_event,
     translate_declaration,
     translate_run,
 )
+from graph_model.openlineage.documents import run_home
 from graph_model.projection.attempts import earlier_sets
 from graph_model.projection.outcome import PROJECTED, Outcome
 from graph_model.store import DocumentState, StoredDocument
@@ -82,7 +83,7 @@ def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
     found: list[tuple[StoredDocument, Event]] = []
     for document in documents:
         try:
-            found.append((document, read_event(document.body)))
+            found.append((document, RECENT.read(document.content_hash, document.body)))
         except Unavailable:
             raise
         except Exception as error:
@@ -93,17 +94,18 @@ def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
 def _translate_scope(
     scope: str, found: _Events, orders: Orders, rules: Rules, outcome: Outcome
 ) -> None:
-    runs: list[RunEvent] = []
-    told: list[StoredDocument] = []
+    runs: dict[str, list[tuple[StoredDocument, RunEvent]]] = {}
     for document, event in found:
         if isinstance(event, RunEvent):
-            runs.append(event)
-            told.append(document)
+            runs.setdefault(run_home(event), []).append((document, event))
         else:
             translate = partial(translate_declaration, event, rules, scope)
             _add([document], translate, orders, outcome)
-    if runs:
-        _add(told, partial(translate_run, runs, rules, scope), orders, outcome)
+    for _, told in sorted(runs.items()):
+        events = [event for _, event in told]
+        _add(
+            [one for one, _ in told], partial(translate_run, events, rules, scope), orders, outcome
+        )
 
 
 def _add(

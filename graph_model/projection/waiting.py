@@ -26,6 +26,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
+        self._begun = threading.Condition(self._mutex)
         self._waiters: set[_Waiter] = set()
         # A document may be concluded before anyone has begun to wait for it.
         self._concluded: set[int] = set()
@@ -53,6 +54,11 @@ class Waiting:
         with self._mutex:
             return frozenset(position for one in self._waiters for position in one.missing)
 
+    def pause(self, seconds: float) -> None:
+        """Until somebody waits, ``seconds`` at most."""
+        with self._begun:
+            self._begun.wait_for(lambda: self._waiters, seconds)
+
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         """Until all of these are concluded; False when ``timeout`` seconds passed first."""
         with self._mutex:
@@ -61,6 +67,7 @@ class Waiting:
                 return True
             waiter = _Waiter(missing)
             self._waiters.add(waiter)
+            self._begun.notify_all()
         told = waiter.woken.wait(timeout)
         with self._mutex:
             self._waiters.discard(waiter)

@@ -243,7 +243,7 @@ def _head(
         or plan.write.name == "OverwritePartitionsDynamic",
         command=plan.write.name,
         producer=f"{plan.agent.name} {plan.agent.version}" if plan.agent else "unknown",
-        reads=identity.digest(sorted({use.dataset_id for use in logic.reads})),
+        reads=identity.set_text(use.dataset_id for use in logic.reads),
         partitions=_partitions(document, rules),
         names=tuple(
             (name, identity.dataset_id(place.scope, place.uri)) for name, place in logic.names

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from graph_model.facts import (
+    ApplicationRow,
     ColumnRow,
     DatasetRow,
     EventLabelRow,
@@ -190,4 +191,5 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
     ),
     st.integers(0, 5).map(lambda n: FacetBodyRow(f"digest-{n}", f'{{"a":"{n}ü"}}')),
     st.builds(SupportRow, _pool("sub", 3), PLANS),
+    st.integers(0, 5).map(lambda n: ApplicationRow(f"ola-{n}", f"run-{n}", f"äpp {n}", "run-9")),
 )

@@ -673,12 +673,24 @@ def test_a_match_says_what_it_is(catalogue: SqlCatalogue) -> None:
             ColumnRow("col-1", "ds-1", "a.x"),
         ]
     )
-    page = catalogue.search("x", kinds=EVERY_KIND, limit=2)
+    page = catalogue.search("x", kinds=EVERY_KIND, limit=3)
     assert (page.total, page.next) == (3, None)
     assert [(match.kind, match.text, match.dataset) for match in page.items] == [
-        ("column", "a.x", "ds-1"),
         ("job", "Ns/X", None),
+        ("dataset", "s3://b/X", None),
+        ("column", "a.x", "ds-1"),
     ]
+
+
+def test_a_table_is_not_buried_under_the_columns_that_are_called_like_it(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record([a_dataset("ds-1", "s3://lake/customer"), a_job("job-1", "ns", "customer_x")])
+    catalogue.record(
+        [ColumnRow(f"col-{number:02d}", f"ds-{number}", "customer") for number in range(30)]
+    )
+    page = catalogue.search("customer", kinds=EVERY_KIND, limit=2)
+    assert (page.total, [match.id for match in page.items]) == (32, ["ds-1", "col-00"])
 
 
 def test_a_dataset_is_found_by_its_friendly_name_too(catalogue: SqlCatalogue) -> None:

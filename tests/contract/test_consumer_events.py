@@ -207,8 +207,10 @@ def test_events_of_one_plan_and_time_are_told_apart(events: Events) -> None:
     assert {r.write.execution.id for r in found if r.write is not None and r.write.ambiguous} == {
         "ex-0", "ex-3",
     }  # fmt: skip
-    assert [row.id for row in events.executions_at("p-1", 50)] == ["ex-0", "ex-3"]
-    assert events.executions_at("p-1", 51) == ()
+    assert [row.id for row in events.executions_at({("p-1", 50)})] == ["ex-0", "ex-3"]
+    assert events.executions_at({("p-1", 51), ("p-2", 50)}) == ()
+    several = {("p-1", 51), *(("p-1", at) for at in range(60, 2_000)), ("p-1", 50)}
+    assert [row.id for row in events.executions_at(several)] == ["ex-0", "ex-3"]
 
 
 def test_plans_and_labels_are_listed(events: Events) -> None:

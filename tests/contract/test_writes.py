@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -12,11 +13,11 @@ from hypothesis import strategies as st
 
 from graph_model.catalogue import SqlCatalogue
 from graph_model.database import open_database
-from graph_model.facts import ExecutionRow, NameRow, PartitionRow
+from graph_model.facts import ApplicationRow, ExecutionRow, NameRow, PartitionRow
 from graph_model.history import CTAS_COMMANDS
 from graph_model.store import Span
 from tests.contract.databases import full_scans, recorded_plans
-from tests.contract.rows import EXECUTIONS, TARGETS, TIMES, an_execution, property_test
+from tests.contract.rows import EXECUTIONS, TARGETS, TIMES, a_job, an_execution, property_test
 
 spans = st.sets(st.builds(Span, TARGETS, TIMES, TIMES), max_size=5)
 
@@ -112,6 +113,92 @@ def test_companions_are_told_only_where_something_may_be_told_twice(
     assert catalogue.companions([]) == ()
 
 
+def test_failed_attempts_have_companions_of_their_own(catalogue: SqlCatalogue) -> None:
+    catalogue.record(
+        [
+            an_execution("agent", state="failed"),
+            an_execution("client", state="failed", producer="client"),
+            an_execution("later", at=2_000),
+        ]
+    )
+    assert {row.id for row in catalogue.told_twice("ds-1", "failed")} == {"agent", "client"}
+    assert catalogue.told_twice("ds-1") == ()
+
+
+# --- applications --------------------------------------------------------------------------------
+
+
+def lost(id: str, run: str = "run-r", **values: Any) -> ExecutionRow:
+    """Of an application that its own events do not name."""
+    return an_execution(id, run=run, application_id="", producer="client", **values)
+
+
+def told(run: str, application: str, own: str) -> ApplicationRow:
+    return ApplicationRow(f"ola-{run}-{application}", run, application, own)
+
+
+def test_an_execution_stands_under_the_application_that_other_events_tell(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record([an_execution("agent", run="run-a"), lost("lost", at=1_500)])
+    catalogue.record([lost("alone", "run-s", at=900), told("run-r", "app-1", "run-a")])
+    span = Span("ds-1", 0, 9_000)
+    for most in (9, 0):
+        found = catalogue.writes([span], most=most, per_plan=3)[span].writes
+        assert {row.id: row.application_id for row in found} == {
+            "agent": "app-1", "lost": "app-1", "alone": "",
+        }  # fmt: skip
+    assert {row.id for row in catalogue.companions([("ds-1", "app-1")])} == {"agent", "lost"}
+    assert {row.id for row in catalogue.told_twice("ds-1")} == {"agent", "lost"}
+    assert catalogue.last_writers(["ds-1"], None)["ds-1"].application_id == "app-1"
+    assert [row.run for row in catalogue.executions_of(["lost"])] == ["run-a"]
+
+
+def test_runs_are_listed_under_the_application(catalogue: SqlCatalogue) -> None:
+    broken = {"state": "failed", "error": "boom\nat line 2"}
+    catalogue.record([an_execution("agent", run="run-a"), lost("lost", at=1_500, **broken)])
+    catalogue.record([lost("alone", "run-s", at=900), a_job("job-1", "ns", "load")])
+    assert catalogue.list_runs("job-1").total == 3
+    catalogue.record([told("run-r", "app-1", "run-a")])
+    page = catalogue.list_runs("job-1")
+    assert [(run.run, run.executions) for run in page.items] == [("run-a", 2), ("run-s", 1)]
+    first = page.items[0]
+    assert (first.application_id, first.ended_at, first.error) == ("app-1", 1_500, "boom")
+    assert page.total == 2
+    assert catalogue.list_jobs().items[0].runs == 2
+    for run in ("run-a", "run-r"):
+        assert catalogue.list_runs("job-1", run=run).items == (first,)
+        assert {row.id for row in catalogue.executions(run=run).items} == {"agent", "lost"}
+    one = catalogue.list_runs("job-1", limit=1)
+    assert catalogue.list_runs("job-1", limit=1, cursor=one.next).items == page.items[1:]
+
+
+def test_a_run_that_two_applications_claim_is_left_alone(catalogue: SqlCatalogue) -> None:
+    catalogue.record([an_execution("agent", run="run-a"), lost("lost")])
+    catalogue.record([told("run-r", "app-1", "run-a"), told("run-r", "app-2", "run-b")])
+    assert catalogue.told_twice("ds-1") == ()
+    assert catalogue.list_runs("job-1").total == 2
+    catalogue.withdraw([told("run-r", "app-2", "run-b")])
+    assert catalogue.list_runs("job-1").total == 1
+
+
+def test_an_execution_that_says_its_application_is_not_moved(catalogue: SqlCatalogue) -> None:
+    catalogue.record([an_execution("own", run="run-r"), told("run-r", "app-2", "run-b")])
+    (run,) = catalogue.list_runs("job-1").items
+    assert (run.run, run.application_id) == ("run-r", "app-1")
+    catalogue.record([lost("lost", at=2_000)])
+    assert catalogue.list_runs("job-1").items[0].executions == 1
+
+
+def test_whether_an_execution_is_stored_asks_by_its_own_run(catalogue: SqlCatalogue) -> None:
+    """What is taken back leaves the graph as its own events made it."""
+    catalogue.record([lost("lost", at=500), told("run-r", "app-1", "run-a")])
+    assert catalogue.has_execution("job-1", 500, 501, run="run-r")
+    assert not catalogue.has_execution("job-1", 500, 501, run="run-a")
+    assert not catalogue.has_execution("job-1", 501, 900)
+    assert catalogue.has_execution("job-1", 0, 900, logical_plan="lp-1")
+
+
 @pytest.mark.parametrize(
     ("ask", "index"),
     [
@@ -120,6 +207,12 @@ def test_companions_are_told_only_where_something_may_be_told_twice(
         (lambda c: c.writes([Span("ds-1", 0, 9)], most=0, per_plan=1), "by_writer"),
         (lambda c: c.companions([("ds-1", "app-1")]), "catalogue_executions_by_application"),
         (lambda c: c.told_twice("ds-1"), "catalogue_executions_by_application"),
+        (lambda c: c.told_twice("ds-1"), "catalogue_applications_by_run"),
+        (lambda c: c.companions([("ds-1", "app-1")]), "catalogue_executions_by_run"),
+        (lambda c: c.list_runs("job-1"), "catalogue_executions_by_job_and_run"),
+        (lambda c: c.executions(run="run-a"), "catalogue_executions_by_run"),
+        (lambda c: c.executions(run="run-a"), "catalogue_applications_by_application_run"),
+        (lambda c: c.has_execution("job-1", 0, 9), "catalogue_executions_by_job"),
         (lambda c: c.seen(["ds-1"], 5), "catalogue_schema_uses_by_dataset"),
     ],
 )
@@ -128,7 +221,7 @@ def test_a_question_about_writes_seeks_in_its_index(
 ) -> None:
     engine: sa.Engine = open_database(tmp_path / "headwater.db")
     catalogue = SqlCatalogue(engine)
-    catalogue.record([an_execution("ex-1", at=1)])
+    catalogue.record([an_execution("ex-1", at=1), told("run-r", "app-1", "run-a")])
     with recorded_plans(engine) as lines:
         ask(catalogue)
     assert full_scans(lines, ("catalogue_", "listed", "seen")) == []

@@ -1,9 +1,11 @@
 """The example pipeline, then queries of TPC-H, in Spark with OpenLineage's client and our listener.
 
     python -m tests.e2e.openlineage_jobs ROOT URL JAR
+    python -m tests.e2e.openlineage_jobs ROOT URL JAR short
 
 Spark reads the client's settings from ``ROOT/conf``, as ``headwater config openlineage-spark``
-prints them; all but where the jar is.
+prints them; all but where the jar is. ``short`` runs some short queries in the place of all that,
+and leaves ``capturedProperties`` as the client has it.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from spark_agent_config.examples.session import open_session
 from spark_agent_config.listener import observe
 from spark_agent_config.openlineage import coordinate, render_client
 
+#: What the short queries write, in this order; the last one twice.
+SHORT: Final = ("first", "copy", "counted", "counted")
 #: An aggregate, EXISTS, and three with subqueries, conditions and many joins.
 QUERIES: Final = (1, 4, 7, 8, 9)
 
@@ -32,6 +36,31 @@ def configure(root: Path, url: str, jar: str) -> None:
     assert settings != printed
     (root / "conf").mkdir(parents=True, exist_ok=True)
     (root / "conf" / "spark-defaults.conf").write_text(settings, encoding="utf-8")
+
+
+def leave_properties(root: Path) -> None:
+    """Let the client capture what it does by default: the application's id is not among it."""
+    file = root / "conf" / "spark-defaults.conf"
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if "capturedProperties  " not in line]
+    assert len(kept) == len(lines) - 1
+    file.write_text("".join(kept), encoding="utf-8")
+
+
+def run_short_queries(root: Path, url: str) -> None:
+    spark = open_session("short queries", Lake(root))
+    try:
+        observation = observe(spark, url, namespace=NAMESPACE, spill="")
+        numbers = spark.range(20).selectExpr("id", "id % 3 as third")
+        numbers.write.mode("overwrite").parquet(f"{root}/out/first")
+        first = spark.read.parquet(f"{root}/out/first")
+        first.write.mode("overwrite").parquet(f"{root}/out/copy")
+        counted = first.groupBy("third").count()
+        counted.write.mode("append").parquet(f"{root}/out/counted")
+        counted.write.mode("append").parquet(f"{root}/out/counted")
+        assert observation.flush(60), "not delivered in time"
+    finally:
+        spark.stop()
 
 
 def run_queries(root: Path, url: str) -> None:
@@ -59,6 +88,10 @@ def _load_tables(spark: Any, root: Path) -> None:
 def main(arguments: Sequence[str]) -> None:
     root, url, jar = Path(arguments[0]), arguments[1], arguments[2]
     configure(root, url, jar)
+    if arguments[3:] == ["short"]:
+        leave_properties(root)
+        run_short_queries(root, url)
+        return
     run_pipeline(url, root)
     run_queries(root, url)
 

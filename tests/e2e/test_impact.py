@@ -23,6 +23,7 @@ from graph_model.impact.relocation import relocate
 from graph_model.keys import Key, Role
 from tests import impact_lake as lake
 from tests.e2e.small_client import CallOn, client_of, command, running
+from tests.e2e.test_governance import wait_until
 from tests.projections import SmallHeadwater, lineage_event
 
 WITHOUT_AMOUNT = tuple(text for text in lake.ORDER_COLUMNS if not text.startswith("amount"))
@@ -92,6 +93,65 @@ def test_every_parameter_is_honoured(
     assert labels_of(ask(client, f"dataset:{lake.ORDERS}", **query)) == expected
 
 
+@pytest.mark.parametrize(
+    ("job", "query", "expected"),
+    [
+        ("daily", {}, ["customer 1", "total 1", "customer 2", "rounded 2"]),
+        ("daily", {"depth": "1"}, ["customer 1", "total 1"]),
+        ("daily", {"depth": "0"}, []),
+        ("report", {}, ["customer 1", "rounded 1"]),
+        ("load", {"at": "1000"}, []),
+    ],
+)
+def test_the_columns_that_a_job_writes_are_told_with_what_derives_from_them(
+    client: FlaskClient, job: str, query: dict[str, str], expected: list[str]
+) -> None:
+    answer = ask(client, f"job:default/{job}", columns="true", jobs="false", **query).get_json()
+    columns = [item for item in answer["items"] if item["kind"] == "column"]
+    assert [f"{item['label']} {item['depth']}" for item in columns] == expected
+    for item in columns:
+        assert item["path"][0]["label"] == job
+        assert item["path"][-1]["id"] == item["id"]
+
+
+def test_a_limit_cuts_the_columns_of_a_job_and_says_so(client: FlaskClient) -> None:
+    answer = ask(client, "job:default/load", columns="true", jobs="false", limit="3").get_json()
+    assert answer["partial"] == {"reason": "nodes", "limit": 3}
+    assert len(answer["items"]) <= 6
+
+
+def rests_on_declarations(client: FlaskClient) -> dict[tuple[str, str], bool]:
+    items = ask(client, f"dataset:{lake.ORDERS}", columns="true").get_json()["items"]
+    return {(item["kind"], item["label"]): item["declared"] for item in items}
+
+
+def test_what_rests_on_a_declaration_says_so_in_every_format(client: FlaskClient) -> None:
+    declared = {
+        "target": "s3://sheets/totals",
+        "sources": [lake.DAILY],
+        "columns": [{"source": lake.DAILY, "from": "total", "to": "sum"}],
+        "job": "finance/upload",
+    }
+    answer = client.post("/declarations", json={"declarations": [declared]})
+    assert answer.status_code == 201, answer.get_json()
+    wait_until(lambda: ("dataset", "totals") in rests_on_declarations(client))
+    found = rests_on_declarations(client)
+    assert {key for key, rests in found.items() if rests} == {
+        ("dataset", "totals"), ("job", "upload"), ("column", "sum"),
+    }  # fmt: skip
+    text = ask(client, f"dataset:{lake.ORDERS}", format="markdown").text
+    told = [line for line in text.splitlines() if line.endswith("|") and "(declared)" in line]
+    assert len(told) == 2
+    table = csv.DictReader(
+        io.StringIO(ask(client, f"dataset:{lake.ORDERS}", format="csv").text, newline="")
+    )
+    assert {row["label"] for row in table if row["declared"] == "true"} == {"totals", "upload"}
+    lines = run(client, f"--dataset {lake.ORDERS}")[1].splitlines()
+    assert sum("declared, no run does it" in line for line in lines) == 2
+    judged = ask(client, f"column:{lake.ORDERS}#amount", change="dropped", format="markdown").text
+    assert "which breaks (declared)" in judged
+
+
 def test_a_column_a_job_and_a_prefix_can_be_asked_about(client: FlaskClient) -> None:
     assert labels_of(ask(client, f"column:{lake.ORDERS}#AMOUNT", jobs="false")) == [
         "column total 1", "column rounded 2",
@@ -122,7 +182,6 @@ def test_a_column_a_job_and_a_prefix_can_be_asked_about(client: FlaskClient) -> 
         ({"node": f"column:{lake.ORDERS}#id", "change": "moved"}, 400, "change"),
         ({"node": f"dataset:{lake.ORDERS}", "change": "dropped"}, 400, ""),
         ({"node": "prefix:s3://lake/", "change": "dropped"}, 400, "node"),
-        ({"node": "job:default/load", "columns": "true"}, 400, ""),
     ],
 )
 def test_what_cannot_be_answered_is_refused_by_name(

@@ -121,7 +121,6 @@ def test_replay_reopens_documents(server: Headwater, state: str) -> None:
         {"json": {"state": "failed", "limit": 3}},
         {"json": []},
         {"data": b"{", "content_type": "application/json"},
-        {"data": b'{"state": "failed"}', "content_type": "text/plain"},
         {},
     ],
 )
@@ -131,6 +130,12 @@ def test_a_replay_that_is_not_understood_is_a_400(
     response = server.client.post("/journal/replay", **options)
     assert response.status_code == 400
     assert errors_of(response)
+    assert server.projector.replayed == []
+
+
+def test_a_replay_in_a_type_that_any_page_may_send_is_a_415(server: Headwater) -> None:
+    body = {"data": b'{"state": "failed"}', "content_type": "text/plain"}
+    assert server.client.post("/journal/replay", **body).status_code == 415
     assert server.projector.replayed == []
 
 

@@ -11,8 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,8 +23,9 @@ from graph_model import labels
 from graph_model.facts import Edge, Vertex
 from graph_model.store import DocumentKind, Submission
 from spark_agent_config.demo import JOBS
-from tests.e2e.openlineage_jobs import QUERIES
+from tests.e2e.openlineage_jobs import QUERIES, SHORT
 from tests.e2e.service import RunningHeadwater
+from tests.e2e.small_client import client_of
 from tests.e2e.spark_jars import openlineage_jar
 from tests.projections import SmallHeadwater, lineage_event, small_headwater, submission
 
@@ -59,12 +60,17 @@ class Together:
         return uri.replace(f"file:{self.root}/", "").replace(self.root, "~")
 
 
+@dataclass(frozen=True)
+class Short:
+    """The server after the short queries, and its journal."""
+
+    server: RunningHeadwater
+    lines: list[Any]
+
+
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Together]:
-    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
-        pytest.skip("no java on this machine")
-    pytest.importorskip("pyspark")
-    jar = openlineage_jar(os.environ)
+    jar = _client()
     folder = tmp_path_factory.mktemp("together")
     root = folder / "work"
     server = RunningHeadwater(folder / "data")
@@ -87,10 +93,33 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Together]:
             headwater.close()
 
 
-def _run_jobs(root: Path, url: str, jar: str) -> None:
+def _client() -> str:
+    """Where OpenLineage's client is; skips where there is no Spark."""
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        pytest.skip("no java on this machine")
+    pytest.importorskip("pyspark")
+    return openlineage_jar(os.environ)
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Short]:
+    """Short queries; the client captures no more than it does by default."""
+    jar = _client()
+    folder = tmp_path_factory.mktemp("short")
+    server = RunningHeadwater(folder / "data")
+    server.start()
+    try:
+        _run_jobs(folder / "work", server.url, jar, "short")
+        server.await_projected()
+        yield Short(server, _export(server, folder))
+    finally:
+        server.stop()
+
+
+def _run_jobs(root: Path, url: str, jar: str, *more: str) -> None:
     root.mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "tests.e2e.openlineage_jobs", str(root), url, jar],
+        [sys.executable, "-m", "tests.e2e.openlineage_jobs", str(root), url, jar, *more],
         capture_output=True,
         text=True,
         cwd=root,
@@ -201,6 +230,67 @@ def test_the_columns_of_a_write_come_from_the_agent_that_knows_their_expressions
     )  # fmt: skip
     expressions = {edge["expression"] for edge in answer["edges"] if edge["kind"] == "DIRECT"}
     assert any("l_discount" in text for text in expressions), expressions
+
+
+# --- short queries, default settings ------------------------------------------------------------
+
+
+def test_short_queries_are_one_run_and_one_write_each(short: Short) -> None:
+    ends = [one for one in _told(short) if one["eventType"] == "COMPLETE"]
+    assert not any(_names_application(one) for one in ends), "more than the client's defaults"
+    (job,) = short.server.get("/graph/jobs")["items"]
+    assert job["runs"] == 1
+    assert _writes(short.server.get) == dict(Counter(SHORT))
+
+
+def test_so_are_they_where_all_but_the_end_of_each_was_lost(
+    short: Short, headwater: SmallHeadwater
+) -> None:
+    """What the client does to a query that ends before it has seen its start."""
+    lost = [
+        line
+        for line in short.lines
+        if "parent" in _facets(line) and line["body"]["eventType"] != "COMPLETE"
+    ]
+    assert len(lost) >= 2 * len(SHORT)
+    for line in short.lines:
+        if line not in lost:
+            headwater.accept(_submission(line))
+    headwater.project()
+    client = client_of(headwater, 2**41)
+
+    def get(path: str, **query: Any) -> Any:
+        return client.get(path, query_string=query).get_json()
+
+    (job,) = get("/graph/jobs")["items"]
+    assert job["runs"] == 1
+    (run,) = get(f"/graph/jobs/{job['id']}/runs")["items"]
+    assert run["executions"] == 2 * len(SHORT)
+    assert _writes(get) == dict(Counter(SHORT))
+
+
+def _told(short: Short) -> list[Any]:
+    return [line["body"] for line in short.lines if line["kind"] not in ("plan", "event")]
+
+
+def _facets(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = line["body"].get("run", {}).get("facets", {})
+    return found
+
+
+def _names_application(event: Mapping[str, Any]) -> bool:
+    facets = event["run"]["facets"]
+    settings = facets["spark_properties"]["properties"]
+    return "spark_applicationDetails" in facets or "spark.app.id" in settings
+
+
+def _writes(get: Callable[..., Any]) -> dict[str, int]:
+    """How many writes the history of each table below ``out/`` shows."""
+    listed = get("/graph/datasets", q="/out/", limit=100)["items"]
+    return {
+        one["uri"].rpartition("/")[2]: len(get(f"/graph/datasets/{one['id']}/history")["items"])
+        for one in listed
+    }
 
 
 # --- how they differ -----------------------------------------------------------------------------

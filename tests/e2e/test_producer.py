@@ -291,6 +291,13 @@ def test_nobody_waits_for_a_graph_that_is_behind_or_away(server: Headwater, stat
     assert server.projector.waited == []
 
 
+def test_nobody_waits_for_the_graph_while_many_write(server: Headwater) -> None:
+    server.projector.crowded = True
+    assert server.post_plan(a_plan()).status_code == 201
+    assert server.projector.notified
+    assert server.projector.waited == []
+
+
 def test_without_a_waiting_time_the_answer_does_not_wait() -> None:
     with headwater(projection_wait_ms=0) as server:
         server.post_plan(a_plan())

@@ -129,6 +129,36 @@ def test_no_server_is_one_line_and_code_1() -> None:
     assert "start it with make run" in told.errors
 
 
+def test_a_file_that_is_not_there_is_one_plain_line(tmp_path: Path) -> None:
+    told = Told("rules", "preview", str(tmp_path / "rules.json"))
+    assert (told.code, told.errors) == (
+        1,
+        f"headwater: {tmp_path / 'rules.json'}: No such file or directory\n",
+    )
+
+
+@pytest.mark.parametrize(("status", "code"), [(400, 2), (404, 1), (503, 1)])
+def test_a_call_that_the_server_finds_wrong_is_code_2(status: int, code: int) -> None:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b'{"message": "node: expected something else"}'
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        told = Told("impact", "nowhere", "--url", f"http://127.0.0.1:{server.server_port}")
+        thread.join()
+    assert told.code == code
+    assert told.errors.endswith(f"answers {status}: node: expected something else\n")
+
+
 def test_a_closed_pipe_ends_without_a_word(tmp_path: Path) -> None:
     data = journal_in(tmp_path, plans=200)
     call = f"{sys.executable} -m api.command_line journal export - --data {data} | head -c 1"

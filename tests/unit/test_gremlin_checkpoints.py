@@ -177,6 +177,14 @@ def test_a_checkpoint_is_due_after_enough_has_changed(engine: Engine) -> None:
     assert (checkpoints.due, checkpoints.worth_taking) == (False, False)
 
 
+def test_documents_that_write_nothing_make_a_checkpoint_due_as_well(engine: Engine) -> None:
+    checkpoints = engine.start(every=100)
+    checkpoints.projected(9)
+    assert (checkpoints.due, checkpoints.worth_taking) == (False, True)
+    checkpoints.projected(1)
+    assert checkpoints.due
+
+
 def test_a_large_graph_is_saved_after_half_as_many_changes(engine: Engine) -> None:
     checkpoints = engine.start(every=10)
     engine.graph.names += ["x"] * 20  # 60 elements
@@ -429,6 +437,9 @@ class Recorded:
 
     def wrote(self, elements: int) -> None:
         self.asked.append("wrote")
+
+    def projected(self, documents: int) -> None:
+        self.asked.append(f"projected {documents}")
 
     def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
         self.asked.append(f"take {position()}")

@@ -85,7 +85,7 @@ def test_a_double_write_told_by_two_producers_is_one() -> None:
         row("c", 300, command=CTAS, producer="listener"),
     )  # fmt: skip
     assert told(*rows) == [("a", "b", "c")]
-    assert repeated_executions(rows) == {"b", "c"}
+    assert [one.id for one in repeated_executions(rows)] == ["b", "c"]
 
 
 def test_columns_come_from_the_plan_with_fewer_gaps() -> None:
@@ -102,6 +102,46 @@ def test_of_two_without_gaps_the_plan_with_expressions_tells_the_columns() -> No
     gaps = Details(partitions={}, gaps={"derived": 1}, keys={})
     (write,) = merge_writes([client, agent], gaps)
     assert write.logical_plan == "told"
+
+
+FULL: dict[str, Any] = {"producer": "listener", "logical_plan": "full", "reads": "a b"}
+
+
+def test_a_plan_that_says_its_reads_are_not_all_joins_the_one_that_tells_them() -> None:
+    """The stock agent leaves out what a subquery reads, and says so: a gap."""
+    rows = row("s", 0, logical_plan="part", reads="a"), row("l", 900, **FULL)
+    assert told(*rows) == [("s",), ("l",)], "reads that differ are two writes"
+    details = Details({}, {"full": 3, "part": 1}, {}, frozenset({"part"}))
+    (write,) = merge_writes(rows, details)
+    assert (write.executions, write.at) == (("s", "l"), 0)
+    assert write.logical_plan == "full", "no table that was read is hidden, whatever the gaps"
+    assert repeated_executions(rows, details.incomplete) == (rows[1],)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"at": 10_001}, {"reads": "b c"}, {"reads": "a"}, {"mode": labels.APPEND},
+        {"producer": "spline"}, {"application_id": "other"}, {"target": "e"},
+    ],
+)  # fmt: skip
+def test_what_does_not_hold_all_of_it_is_another_write(other: dict[str, Any]) -> None:
+    rows = row("s", 0, logical_plan="part", reads="a"), row("l", 900, **FULL)
+    known = {"incomplete": frozenset({"part"})}
+    if other.get("reads") == "a":  # nothing more: as before
+        assert told(rows[0], replace(rows[1], reads="a"), **known) == [("s", "l")]
+    else:
+        assert len(told(rows[0], replace(rows[1], **other), **known)) == 2
+
+
+def test_an_incomplete_one_takes_what_no_other_pair_needs() -> None:
+    """Two statements in a second, of which the agent's second reads more than it knows."""
+    rows = (
+        row("s1", 0, reads="a"), row("s2", 500, logical_plan="part", reads="a"),
+        row("l1", 100, producer="listener", reads="a"), row("l2", 600, **FULL),
+        row("o1", 200, producer="x", reads="a"), row("o2", 700, **FULL | {"producer": "x"}),
+    )  # fmt: skip
+    assert told(*rows, incomplete=frozenset({"part"})) == [("s1", "l1", "o1"), ("s2", "l2", "o2")]
 
 
 @settings(deadline=None)

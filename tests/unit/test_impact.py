@@ -436,12 +436,18 @@ def test_depth_and_limit_bound_a_report(headwater: SmallHeadwater) -> None:
     assert len(cut.items) <= 3
 
 
-def test_the_columns_downstream_of_a_job_are_asked_of_what_it_writes(
+def test_a_job_s_own_columns_lie_a_step_away_and_cost_no_table_its_row(
     headwater: SmallHeadwater,
 ) -> None:
     impact = Impact(headwater.graph, headwater.catalogue)
-    with pytest.raises(InvalidInput, match="columns"):
-        impact.of_node(identity.job_id("default", "load"), replace(EVERYTHING, columns=True))
+    job = identity.job_id("default", "load")
+    tables = impact.of_node(job, EVERYTHING)
+    both = impact.of_node(job, replace(EVERYTHING, columns=True))
+    assert [item for item in both.items if item.kind != "column"] == [*tables.items]
+    own = [item for item in both.items if item.kind == "column" and item.depth == 1]
+    assert [item.label for item in own] == ["amount", "customer", "id", "status"]
+    assert [node.label for node in own[0].path] == ["load", "orders#amount"]
+    assert both.depth_reached == tables.depth_reached
 
 
 def test_a_prefix_finds_its_datasets_under_any_spelling(headwater: SmallHeadwater) -> None:

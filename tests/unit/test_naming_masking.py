@@ -316,3 +316,24 @@ def test_masking_leaves_no_secret_and_has_nothing_to_do_twice(document):
 def test_any_text_can_be_masked_and_masking_settles(text):
     once = mask_text(text)
     assert mask_text(mask_text(once)) == mask_text(once)
+
+
+def test_a_text_that_is_harmless_in_one_place_is_masked_under_a_secret_key():
+    text = "a=b"
+    document = {"shown": [text, text, text], "password": text, "value": {"token": text, "x": text}}
+    assert mask_secrets(document) == {
+        "shown": [text, text, text], "password": M, "value": {"token": M, "x": text},
+    }  # fmt: skip
+
+
+def test_a_secret_is_masked_wherever_it_is_repeated():
+    url = "s3://user:secret@host/x"
+    assert mask_secrets({"a": url, "b": [url, url], "c": {"a": url}}) == {
+        "a": f"s3://{M}@host/x", "b": [f"s3://{M}@host/x"] * 2, "c": {"a": f"s3://{M}@host/x"},
+    }  # fmt: skip
+
+
+def test_a_text_that_is_harmless_elsewhere_is_looked_at_as_the_uri_that_it_is():
+    uri = "jdbc:sqlite:/db?password=x:(select * from e where (password='x')) t"
+    alone = mask_secrets({"outputSource": uri})
+    assert mask_secrets({"text": uri, "outputSource": uri})["outputSource"] == alone["outputSource"]

@@ -19,6 +19,7 @@ slow = settings(deadline=None, max_examples=25)
 SEEDS = st.integers(0, 2**32)
 
 RUNS: Final = ("r1", "r2", "Ünï run")
+APPLICATIONS: Final = ("s1", "s2")
 TYPES: Final = ("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER", "", "WHAT")
 TABLES: Final = ("a", "b", "c")
 FIELDS: Final = ("x", "y")
@@ -68,6 +69,7 @@ class Stream:
     def parents(self) -> Json:
         if self.chance.random() < 0.5:
             return {}
+        # Its own id may be among them, and circles.
         run, job = {"runId": self.chance.choice(RUNS)}, {"namespace": "etl", "name": "dag"}
         return {"parent": {"run": run, "job": job}}
 
@@ -81,6 +83,23 @@ class Stream:
             (self.parents(), self.facets()),
         )
 
+    def spark_event(self) -> Json:
+        """Of an application, or of one of its commands: some of them name the application."""
+        run = self.chance.choice((*APPLICATIONS, "q1", "q2", "q3"))
+        kind = self.chance.choice(("START", "COMPLETE", "FAIL"))
+        facets: Json = {"spark_properties": {"properties": {"spark.app.name": "nightly"}}}
+        job = "nightly"
+        if run not in APPLICATIONS:
+            above = {"runId": self.chance.choice(APPLICATIONS)}
+            facets["parent"] = {"run": above, "job": {"namespace": "etl", "name": "nightly"}}
+            job = "nightly.execute_insert.out"
+        if self.chance.random() < 0.5:
+            facets["spark_applicationDetails"] = {
+                "applicationId": self.chance.choice(("local-1", "local-2"))
+            }
+        told = ([], []) if run in APPLICATIONS else (self.datasets(), self.datasets())
+        return run_event(run, kind, self.chance.randint(0, 9), job, told, (facets, {}))
+
     def declaration(self) -> Json:
         at = f"2026-03-01T09:00:{self.chance.randint(0, 9):02d}Z"
         return {"eventTime": at, "dataset": self.dataset()}
@@ -88,7 +107,9 @@ class Stream:
     def events(self, most: int) -> list[Json]:
         count = self.chance.randint(1, most)
         return [
-            self.declaration() if self.chance.random() < 0.2 else self.run_event()
+            self.chance.choices(
+                (self.declaration, self.run_event, self.spark_event), weights=(2, 5, 3)
+            )[0]()
             for _ in range(count)
         ]
 

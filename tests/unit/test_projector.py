@@ -378,26 +378,31 @@ def test_a_graph_that_was_emptied_behind_our_back_is_filled_again_while_idle() -
 
 
 class BusyGraph:
-    """While it writes, the next event comes in: there is never nothing to do."""
+    """While it writes, the next event of each plan comes in: there is never nothing to do."""
 
-    def __init__(self, headwater: SmallHeadwater) -> None:
+    def __init__(self, headwater: SmallHeadwater, plans: int) -> None:
         self._headwater = headwater
         self._inner = headwater.graph
+        self._plans = plans
         self._at = 1_700_000_000_000
 
     def write(self, facts: Facts) -> None:
         self._inner.write(facts)
         self._at += 1
-        self._headwater.accept(event(an_event(self._at)))
+        events = (an_event(self._at, planId=numbered_id(at)) for at in range(self._plans))
+        self._headwater.accept(*map(event, events))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
 
-def test_a_service_under_steady_load_is_ready_once_it_has_caught_up_with_what_was_there() -> None:
+@pytest.mark.parametrize("plans", [1, 120])  # fewer and more than a round takes up
+def test_a_service_under_steady_load_is_ready_once_it_has_caught_up_with_what_was_there(
+    plans: int,
+) -> None:
     headwater = small_headwater()
-    headwater.projector._graph = BusyGraph(headwater)  # type: ignore[assignment]
-    headwater.accept(plan(a_plan()), event(an_event()))
+    headwater.projector._graph = BusyGraph(headwater, plans)  # type: ignore[assignment]
+    headwater.accept(*map(numbered, range(plans)))
     headwater.projector.start()
     try:
         for _ in range(1000):
@@ -421,4 +426,24 @@ def test_no_vertex_collects_an_edge_per_run() -> None:
             if key is not None and identity.kind_of(key) != labels.DAY:
                 degree[key] = degree.get(key, 0) + 1
     assert max(degree.values()) < 20
+    headwater.close()
+
+
+def numbered_id(number: int) -> str:
+    return f"00000000-0000-5000-8000-{number:012d}"
+
+
+def numbered(number: int) -> Submission:
+    return plan(a_plan(id=numbered_id(number)))
+
+
+def test_it_is_crowded_from_a_round_of_four_plan_ids_to_the_next_of_fewer() -> None:
+    headwater = small_headwater()
+    told: list[bool] = []
+    for count in (3, 4, 3, 5, 0):
+        first = 10 * len(told)
+        headwater.accept(*map(numbered, range(first, first + count))) if count else None
+        headwater.projector.project_pending()
+        told.append(headwater.projector.crowded)
+    assert told == [False, True, False, True, False]
     headwater.close()

@@ -75,6 +75,7 @@ def test_people_are_told_of_trouble_and_machines_of_every_request(
         tell(Exchange("GET", "/fine", "/fine", 200, 0.1, 1, 0, "me"))
         tell(Exchange("GET", "/refused", "/refused", 404, 0.1, 1, 0, "me"))
         tell(Exchange("GET", "/broken", "/broken", 503, 0.1, 1, 0, "me"))
+        tell(Exchange("GET", "/health/ready", "/health/ready", 503, 0.1, 1, 0, "me"))
         for handler in root.handlers:
             handler.flush()
     finally:
@@ -84,3 +85,4 @@ def test_people_are_told_of_trouble_and_machines_of_every_request(
     told = capsys.readouterr().err
     assert ("/fine" in told, "/refused" in told) == (every, every)
     assert "/broken" in told
+    assert ("/health/ready" in told) == every

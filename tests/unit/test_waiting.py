@@ -68,3 +68,29 @@ def test_the_oldest_are_forgotten_where_there_are_too_many() -> None:
     waits.conclude(range(most + 10))
     assert not waits.wait([0], 0.0)
     assert waits.wait([most + 9], 0.0)
+
+
+def test_a_pause_ends_when_somebody_begins_to_wait() -> None:
+    waits = Waiting()
+    with ThreadPoolExecutor(2) as threads:
+        paused = threads.submit(waits.pause, 10 * SOON)
+        told = threads.submit(waits.wait, [1], SOON)
+        paused.result(SOON)
+        waits.conclude([1])
+        assert told.result(SOON)
+
+
+def test_there_is_no_pause_while_somebody_waits() -> None:
+    waits = Waiting()
+    with ThreadPoolExecutor(2) as threads:
+        told = threads.submit(waits.wait, [1], SOON)
+        begun(waits, frozenset({1}))
+        threads.submit(waits.pause, 10 * SOON).result(SOON)
+        waits.conclude([1])
+        assert told.result(SOON)
+
+
+def test_a_pause_ends_where_nobody_waits() -> None:
+    waits = Waiting()
+    waits.pause(0.001)
+    assert waits.awaited() == frozenset()

@@ -1,0 +1,94 @@
+"""Spark applications whose events do not all say which one they are of.
+
+OpenLineage's client may lose the START of a query; what is left names its application's run as the
+client calls it, and not the application. Other events of that run tell (``ApplicationRow``). Rows
+stay as their own events said them; who asks gets them under the application:
+
+    run_r ""  with  run_r => app-1, run_a     gives     run_a app-1
+
+So it does not matter which of the events comes first, or goes. A run that several applications
+claim (its id was set by hand) tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.catalogue.asked import AT_ONCE, at_values, is_asked
+from graph_model.catalogue.tables import applications
+from graph_model.database import chunks
+from graph_model.facts import ExecutionRow, RunRow
+
+_Row = TypeVar("_Row", ExecutionRow, RunRow)
+_OF_RUNS: Final = sa.select(
+    applications.c.run, applications.c.application_id, applications.c.application_run
+).where(is_asked(applications.c.run))
+
+
+def under_applications(connection: Connection, rows: Iterable[_Row]) -> list[_Row]:
+    """The same rows in their order, each under its application as far as anything tells it."""
+    listed = list(rows)
+    known = applications_of(connection, {row.run for row in listed if not row.application_id})
+    return [
+        replace(row, application_id=known[row.run][0], run=known[row.run][1])
+        if not row.application_id and row.run in known
+        else row
+        for row in listed
+    ]
+
+
+def applications_of(connection: Connection, runs: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Per run that a client named: the application's id, and the run by that."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for chunk in chunks(sorted(runs), AT_ONCE):
+        for run, application, named in connection.execute(_OF_RUNS, at_values(chunk)):
+            found.setdefault(run, set()).add((application, named))
+    return {run: next(iter(told)) for run, told in found.items() if len(told) == 1}
+
+
+def names_of_runs(connection: Connection, runs: Collection[str]) -> frozenset[str]:
+    """All ids under which the rows of these runs stand, whichever of them is given."""
+    known = applications_of(connection, runs)
+    own = {known[run][1] if run in known else run for run in runs}
+    claimed: set[str] = set()
+    for chunk in chunks(sorted(own)):
+        asked = sa.select(applications.c.run).where(applications.c.application_run.in_(chunk))
+        claimed.update(connection.execute(asked).scalars())
+    return frozenset(own | applications_of(connection, claimed).keys())
+
+
+def names_of_applications(
+    connection: Connection, application_ids: Collection[str]
+) -> dict[str, str]:
+    """The runs that clients named and that are of one of these applications; per run which."""
+    claimed: set[str] = set()
+    for chunk in chunks(sorted(application_ids)):
+        asked = sa.select(applications.c.run).where(applications.c.application_id.in_(chunk))
+        claimed.update(connection.execute(asked).scalars())
+    return {run: told for run, (told, _) in applications_of(connection, claimed).items()}
+
+
+def run_of(of: Any) -> sa.ColumnElement[str]:
+    """In a statement: the run under which an execution is listed (``of``: as for its application).
+
+    Only what does not say its application itself is looked up.
+    """
+    named = _only(applications.alias("told").c, of.run, "application_run")
+    return sa.case((of.application_id != "", of.run), else_=sa.func.coalesce(named, of.run))
+
+
+def application_of(of: Any) -> sa.ColumnElement[str]:
+    """In a statement: the application of an execution (``of``: columns, of an alias or not)."""
+    own = sa.func.nullif(of.application_id, "")
+    told = applications.alias("told").c
+    return sa.func.coalesce(own, _only(told, of.run, "application_id"), "")
+
+
+def _only(told: Any, run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
+    only = sa.select(sa.func.min(told[name])).where(told.run == run)
+    return only.having(sa.func.count() == 1).scalar_subquery()

@@ -1,0 +1,109 @@
+"""What a statement asks for, many values or rows at once, as a table of the statement.
+
+All of it is one parameter, a JSON text that the database takes apart. So a statement is made and
+compiled once, whatever is asked for: a parameter for each value costs more than the database does.
+
+    asked_values([("a", 1), ("b", 2)])  =>  {"asked": '[["a", 1], ["b", 2]]'}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from graph_model.database import StoredText
+from graph_model.texts import storable
+
+Column = tuple[str, sa.types.TypeEngine[Any]]
+"""The name and the type of a column of what is asked: a text or an integer."""
+
+AT_ONCE: Final = 5_000
+"""Rows that one statement asks for."""
+
+_END_OF_TIME: Final = 2**63 - 1
+_ASKED: Final = "asked"
+_UNTIL: Final = "until"
+_VALUE: Final[tuple[Column, ...]] = (("value", StoredText()),)
+_WORKED_OUT: Final = "MATERIALIZED"  # once, not again for every row that is joined to it
+
+
+class _Rows(FunctionElement[Any]):
+    """The elements of a JSON array as rows with one column, ``value``."""
+
+    inherit_cache = True
+
+
+class _Cell(FunctionElement[Any]):
+    """An element, by its number, of the JSON array in a column ``value``."""
+
+    inherit_cache = True
+
+
+@compiles(_Rows, "sqlite")
+def _rows_on_sqlite(element: _Rows, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(_Rows, "postgresql")
+def _rows_on_postgresql(element: _Rows, compiler: SQLCompiler, **options: Any) -> str:
+    return f"jsonb_array_elements(CAST({compiler.process(element.clauses, **options)} AS jsonb))"
+
+
+@compiles(_Cell, "sqlite")
+def _cell_on_sqlite(element: _Cell, compiler: SQLCompiler, **options: Any) -> str:
+    value, number = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"json_extract({value}, '$[{number}]')"
+
+
+@compiles(_Cell, "postgresql")
+def _cell_on_postgresql(element: _Cell, compiler: SQLCompiler, **options: Any) -> str:
+    value, number = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({value} ->> {number})"
+
+
+def asked_table(types: Sequence[Column]) -> sa.CTE:
+    """Rows of values as a table ``asked``, with columns of these names; see ``asked_values``."""
+    given = sa.bindparam(_ASKED, type_=sa.Text(), required=True)
+    rows = _Rows(given).table_valued("value", name="given")
+    cells = [
+        _typed(_Cell(rows.c.value, sa.literal_column(str(number))), kind).label(name)
+        for number, (name, kind) in enumerate(types)
+    ]
+    return sa.select(*cells).cte(_ASKED).prefix_with(_WORKED_OUT)
+
+
+def _typed(cell: sa.ColumnElement[Any], kind: sa.types.TypeEngine[Any]) -> sa.ColumnElement[Any]:
+    """A text stays as it is: a cast would give it another collation than the column's."""
+    return sa.type_coerce(cell, kind) if isinstance(kind, StoredText) else sa.cast(cell, kind)
+
+
+def asked_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
+    """The parameter of ``asked_table``."""
+    listed = [[storable(v) if isinstance(v, str) else v for v in row] for row in rows]
+    return {_ASKED: json.dumps(listed)}
+
+
+def asked_column() -> sa.CTE:
+    """Values as a table ``asked`` with one column, ``value``; see ``at_values``."""
+    return asked_table(_VALUE)
+
+
+def at_values(values: Iterable[str], at: int | None = None) -> dict[str, Any]:
+    """The parameters of a statement with ``asked_column``, and with ``until_asked`` or without."""
+    return asked_values((value,) for value in values) | {_UNTIL: _END_OF_TIME if at is None else at}
+
+
+def until_asked(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """The condition that a time sets which is a parameter."""
+    return column <= sa.bindparam(_UNTIL, type_=sa.BigInteger(), required=True)
+
+
+def is_asked(column: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """The condition that a column has one of the values of ``asked_column``."""
+    return column.in_(sa.select(asked_column().c.value))

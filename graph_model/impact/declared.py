@@ -1,0 +1,51 @@
+"""Which steps of chains rest on what somebody declares, and on no run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from graph_model.lineage import Answer, Chain
+from graph_model.store import Catalogue
+
+Step = tuple[str, str, str]
+"""(what is read, the job, what it makes of it); "" for the last where a chain ends at the job,
+the job itself for the first where it was asked about.
+"""
+
+
+def steps_of(chain: Chain) -> Iterator[Step]:
+    """The steps of a chain, from what was asked about down."""
+    before = chain.start
+    for link in chain.links:
+        yield before, link.job, link.target
+        before = link.target
+
+
+def declared_steps(answers: Iterable[Answer], catalogue: Catalogue) -> frozenset[Step]:
+    """The steps that only declarations stand behind: no plan that has run makes them as well."""
+    listed = tuple(answers)
+    plans = {use.logical_plan for answer in listed for use in answer.plans}
+    plans |= {plan for answer in listed for edge in answer.column_edges for plan in edge.plans}
+    declared = catalogue.declared_plans(plans)
+    if not declared:
+        return frozenset()
+    jobs = {row.id: row.job for row in catalogue.logical_plans(plans)}
+    behind: defaultdict[Step, set[str]] = defaultdict(set)
+    for answer in listed:
+        for step, plan in _told(answer, jobs):
+            behind[step].add(plan)
+    return frozenset(step for step, told in behind.items() if told <= declared)
+
+
+def _told(answer: Answer, jobs: dict[str, str]) -> Iterator[tuple[Step, str]]:
+    """Every step that a plan of the answer makes, with the plan."""
+    for use in answer.plans:
+        for source in (use.job, *use.sources):
+            for target in ("", *use.targets):
+                yield (source, use.job, target), use.logical_plan
+    for edge in answer.column_edges:
+        for plan in edge.plans:
+            job = jobs.get(plan, "")
+            for source, target in ((edge.source, edge.target), (edge.source, "")):
+                yield (source, job, target), plan

@@ -1,0 +1,91 @@
+"""What walks have learnt of the structure, kept from one question to the next.
+
+Kept is only what an id says for ever: the id of a logical plan is a digest of all that graph and
+catalogue say of it, the id of a column one of its table and path. Nothing here says that a plan
+still counts. A walk comes to a plan through its executions, its declaration or an edge, which are
+read anew for every question; so what another process has withdrawn, pruned or forgotten is not
+found any more, whatever is kept here. Nothing is kept of a plan that has no marker yet, or of which
+a limit has cut something off.
+
+A structure belongs to one catalogue: the next generation may come of another translator, and begins
+with an empty one. Every command ends it, too (``api.standing``).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Final, Generic, TypeVar
+
+from graph_model.facts import Edge, LogicalPlanRow
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+
+_MEGABYTE: Final = 1_000_000
+_ID_BYTES: Final = 150  # of a text of some forty characters with its place in a collection
+_ENTRY_BYTES: Final = 300  # of whatever else an entry needs
+
+
+class Shelf(Generic[_Key, _Value]):
+    """Values by key, of about ``most`` bytes together; what was not asked for longest goes first.
+
+    Safe from several threads.
+    """
+
+    def __init__(self, most: int, weigh: Callable[[_Value], int]) -> None:
+        self._most = most
+        self._weigh = weigh
+        self._values: OrderedDict[_Key, _Value] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def find(self, keys: Iterable[_Key]) -> dict[_Key, _Value]:
+        """Those of these that are kept."""
+        with self._lock:
+            found = {key: self._values[key] for key in keys if key in self._values}
+            for key in found:
+                self._values.move_to_end(key)
+        return found
+
+    def keep(self, values: Mapping[_Key, _Value]) -> None:
+        """A key has one value for ever: one that is kept already stays."""
+        with self._lock:
+            for key, value in values.items():
+                if key not in self._values:
+                    self._values[key] = value
+                    self._bytes += self._weigh(value)
+            while self._bytes > self._most:
+                _, gone = self._values.popitem(last=False)
+                self._bytes -= self._weigh(gone)
+
+
+class Structure:
+    """Plans and columns, of some 60 MB at most.
+
+    ``sources``: what a complete logical plan reads. ``plans``: its row. ``columns``: the dataset
+    and path behind a column's id. ``derivations``: by (logical plan, column) the edges into it.
+    """
+
+    def __init__(self) -> None:
+        self.sources: Shelf[str, frozenset[str]] = Shelf(15 * _MEGABYTE, _weight_of_ids)
+        self.plans: Shelf[str, LogicalPlanRow] = Shelf(15 * _MEGABYTE, _weight_of_row)
+        self.columns: Shelf[str, tuple[str, str]] = Shelf(10 * _MEGABYTE, _weight_of_ids)
+        self.derivations: Shelf[tuple[str, str], tuple[Edge, ...]] = Shelf(
+            20 * _MEGABYTE, _weight_of_edges
+        )
+
+
+def _weight_of_ids(ids: Iterable[str]) -> int:
+    return _ENTRY_BYTES + sum(_ID_BYTES + len(one) for one in ids)
+
+
+def _weight_of_row(row: LogicalPlanRow) -> int:
+    return _ENTRY_BYTES + 4 * _ID_BYTES + len(row.gaps) + len(row.partition_keys)
+
+
+def _weight_of_edges(edges: Iterable[Edge]) -> int:
+    return _ENTRY_BYTES + sum(
+        6 * _ID_BYTES + sum(len(str(value)) for _, value in edge.properties) for edge in edges
+    )

@@ -1,0 +1,34 @@
+"""Several questions of one state of the catalogue."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from graph_model.catalogue import SqlCatalogue
+from graph_model.errors import InvalidReference
+from tests.contract.databases import SHARED
+from tests.contract.rows import an_execution
+
+
+@pytest.mark.parametrize("engine", SHARED, indirect=True)
+def test_a_snapshot_does_not_see_what_comes_or_goes_meanwhile(engine: sa.Engine) -> None:
+    catalogue, other = SqlCatalogue(engine), SqlCatalogue(engine)
+    first, second = (an_execution(f"ex-{n}", at=n) for n in (1, 2))
+    catalogue.record([first])
+    with catalogue.snapshot() as held:
+        assert held.newest_event(None) == 1
+        other.withdraw([first])
+        other.record([second])
+        assert held.executions_of({"ex-1", "ex-2"}) == (first,)
+        with held.snapshot() as same:
+            assert same.newest_event(None) == 1
+        assert catalogue.executions_of({"ex-1", "ex-2"}) == (second,)
+    assert catalogue.newest_event(None) == 2
+
+
+def test_a_snapshot_gives_its_connection_back_after_an_error(catalogue: SqlCatalogue) -> None:
+    for _ in range(60):  # more than a pool has
+        with pytest.raises(InvalidReference), catalogue.snapshot() as held:
+            held.executions(cursor="none of ours")
+    assert catalogue.newest_event(None) is None

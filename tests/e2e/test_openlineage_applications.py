@@ -1,0 +1,450 @@
+"""A Spark application that the Spline agent and OpenLineage's client report, parts of it lost.
+
+The client may lose the START of a query: what is left names the application's run as the client
+calls it, and not the application. Whatever order documents come in, it is one picture.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.orders import submit
+from graph_model.commands import Command, Forget
+from graph_model.facts import ApplicationRow, ExecutionRow
+from graph_model.store import DocumentKind, Submission
+from tests.builders import PLAN_ID, PlanBuilder, a_document
+from tests.e2e.small_client import client_of
+from tests.projections import (
+    SmallHeadwater,
+    elements_of,
+    lineage_event,
+    project,
+    submission,
+)
+
+NOW: Final = 1_772_400_000_000  # 2026-03-01T21:20:00Z
+TEN: Final = 1_772_359_200_000  # 2026-03-01T10:00:00Z
+PRODUCER: Final = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
+APPLICATION_RUN: Final = "0195cf5b-7c01-7e51-a42d-4b0b0b1a1f00"
+APP: Final = "local-1"
+Json = dict[str, Any]
+
+
+# --- what the two send ---------------------------------------------------------------------------
+
+
+def plan(**overrides: Any) -> Submission:
+    """Of the Spline agent: file:/lake/employees => file:/lake/out."""
+    return submission(DocumentKind.PLAN, a_document(**overrides))
+
+
+def ran(seconds: float = 0, *, app: str = APP, plan_id: str = PLAN_ID, **more: Any) -> Submission:
+    at = TEN + int(seconds * 1000)
+    body = {"planId": plan_id, "timestamp": at, "durationNs": 5, "extra": {"appId": app}}
+    return submission(DocumentKind.EVENT, {**body, **more})
+
+
+def table(name: str, *columns: str) -> Json:
+    fields = [{"name": one, "type": "integer"} for one in columns]
+    return {"namespace": "file", "name": name, "facets": {"schema": {"fields": fields}}}
+
+
+def event(kind: str, seconds: float, run: str, job: str, **facets: Any) -> Json:
+    """As openlineage-spark 1.53.0 sends it with default settings."""
+    named = {"spark.master": "local[1]", "spark.app.name": "demo"}
+    return {
+        "eventType": kind,
+        "eventTime": f"2026-03-01T10:00:{seconds:06.3f}Z",
+        "producer": PRODUCER,
+        "run": {
+            "runId": run,
+            "facets": {"spark_properties": {"properties": named}, **facets},
+        },
+        "job": {"namespace": "default", "name": job},
+        "inputs": [],
+        "outputs": [],
+    }
+
+
+def details(app: str = APP) -> Json:
+    return {"spark_applicationDetails": {"applicationId": app, "appName": "demo"}}
+
+
+def application(kind: str, seconds: float = 0, run: str = APPLICATION_RUN, **facets: Any) -> Json:
+    told = event(kind, seconds, run, "demo", **facets)
+    told["job"]["facets"] = {"jobType": {"integration": "SPARK", "jobType": "APPLICATION"}}
+    return told
+
+
+def command(
+    kind: str, seconds: float, run: str = "q1", of: str = APPLICATION_RUN, **facets: Any
+) -> Json:
+    above = {"runId": of}
+    name = {"namespace": "default", "name": "demo"}
+    parent = {"run": above, "job": name, "root": {"run": above, "job": name}}
+    job = "demo.execute_insert_into_hadoop_fs_relation_command.lake_out"
+    told = event(kind, seconds, run, job, parent=parent, **facets)
+    told["job"]["facets"] = {"jobType": {"integration": "SPARK", "jobType": "SQL_JOB"}}
+    told["inputs"] = [table("/lake/employees", "id", "salary", "bonus")]
+    told["outputs"] = [table("/lake/out", "id", "total")]
+    return told
+
+
+def both_agents() -> list[Submission]:
+    """The command lost its START; the application's START alone tells the application's id."""
+    events = [
+        application("START", 0, **details()),
+        command("COMPLETE", 1),
+        application("COMPLETE", 3),
+    ]
+    return [plan(), ran(1.2), *map(lineage_event, events)]
+
+
+# --- what is told of it --------------------------------------------------------------------------
+
+
+def get(client: FlaskClient, path: str, **query: Any) -> Any:
+    reply = client.get(path, query_string=query)
+    assert reply.status_code == 200, (path, reply.get_data(as_text=True))
+    return reply.get_json()
+
+
+def dataset_id(client: FlaskClient, name: str = "out") -> str:
+    (found,) = get(client, "/graph/datasets", q=f"lake/{name}")["items"]
+    return str(found["id"])
+
+
+def history(client: FlaskClient, **query: Any) -> list[Any]:
+    page = get(client, f"/graph/datasets/{dataset_id(client)}/history", **query)
+    found: list[Any] = page["items"]
+    return found
+
+
+def runs_of(client: FlaskClient) -> dict[str, list[Any]]:
+    """Per job its runs."""
+    return {
+        job["name"]: get(client, f"/graph/jobs/{job['id']}/runs")["items"]
+        for job in get(client, "/graph/jobs")["items"]
+    }
+
+
+def asked_of(documents: Iterable[Submission], *, stepwise: bool = False) -> SmallHeadwater:
+    made = project(documents, stepwise=stepwise)
+    assert made.journal.summary().failed == 0
+    return made
+
+
+def forget(headwater: SmallHeadwater, document: Submission) -> None:
+    work = Forget((document.plan_id,), (document.content_hash,))
+    headwater.accept(submit(Command("someone", NOW, "", "", work)))
+    headwater.project()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("stepwise", [False, True])
+def test_a_query_that_lost_its_start_is_one_write_of_one_run_in_any_order(
+    seed: int, stepwise: bool
+) -> None:
+    documents = both_agents()
+    random.Random(seed).shuffle(documents)
+    made = asked_of(documents, stepwise=stepwise)
+    client = client_of(made, NOW)
+    (write,) = history(client)
+    assert (write["applicationId"], write["producer"]) == (APP, "openlineage-spark 1.53.0")
+    (run,) = runs_of(client)["demo"]
+    assert (run["applicationId"], run["executions"]) == (APP, 2)
+    assert get(client, "/graph/jobs")["items"][0]["runs"] == 1
+    made.close()
+
+
+def test_any_order_of_the_documents_gives_the_same_graph_and_rows() -> None:
+    documents = both_agents()
+    expected = elements_of(documents, stepwise=False)
+    for seed in range(6):
+        random.Random(seed).shuffle(documents)
+        assert elements_of(documents, stepwise=bool(seed % 2)) == expected
+
+
+def test_another_query_of_the_application_tells_it_as_well() -> None:
+    """The server was not there yet when the application began."""
+    other = command("START", 5, "q2", **details())
+    made = asked_of([plan(), ran(1.2), *map(lineage_event, [command("COMPLETE", 1), other])])
+    assert len(history(client_of(made, NOW))) == 1
+    made.close()
+
+
+def test_until_something_tells_the_application_it_stands_alone(headwater: SmallHeadwater) -> None:
+    headwater.accept(plan(), ran(1.2), lineage_event(command("COMPLETE", 1)))
+    headwater.project()
+    client = client_of(headwater, NOW)
+    assert [len(history(client)), len(runs_of(client)["demo"])] == [2, 2]
+    headwater.accept(lineage_event(application("START", 0, **details())))
+    headwater.project()
+    assert [len(history(client)), len(runs_of(client)["demo"])] == [1, 1]
+
+
+def test_it_goes_with_the_document_that_said_it(headwater: SmallHeadwater) -> None:
+    """Forgotten, and then as if it had never come."""
+    kept = [plan(), ran(1.2), lineage_event(command("COMPLETE", 1))]
+    told = lineage_event(application("START", 0, **details()))
+    headwater.accept(*kept, told)
+    headwater.project()
+    client = client_of(headwater, NOW)
+    assert len(history(client)) == 1
+    forget(headwater, told)
+    assert len(history(client)) == 2
+    assert not [row for row in headwater.catalogue.scan() if isinstance(row, ApplicationRow)]
+
+
+def test_two_queries_that_tell_it_support_it_both(headwater: SmallHeadwater) -> None:
+    kept = [lineage_event(command("START", 2, "q2", **details())), *both_agents()[:2]]
+    told = lineage_event(application("START", 0, **details()))
+    headwater.accept(*kept, lineage_event(command("COMPLETE", 1)), told)
+    headwater.project()
+    forget(headwater, told)
+    assert len(history(client_of(headwater, NOW))) == 1
+
+
+@pytest.mark.parametrize("facet", ["gcp_dataproc_spark", "gcp_dataproc"])
+def test_on_dataproc_every_event_tells_the_application(facet: str) -> None:
+    """The compatibility suite's events have the application id nowhere else."""
+    end = command("COMPLETE", 1, **{facet: {"appId": APP, "appName": "demo", "projectId": "p"}})
+    del end["run"]["facets"]["spark_properties"]
+    made = asked_of([plan(), ran(1.2), lineage_event(end)])
+    assert len(history(client_of(made, NOW))) == 1
+    made.close()
+
+
+def test_two_applications_of_one_name_stay_two() -> None:
+    """The second wrote within the same seconds, and lost its START as well."""
+    other = "0195cf5b-7c01-7e51-a42d-4b0b0b1a1f01"
+    events = [
+        application("START", 0, **details()),
+        command("COMPLETE", 1),
+        application("START", 0, other, **details("local-2")),
+        command("COMPLETE", 2, "q9", other),
+    ]
+    made = asked_of([plan(), ran(1.2), ran(2.2, app="local-2"), *map(lineage_event, events)])
+    client = client_of(made, NOW)
+    assert sorted(write["applicationId"] for write in history(client)) == ["local-1", "local-2"]
+    runs = runs_of(client)["demo"]
+    assert [(run["applicationId"], run["executions"]) for run in runs] == [
+        ("local-2", 2),
+        ("local-1", 2),
+    ]
+    made.close()
+
+
+def test_a_run_id_that_two_applications_were_given_tells_nothing() -> None:
+    events = [
+        application("START", 0, **details()),
+        command("START", 0, "q5", **details("local-2")),
+        command("COMPLETE", 1),
+    ]
+    made = asked_of([plan(), ran(1.2), *map(lineage_event, events)])
+    assert len(history(client_of(made, NOW))) == 2
+    made.close()
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client(headwater: SmallHeadwater) -> FlaskClient:
+    """With a second application, an hour later, that only the agent reports."""
+    headwater.accept(*both_agents(), ran(3600, app="local-2"))
+    headwater.project()
+    return client_of(headwater, NOW)
+
+
+def test_the_last_writer_at_a_time_is_the_one_write(client: FlaskClient) -> None:
+    key = dataset_id(client)
+    early = get(client, f"/graph/datasets/{key}/last-writer", at=TEN + 60_000)
+    assert early["execution"]["applicationId"] == APP
+    assert get(client, f"/graph/datasets/{key}/history", at=TEN + 60_000)["total"] == 1
+    late = get(client, f"/graph/datasets/{key}/last-writer")
+    assert late["execution"]["applicationId"] == "local-2"
+
+
+def test_lineage_at_a_time_has_the_columns_of_the_agent_that_knows_expressions(
+    client: FlaskClient,
+) -> None:
+    answer = get(
+        client, "/graph/column-lineage", dataset=dataset_id(client), column="total",
+        direction="upstream", at=TEN + 60_000,
+    )  # fmt: skip
+    assert {edge["expression"] for edge in answer["edges"] if edge["kind"] == "DIRECT"} == {
+        "salary + bonus"
+    }
+
+
+def test_upstream_and_downstream_are_mirrors(client: FlaskClient) -> None:
+    for at in (TEN + 60_000, None):
+        time = {} if at is None else {"at": at}
+        target, source = dataset_id(client), dataset_id(client, "employees")
+        up = get(client, "/graph/lineage", node=target, direction="upstream", depth=3, **time)
+        down = get(client, "/graph/lineage", node=source, direction="downstream", depth=3, **time)
+        assert source in {node["id"] for node in up["nodes"]}
+        assert {node["id"] for node in up["nodes"]} == {node["id"] for node in down["nodes"]}
+        assert sum(node["kind"] == "job" for node in up["nodes"]) == 1
+
+
+def test_between_the_two_runs_nothing_changed(client: FlaskClient) -> None:
+    answer = get(
+        client, "/graph/diff", node=dataset_id(client),
+        **{"from": TEN + 60_000, "to": TEN + 7_200_000},
+    )  # fmt: skip
+    changed = [node for node in answer["nodes"] if node.get("change") not in (None, "same")]
+    assert [node["change"] for node in changed if node["change"] in ("added", "removed")] == []
+
+
+def test_the_run_has_one_page_whichever_of_its_ids_is_asked_for(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    (run,) = [run for run in runs_of(client)["demo"] if run["applicationId"] == APP]
+    rows = [row for row in headwater.catalogue.scan() if isinstance(row, ExecutionRow)]
+    (lost,) = [row.run for row in rows if row.producer.startswith("openlineage")]
+    assert lost != run["id"]
+    by_vertex = get(client, f"/graph/runs/{run['id']}")
+    assert len(by_vertex["items"]) == 2
+    assert by_vertex["runId"] == APPLICATION_RUN
+    assert get(client, f"/graph/runs/{lost}") == by_vertex
+    assert get(client, f"/graph/runs/{APPLICATION_RUN}")["items"] == by_vertex["items"]
+    page = get(client, f"/graph/jobs/{by_vertex['job']['id']}/runs/{lost}")
+    assert (page["id"], page["applicationId"]) == (run["id"], APP)
+
+
+def test_the_consumers_list_finds_it_by_its_application(client: FlaskClient) -> None:
+    found = get(client, "/consumer/execution-events", applicationId=APP)
+    assert found["totalCount"] == 2
+    assert {item["applicationId"] for item in found["items"]} == {APP}
+
+
+# --- attempts ------------------------------------------------------------------------------------
+
+
+def test_a_failed_attempt_that_both_report_is_listed_once() -> None:
+    events = [
+        application("START", 0, **details()),
+        command("FAIL", 1, errorMessage={"message": "no space", "programmingLanguage": "JAVA"}),
+        command("COMPLETE", 20, "q2"),
+        command("FAIL", 40, "q3", errorMessage={"message": "again"}),
+    ]
+    agent = [ran(1.2, error="no space left"), ran(20.2), ran(40.1, error="again")]
+    made = asked_of([plan(), *agent, *map(lineage_event, events)])
+    client = client_of(made, NOW)
+    assert [write["state"] for write in history(client)] == ["failed", "completed", "failed"]
+    answer = get(client, f"/graph/datasets/{dataset_id(client)}/last-writer")
+    assert len(answer["failedSince"]) == 1
+    made.close()
+
+
+def test_a_failed_attempt_and_a_write_are_two() -> None:
+    events = [application("START", 0, **details()), command("FAIL", 1)]
+    made = asked_of([plan(), ran(1.2), *map(lineage_event, events)])
+    assert len(history(client_of(made, NOW))) == 2
+    made.close()
+
+
+# --- reads that one of them does not know --------------------------------------------------------
+
+
+def with_subquery(whole: bool) -> Submission:
+    """Employees who earn more than the least of a table that the stock agent does not name."""
+    made = PlanBuilder()
+    employees = made.read("file:/lake/employees", "id: int", "salary: int")
+    text = {"plan": "Aggregate [min(least) AS min(least)]"}
+    limits = (made.read("file:/lake/limits", "least: int"),) if whole else ()
+    least = made.call(
+        "scalarsubquery",
+        *(one["least"] for one in limits),
+        of="ScalarSubquery",
+        params={} if whole else text,
+    )
+    condition = made.call(">", employees["salary"], least, symbol=">")
+    columns = [employees["id"], employees["salary"]]
+    kept = made.operation(
+        "Filter", employees, *limits, output=columns, params={"condition": condition}
+    )
+    made.write(made.project(kept, "id"))
+    agent = {"name": "headwater-listener" if whole else "spline", "version": "2.2.0"}
+    plan_id = PLAN_ID[:-1] + ("1" if whole else "2")
+    return submission(DocumentKind.PLAN, made.document(id=plan_id, agentInfo=agent))
+
+
+def test_a_write_of_which_one_agent_does_not_know_all_tables_is_one() -> None:
+    plans = {one.plan_id: one for one in map(with_subquery, (True, False))}
+    told = [ran(number, plan_id=key) for number, key in enumerate(plans)]
+    made = asked_of([*plans.values(), *told])
+    client = client_of(made, NOW)
+    assert len(history(client)) == 1
+    answer = get(client, "/graph/lineage", node=dataset_id(client), direction="upstream")
+    assert {node["label"] for node in answer["nodes"]} == {"demo", "employees", "limits", "out"}
+    made.close()
+
+
+# --- settings of the client ----------------------------------------------------------------------
+
+
+def under(namespace: str, above: str, told: Json) -> Json:
+    """With ``spark.openlineage.namespace`` and ``parentJobNamespace``."""
+    said: Json = {**told, "job": {**told["job"], "namespace": namespace}}
+    parent = said["run"]["facets"].get("parent")
+    if parent is not None:
+        name = {**parent["job"], "namespace": namespace}
+        facets = {**said["run"]["facets"], "parent": {**parent, "job": name}}
+        return {**said, "run": {**said["run"], "facets": facets}}
+    root = {"run": {"runId": "task"}, "job": {"namespace": above, "name": "dag.task"}}
+    facets = {**said["run"]["facets"], "parent": root}
+    return {**said, "run": {**said["run"], "facets": facets}}
+
+
+@pytest.mark.parametrize("above", ["composer", "first"])
+def test_clients_with_other_job_namespaces_report_one_job(above: str) -> None:
+    """The application is the job, as the agent names it, wherever a client files it."""
+    events = [
+        under("first", above, application("START", 0, **details())),
+        under("second", above, command("COMPLETE", 1)),
+        under("first", above, application("COMPLETE", 3)),
+    ]
+    made = asked_of([plan(), ran(1.2), *map(lineage_event, events)])
+    client = client_of(made, NOW)
+    jobs = {(job["namespace"], job["name"]) for job in get(client, "/graph/jobs")["items"]}
+    assert jobs == {("default", "demo"), (above, "dag.task")}
+    assert len(history(client)) == 1
+    (run,) = runs_of(client)["demo"]
+    tree = get(client, f"/graph/runs/{run['id']}")
+    assert [tree["parent"]["job"]["namespace"], tree["parent"]["known"]] == [above, False]
+    made.close()
+
+
+def test_the_run_tag_names_the_namespace_of_both() -> None:
+    tags = {"tags": {"tags": [{"key": "namespace", "value": "hr", "source": "CONFIG"}]}}
+    events = [
+        application("START", 0, **details(), **tags),
+        command("COMPLETE", 1, **tags),
+    ]
+    labelled = plan(labels={"namespace": ["hr"]})
+    made = asked_of([labelled, ran(1.2), *map(lineage_event, events)])
+    client = client_of(made, NOW)
+    assert [(job["namespace"], job["runs"]) for job in get(client, "/graph/jobs")["items"]] == [
+        ("hr", 1)
+    ]
+    assert len(history(client)) == 1
+    made.close()
+
+
+def test_a_rebuild_gives_the_same(headwater: SmallHeadwater) -> None:
+    headwater.accept(*both_agents())
+    headwater.project()
+    before = headwater.elements()
+    headwater.projector.request_rebuild()
+    while headwater.projector.rebuild_step():
+        pass
+    assert headwater.elements() == before
+    assert [row for row in before[1] if isinstance(row, ApplicationRow)]
