@@ -85,6 +85,19 @@ def take(
 
     ``remember``: bytes that come again may be recognised, and are then not prepared again.
     """
+    with service.crowd:
+        return _take(kind, delivery, service, wait_seconds, prepare, remember=remember)
+
+
+def _take(
+    kind: DocumentKind,
+    delivery: Delivery,
+    service: Service,
+    wait_seconds: float,
+    prepare: Callable[[Any, str, str], Sequence[Submission]],
+    *,
+    remember: bool,
+) -> Taken:
     raw_hash = wire_hash(kind.value, delivery.version, delivery.encoding, delivery.raw)
     receipt = Receipt(service.clock(), delivery.principal, delivery.route, raw_hash)
     # An event says something new nearly every time, and is parsed sooner than looked up.
@@ -137,7 +150,7 @@ def _follow(
     projector = service.projector
     for subject in dict.fromkeys(document.subject for document in documents):
         projector.notify(subject)
-    if wait_seconds > 0 and projector.state == "ready" and not projector.crowded:
+    if wait_seconds > 0 and projector.state == "ready" and not service.crowd.dense:
         projector.wait(tuple(positions), wait_seconds)
 
 

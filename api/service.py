@@ -9,6 +9,7 @@ from typing import Final, Protocol, cast
 from flask import Flask, current_app
 
 from api.access import Keys, NoKeys
+from api.crowd import Crowd
 from api.metrics import Metrics
 from api.standing import Kept, Standing
 from graph_model.governance.standing import Governance
@@ -30,10 +31,6 @@ class Projector(Protocol):
     @property
     def trouble(self) -> str | None:
         """Why nothing is projected while the state is ``unavailable``."""
-
-    @property
-    def crowded(self) -> bool:
-        """Whether so many write at once that their answers do not wait for the graph."""
 
     @property
     def rules(self) -> Rules:
@@ -76,7 +73,7 @@ class Service:
     """``clock`` gives epoch milliseconds. Every part is safe from several threads.
 
     ``metrics`` are of this service alone, with a registry of their own. ``engine`` is None where
-    the graph is somebody else's server.
+    the graph is somebody else's server. ``crowd`` are the requests that bring documents now.
     """
 
     journal: Journal
@@ -88,6 +85,7 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     engine: Engine | None = None
     standing: Standing = field(default_factory=Standing)
+    crowd: Crowd = field(default_factory=Crowd)
 
     @property
     def catalogue(self) -> Catalogue:

@@ -96,7 +96,6 @@ _FIRST_PAUSE_SECONDS: Final = 0.2
 _LONGEST_PAUSE_SECONDS: Final = 5.0
 _TOLD_SECONDS: Final = 0.1
 _LOOK_SECONDS: Final = 1.0
-_COMPANY: Final = 4
 _LINGER_SECONDS: Final = 0.1
 """Between two rounds, while nobody waits for the graph: a round of thirty plan ids costs little
 more than one of three. Whoever begins to wait ends the pause."""
@@ -143,7 +142,6 @@ class Projector:
         self._waiting = Waiting()
         self._trouble: str | None = None
         self._last = 0
-        self._crowded = False
         self._finished: Attempt | None = None
         self._interrupted: Attempt | None = None
         self._stopping = threading.Event()
@@ -225,13 +223,6 @@ class Projector:
     def trouble(self) -> str | None:
         """Why nothing is projected while the state is ``unavailable``."""
         return self._trouble if self._state == "unavailable" else None
-
-    @property
-    def crowded(self) -> bool:
-        """Whether several plan ids came together last: those who write need not wait for the graph,
-        which follows in few and large rounds.
-        """
-        return self._crowded
 
     def lag(self) -> int:
         """How many documents are accepted and not projected yet."""
@@ -416,7 +407,6 @@ class Projector:
         """
         self._caught_up = True
         if not self._journal.pending(1):
-            self._crowded = False
             self._look_around()
             return 0
         began = time.monotonic()
@@ -428,7 +418,6 @@ class Projector:
             self._load_orders()
             taken = self._project_batch(keys)
             self._caught_up = taken == len(keys) < _PLANS_A_BATCH
-            self._crowded = len(keys) >= _COMPANY
         if self._observe is not None and taken:
             self._observe(taken, time.monotonic() - began)
         return taken

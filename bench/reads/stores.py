@@ -34,7 +34,6 @@ class Settled:
     """A projector that has nothing to do."""
 
     state = "ready"
-    crowded = False
     progress: Progress | None = None
     trouble: str | None = None
 

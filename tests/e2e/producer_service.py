@@ -81,7 +81,6 @@ class RecordingProjector:
         self.waited: list[tuple[tuple[int, ...], float]] = []
         self.replayed: list[tuple[DocumentState, ...]] = []
         self.state = "ready"
-        self.crowded = False
         self.pending = 0
         self.rebuilt: Progress | None = None
         self.rules = DEFAULT_RULES

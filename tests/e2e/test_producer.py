@@ -292,8 +292,9 @@ def test_nobody_waits_for_a_graph_that_is_behind_or_away(server: Headwater, stat
 
 
 def test_nobody_waits_for_the_graph_while_many_write(server: Headwater) -> None:
-    server.projector.crowded = True
-    assert server.post_plan(a_plan()).status_code == 201
+    crowd = server.service.crowd
+    with crowd, crowd, crowd:
+        assert server.post_plan(a_plan()).status_code == 201
     assert server.projector.notified
     assert server.projector.waited == []
 

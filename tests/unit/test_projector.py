@@ -435,15 +435,3 @@ def numbered_id(number: int) -> str:
 
 def numbered(number: int) -> Submission:
     return plan(a_plan(id=numbered_id(number)))
-
-
-def test_it_is_crowded_from_a_round_of_four_plan_ids_to_the_next_of_fewer() -> None:
-    headwater = small_headwater()
-    told: list[bool] = []
-    for count in (3, 4, 3, 5, 0):
-        first = 10 * len(told)
-        headwater.accept(*map(numbered, range(first, first + count))) if count else None
-        headwater.projector.project_pending()
-        told.append(headwater.projector.crowded)
-    assert told == [False, True, False, True, False]
-    headwater.close()

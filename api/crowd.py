@@ -1,0 +1,50 @@
+"""How many requests bring documents at this moment, and whether those are many."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final
+
+_MANY: Final = 4
+_SECONDS: Final = 0.25
+
+
+class Crowd:
+    """Who writes among many enters it for as long as that takes; ``seconds`` never go back.
+
+    with crowd:
+        ...  # crowd.dense: four or more were in here together, now or a quarter of a second ago
+
+    One that writes after another is never a crowd, however much it brings.
+    """
+
+    def __init__(self, many: int = _MANY, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._many = many
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._dense_until = float("-inf")
+
+    def __enter__(self) -> Crowd:
+        with self._lock:
+            self._inside += 1
+            if self._inside >= self._many:
+                self._dense_until = self._seconds() + _SECONDS
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._lock:
+            self._inside -= 1
+
+    @property
+    def dense(self) -> bool:
+        """Whether many are in here, or were a moment ago."""
+        return self._inside >= self._many or self._seconds() < self._dense_until
