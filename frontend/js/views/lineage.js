@@ -63,6 +63,8 @@ function question(state) {
 function words(state, model) {
   const { datasets, jobs, columns } = tally(model);
   const way = state.direction === 'both' ? 'upstream and downstream' : state.direction;
+  if (jobs === 1 && datasets === 0 && columns === 0 && depthOf(state) > 0)
+    return 'No table stands on what it wrote: others have overwritten it since, or no run has completed';
   const parts = [`${way}, ${count(depthOf(state), 'step')}`, count(datasets, 'table'), count(jobs, 'job')];
   return (columns > 0 ? [...parts, count(columns, 'column')] : parts).join(' · ');
 }
