@@ -4,11 +4,12 @@
     python -m bench.soak --kills 10 --seed 7
     python -m bench.soak --within 20                 as many kills as come in 20 minutes
     python -m bench.soak --kills 0 --minutes 60      load alone: does memory stay flat?
-    python -m bench.soak --rate 20                   20 runs a second at most, on a busy machine
+    python -m bench.soak --rate inf                  as many runs a second as are answered
 
-Clients post plans and events, without a pause if no rate is set, and remember what was answered
-201. At random moments the service, the engine's JVM, or both are killed with SIGKILL; a killed
-service is started again. In the end the load stops, and when nothing is pending any more
+Clients post plans and events and remember what was answered 201. Every run takes several elements
+of the graph, so the engine's memory bounds how many there may be in all: hence a rate. At random
+moments the service, the engine's JVM, or both are killed with SIGKILL; a killed service is started
+again. In the end the load stops, and when nothing is pending any more
 
 - every acknowledged document is in the journal, each once;
 - nothing failed, and nothing waits but for its plan;

@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=0.0, help="of load after the last kill")
     parser.add_argument("--within", type=float, default=math.inf, help="minutes for all kills")
     parser.add_argument("--clients", type=int, default=4)
-    parser.add_argument("--rate", type=float, default=math.inf, help="runs a second at most")
+    parser.add_argument("--rate", type=float, default=25.0, help="runs a second at most")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     chance = random.Random(asked.seed)

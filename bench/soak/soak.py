@@ -40,7 +40,7 @@ class Soak:
         say: Callable[[str], None],
         rate: float = math.inf,
     ) -> None:
-        self._service = Service(folder / "data", {"HEADWATER_GREMLIN_HEAP": "1024"})
+        self._service = Service(folder / "data", {"HEADWATER_GREMLIN_HEAP": "2048"})
         self._clients = Clients(clients, lambda: self._service.port, rate)
         self._chance = chance
         self._say = say
