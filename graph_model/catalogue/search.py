@@ -63,10 +63,22 @@ def search(connection: Connection, text: str, kinds: Collection[str], limit: int
     parts = [_SEARCHED[kind].where(_matches(kind, folded)) for kind in sorted(set(kinds))]
     if not parts:
         return Page((), 0, None)
-    found = sa.union_all(*parts).subquery()
-    rows = connection.execute(_ranked(found, folded).limit(limit)).all()
-    total = rows[0].total if rows else 0
-    return Page(tuple(Match(row.kind, row.id, row.text, row.dataset) for row in rows), total, None)
+    rows = connection.execute(_first(parts, folded, limit)).all()
+    matches = tuple(Match(row.kind, row.id, row.text, row.dataset) for row in rows)
+    total = len(rows) if len(rows) < limit else connection.execute(_counted(parts)).scalar_one()
+    return Page(matches, total, None)
+
+
+def _first(parts: Sequence[sa.Select[Any]], folded: str, limit: int) -> sa.Select[Any]:
+    """The first of each kind, then of those the first: what is found is never held as a whole."""
+    best = [sa.select(_ranked(part.subquery(), folded).limit(limit).subquery()) for part in parts]
+    return _ranked(sa.union_all(*best).subquery(), folded).limit(limit)
+
+
+def _counted(parts: Sequence[sa.Select[Any]]) -> sa.Select[Any]:
+    numbers = (sa.select(sa.func.count()).select_from(part.subquery()) for part in parts)
+    counts = [number.scalar_subquery() for number in numbers]
+    return sa.select(sum(counts[1:], counts[0]))
 
 
 def _matches(kind: str, folded: str) -> sa.ColumnElement[bool]:
@@ -84,10 +96,9 @@ def _ranked(found: sa.Subquery, folded: str) -> sa.Select[Any]:
         (sa.or_(_begins(name, folded), _begins_part(text, folded)), 1),
         else_=2,
     )
-    total = sa.func.count().over().label("total")  # one pass over the names finds and counts
     in_dataset = sa.case((found.c.kind == labels.COLUMN, 1), else_=0)
     order = (rank, in_dataset, sa.func.length(text), text, found.c.kind, found.c.id)
-    return sa.select(found, total).order_by(*order)
+    return sa.select(found).order_by(*order)
 
 
 def holds(column: sa.ColumnElement[str], folded: str) -> sa.ColumnElement[bool]:
