@@ -704,11 +704,14 @@ class Projector:
         """
         needed = [one.position for found in outline.values() for one in self._to_read(found)]
         bodies = self._journal.bodies(needed)
-        gathered: list[Sequence[StoredDocument]] = []
-        for plan_id, listed in outline.items():
-            found = [_with_body(one, bodies) for one in listed]
-            gathered.append(found if self._suffice(found) else self._journal.plan(plan_id))
-        return gathered
+        found: dict[str, Sequence[StoredDocument]] = {
+            plan_id: [_with_body(one, bodies) for one in listed]
+            for plan_id, listed in outline.items()
+        }
+        as_wholes = [key for key in found if not self._suffice(found[key])]
+        read = self._journal.plans(as_wholes)
+        found |= {key: read.get(key, ()) for key in as_wholes}
+        return list(found.values())
 
     def _to_read(self, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
         """Those whose bodies a round needs; none of a plan id that is read as a whole."""

@@ -780,6 +780,9 @@ class Journal(Protocol):
         has run ten thousand times must not cost ten thousand.
         """
 
+    def plans(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
+        """Of these plan ids that have documents what ``plan`` gives, all in one go."""
+
     def told(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
         """The newest documents of a plan id in one scope, by position, with bodies."""
 

@@ -69,9 +69,9 @@ _complete = _described.add_columns(bodies.c.packed)
 _PACKED_OF: Final = _packed.where(
     documents.c.position.in_(sa.bindparam("positions", expanding=True))
 )
-_OUTLINED: Final = _described.where(
-    documents.c.plan_id.in_(sa.bindparam("plan_ids", expanding=True))
-)
+_asked_plans = documents.c.plan_id.in_(sa.bindparam("plan_ids", expanding=True))
+_WHOLE: Final = _complete.where(_asked_plans)
+_OUTLINED: Final = _described.where(_asked_plans)
 _OUTLINED_PLANS: Final = _OUTLINED.where(documents.c.kind == DocumentKind.PLAN.value)
 _OUTLINED_NEW: Final = _OUTLINED.where(
     documents.c.kind != DocumentKind.PLAN.value, documents.c.state == DocumentState.PENDING.value
@@ -176,6 +176,18 @@ class SqlJournal:
         with self._read() as connection:
             rows = [row for part in parts for row in connection.execute(part)]
         return tuple(map(_with_body, sorted(rows, key=lambda row: int(row.position))))
+
+    def plans(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
+        """See ``store.Journal``. Sorted here, for the same reason as in ``plan``."""
+        found: dict[str, list[StoredDocument]] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(plan_ids))):
+                for row in connection.execute(_WHOLE, {"plan_ids": chunk}):
+                    found.setdefault(row.plan_id, []).append(_with_body(row))
+        return {
+            plan_id: tuple(sorted(together, key=lambda one: one.position))
+            for plan_id, together in found.items()
+        }
 
     def told(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
         """See ``store.Journal``. Bodies are read of those alone."""

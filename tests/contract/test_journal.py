@@ -244,6 +244,7 @@ def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
         (3, "s", b"p"),
     ]
     assert journal.plan("unknown") == ()
+    assert journal.plans(["p", "unknown"]) == {"p": journal.plan("p")}
 
 
 def test_a_plan_can_leave_out_the_events_that_are_settled(journal: SqlJournal) -> None:
@@ -959,6 +960,7 @@ def test_no_question_walks_the_whole_journal(file_url: str) -> None:
     ("ask", "seek"),
     [
         (lambda journal: journal.plan("p"), "by_plan (plan_id=?)"),
+        (lambda journal: journal.plans(["p", "q"]), "by_plan (plan_id=?)"),
         (
             lambda journal: journal.plan("p", all_events=False),
             "by_plan (plan_id=? AND kind=? AND state=?)",
