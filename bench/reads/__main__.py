@@ -38,7 +38,8 @@ def main() -> None:
                 print(f"{one.name:<28} re-runs: {second.cpu / first.cpu:.2f} times the CPU")
         if asked.plans:
             store_plans(stores, asked.plans)
-            compare(stores, [Question(f"a plan page of {asked.plans:,}", page)], asked.requests)
+            question = Question(f"a plan page of {asked.plans:,}", lambda n: page(n, asked.plans))
+            compare(stores, [question], asked.requests)
         if asked.readers:
             load(stores, Hub(asked.readers).facts())
             compare(stores, hub_questions(stores), asked.requests // 2)

@@ -38,9 +38,9 @@ def store_plans(stores: Stores, count: int) -> None:
         stores.catalogue.copy([*plans, *supports])
 
 
-def page(number: int) -> str:
-    """The path of a stored plan's page."""
-    return f"/graph/plans/{plan_id(number * 37 + 11)}"
+def page(number: int, count: int) -> str:
+    """The path of the page of one of ``count`` stored plans."""
+    return f"/graph/plans/{plan_id((number * 37 + 11) % count)}"
 
 
 def _submissions(text: str, count: int) -> Iterator[Submission]:
