@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Final
@@ -163,15 +163,14 @@ class SqlJournal:
 
     def plan(self, plan_id: str, *, all_events: bool = True) -> tuple[StoredDocument, ...]:
         """See ``store.Journal``."""
-        asked = _complete.where(documents.c.plan_id == plan_id)
         if all_events:
-            parts = [asked]
-        else:
-            new = documents.c.state == DocumentState.PENDING.value
-            parts = [
-                asked.where(documents.c.kind == DocumentKind.PLAN.value),
-                asked.where(documents.c.kind == DocumentKind.EVENT.value, new),
-            ]
+            return self.plans((plan_id,)).get(plan_id, ())
+        asked = _complete.where(documents.c.plan_id == plan_id)
+        new = documents.c.state == DocumentState.PENDING.value
+        parts = [
+            asked.where(documents.c.kind == DocumentKind.PLAN.value),
+            asked.where(documents.c.kind == DocumentKind.EVENT.value, new),
+        ]
         # Sorted here: asked for an order, a planner prefers an index that has it to the plan's own.
         with self._read() as connection:
             rows = [row for part in parts for row in connection.execute(part)]
@@ -179,15 +178,12 @@ class SqlJournal:
 
     def plans(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
         """See ``store.Journal``. Sorted here, for the same reason as in ``plan``."""
-        found: dict[str, list[StoredDocument]] = {}
         with self._read() as connection:
-            for chunk in chunks(sorted(set(plan_ids))):
-                for row in connection.execute(_WHOLE, {"plan_ids": chunk}):
-                    found.setdefault(row.plan_id, []).append(_with_body(row))
-        return {
-            plan_id: tuple(sorted(together, key=lambda one: one.position))
-            for plan_id, together in found.items()
-        }
+            return _by_plan_id(
+                _with_body(row)
+                for chunk in chunks(sorted(set(plan_ids)))
+                for row in connection.execute(_WHOLE, {"plan_ids": chunk})
+            )
 
     def told(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
         """See ``store.Journal``. Bodies are read of those alone."""
@@ -235,15 +231,12 @@ class SqlJournal:
     def outline(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
         """See ``store.Journal``."""
         asked = {"plan_ids": sorted(set(plan_ids))}
-        found: dict[str, list[StoredDocument]] = {}
         with self._read() as connection:
-            for part in (_OUTLINED_PLANS, _OUTLINED_NEW):
-                for row in connection.execute(part, asked):
-                    found.setdefault(row.plan_id, []).append(_without_body(row))
-        return {
-            plan_id: tuple(sorted(together, key=lambda one: one.position))
-            for plan_id, together in found.items()
-        }
+            return _by_plan_id(
+                _without_body(row)
+                for part in (_OUTLINED_PLANS, _OUTLINED_NEW)
+                for row in connection.execute(part, asked)
+            )
 
     def bodies(self, positions: Collection[int]) -> dict[int, bytes]:
         """See ``store.Journal``; raises JournalUnavailable for a body that is damaged."""
@@ -551,6 +544,17 @@ def _pending_plans(connection: Connection, page: int) -> Iterator[str]:
         if len(rows) < page:
             return
         last = rows[-1].position
+
+
+def _by_plan_id(found: Iterable[StoredDocument]) -> dict[str, tuple[StoredDocument, ...]]:
+    """Per plan id its documents, by position."""
+    grouped: dict[str, list[StoredDocument]] = {}
+    for document in found:
+        grouped.setdefault(document.plan_id, []).append(document)
+    return {
+        plan_id: tuple(sorted(together, key=lambda one: one.position))
+        for plan_id, together in grouped.items()
+    }
 
 
 def _preferred(candidates: Sequence[StoredDocument]) -> StoredDocument:

@@ -13,52 +13,15 @@ with an empty one. Every command ends it, too (``api.standing``).
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Final, Generic, TypeVar
+from collections.abc import Iterable
+from typing import Final
 
 from graph_model.facts import Edge, LogicalPlanRow
-
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
+from graph_model.shelf import Shelf
 
 _MEGABYTE: Final = 1_000_000
 _ID_BYTES: Final = 150  # of a text of some forty characters with its place in a collection
 _ENTRY_BYTES: Final = 300  # of whatever else an entry needs
-
-
-class Shelf(Generic[_Key, _Value]):
-    """Values by key, of about ``most`` bytes together; what was not asked for longest goes first.
-
-    Safe from several threads.
-    """
-
-    def __init__(self, most: int, weigh: Callable[[_Value], int]) -> None:
-        self._most = most
-        self._weigh = weigh
-        self._values: OrderedDict[_Key, _Value] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def find(self, keys: Iterable[_Key]) -> dict[_Key, _Value]:
-        """Those of these that are kept."""
-        with self._lock:
-            found = {key: self._values[key] for key in keys if key in self._values}
-            for key in found:
-                self._values.move_to_end(key)
-        return found
-
-    def keep(self, values: Mapping[_Key, _Value]) -> None:
-        """A key has one value for ever: one that is kept already stays."""
-        with self._lock:
-            for key, value in values.items():
-                if key not in self._values:
-                    self._values[key] = value
-                    self._bytes += self._weigh(value)
-            while self._bytes > self._most:
-                _, gone = self._values.popitem(last=False)
-                self._bytes -= self._weigh(gone)
 
 
 class Structure:

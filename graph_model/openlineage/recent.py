@@ -6,11 +6,10 @@ depends on what is remembered here.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from threading import Lock
 from typing import Final
 
 from graph_model.openlineage.documents import Event, read_event
+from graph_model.shelf import Shelf
 
 _MOST_BYTES: Final = 2 << 20
 """Of bodies; an event that was read takes about ten times its body."""
@@ -21,28 +20,17 @@ class RecentEvents:
     """By content hash, for any thread; bounded by the bytes of their bodies."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES, large: int = _LARGE) -> None:
-        self._most = most_bytes
         self._large = large
-        self._bytes = 0
-        self._kept: OrderedDict[str, tuple[Event, int]] = OrderedDict()
-        self._lock = Lock()
+        self._kept: Shelf[str, tuple[Event, int]] = Shelf(most_bytes, lambda kept: kept[1])
 
     def keep(self, content_hash: str, event: Event, size: int) -> None:
         """Remember an event whose body has so many bytes, unless it is large."""
-        if size > self._large:
-            return
-        with self._lock:
-            if content_hash in self._kept:
-                return
-            self._kept[content_hash] = event, size
-            self._bytes += size
-            while self._bytes > self._most:
-                self._bytes -= self._kept.popitem(last=False)[1][1]
+        if size <= self._large:
+            self._kept.keep({content_hash: (event, size)})
 
     def read(self, content_hash: str, body: bytes) -> Event:
         """The event of a body with this content hash; raises InvalidDocument."""
-        with self._lock:
-            kept = self._kept.get(content_hash)
+        kept = self._kept.find((content_hash,)).get(content_hash)
         return read_event(body) if kept is None else kept[0]
 
 

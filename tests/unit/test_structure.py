@@ -17,10 +17,10 @@ from graph_model.commands import Command
 from graph_model.database import open_database
 from graph_model.journal import SqlJournal
 from graph_model.lineage import Answer, Lineage, Question, Structure
-from graph_model.lineage.structure import Shelf
 from graph_model.memory import MemoryGraph
 from graph_model.projector import Projector
 from graph_model.retention import resolve_forget
+from graph_model.shelf import Shelf
 from graph_model.store import Submission
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
