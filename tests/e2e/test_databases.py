@@ -9,8 +9,9 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -61,17 +62,26 @@ def summary(server: Serving) -> Mapping[str, int]:
 # --- two services --------------------------------------------------------------------------------
 
 
+@contextmanager
+def two_services(
+    folder: Path, database_url: str, gremlin_url: str
+) -> Iterator[tuple[Serving, Serving]]:
+    """Both ready, on one database and one graph, each with a folder of its own."""
+    shared = {"HEADWATER_DATABASE": database_url, "HEADWATER_GREMLIN_URL": gremlin_url}
+    folders = [folder / "one", folder / "two"]
+    for own in folders:
+        own.mkdir()
+    with serving(folders[0], **shared) as one, serving(folders[1], **shared) as two:
+        one.ready()
+        two.ready()
+        yield one, two
+
+
 @pytest.mark.engine
 def test_two_services_on_one_journal_keep_one_graph(
     tmp_path: Path, database_url: str, gremlin_url: str, gremlin_graph: GremlinGraph
 ) -> None:
-    shared = {"HEADWATER_DATABASE": database_url, "HEADWATER_GREMLIN_URL": gremlin_url}
-    folders = [tmp_path / "one", tmp_path / "two"]
-    for folder in folders:
-        folder.mkdir()
-    with serving(folders[0], **shared) as one, serving(folders[1], **shared) as two:
-        one.ready()
-        two.ready()
+    with two_services(tmp_path, database_url, gremlin_url) as (one, two):
         with ThreadPoolExecutor(8) as pool:  # every document to both, at the same time
             asked = [pool.submit(post_pair, s, n) for n in range(12) for s in (one, two)]
             for future in asked:

@@ -20,7 +20,7 @@ from graph_model.gremlin.graph import GremlinGraph
 from graph_model.journal import SqlJournal
 from graph_model.store import DocumentKind, Receipt, Submission
 from tests.e2e.producer_service import a_plan, an_event
-from tests.e2e.test_databases import limit_files, pair, post, summary
+from tests.e2e.test_databases import limit_files, pair, post, summary, two_services
 from tests.e2e.test_server import Serving, eventually, serving
 from tests.projections import submission
 from tests.unit import test_openlineage_projection as openlineage
@@ -92,13 +92,7 @@ def until_in_trouble(server: Serving) -> tuple[int, Any]:
 def test_when_one_of_two_services_is_killed_the_other_projects_what_both_took(
     tmp_path: Path, database_url: str, gremlin_url: str, gremlin_graph: GremlinGraph
 ) -> None:
-    shared = {"HEADWATER_DATABASE": database_url, "HEADWATER_GREMLIN_URL": gremlin_url}
-    folders = [tmp_path / "one", tmp_path / "two"]
-    for folder in folders:
-        folder.mkdir()
-    with serving(folders[0], **shared) as one, serving(folders[1], **shared) as two:
-        one.ready()
-        two.ready()
+    with two_services(tmp_path, database_url, gremlin_url) as (one, two):
         with ThreadPoolExecutor(8) as clients:
             posted = [clients.submit(acknowledged, s, n) for n in range(60) for s in (one, two)]
             eventually(lambda: summary(two)["projected"] > 20)
