@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 from flask import Flask
 
 from api import routes
-from api.access import Guard, guard
+from api.access import GUARD, Guard, guard
 from api.blueprint import Api
 from api.errors import register_error_handlers
 from api.exchange import watch
-from api.express import Express, raise_errors
+from api.express import raise_errors
+from api.paths import meant_path
 from api.rates import Rates
-from api.routes import openlineage, producer
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.security import secure
-from api.service import Service, attach, service_of
+from api.service import Service, attach
 from api.settings import Settings
 from graph_model.keys import Role
 
@@ -57,10 +57,9 @@ def create_app(settings: Settings, service: Service) -> Flask:
     anonymous = frozenset(map(Role, settings.anonymous))
     keeper = Guard(service.keys, anonymous, Rates(time.monotonic))
     guard(app, keeper)
+    app.extensions[GUARD] = keeper
     routes.register(app, _api(app))
-    takers = producer.EXPRESS | openlineage.EXPRESS
-    express = Express(takers, lambda: service_of(app), settings, keeper)
-    app.wsgi_app = normalise_producer_paths(express.before(app.wsgi_app))  # type: ignore[assignment, method-assign]
+    app.wsgi_app = normalise_producer_paths(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
 
 
@@ -87,19 +86,12 @@ def version() -> str:
 
 
 def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
-    """Serve ``//status``, ``/status/``, ``/producer//execution-plans/`` … as the path meant.
-
-    An agent appends ``/status`` to whatever URL it was given, slash at the end included, and
-    takes a redirect of a POST for success. Other paths are left alone.
-    """
-    meant = {f"{prefix}{path}" for prefix in producer.PREFIXES for path in producer.PATHS}
-    meant |= set(openlineage.PATHS)
+    """Serve what agents spell their own way as the path meant (``api.paths``)."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
-        normal = "/" + "/".join(part for part in path.split("/") if part)
-        if normal != path and normal in meant:
-            environ = {**environ, "PATH_INFO": normal}
+        if (meant := meant_path(path)) != path:
+            environ = {**environ, "PATH_INFO": meant}
         return application(environ, start_response)
 
     return answer

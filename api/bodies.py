@@ -102,7 +102,7 @@ def read_bounded(stream: Stream, limit: int) -> bytes:
         parts.append(part)
         left -= len(part)
     if left <= 0:
-        _too_large(limit)
+        refuse_too_large(limit)
     return b"".join(parts)
 
 
@@ -133,7 +133,7 @@ def gunzip(packed: bytes, limit: int) -> bytes:
             part = _inflate(member, stream[:step], left)
             left -= len(part)
             if left <= 0:
-                _too_large(limit)
+                refuse_too_large(limit)
             parts.append(part)
             stream = stream[min(step, len(stream)) - len(member.unused_data) :]
             step = min(2 * step, _CHUNK)
@@ -265,7 +265,8 @@ def _mended(value: object) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _too_large(limit: int) -> NoReturn:
+def refuse_too_large(limit: int) -> NoReturn:
+    """Raises the 413 of a document of more than ``limit`` bytes."""
     raise RequestEntityTooLarge(f"the document is larger than {limit:,} bytes")
 
 

@@ -3,40 +3,56 @@
     POST of documents -> request id -> guard -> read -> take -> 201
     anything else, and whatever goes wrong on the way -> the application
 
-What the framework does for one of these requests (routing, contexts, hooks) costs more CPU than to
-take a repeated document. So the good case is answered here, from the same parts; an error is put
-into the environment and raised again inside the application, which alone knows how to tell it.
+What the framework does for one of these requests (a thread, routing, contexts, hooks) costs more
+CPU than to take a repeated document. So the good case is answered here, on the event loop and from
+the same parts; an error is handed on and raised again inside the application, which alone knows how
+to tell it. What is large, and a database that is reached over a network, is work for a thread.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from flask import Flask, request
-from werkzeug.datastructures import EnvironHeaders
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
 from api.access import Guard, presented_key
-from api.bodies import Limits, gunzip, is_gzip, read_bounded
+from api.arriving import Gone, read_body
+from api.bodies import Limits, gunzip, is_gzip, read_bounded, refuse_too_large
 from api.exchange import HEADER, Exchange, request_id_of, tell
-from api.intake import Delivery
+from api.intake import Delivery, Documents, Reading, Taken, advance, follow, take, take_in_steps
 from api.logs import current_request_id
 from api.principals import Principal
 from api.security import HEADERS
 from api.service import Service
 from api.settings import Settings
+from api.together import Outcome, Together
 from graph_model.keys import Role
 from graph_model.store import DocumentKind
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import WSGIEnvironment
 
-_ERROR: Final = "headwater.error"
+    from api.arriving import Application, Receive, Scope, Send
+
+_Result = TypeVar("_Result")
+
+ERROR: Final = "headwater.error"
+"""Where an error waits, in a scope and in an environment, to be raised inside the application."""
+
 _PRODUCER: Final = frozenset({Role.PRODUCER})
 _CREATED: Final = 201
+_LIGHT: Final = 64 * 1024
+"""Bytes on the wire that the event loop reads by itself; what follows in a second waits for it."""
+_LIGHT_INFLATED: Final = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +66,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """What is posted to a path: ``version`` of a Content-Type (raises 415), and who takes it."""
+    """What is posted to a path: ``version`` of a Content-Type (raises 415), how it is read, for how
+    many seconds the graph is waited for, and what is answered.
+    """
 
     version: Callable[[str | None], str]
-    take: Callable[[Delivery, Service, Settings], Answer]
+    reading: Reading
+    wait: Callable[[Settings], float]
+    answer: Callable[[Documents], Answer]
 
 
 def read_delivery(
@@ -63,85 +83,182 @@ def read_delivery(
     limits = Limits(settings.max_body_bytes, settings.max_compressed_bytes)
     packed = is_gzip(environ.get("HTTP_CONTENT_ENCODING"))
     raw = read_bounded(get_input_stream(environ), limits.compressed if packed else limits.inflated)
+    return _delivery(raw, environ.get("PATH_INFO", ""), version, limits, principal, packed=packed)
+
+
+def _delivery(
+    raw: bytes, route: str, version: str, limits: Limits, principal: Principal, *, packed: bool
+) -> Delivery:
     return Delivery(
         raw,
         "gzip" if packed else "identity",
         version,
-        environ.get("PATH_INFO", ""),
+        route,
         (lambda body: gunzip(body, limit=limits.inflated)) if packed else bytes,
         principal.name,
         principal.scope,
     )
 
 
-@dataclass(frozen=True, slots=True)
 class Express:
-    """Answers what ``takers`` take, by path, for the service of the moment; ``seconds`` never go
-    back.
+    """Answers what ``takers`` take, by path, and leaves the rest to the ``application``.
+
+    ``workers`` are the threads of the application, ``writer`` is one that writes to the journal;
+    ``seconds`` never go back. An ASGI application.
     """
 
-    takers: Mapping[str, Taker]
-    service: Callable[[], Service]
-    settings: Settings
-    keeper: Guard
-    seconds: Callable[[], float] = time.monotonic
+    def __init__(
+        self,
+        takers: Mapping[str, Taker],
+        service: Callable[[], Service],
+        settings: Settings,
+        keeper: Guard,
+        application: Application,
+        workers: Executor,
+        writer: Executor,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._takers = takers
+        self._service = service
+        self._settings = settings
+        self._keeper = keeper
+        self._application = application
+        self._workers = workers
+        self._together = Together(lambda requests: service().journal.take(requests), writer)
+        self._seconds = seconds
 
-    def before(self, application: WSGIApplication) -> WSGIApplication:
-        """The application behind this."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        taker = self._takers.get(scope["path"])
+        headers = _named(scope)
+        # A page of another origin is told what it may read: that is the application's affair.
+        if taker is None or scope["method"] != "POST" or "origin" in headers:
+            await self._application(scope, receive, send)
+            return
+        request_id = headers["x-request-id"] = request_id_of(headers.get("x-request-id"))
+        token = current_request_id.set(request_id)
+        try:
+            body = await self._take(taker, scope["path"], headers, receive)
+        except Gone:
+            return
+        except Exception as error:
+            await self._application(_refused(scope, headers, error), _nothing, send)
+            return
+        finally:
+            current_request_id.reset(token)
+        start = {"type": "http.response.start", "status": _CREATED}
+        await send(start | {"headers": _headers(request_id, body)})
+        await send({"type": "http.response.body", "body": body})
 
-        def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-            taker = self.takers.get(environ.get("PATH_INFO", ""))
-            # A page of another origin is told what it may read: that is the application's affair.
-            if taker is None or environ["REQUEST_METHOD"] != "POST" or "HTTP_ORIGIN" in environ:
-                return application(environ, start_response)
-            request_id = environ["HTTP_X_REQUEST_ID"] = request_id_of(
-                environ.get("HTTP_X_REQUEST_ID")
-            )
-            token = current_request_id.set(request_id)
-            try:
-                return self._take(taker, environ, start_response)
-            except Exception as error:
-                environ[_ERROR] = error
-            finally:
-                current_request_id.reset(token)
-            return application(environ, start_response)
-
-        return answer
-
-    def _take(
-        self, taker: Taker, environ: WSGIEnvironment, start_response: StartResponse
-    ) -> Iterable[bytes]:
-        began = self.seconds()
-        principal = self.keeper.admitted(presented_key(EnvironHeaders(environ)), _PRODUCER)
-        version = taker.version(environ.get("CONTENT_TYPE"))
-        delivery = read_delivery(environ, version, self.settings, principal)
-        service = self.service()
-        answer = taker.take(delivery, service, self.settings)
+    async def _take(self, taker: Taker, path: str, headers: Names, receive: Receive) -> bytes:
+        began = self._seconds()
+        principal = await self._admitted(headers)
+        version = taker.version(headers.get("content-type"))
+        limits = Limits(self._settings.max_body_bytes, self._settings.max_compressed_bytes)
+        packed = is_gzip(headers.get("content-encoding"))
+        limit = limits.compressed if packed else limits.inflated
+        raw = await read_body(receive, limit, lambda: refuse_too_large(limit))
+        delivery = _delivery(raw, path, version, limits, principal, packed=packed)
+        service = self._service()
+        answer = taker.answer(await self._made_durable(taker, delivery, service))
         body = answer.body.encode()
         service.metrics.received(answer.kind.value, answer.number)
-        took = self.seconds() - began
-        service.metrics.answered("POST", delivery.route, _CREATED, took)
-        tell(
-            Exchange(
-                "POST", delivery.route, delivery.route, _CREATED, took, len(body),
-                len(delivery.raw), principal.name,
-            )
-        )  # fmt: skip
-        start_response("201 CREATED", _headers(environ["HTTP_X_REQUEST_ID"], body))
-        return [body]
+        took = self._seconds() - began
+        service.metrics.answered("POST", path, _CREATED, took)
+        tell(Exchange("POST", path, path, _CREATED, took, len(body), len(raw), principal.name))
+        return body
+
+    async def _admitted(self, headers: Names) -> Principal:
+        key = presented_key(headers)
+        if self._service().beside:
+            return self._keeper.admitted(key, _PRODUCER)
+        return await self._in_thread(self._keeper.admitted, key, _PRODUCER)
+
+    async def _made_durable(self, taker: Taker, delivery: Delivery, service: Service) -> Documents:
+        wait = taker.wait(self._settings)
+        if service.beside and len(delivery.raw) <= _LIGHT:
+            light = replace(delivery, inflate=_inflate_light) if _packed(delivery) else delivery
+            try:
+                with service.crowd:
+                    return await self._take_here(taker.reading, light, service, wait)
+            except _Heavy:
+                pass
+        return await self._in_thread(take, taker.reading, delivery, service, wait)
+
+    async def _take_here(
+        self, reading: Reading, delivery: Delivery, service: Service, wait: float
+    ) -> Documents:
+        steps = take_in_steps(reading, delivery, service)
+        outcome: Outcome | None = None
+        while not isinstance(step := advance(steps, outcome), Taken):
+            outcome = await self._together.write(step)
+        if follow(step, service) and wait > 0:
+            await self._in_thread(service.projector.wait, step.positions, wait)
+        return step.documents
+
+    async def _in_thread(self, work: Callable[..., _Result], *given: Any) -> _Result:
+        call = partial(copy_context().run, work, *given)
+        return await asyncio.get_running_loop().run_in_executor(self._workers, call)
 
 
-def _headers(request_id: str, body: bytes) -> list[tuple[str, str]]:
-    kind = [("Content-Type", "application/json")] if body else []
-    length = ("Content-Length", str(len(body)))
-    return [*kind, length, *HEADERS.items(), (HEADER, request_id)]
+class _Heavy(Exception):
+    """A small body that becomes a large one."""
+
+
+def _packed(delivery: Delivery) -> bool:
+    return delivery.encoding != "identity"
+
+
+def _inflate_light(body: bytes) -> bytes:
+    try:
+        return gunzip(body, limit=_LIGHT_INFLATED)
+    except RequestEntityTooLarge:
+        raise _Heavy from None
+
+
+# --- scopes --------------------------------------------------------------------------------------
+
+
+class Names(dict[str, str]):
+    """Headers by their names in lower case, asked for in any."""
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """Its value, or ``default``."""
+        return super().get(key.lower(), default)
+
+
+def _named(scope: Scope) -> Names:
+    """What is given twice is one list (RFC 9110, 5.3)."""
+    found = Names()
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        found[key] = f"{found[key]},{text}" if key in found else text
+    return found
+
+
+def _refused(scope: Scope, headers: Mapping[str, str], error: Exception) -> Scope:
+    """The request again, for the application to tell what is wrong with it."""
+    names = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in headers.items()]
+    return {**scope, "headers": names, ERROR: error}
+
+
+async def _nothing() -> dict[str, Any]:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def _headers(request_id: str, body: bytes) -> list[tuple[bytes, bytes]]:
+    kind = [(b"Content-Type", b"application/json")] if body else []
+    length = (b"Content-Length", str(len(body)).encode())
+    return [*kind, length, *_FIXED, (HEADER.encode(), request_id.encode())]
+
+
+_FIXED: Final = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 def raise_errors(app: Flask) -> None:
     """What went wrong before this application was asked goes wrong in it."""
 
     def fail() -> None:
-        error: Any = request.environ.get(_ERROR)
+        error: Any = request.environ.get(ERROR)
         if error is not None:
             raise error
 

@@ -11,9 +11,9 @@ fields included, with secrets masked, in one compact spelling.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from marshmallow import Schema, ValidationError
 
@@ -26,7 +26,15 @@ from graph_model import lifting, naming
 from graph_model.documents import read_event, read_labels, read_plan, read_uuid
 from graph_model.errors import InvalidDocument
 from graph_model.journal import content_hash, make_submission
-from graph_model.store import DocumentKind, DocumentState, Receipt, StoredDocument, Submission
+from graph_model.store import (
+    Arrival,
+    DocumentKind,
+    DocumentState,
+    Receipt,
+    Repeat,
+    StoredDocument,
+    Submission,
+)
 
 MOST_EVENTS: Final = 10_000
 """Events in one request: agents send one, importers a few hundred."""
@@ -58,107 +66,117 @@ class Delivery:
     scope: str = ""
 
 
-def take_plan(delivery: Delivery, service: Service, wait_seconds: float) -> str:
-    """Take one execution plan; its id. Raises InvalidInput or JournalUnavailable."""
-    taken = take(DocumentKind.PLAN, delivery, service, wait_seconds, _one_plan)
-    return taken[0].plan_id
+Documents = Sequence[Submission] | Sequence[StoredDocument]
 
 
-def take_events(delivery: Delivery, service: Service, wait_seconds: float) -> int:
-    """Take a list of events, all or none; how many. Raises InvalidInput or JournalUnavailable."""
-    return len(take(DocumentKind.EVENT, delivery, service, wait_seconds, prepare_events))
-
-
-Taken = Sequence[Submission] | Sequence[StoredDocument]
-
-
-def take(
-    kind: DocumentKind,
-    delivery: Delivery,
-    service: Service,
-    wait_seconds: float,
-    prepare: Callable[[Any, str, str], Sequence[Submission]],
-    *,
-    remember: bool = True,
-) -> Taken:
-    """Make durable what ``prepare`` makes of the document, its version and the key's scope.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the documents of a request are read: JSON, its version, the key's scope -> submissions.
 
     ``remember``: bytes that come again may be recognised, and are then not prepared again.
     """
+
+    kind: DocumentKind
+    prepare: Callable[[Any, str, str], Sequence[Submission]]
+    remember: bool = True
+
+    def remembers(self, delivery: Delivery) -> bool:
+        # An event says something new nearly every time, and is parsed sooner than looked up.
+        return self.remember and (self.kind == DocumentKind.PLAN or len(delivery.raw) > _SMALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Documents that are durable; ``positions`` are those that are yet to be projected."""
+
+    documents: Documents
+    positions: tuple[int, ...]
+
+
+def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: float) -> Documents:
+    """Make durable what a request brought, and give the graph a moment.
+
+    Raises InvalidInput, or JournalUnavailable.
+    """
     with service.crowd:
-        return _take(kind, delivery, service, wait_seconds, prepare, remember=remember)
+        taken = _drive(take_in_steps(reading, delivery, service), service)
+        if follow(taken, service) and wait_seconds > 0:
+            service.projector.wait(taken.positions, wait_seconds)
+        return taken.documents
 
 
-def _take(
-    kind: DocumentKind,
-    delivery: Delivery,
-    service: Service,
-    wait_seconds: float,
-    prepare: Callable[[Any, str, str], Sequence[Submission]],
-    *,
-    remember: bool,
-) -> Taken:
-    raw_hash = wire_hash(kind.value, delivery.version, delivery.encoding, delivery.raw)
+def _drive(steps: Steps, service: Service) -> Taken:
+    outcome: tuple[int, ...] | Exception | None = None
+    while not isinstance(step := advance(steps, outcome), Taken):
+        (outcome,) = service.journal.take([step])
+    return step
+
+
+Steps = Generator[Arrival | Repeat, tuple[int, ...], Taken]
+
+
+def advance(steps: Steps, outcome: tuple[int, ...] | Exception | None) -> Arrival | Repeat | Taken:
+    """What is to be written next, after the outcome of what was (None: nothing was); at the end
+    what is taken.
+    """
+    try:
+        if isinstance(outcome, Exception):
+            return steps.throw(outcome)
+        return next(steps) if outcome is None else steps.send(outcome)
+    except StopIteration as end:
+        return cast(Taken, end.value)
+
+
+def take_in_steps(reading: Reading, delivery: Delivery, service: Service) -> Steps:
+    """Yields what the journal is to make durable, and is sent the positions.
+
+    So a thread may wait for the disk, or an event loop: neither knows how documents are read.
+    """
+    raw_hash = wire_hash(reading.kind.value, delivery.version, delivery.encoding, delivery.raw)
     receipt = Receipt(service.clock(), delivery.principal, delivery.route, raw_hash)
-    # An event says something new nearly every time, and is parsed sooner than looked up.
-    remembered = remember and (kind == DocumentKind.PLAN or len(delivery.raw) > _SMALL)
-    known = _recognise(service, receipt, delivery.scope) if remembered else ()
-    if known:
-        return _follow_repeat(known, service, wait_seconds)
-    submissions = _read(delivery, prepare)
-    positions = service.journal.accept(submissions, receipt, remember=remembered)
-    _follow(dict.fromkeys(positions), submissions, service, wait_seconds)
-    return submissions
+    remembered = reading.remembers(delivery)
+    known = service.journal.recall(raw_hash, delivery.scope) if remembered else ()
+    if known and (yield Repeat(delivery.scope, receipt)):
+        return Taken(known, tuple(one.position for one in known if _is_pending(one)))
+    submissions = tuple(_read(delivery, reading))
+    if not submissions:
+        return Taken((), ())
+    positions = yield Arrival(submissions, receipt, remembered)
+    return Taken(submissions, tuple(dict.fromkeys(positions)))
 
 
-def _read(
-    delivery: Delivery, prepare: Callable[[Any, str, str], Sequence[Submission]]
-) -> Sequence[Submission]:
+def _is_pending(document: StoredDocument) -> bool:
+    return document.state == DocumentState.PENDING
+
+
+def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
     body = delivery.inflate(delivery.raw)
     with ROOM.hold(len(body)):
         try:
-            return prepare(parse_json(body), delivery.version, delivery.scope)
+            return reading.prepare(parse_json(body), delivery.version, delivery.scope)
         except RecursionError:
             raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
 
 
-def _recognise(service: Service, receipt: Receipt, scope: str) -> Sequence[StoredDocument]:
-    """The documents of bytes that came before, once the new receipt is durable; else nothing."""
-    known = service.journal.recall(receipt.raw_hash, scope)
-    return known if known and service.journal.acknowledge(receipt.raw_hash, scope, receipt) else ()
-
-
-def _follow_repeat(
-    known: Sequence[StoredDocument], service: Service, wait_seconds: float
-) -> Sequence[StoredDocument]:
-    pending = [document for document in known if document.state == DocumentState.PENDING]
-    positions = {document.position: None for document in pending}
-    _follow(positions, pending, service, wait_seconds)
-    return known
-
-
-def _follow(
-    positions: Mapping[int, None], documents: Taken, service: Service, wait_seconds: float
-) -> None:
-    """Tell the projector and give it a moment, so that a read right after sees the write.
+def follow(taken: Taken, service: Service) -> bool:
+    """Tell the projector; whether to give it a moment, so that a read right after sees the write.
 
     While the graph is being rebuilt or away there is no point in keeping an agent waiting; while
     many write at once, to wait for each would cost all of them more than it gives.
     """
-    if not positions:
-        return
-    projector = service.projector
-    for subject in dict.fromkeys(document.subject for document in documents):
-        projector.notify(subject)
-    if wait_seconds > 0 and projector.state == "ready" and not service.crowd.dense:
-        projector.wait(tuple(positions), wait_seconds)
+    if not taken.positions:
+        return False
+    for subject in dict.fromkeys(document.subject for document in taken.documents):
+        service.projector.notify(subject)
+    return service.projector.state == "ready" and not service.crowd.dense
 
 
 # --- documents -> submissions (pure) --------------------------------------------------------------
 
 
-def _one_plan(document: Any, version: str, scope: str) -> tuple[Submission]:
-    return (prepare_plan(document, version, scope),)
+def prepare_plans(document: Any, version: str, key_scope: str = "") -> tuple[Submission]:
+    """The one plan of a request; see ``prepare_plan``."""
+    return (prepare_plan(document, version, key_scope),)
 
 
 def prepare_plan(document: Any, version: str, key_scope: str = "") -> Submission:

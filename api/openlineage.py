@@ -15,7 +15,7 @@ from typing import Any, Final
 from api.bodies import compact_json
 from api.dumps import OPENLINEAGE
 from api.errors import InvalidRequest
-from api.intake import MOST_EVENTS, Delivery, take
+from api.intake import MOST_EVENTS, Delivery, Reading, take
 from api.service import Service
 from graph_model import naming
 from graph_model.errors import InvalidDocument
@@ -40,7 +40,7 @@ KINDS: Final[Mapping[type[Event], DocumentKind]] = {
     JobEvent: DocumentKind.JOB_EVENT,
     DatasetEvent: DocumentKind.DATASET_EVENT,
 }
-_AT_ONCE: Final = 0.0
+AT_ONCE: Final = 0.0
 """Clients call from the thread that runs the job and give up after 5 s: nobody waits here for the
 graph."""
 
@@ -62,15 +62,6 @@ class Batch:
     failures: list[Failure] = field(default_factory=list)
 
 
-def take_event(delivery: Delivery, service: Service) -> DocumentKind:
-    """Take one event; its kind. Raises InvalidInput or JournalUnavailable."""
-
-    def prepare(document: Any, _version: str, scope: str) -> tuple[Submission]:
-        return (prepare_event(document, scope),)
-
-    return take(DocumentKind.RUN_EVENT, delivery, service, _AT_ONCE, prepare)[0].kind
-
-
 def take_batch(delivery: Delivery, service: Service) -> Batch:
     """Take what can be taken of a list of events. Raises InvalidInput or JournalUnavailable."""
     batch = Batch()
@@ -78,8 +69,13 @@ def take_batch(delivery: Delivery, service: Service) -> Batch:
     def prepare(document: Any, _version: str, scope: str) -> tuple[Submission, ...]:
         return _prepare_batch(document, scope, batch)
 
-    take(DocumentKind.RUN_EVENT, delivery, service, _AT_ONCE, prepare, remember=False)
+    take(Reading(DocumentKind.RUN_EVENT, prepare, remember=False), delivery, service, AT_ONCE)
     return batch
+
+
+def prepare_events(document: Any, _version: str, key_scope: str = "") -> tuple[Submission]:
+    """The one event of a request; see ``prepare_event``."""
+    return (prepare_event(document, key_scope),)
 
 
 def prepare_event(document: Any, key_scope: str = "") -> Submission:

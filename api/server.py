@@ -24,15 +24,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from flask import Flask
-from waitress import create_server  # type: ignore[import-untyped]
 
 from api.access import Keys
 from api.application import create_app, version
-from api.channel import Channel
+from api.front import UNREADABLE, Front
 from api.logs import set_up_logging, tells_every_request
 from api.metrics import Metrics
 from api.routes.pages import missing_parts
@@ -40,6 +39,7 @@ from api.service import Service
 from api.settings import Settings
 from api.storage import hold_for_service, open_storage
 from api.summary import Summary
+from api.wire import Web
 from graph_model.catalogue import SqlGenerations
 from graph_model.database import shown
 from graph_model.errors import ConfigurationError
@@ -62,8 +62,6 @@ _LOOPBACK: Final = "127.0.0.1"
 _ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _STOP_SECONDS: Final = 10.0
 _PROGRESS_SECONDS: Final = 2.0
-_RECEIVED_AT_ONCE: Final = 64 * 1024
-"""A plan of a hundred operations in one look at its connection instead of ten."""
 _SAME_WISH_SECONDS: Final = 1.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
 _TURN_SECONDS: Final = 0.001
@@ -71,12 +69,6 @@ _TURN_SECONDS: Final = 0.001
 Python's own 5 ms each it waited a tenth of a second beside a projector that is at work."""
 _KEYLESS_SECONDS: Final = 1.0
 """How long a service goes on without keys after another process has made the first one."""
-_MOST_CONNECTIONS: Final = 2_000
-"""Idle ones included. At waitress' own limit of 100, a hundred silent clients shut everybody out
-until they time out (two minutes)."""
-_UNREADABLE: Final = 4
-"""waitress cuts a connection off at this multiple of the largest body; below it the answer is a
-readable 413."""
 
 
 def serve(settings: Settings, environment: Mapping[str, str], say: Say) -> int:
@@ -120,9 +112,11 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     )
     projector.start()
     stack.callback(projector.stop, _STOP_SECONDS)
-    service = Service(journal, projector, graph, generations, _now, keys, metrics, engine)
-    web = listen(create_app(settings, service), settings, listener)
-    stack.callback(_close, web)
+    service = Service(
+        journal, projector, graph, generations, _now, keys, metrics, engine,
+        beside=database.dialect.name == "sqlite",
+    )  # fmt: skip
+    web = stack.enter_context(listening(create_app(settings, service), settings, listener))
     if not tells_every_request(settings.access_log, settings.log_format):
         summary = Summary(metrics.arrivals)
         summary.start()
@@ -191,26 +185,16 @@ def _checkpoints(settings: Settings, graph: GremlinGraph, journal: SqlJournal) -
     return Checkpoints(folder, graph, journal, every=settings.checkpoint_every)
 
 
-def listen(app: Flask, settings: Settings, listener: socket.socket) -> Any:
-    """A waitress server on a bound socket; ``run()`` serves until interrupted."""
-    web = create_server(
-        app,
-        sockets=[listener],
-        threads=settings.threads,
-        connection_limit=_MOST_CONNECTIONS,
-        ident=None,
-        max_request_body_size=_UNREADABLE * settings.max_body_bytes,
-        clear_untrusted_proxy_headers=True,
-        asyncore_use_poll=True,
-        recv_bytes=_RECEIVED_AT_ONCE,
-    )
-    web.channel_class = Channel
-    return web
-
-
-def _close(web: Any) -> None:
-    web.task_dispatcher.shutdown()
-    web.close()
+@contextmanager
+def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterator[Web]:
+    """A server on a bound socket; ``run()`` serves until interrupted."""
+    front = Front(app, settings)
+    web = Web(front, [listener], UNREADABLE * settings.max_body_bytes)
+    try:
+        yield web
+    finally:
+        web.close()
+        front.close()
 
 
 def _say_ready(settings: Settings, say: Say) -> None:

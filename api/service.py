@@ -74,6 +74,7 @@ class Service:
 
     ``metrics`` are of this service alone, with a registry of their own. ``engine`` is None where
     the graph is somebody else's server. ``crowd`` are the requests that bring documents now.
+    ``beside``: the database is a file, which to read takes no network and waits for no writer.
     """
 
     journal: Journal
@@ -86,6 +87,7 @@ class Service:
     engine: Engine | None = None
     standing: Standing = field(default_factory=Standing)
     crowd: Crowd = field(default_factory=Crowd)
+    beside: bool = True
 
     @property
     def catalogue(self) -> Catalogue:

@@ -272,7 +272,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "threads",
         "HEADWATER_THREADS",
         "16",
-        "Requests worked on at the same time; further ones queue.",
+        "Threads for questions and large documents; further ones queue.",
         _whole(1, 512),
     ),
     Row(

@@ -273,6 +273,14 @@ class _Ticket(Generic[_Request, _Result]):
     error: BaseException | None = None
     leads: bool = False
 
+    def outcome(self) -> _Result | Exception:
+        """Its result or its error, once it was seen through; raises an interrupt."""
+        if self.error is None:
+            return self.results[0]
+        if isinstance(self.error, Exception):
+            return self.error
+        raise self.error
+
 
 class GroupCommit(Generic[_Request, _Result]):
     """Requests of concurrent threads in one transaction: one fsync makes all of them durable.
@@ -301,17 +309,33 @@ class GroupCommit(Generic[_Request, _Result]):
 
     def run(self, request: _Request) -> _Result:
         """The result of ``work`` for this request, once it is durable; or its own error."""
-        ticket: _Ticket[_Request, _Result] = _Ticket(request)
+        (ticket,) = self._queue([request])
+        self._see_through(ticket)
+        outcome = ticket.outcome()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def run_all(self, requests: Sequence[_Request]) -> list[_Result | Exception]:
+        """For each of these what ``run`` gives or raises; they may be made durable together."""
+        tickets = self._queue(requests)
+        for ticket in tickets:
+            self._see_through(ticket)
+        return [ticket.outcome() for ticket in tickets]
+
+    def _queue(self, requests: Sequence[_Request]) -> list[_Ticket[_Request, _Result]]:
+        tickets: list[_Ticket[_Request, _Result]] = [_Ticket(request) for request in requests]
         with self._mutex:
-            self._waiting.append(ticket)
-            ticket.leads, self._led = not self._led, True
+            self._waiting += tickets
+            tickets[0].leads, self._led = not self._led, True
+        return tickets
+
+    def _see_through(self, ticket: _Ticket[_Request, _Result]) -> None:
+        """Until this one is written, by this thread or another."""
         if not ticket.leads:
             self._await(ticket)
         if ticket.leads:
             self._lead()
-        if ticket.error is not None:
-            raise ticket.error
-        return ticket.results[0]
 
     def _await(self, ticket: _Ticket[_Request, _Result]) -> None:
         if ticket.woken.wait(_GROUP_SECONDS):
@@ -321,7 +345,10 @@ class GroupCommit(Generic[_Request, _Result]):
             if queued:
                 self._waiting.remove(ticket)
         if queued:
-            raise self._unavailable("the database is busy: too many requests wait to be written")
+            ticket.error = self._unavailable(
+                "the database is busy: too many requests wait to be written"
+            )
+            return
         ticket.woken.wait()  # it is being written now: only the end tells what became of it
 
     def _lead(self) -> None:
@@ -466,13 +493,13 @@ def _autocommitting(engine: Engine, unavailable: type[Unavailable]) -> Connectio
 # --- statements ----------------------------------------------------------------------------------
 
 
-def insert_new(connection: Connection, table: sa.Table) -> sa.Insert:
+def insert_new(connection: Connection, table: sa.TableClause) -> sa.Insert:
     """An insert that leaves rows alone whose key is known."""
     return _insert_new(connection.dialect.name, table)
 
 
 @lru_cache
-def _insert_new(dialect: str, table: sa.Table) -> sa.Insert:
+def _insert_new(dialect: str, table: sa.TableClause) -> sa.Insert:
     if dialect == _POSTGRESQL:
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()

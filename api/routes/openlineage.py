@@ -18,11 +18,11 @@ from flask import Response, jsonify, request
 from api.blueprint import Blueprint
 from api.bodies import require_json
 from api.express import Answer, Taker
-from api.intake import Delivery
-from api.openlineage import SPECIFICATION, Batch, take_batch, take_event
+from api.intake import Documents, Reading
+from api.openlineage import AT_ONCE, SPECIFICATION, Batch, prepare_events, take_batch
 from api.routes.producer import created, delivered
-from api.service import Service, current_service
-from api.settings import Settings
+from api.service import current_service
+from graph_model.store import DocumentKind
 
 PATHS: Final = ("/api/v1/lineage", "/api/v1/lineage/batch")
 _REFUSED_KIND: Final = "lineage"
@@ -116,11 +116,13 @@ def _version(content_type: str | None) -> str:
     return SPECIFICATION
 
 
-def _take_event(delivery: Delivery, service: Service, _settings: Settings) -> Answer:
-    return Answer(take_event(delivery, service), 1)
+def _taken(documents: Documents) -> Answer:
+    return Answer(documents[0].kind, 1)
 
 
-EVENT: Final = Taker(_version, _take_event)
+EVENT: Final = Taker(
+    _version, Reading(DocumentKind.RUN_EVENT, prepare_events), lambda _: AT_ONCE, _taken
+)
 EXPRESS: Final = {"/": EVENT, "/api/v1/lineage": EVENT}
 
 

@@ -17,12 +17,12 @@ from flask import Response, current_app, request
 from api.blueprint import Blueprint
 from api.bodies import CONTENT_TYPES, api_version
 from api.express import Answer, Taker, read_delivery
-from api.intake import Delivery, take_events, take_plan
+from api.intake import Delivery, Documents, Reading, prepare_events, prepare_plans, take
 from api.principals import current_principal
 from api.readiness import probe_journal
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
-from api.service import Service, current_service
+from api.service import current_service
 from api.settings import Settings
 from graph_model.store import DocumentKind
 
@@ -89,18 +89,22 @@ def execution_events() -> Response:
     return created(EVENTS)
 
 
-def _take_plan(delivery: Delivery, service: Service, settings: Settings) -> Answer:
-    plan_id = take_plan(delivery, service, settings.projection_wait_ms / 1000)
-    return Answer(DocumentKind.PLAN, 1, json.dumps(plan_id))
+def _plan_taken(documents: Documents) -> Answer:
+    return Answer(DocumentKind.PLAN, 1, json.dumps(documents[0].plan_id))
 
 
-def _take_events(delivery: Delivery, service: Service, settings: Settings) -> Answer:
-    number = take_events(delivery, service, settings.projection_wait_ms / 1000)
-    return Answer(DocumentKind.EVENT, number)
+def _events_taken(documents: Documents) -> Answer:
+    return Answer(DocumentKind.EVENT, len(documents))
 
 
-PLANS: Final = Taker(api_version, _take_plan)
-EVENTS: Final = Taker(api_version, _take_events)
+def _wait(settings: Settings) -> float:
+    return settings.projection_wait_ms / 1000
+
+
+PLANS: Final = Taker(api_version, Reading(DocumentKind.PLAN, prepare_plans), _wait, _plan_taken)
+EVENTS: Final = Taker(
+    api_version, Reading(DocumentKind.EVENT, prepare_events), _wait, _events_taken
+)
 EXPRESS: Final = {f"{prefix}/execution-plans": PLANS for prefix in PREFIXES} | {
     f"{prefix}/execution-events": EVENTS for prefix in PREFIXES
 }
@@ -110,7 +114,7 @@ def created(taker: Taker) -> Response:
     """The 201 of a request with documents that came through the application."""
     service = current_service()
     delivery = delivered(taker.version(request.headers.get("Content-Type")))
-    answer = taker.take(delivery, service, _settings())
+    answer = taker.answer(take(taker.reading, delivery, service, taker.wait(_settings())))
     service.metrics.received(answer.kind.value, answer.number)
     response = Response(answer.body, status=HTTPStatus.CREATED, mimetype="application/json")
     if not answer.body:

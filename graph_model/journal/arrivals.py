@@ -20,7 +20,7 @@ from graph_model.database import Lock, chunks, insert_new, keep_order
 from graph_model.journal.conclusion import drop, set_state
 from graph_model.journal.content import pack
 from graph_model.journal.tables import bodies, documents, raw, receipts
-from graph_model.store import DocumentState, Receipt, Submission
+from graph_model.store import Arrival, DocumentState, Receipt, Repeat, Submission
 from graph_model.texts import storable
 
 _Key = tuple[str, str]
@@ -41,21 +41,13 @@ _RECEIVE: Final = receipts.insert()
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """A request with documents; ``packed`` are their bodies as they are stored, in order."""
+class Packed:
+    """A request with documents; ``bodies`` are theirs as they are stored, in order."""
 
     submissions: tuple[Submission, ...]
-    packed: tuple[bytes, ...]
+    bodies: tuple[bytes, ...]
     receipt: Receipt
     remember: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """A request whose bytes may have come before under this scope."""
-
-    scope: str
-    receipt: Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +58,13 @@ class Conclusion:
     dropped: tuple[int, ...] = ()
 
 
-Request = Arrival | Repeat | Conclusion
+Request = Packed | Repeat | Conclusion
 
 
-def arrival(
-    submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
-) -> Arrival:
+def packed(one: Arrival) -> Packed:
     """Compresses: to be called before any lock is taken."""
-    packed = tuple(pack(submission.body) for submission in submissions)
-    return Arrival(tuple(submissions), packed, receipt, remember)
+    bodies_of = tuple(pack(submission.body) for submission in one.submissions)
+    return Packed(one.submissions, bodies_of, one.receipt, one.remember)
 
 
 def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[int, ...]]:
@@ -83,7 +73,7 @@ def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[in
     for request in requests:
         if isinstance(request, Conclusion):
             _conclude(connection, request)
-    known = _record_documents(connection, [one for one in requests if isinstance(one, Arrival)])
+    known = _record_documents(connection, [one for one in requests if isinstance(one, Packed)])
     repeated = _recalled(connection, [one for one in requests if isinstance(one, Repeat)])
     positions = [_positions(request, known, repeated) for request in requests]
     _add_receipts(connection, requests, positions)
@@ -94,7 +84,7 @@ def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[in
 def _positions(
     request: Request, known: Mapping[_Key, int], repeated: Mapping[_Key, tuple[int, ...]]
 ) -> tuple[int, ...]:
-    if isinstance(request, Arrival):
+    if isinstance(request, Packed):
         return tuple(known[_key(submission)] for submission in request.submissions)
     return repeated.get(_bytes(request), ()) if isinstance(request, Repeat) else ()
 
@@ -106,14 +96,14 @@ def _conclude(connection: Connection, conclusion: Conclusion) -> None:
         drop(connection, chunk)
 
 
-def _record_documents(connection: Connection, arrivals: Sequence[Arrival]) -> Mapping[_Key, int]:
+def _record_documents(connection: Connection, arrivals: Sequence[Packed]) -> Mapping[_Key, int]:
     keys = {_key(submission) for one in arrivals for submission in one.submissions}
     known = _known_positions(connection, keys)
     new: dict[_Key, tuple[Submission, bytes, Receipt]] = {}
     for one in arrivals:
-        for submission, packed in zip(one.submissions, one.packed, strict=True):
+        for submission, body in zip(one.submissions, one.bodies, strict=True):
             if _key(submission) not in known:
-                new.setdefault(_key(submission), (submission, packed, one.receipt))
+                new.setdefault(_key(submission), (submission, body, one.receipt))
     if not new:
         return known
     rows = list(new.values())
@@ -171,7 +161,7 @@ def _remember(
     """What these bytes were taken as, where all documents of a request have one scope."""
     taken: dict[_Key, tuple[int, ...]] = {}
     for request, found in zip(requests, positions, strict=True):
-        if isinstance(request, Arrival) and request.remember and request.receipt.raw_hash:
+        if isinstance(request, Packed) and request.remember and request.receipt.raw_hash:
             scopes = {storable(submission.scope) for submission in request.submissions}
             if len(scopes) == 1:
                 # Of two readings of the same bytes (a masking rule has changed) the last counts.

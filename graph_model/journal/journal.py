@@ -23,13 +23,14 @@ from graph_model.database import (
     write,
 )
 from graph_model.errors import JournalUnavailable
-from graph_model.journal.arrivals import Conclusion, Repeat, Request, arrival, record
+from graph_model.journal.arrivals import Conclusion, Request, packed, record
 from graph_model.journal.content import unpack
 from graph_model.journal.integrity import Progress, find_problems
 from graph_model.journal.statistics import read_statistics
 from graph_model.journal.tables import VERSION, bodies, documents, meta, metadata, raw, receipts
 from graph_model.store import (
     REOPENED,
+    Arrival,
     DocumentKind,
     DocumentState,
     JournalSize,
@@ -37,6 +38,7 @@ from graph_model.store import (
     JournalSummary,
     Page,
     Receipt,
+    Repeat,
     StoredDocument,
     Submission,
 )
@@ -119,7 +121,20 @@ class SqlJournal:
         """
         if not submissions:
             return ()
-        return self._taking.run(arrival(submissions, receipt, remember=remember))
+        return self._taking.run(packed(Arrival(tuple(submissions), receipt, remember)))
+
+    def take(self, requests: Sequence[Arrival | Repeat]) -> list[tuple[int, ...] | Exception]:
+        """See ``store.Journal``."""
+        if not requests:
+            return []
+        ready: list[Request] = [
+            packed(request) if isinstance(request, Arrival) else request for request in requests
+        ]
+        outcomes = self._taking.run_all(ready)
+        for request, outcome in zip(requests, outcomes, strict=True):
+            if isinstance(request, Repeat) and not outcome:
+                self._recalled.pop((request.receipt.raw_hash, request.scope), None)
+        return outcomes
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
         """See ``store.Journal``. What was projected is remembered in memory, a bounded number."""
@@ -142,11 +157,10 @@ class SqlJournal:
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         """See ``store.Journal``; durable on return."""
-        again = replace(receipt, raw_hash=raw_hash)
-        known = bool(self._taking.run(Repeat(scope, again)))
-        if not known:
-            self._recalled.pop((raw_hash, scope), None)
-        return known
+        (outcome,) = self.take([Repeat(scope, replace(receipt, raw_hash=raw_hash))])
+        if isinstance(outcome, Exception):
+            raise outcome
+        return bool(outcome)
 
     def receipts(self, position: int) -> tuple[Receipt, ...]:
         """How a document came, every time, in order; () for an unknown position."""

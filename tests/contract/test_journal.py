@@ -25,9 +25,17 @@ from graph_model import database
 from graph_model.database import claim_database, open_database
 from graph_model.errors import InvalidReference, JournalUnavailable
 from graph_model.journal import SqlJournal, content_hash
-from graph_model.journal.arrivals import Repeat, arrival, record
+from graph_model.journal.arrivals import packed, record
 from graph_model.journal.tables import bodies, documents
-from graph_model.store import DocumentKind, DocumentState, Journal, JournalSummary, Submission
+from graph_model.store import (
+    Arrival,
+    DocumentKind,
+    DocumentState,
+    Journal,
+    JournalSummary,
+    Repeat,
+    Submission,
+)
 from tests.contract.databases import (
     SHARED,
     empty_database,
@@ -738,14 +746,22 @@ def test_repeats_and_first_receipts_in_one_transaction_keep_apart(engine: sa.Eng
     SqlJournal(engine)
     old, new = an_event("old"), an_event("new")
     with engine.begin() as connection:
-        assert record(connection, [arrival([old], a_receipt("r1", 1))]) == [(1,)]
+        assert record(connection, [packed(Arrival((old,), a_receipt("r1", 1)))]) == [(1,)]
     with engine.begin() as connection:
         requests = [
             Repeat("", a_receipt("r1", 2)),
-            arrival([new, old], a_receipt("r2", 3)),
-            arrival([new], a_receipt("r3", 4)),
+            packed(
+                Arrival(
+                    (
+                        new,
+                        old,
+                    ),
+                    a_receipt("r2", 3),
+                )
+            ),
+            packed(Arrival((new,), a_receipt("r3", 4))),
             Repeat("", a_receipt("unknown", 5)),
-            arrival([new], a_receipt("r2", 6)),
+            packed(Arrival((new,), a_receipt("r2", 6))),
         ]
         assert record(connection, requests) == [(1,), (2, 1), (2,), (), (2,)]
     journal = SqlJournal(engine)

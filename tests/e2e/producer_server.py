@@ -5,10 +5,11 @@ Prints its port and serves until it is interrupted.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from api.logs import set_up_logging
-from api.server import interruptible, listen, reserve
+from api.server import interruptible, listening, reserve
 from tests.e2e.producer_service import Headwater
 
 LIMIT = 200_000
@@ -17,11 +18,11 @@ LIMIT = 200_000
 def main() -> None:
     set_up_logging("warning")
     made = Headwater(max_body_bytes=LIMIT, max_compressed_bytes=LIMIT // 2)
-    with interruptible(), reserve("127.0.0.1", 0) as listener:
+    with suppress(KeyboardInterrupt), interruptible(), reserve("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
-        server = listen(made.app, replace(made.settings, port=port), listener)
-        print(port, flush=True)
-        server.run()
+        with listening(made.app, replace(made.settings, port=port), listener) as server:
+            print(port, flush=True)
+            server.run()
     made.close()
 
 

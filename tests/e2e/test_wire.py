@@ -17,7 +17,7 @@ from tests.e2e.producer_service import OTHER_PLAN_ID, PLAN_ID, SPLINE_1_2, a_pla
 
 PLAN = json.dumps(a_plan()).encode()
 MOST_HEAD = 262_144
-"""waitress takes heads below this many bytes."""
+"""Heads are taken below this many bytes."""
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +57,12 @@ def test_the_handshake_has_one_line_per_version_and_no_body(port: int, path: str
     status, lines, body = exchange(port, request("HEAD", path))
     assert code_of(status) == 200
     assert [line for line in lines if line.lower().startswith("absa-spline")] == [
-        "ABSA-Spline-Accept-Request-Encoding: gzip",
-        "ABSA-Spline-API-LTS-Version: 1.2",
-        "ABSA-Spline-API-LTS-Version: 1.1",
         "ABSA-Spline-API-Version: 1.2",
         "ABSA-Spline-API-Version: 1.1",
         "ABSA-Spline-API-Version: 1",
+        "ABSA-Spline-API-LTS-Version: 1.2",
+        "ABSA-Spline-API-LTS-Version: 1.1",
+        "ABSA-Spline-Accept-Request-Encoding: gzip",
     ]
     assert body == b""
     assert not any(line.lower().startswith(("content-encoding", "server")) for line in lines)
@@ -131,6 +131,7 @@ def test_a_body_beyond_the_limit_is_a_413_with_the_one_body(port: int, size: int
             400,
         ),
         (b"POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
+        (b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n", 501),
     ],
 )
 def test_what_never_reaches_a_route_has_the_one_body_too(port: int, head: bytes, code: int) -> None:
@@ -152,6 +153,82 @@ def test_a_connection_is_kept_for_the_next_request(port: int) -> None:
                 part = connection.recv(65_536)
                 assert part, received
                 received += part
+
+
+@pytest.mark.parametrize("wanted", ["h2c", "websocket"])
+def test_a_client_that_offers_another_protocol_goes_on_in_this_one(port: int, wanted: str) -> None:
+    """Java's own client offers HTTP/2 with the first request of a connection, body and all."""
+    offer = (
+        f"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: {wanted}\r\nHTTP2-Settings: AAM".encode()
+    )
+    asked = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)
+    kept = asked.replace(b"Connection: close", offer)
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        for _ in range(3):
+            connection.sendall(kept)
+            received = b""
+            while not received.endswith(f'"{PLAN_ID}"'.encode()):
+                part = connection.recv(65_536)
+                assert part, received
+                received += part
+            assert received.startswith(b"HTTP/1.1 201")
+
+
+def test_a_client_that_asks_first_is_told_to_go_on(port: int) -> None:
+    head, _, body = request(
+        "POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2, Expect="100-continue"
+    ).partition(b"\r\n\r\n")
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(head + b"\r\n\r\n")
+        assert connection.recv(65_536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(body)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 201")
+
+
+def test_who_speaks_an_older_http_is_answered_and_hung_up_on(port: int) -> None:
+    asked = request("POST", "/execution-plans", PLAN, "HTTP/1.0", Content_Type=SPLINE_1_2)
+    status, _, body = exchange(port, asked.replace(b"Connection: close\r\n", b""))
+    assert (code_of(status), body) == (201, f'"{PLAN_ID}"'.encode())
+
+
+def test_a_request_before_one_that_is_broken_is_answered(port: int) -> None:
+    plan = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)
+    kept = plan.replace(b"Connection: close", b"Connection: keep-alive")
+    status, _, rest = exchange(port, kept + b"nonsense\r\n\r\n")
+    assert code_of(status) == 201
+    assert rest.startswith(f'"{PLAN_ID}"'.encode())
+
+
+def test_a_body_that_breaks_off_in_the_middle_is_refused(port: int) -> None:
+    head = request("POST", "/execution-plans", Content_Type=SPLINE_1_2, Transfer_Encoding="chunked")
+    status, _, body = exchange(port, head + b"5\r\nabcde\r\nno length\r\n")
+    assert code_of(status) == 400
+    assert json.loads(body)["code"] == 400
+
+
+def test_who_leaves_in_the_middle_of_a_body_leaves_nothing_behind(port: int) -> None:
+    unfinished = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)[:-1]
+    for path in (b"/execution-plans", b"/journal/replay"):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(unfinished.replace(b"/execution-plans", path))
+    status, _, _ = exchange(port, request("HEAD", "/status"))
+    assert code_of(status) == 200
+
+
+def test_answers_of_any_length_are_read_at_any_pace(port: int) -> None:
+    """Forty clients that read nothing yet keep forty connections, and no thread."""
+    page = request("GET", "/openapi.json")
+    with ExitStack() as stack:
+        slow = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            for _ in range(40)
+        ]
+        for connection in slow:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            connection.sendall(page * 3)
+        status, _, whole = exchange(port, page)
+        assert code_of(status) == 200
+        assert json.loads(whole)["info"]["title"] == "Headwater"
 
 
 def test_two_hundred_silent_clients_shut_nobody_out(port: int) -> None:

@@ -1,0 +1,69 @@
+"""What an ASGI server hands to an application, and the body of a request as it arrives."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import IO, Any, Final, NoReturn
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+IN_MEMORY: Final = 512 * 1024
+"""Bytes of a body that are kept in memory while the rest is awaited; two thousand connections may
+each bring one, and be in no hurry."""
+
+
+class Gone(Exception):
+    """Who asked has left before the request was whole; there is nobody to answer."""
+
+
+async def read_body(receive: Receive, limit: int, refuse: Callable[[], NoReturn]) -> bytes:
+    """The whole body; ``refuse`` is called for one of more than ``limit`` bytes, once it is over.
+
+    What is beyond the limit is heard and dropped: a client that is cut off while it sends does not
+    see the answer. Raises Gone.
+    """
+    message = await _heard(receive)
+    first: bytes = message.get("body", b"")
+    if not message.get("more_body") and len(first) <= limit:
+        return first
+    with await _collected(receive, message, limit) as body:
+        if body.tell() > limit:
+            refuse()
+        body.seek(0)
+        return body.read()
+
+
+async def read_file(receive: Receive, limit: int) -> IO[bytes] | None:
+    """The whole body as a file at its start; None for one of more than ``limit`` bytes."""
+    body = await _collected(receive, await _heard(receive), limit)
+    if body.tell() > limit:
+        body.close()
+        return None
+    body.seek(0)
+    return body
+
+
+async def _collected(receive: Receive, message: Message, limit: int) -> IO[bytes]:
+    """At its end; of what is beyond ``limit`` only that there is some."""
+    body: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - the caller's
+    try:
+        while True:
+            body.write(message.get("body", b"")[: limit + 1 - body.tell()])
+            if not message.get("more_body"):
+                return body
+            message = await _heard(receive)
+    except BaseException:
+        body.close()
+        raise
+
+
+async def _heard(receive: Receive) -> Message:
+    message = await receive()
+    if message["type"] != "http.request":
+        raise Gone
+    return message

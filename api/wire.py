@@ -1,0 +1,255 @@
+"""Connections: uvicorn's, with bounds, and with the one error body for what is no HTTP.
+
+uvicorn answers a broken request in text of its own, waits for ever for a request that never ends,
+and reads heads of any length.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Sequence
+from http import HTTPStatus
+from socket import socket
+from typing import Any, Final, cast
+
+import httptools
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from api.arriving import Application
+from api.refusals import refusal
+
+MOST_HEAD: Final = 262_144
+"""Bytes of a request's line and headers."""
+_MOST_CONNECTIONS: Final = 2_000
+"""Idle ones included; the next one is hung up on."""
+_SILENT_SECONDS: Final = 120
+"""How long a connection stays that says nothing: between requests, or in the middle of one."""
+_LOOK_TICKS: Final = 300  # of a tenth of a second
+_END_SECONDS: Final = 5
+_HEAD: Final = "a request of HTTP/1.1"
+_OFFER: Final = (b"connection", b"upgrade")
+_CONTINUE: Final = b"HTTP/1.1 100 "
+
+
+_SPELLINGS: Final = {
+    b"absa-spline-api-version": b"ABSA-Spline-API-Version",
+    b"absa-spline-api-lts-version": b"ABSA-Spline-API-LTS-Version",
+    b"absa-spline-accept-request-encoding": b"ABSA-Spline-Accept-Request-Encoding",
+    b"www-authenticate": b"WWW-Authenticate",
+    b"etag": b"ETag",
+}
+
+
+class Spelling:
+    """A transport that writes names of headers as people and scripts look for them.
+
+    Names have no case, and uvicorn writes them small; Spline documents ``ABSA-Spline-API-Version``.
+    ``at_head``: what is written next begins an answer.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self.at_head = True
+
+    def write(self, data: bytes) -> None:
+        if self.at_head and not data.startswith(_CONTINUE):
+            self.at_head = False
+            data = spell(data)
+        self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+def spell(head: bytes) -> bytes:
+    """``content-type: text/html`` => ``Content-Type: text/html``, in each line but the first."""
+    first, *lines = head.split(b"\r\n")
+    return b"\r\n".join((first, *map(_spell_line, lines)))
+
+
+def _spell_line(line: bytes) -> bytes:
+    name, colon, value = line.partition(b":")
+    return _SPELLINGS.get(name, name.title()) + colon + value if colon else line
+
+
+class Refused(Exception):
+    """Raised in a callback of the parser, which goes no further."""
+
+
+class Connection(HttpToolsProtocol):
+    """One connection, with the bounds above; a body beyond ``most_bytes`` is refused unread."""
+
+    most_bytes: int
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._spelling = Spelling(transport)
+        super().connection_made(cast(asyncio.Transport, self._spelling))
+        self._heard_at = self.loop.time()
+        self._head_bytes = 0
+        self._in_head = False
+        self._refusal = (400, f"expected {_HEAD}")
+        if len(self.connections) > _MOST_CONNECTIONS:
+            transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        self._heard_at = self.loop.time()
+        while data:
+            self._received, self._rest = data, b""
+            super().data_received(data)
+            data = self._rest
+        self._head_bytes = self._head_bytes + len(self._received) if self._in_head else 0
+        if self._head_bytes >= MOST_HEAD and not self.transport.is_closing():
+            self._refusal = (431, f"expected a head of less than {MOST_HEAD:,} bytes")
+            self.send_400_response("")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head = True
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        if self.parser.get_method() == b"CONNECT":
+            self._refusal = (501, "this is no proxy")
+            raise Refused
+        length = self._length()
+        if length > self.most_bytes:
+            self._refusal = (413, f"the body is larger than {self.most_bytes:,} bytes")
+            raise Refused
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        self._spelling.at_head = True
+        super().on_response_complete()
+
+    def _length(self) -> int:
+        # The parser has refused what is no number, and two that differ.
+        return next((int(text) for name, text in self.headers if name == b"content-length"), 0)
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's own words
+        """Answer what is refused, unless an answer to an earlier request is on its way."""
+        if self._answers_another():
+            self.cycle.keep_alive = False
+            self.flow.pause_reading()
+            return
+        code, message = self._reason()
+        _, headers, body = refusal(code, message)
+        head = b"".join(b"%b: %b\r\n" % header for header in headers)
+        line = f"HTTP/1.1 {code} {HTTPStatus(code).phrase}\r\n".encode()
+        self.transport.write(line + head + b"\r\n")
+        self.transport.write(body)
+        self.transport.close()
+
+    def _answers_another(self) -> bool:
+        """Whether an earlier request than the one that is broken has no answer yet."""
+        if self.cycle is None or self.cycle.response_complete:
+            return False
+        own = self.cycle.more_body and not self.pipeline and not self.cycle.response_started
+        return not own
+
+    def _reason(self) -> tuple[int, str]:
+        codings = [
+            value.strip().lower()
+            for name, value in self.headers or ()
+            if name == b"transfer-encoding"
+        ]
+        lengths = [value for name, value in self.headers or () if name == b"content-length"]
+        if codings and not lengths and codings != [b"chunked"]:
+            return 501, "Transfer-Encoding: expected chunked or none"
+        if codings and lengths:
+            return 400, "Content-Length and Transfer-Encoding exclude each other"
+        return self._refusal
+
+    def _should_upgrade(self) -> bool:
+        return True  # see below
+
+    def handle_websocket_upgrade(self) -> None:
+        """Read on as if no other protocol had been offered, which a server may (RFC 9110, 7.8).
+
+        Java's client offers HTTP/2 with the first request of every connection, and after such an
+        offer the parser stops for good: the request is given to a new one without the offer.
+        """
+        offer = cast(httptools.HttpParserUpgrade, sys.exception())
+        head = [b"%b %b HTTP/1.1\r\n" % (self.scope["method"].encode(), self.url)]
+        head += [b"%b: %b\r\n" % one for one in self.headers if one[0] not in _OFFER]
+        if self._wants_end():
+            head.append(b"connection: close\r\n")
+        rest = self._received[offer.args[0] :]
+        self.parser = httptools.HttpRequestParser(self)
+        self._rest = b"".join((*head, b"\r\n", rest))
+
+    def _wants_end(self) -> bool:
+        return any(b"close" in value.lower() for name, value in self.headers if name in _OFFER)
+
+    def hang_up_if_silent(self, now: float) -> None:
+        """Close a connection on which a request, or the rest of one, has been awaited too long."""
+        answering = self.cycle is not None and not self.cycle.response_complete
+        awaited = not answering or self.cycle.more_body
+        if awaited and now - self._heard_at > _SILENT_SECONDS:
+            self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """Looks at its connections from time to time."""
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _LOOK_TICKS == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, Connection):
+                    connection.hang_up_if_silent(now)
+        return await super().on_tick(counter)
+
+
+class Web:
+    """An application on bound sockets. ``run`` serves until it is interrupted.
+
+    The event loop has a thread of its own: the main one is where signals arrive.
+    """
+
+    def __init__(
+        self, application: Application, sockets: Sequence[socket], most_bytes: int
+    ) -> None:
+        config = uvicorn.Config(
+            application,
+            http=type("BoundedConnection", (Connection,), {"most_bytes": most_bytes}),
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=_SILENT_SECONDS,
+            timeout_graceful_shutdown=_END_SECONDS,
+        )
+        self._server = _Server(config)
+        self._sockets = list(sockets)
+        for one in self._sockets:
+            one.listen(config.backlog)  # from here on nobody is refused: who comes early waits
+        self._ended = threading.Event()
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._serve, name="http", daemon=True)
+
+    def run(self) -> None:
+        """Serve until an interrupt, which is raised again, or an error of the server itself."""
+        self._thread.start()
+        self._ended.wait()
+        if self._error is not None:
+            raise self._error
+
+    def close(self) -> None:
+        """Take no more requests; those under way have a few seconds to end."""
+        self._server.should_exit = True
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _serve(self) -> None:
+        try:
+            self._server.run(self._sockets)
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._ended.set()
