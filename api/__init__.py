@@ -18,7 +18,7 @@ wire; it knows nothing of Gremlin or SQL. In reading order:
 ``routes``        one module a subject; its ``__init__`` lists them all
 ``application``   ``create_app``: the one place that wires
 ``wire``          connections: uvicorn's, bounded; ``arriving`` a body as it comes; ``refusals``
-``front``         one request -> ``express`` (documents, on the loop) or ``bridge`` (a thread, Flask)
+``front``         a request -> ``express`` (documents, on the loop) or ``bridge`` (a thread, Flask)
 ``together``      what comes while the disk is busy is written together
 ``keys``          make, list and revoke API keys
 ``server``        start and stop everything in order

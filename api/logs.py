@@ -121,6 +121,6 @@ def set_up_logging(level: str, form: str = "text", access: str = "auto") -> None
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     shown = logging.NOTSET if tells_every_request(access, form) else logging.WARNING
     logging.getLogger("headwater.access").setLevel(shown)
-    # "Task queue depth is 3": a busy moment is no warning; "Creating GraphTraversalSource": no news
-    for name, least in (("waitress.queue", logging.ERROR), ("gremlinpython", logging.WARNING)):
+    # "Invalid HTTP request received": anybody can cause that; "Creating GraphTraversalSource": no news
+    for name, least in (("uvicorn.error", logging.ERROR), ("gremlinpython", logging.WARNING)):
         logging.getLogger(name).setLevel(least)

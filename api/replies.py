@@ -33,17 +33,28 @@ _NODE_KINDS: Final[dict[type, str]] = {
     JobNode: "job",
     ColumnNodeView: "column",
 }
+#: Types whose values are JSON already, and most of a reply.
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 #: Fields of a node that are left out where they were not asked for, or nothing is known.
 _OPTIONAL: Final = ("columns", "more", "place", "quality")
 
 
 def to_json(value: Any) -> Any:
     """Dataclasses become objects, tuples lists; everything else is JSON already."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {camel(f.name): to_json(getattr(value, f.name)) for f in fields(value)}
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
     if isinstance(value, tuple | list):
         return [to_json(item) for item in value]
+    if is_dataclass(kind):
+        return {key: to_json(getattr(value, name)) for name, key in _members(kind)}
     return value
+
+
+@lru_cache(maxsize=512)
+def _members(kind: Any) -> tuple[tuple[str, str], ...]:
+    """The fields of a dataclass, each with its name in JSON."""
+    return tuple((field.name, camel(field.name)) for field in fields(kind))
 
 
 @lru_cache(maxsize=512)

@@ -12,6 +12,10 @@ from graph_model.store import Arrival, Repeat
 Outcome = tuple[int, ...] | Exception
 """The positions of a request's documents, or what was wrong with it."""
 
+_MANY: Final = 4
+_COMPANY_SECONDS: Final = 0.004
+"""Those who are answered now will mostly be back with their next request by then."""
+
 Write = Callable[[Sequence[Arrival | Repeat]], Sequence[Outcome]]
 
 
@@ -54,7 +58,10 @@ class Together:
         futures: Sequence[asyncio.Future[Outcome]],
         done: asyncio.Future[Sequence[Outcome]],
     ) -> None:
-        self._begin(loop)
+        if len(self._waiting) < _MANY:
+            self._begin(loop)
+        else:
+            loop.call_later(_COMPANY_SECONDS, self._begin, loop)
         error = done.exception()
         outcomes = [error] * len(futures) if isinstance(error, Exception) else done.result()
         for future, outcome in zip(futures, outcomes, strict=True):

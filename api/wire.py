@@ -47,18 +47,31 @@ class Spelling:
     """A transport that writes names of headers as people and scripts look for them.
 
     Names have no case, and uvicorn writes them small; Spline documents ``ABSA-Spline-API-Version``.
-    ``at_head``: what is written next begins an answer.
+    A head goes with what follows it: to send costs the system as much for ten bytes as for all.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
-        self.at_head = True
+        self._at_head = True
+        self._head = b""
 
     def write(self, data: bytes) -> None:
-        if self.at_head and not data.startswith(_CONTINUE):
-            self.at_head = False
-            data = spell(data)
-        self._transport.write(data)
+        if self._at_head and not data.startswith(_CONTINUE):
+            self._at_head = False
+            self._head = spell(data)
+        else:
+            self._transport.write(self._head + data)
+            self._head = b""
+
+    def end(self) -> None:
+        """What is written next begins an answer."""
+        if self._head:
+            self._transport.write(self._head)
+        self._head, self._at_head = b"", True
+
+    def close(self) -> None:
+        self.end()
+        self._transport.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -121,7 +134,7 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
-        self._spelling.at_head = True
+        self._spelling.end()
         super().on_response_complete()
 
     def _length(self) -> int:

@@ -270,6 +270,7 @@ def java_command(
     return [
         java,
         f"-Xmx{heap_mb}m",
+        "-XX:MetaspaceSize=192m",  # what classes take anyway: to grow there collects everything
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
         # a full heap ends the engine: no half-dead server. This collector, because it alone gives
         # up when it does nothing but collect; by default only after many minutes of that
