@@ -190,8 +190,8 @@ def parse_json(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise InvalidRequest({"document": [f"UTF-8 (byte {error.start} is not)"]}) from None
     try:
-        value = _load(text)
-        return _load(_mended(value)) if _may_hold_surrogates(text) else value
+        value = _DECODER.decode(text)
+        return _DECODER.decode(_mended(value)) if _may_hold_surrogates(text) else value
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InvalidRequest({"document": [f"JSON ({error.msg}: {where})"]}) from None
@@ -203,7 +203,11 @@ def parse_json(body: bytes) -> Any:
 
 def compact_json(value: object) -> bytes:
     """The one spelling in which documents are journaled."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    return _COMPACT.encode(value).encode("utf-8")
+
+
+# What was parsed from JSON holds no circle, and needs no look-out for one.
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
 def wire_hash(kind: str, version: str, encoding: str, raw: bytes) -> str:
@@ -218,22 +222,13 @@ def _exceeds(body: bytes) -> bool:
     Nearly every text is cleared by a glance. In one that is not, commas in strings do not count:
     strings are taken out, a stretch at a time (a body may hold millions of them).
     """
-    if sum(map(body.count, _MARKS)) <= MOST_VALUES:
+    if len(body) <= MOST_VALUES or sum(map(body.count, _MARKS)) <= MOST_VALUES:
         return False
     count = place = 0
     while count <= MOST_VALUES and (stretch := _STRETCH.match(body, place)) and stretch[0]:
         count += sum(map(_STRINGS.sub(b"", stretch[0]).count, _MARKS))
         place = stretch.end()
     return count > MOST_VALUES
-
-
-def _load(text: str) -> Any:
-    return json.loads(
-        text,
-        object_pairs_hook=_object_of,
-        parse_constant=_refuse_constant,
-        parse_float=_finite,
-    )
 
 
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -256,8 +251,13 @@ def _finite(text: str) -> float:
     return number
 
 
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object_of, parse_constant=_refuse_constant, parse_float=_finite
+)
+
+
 def _may_hold_surrogates(text: str) -> bool:
-    return "\\ud" in text or "\\uD" in text
+    return "\\" in text and ("\\ud" in text or "\\uD" in text)
 
 
 def _mended(value: object) -> str:

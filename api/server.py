@@ -102,16 +102,18 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     generations = SqlGenerations(database, journal)
     stack.callback(generations.close)
     graph, engine = _open_graph(stack, settings, environment, say)
+    checkpoints = _checkpoints(settings, graph, journal) if engine else None
     projector = Projector(
         journal,
         graph,
         generations,
         revive=engine.revive if engine else lambda: False,
-        checkpoints=_checkpoints(settings, graph, journal) if engine else None,
+        checkpoints=checkpoints,
         observe=metrics.projected,
     )
     projector.start()
     stack.callback(projector.stop, _STOP_SECONDS)
+    stack.callback(_say_saving, checkpoints, say)
     service = Service(
         journal, projector, graph, generations, _now, keys, metrics, engine,
         beside=database.dialect.name == "sqlite",
@@ -123,12 +125,12 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
         stack.callback(summary.stop)
     _say_ready(settings, say)
     _watch_rebuild(projector, say)
-    _collect_rarely()
+    collect_rarely()
     sys.setswitchinterval(_TURN_SECONDS)
     web.run()
 
 
-def _collect_rarely() -> None:
+def collect_rarely() -> None:
     """Look for garbage in cycles less often, and never at what stays until the end.
 
     A parsed document is a million objects without a cycle: at Python's own thresholds to look at
@@ -216,6 +218,12 @@ def _say_missing_page(settings: Settings, say: Say) -> None:
             f"  page       not installed ({', '.join(missing)} missing in {settings.frontend}): "
             "run npm ci --prefix frontend"
         )
+
+
+def _say_saving(checkpoints: Checkpoints | None, say: Say) -> None:
+    """A large graph takes its time, and who waits shall know for what."""
+    if checkpoints is not None and checkpoints.worth_taking:
+        say("  graph      saving it for a quick start (a second Ctrl-C does without) …")
 
 
 def _download_progress(say: Say) -> Callable[[int, int, str], None]:

@@ -52,14 +52,16 @@ answer_errors(blueprint)
 
 def _consumer() -> Consumer:
     service = current_service()
+    catalogue = service.catalogue
     end = time.monotonic() + TIME_LIMIT_MS / 1000
     return Consumer(
         service.graph,
-        service.catalogue,
+        catalogue,
         service.journal,
         rules=service.projector.rules,
         expired=lambda: time.monotonic() > end,
         time_limit_ms=TIME_LIMIT_MS,
+        structure=service.kept(catalogue).structure,
     )
 
 

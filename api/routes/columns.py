@@ -29,6 +29,8 @@ def column(query: Mapping[str, Any], column_id: str) -> Response:
         raise NotFound(labels.COLUMN, column_id)
     service = current_service()
     key = refuse_hidden(column_id, service)
-    governance = service.governance
-    page = describe_column(key, query["at"], service.graph, service.catalogue, governance.hidden)
-    return jsonify(mark(to_json(page), governance))
+    catalogue = service.catalogue
+    kept = service.kept(catalogue)
+    hidden = kept.governance.hidden
+    page = describe_column(key, query["at"], service.graph, catalogue, hidden, kept.structure)
+    return jsonify(mark(to_json(page), kept.governance))

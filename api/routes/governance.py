@@ -279,7 +279,9 @@ def columns(query: Mapping[str, Any], tag: str) -> Response:
 
 
 def _lineage(service: Service) -> Lineage:
-    return Lineage(service.graph, service.catalogue, expired=_deadline())
+    catalogue = service.catalogue
+    structure = service.kept(catalogue).structure
+    return Lineage(service.graph, catalogue, expired=_deadline(), structure=structure)
 
 
 def _deadline() -> Callable[[], bool]:

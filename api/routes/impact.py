@@ -168,13 +168,16 @@ def _under(
 
 def impact_of(service: Service) -> Impact:
     """What answers questions about impact, for one request."""
+    catalogue = service.catalogue
+    kept = service.kept(catalogue)
     return Impact(
         service.graph,
-        service.catalogue,
-        service.governance,
+        catalogue,
+        kept.governance,
         rules=service.projector.rules,
         expired=deadline(),
         time_limit_ms=TIME_LIMIT_MS,
+        structure=kept.structure,
     )
 
 
