@@ -190,8 +190,8 @@ def parse_json(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise InvalidRequest({"document": [f"UTF-8 (byte {error.start} is not)"]}) from None
     try:
-        value = _DECODER.decode(text)
-        return _DECODER.decode(_mended(value)) if _may_hold_surrogates(text) else value
+        value = _load(text)
+        return _load(_mended(value)) if _may_hold_surrogates(text) else value
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InvalidRequest({"document": [f"JSON ({error.msg}: {where})"]}) from None
@@ -251,9 +251,10 @@ def _finite(text: str) -> float:
     return number
 
 
-_DECODER: Final = json.JSONDecoder(
+# Made once: to make a decoder takes as long as to read a small document.
+_load: Final = json.JSONDecoder(
     object_pairs_hook=_object_of, parse_constant=_refuse_constant, parse_float=_finite
-)
+).decode
 
 
 def _may_hold_surrogates(text: str) -> bool:

@@ -40,7 +40,9 @@ MOST_EVENTS: Final = 10_000
 """Events in one request: agents send one, importers a few hundred."""
 
 SCOPE_LABEL: Final = "captureScope"
-_SMALL: Final = 4_096  # bytes on the wire
+_SMALL: Final = 32_768  # bytes on the wire
+_SOON: Final = 4 * 1024 * 1024
+"""Bytes of a document that are in the graph within a second or two."""
 _MOST_SCOPE: Final = 200
 _NAMELESS_PLANS: Final = uuid.UUID("0b5f6f4e-6c53-5b0a-9f0e-2f6c9d1b7a41")
 """The namespace of ids for plans that bring none: the same body gets the same id."""
@@ -161,14 +163,20 @@ def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
 def follow(taken: Taken, service: Service) -> bool:
     """Tell the projector; whether to give it a moment, so that a read right after sees the write.
 
-    While the graph is being rebuilt or away there is no point in keeping an agent waiting; while
-    many write at once, to wait for each would cost all of them more than it gives.
+    While the graph is being rebuilt or away there is no point in keeping an agent waiting, nor with
+    a document that is too large to be there in that moment; while many write at once, to wait for
+    each would cost all of them more than it gives.
     """
     if not taken.positions:
         return False
     for subject in dict.fromkeys(document.subject for document in taken.documents):
         service.projector.notify(subject)
-    return service.projector.state == "ready" and not service.crowd.dense
+    soon = all(_size(document) <= _SOON for document in taken.documents)
+    return soon and service.projector.state == "ready" and not service.crowd.dense
+
+
+def _size(document: Submission | StoredDocument) -> int:
+    return len(document.body) if isinstance(document, Submission) else document.size
 
 
 # --- documents -> submissions (pure) --------------------------------------------------------------

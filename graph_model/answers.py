@@ -60,6 +60,7 @@ from graph_model.store import (
     Direction,
     DocumentKind,
     Graph,
+    JobSummary,
     Journal,
     Match,
     Page,
@@ -386,7 +387,7 @@ class Answers:
         most = min(limit, _AT_ONCE)
         jobs = self._catalogue.list_jobs(limit=most, at=at)
         datasets = self._catalogue.list_datasets(limit=most, at=at)
-        ids = {i.dataset.id for i in datasets.items if i.dataset.kind != "name"}
+        ids = {row.id for row in datasets.items if row.kind != "name"}
         more = jobs.next is not None or datasets.next is not None
         return (ids, {i.job.id for i in jobs.items}), more
 
@@ -548,7 +549,7 @@ class Answers:
         return Names(
             datasets={row.id: row for row in self._catalogue.datasets(datasets)},
             jobs={row.id: row for row in self._catalogue.jobs(answer.jobs)},
-            catalog_names=self._catalog_names(datasets, at),
+            catalog_names=self._catalog_names(past, datasets, at),
             last_writes=past.last_writes(datasets, at),
             last_executions=self._catalogue.last_executions(answer.jobs, at),
             columns=self._spellings(answer.columns, at) if columns else {},
@@ -556,8 +557,11 @@ class Answers:
             quality=self._about.quality(datasets, at),
         )
 
-    def _catalog_names(self, datasets: Collection[str], at: int | None) -> dict[str, list[str]]:
-        seen: Sequence[NameRow] = self._catalogue.names_of(datasets, at)
+    def _catalog_names(
+        self, past: Past, datasets: Collection[str], at: int | None
+    ) -> dict[str, list[str]]:
+        named = {dataset for dataset, found in past.names_of(datasets).items() if found}
+        seen: Sequence[NameRow] = self._catalogue.names_of(named, at)
         uris = {row.id: row.uri for row in self._catalogue.datasets({row.name for row in seen})}
         names: dict[str, list[str]] = {}
         for row in seen:
@@ -597,14 +601,7 @@ class Answers:
         page = self._catalogue.list_jobs(
             query=query, namespace=namespace, limit=limit, cursor=cursor, at=at
         )
-        last = self._catalogue.last_executions([item.job.id for item in page.items], at)
-        items = tuple(
-            JobItem(
-                i.job.id, i.job.namespace, i.job.name, i.job.shared, i.runs,
-                last_run(last.get(i.job.id)),
-            )
-            for i in page.items
-        )  # fmt: skip
+        items = tuple(map(_job_item, page.items))
         return Page(items, page.total, page.next)
 
     @_of_one_state
@@ -712,8 +709,8 @@ class Answers:
         self, *, query: str, limit: int, cursor: str | None, at: int | None
     ) -> Page[DatasetItem]:
         page = self._catalogue.list_datasets(query=query, limit=limit, cursor=cursor, at=at)
-        last = Past(self._catalogue).last_writes([i.dataset.id for i in page.items], at)
-        items = tuple(_dataset_item(i.dataset, last.get(i.dataset.id)) for i in page.items)
+        last = Past(self._catalogue).last_writes([row.id for row in page.items], at)
+        items = tuple(_dataset_item(row, last.get(row.id)) for row in page.items)
         return Page(items, page.total, page.next)
 
     def dataset_items(self, rows: Sequence[DatasetRow], at: int | None) -> tuple[DatasetItem, ...]:
@@ -738,7 +735,7 @@ class Answers:
             label=item.label,
             type=item.type,
             last_write=item.last_write,
-            names=tuple(self._catalog_names((dataset,), at).get(dataset, ())),
+            names=tuple(self._catalog_names(past, (dataset,), at).get(dataset, ())),
             schema=self._schema(dataset, at, about),
             writers=self._neighbours(written_by, times),
             readers=self._readers(past, dataset, at),
@@ -1134,6 +1131,14 @@ def _run_view(run: RunSummary) -> RunView:
         executions=run.executions,
         error=run.error,
     )
+
+
+def _job_item(found: JobSummary) -> JobItem:
+    last = None
+    if found.last_at is not None:
+        last = LastRun(iso(found.last_at) or "", found.last_state or "")
+    job = found.job
+    return JobItem(job.id, job.namespace, job.name, job.shared, found.runs, last)
 
 
 def _dataset_item(row: DatasetRow, last_write_at: int | None) -> DatasetItem:

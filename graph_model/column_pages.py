@@ -13,7 +13,7 @@ from typing import Final
 
 from graph_model.errors import NotFound
 from graph_model.facts import ColumnRow
-from graph_model.lineage import Derivation, Lineage
+from graph_model.lineage import Derivation, Lineage, Structure
 from graph_model.store import Catalogue, GraphReader
 from graph_model.view import DatasetReference, JobReference, dataset_reference, job_reference
 from graph_model.wording import Source, define_column
@@ -61,6 +61,7 @@ def describe_column(
     graph: GraphReader,
     catalogue: Catalogue,
     hidden: Set[str] = frozenset(),
+    structure: Structure | None = None,
 ) -> ColumnPage:
     """The page of a column (an id). Raises NotFound where no schema has it.
 
@@ -72,7 +73,7 @@ def describe_column(
     (row,) = rows
     (dataset,) = catalogue.datasets((row.dataset,))
     name, kind = _spelling(row, at, catalogue)
-    found = Lineage(graph, catalogue).derivations(column, at)
+    found = Lineage(graph, catalogue, structure=structure).derivations(column, at)
     shown = [one for one in found if not {one.job, one.source[0]} & hidden]
     definitions = _definitions(name, shown, catalogue)
     return ColumnPage(

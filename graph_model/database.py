@@ -493,13 +493,13 @@ def _autocommitting(engine: Engine, unavailable: type[Unavailable]) -> Connectio
 # --- statements ----------------------------------------------------------------------------------
 
 
-def insert_new(connection: Connection, table: sa.TableClause) -> sa.Insert:
+def insert_new(connection: Connection, table: sa.Table) -> sa.Insert:
     """An insert that leaves rows alone whose key is known."""
     return _insert_new(connection.dialect.name, table)
 
 
 @lru_cache
-def _insert_new(dialect: str, table: sa.TableClause) -> sa.Insert:
+def _insert_new(dialect: str, table: sa.Table) -> sa.Insert:
     if dialect == _POSTGRESQL:
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
@@ -560,7 +560,8 @@ def prepare(
     """Make the tables of one component where they are missing, and record their version.
 
     With ``empty_older`` tables of an older version are made anew, empty: for what can be made
-    from something else.
+    from something else. Else they are taken over as they are, and an older Headwater then leaves
+    them alone.
 
     Raises ConfigurationError where a newer Headwater made them or the database cannot be used,
     Unavailable where another process holds it.
@@ -605,7 +606,10 @@ def _prepare(
         metadata.create_all(connection)
         connection.execute(_versions.insert(), {"component": component, "version": version})
         return version
-    return int(found)
+    if found < version:
+        own = _versions.c.component == component
+        connection.execute(_versions.update().where(own).values(version=version))
+    return max(int(found), version)
 
 
 # --- errors --------------------------------------------------------------------------------------

@@ -22,7 +22,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from graph_model.errors import InvalidDocument
-from graph_model.json_fields import JsonObject, items, join, optional_object, read_object
+from graph_model.json_fields import (
+    JsonObject,
+    items,
+    join,
+    optional_list,
+    optional_object,
+    read_object,
+)
 
 ReferenceKind = Literal["attribute", "expression"]
 OperationKind = Literal["read", "transform", "write"]
@@ -46,8 +53,7 @@ class Reference(NamedTuple):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(NamedTuple):
     """A column of an operation's output; ``children`` is where it comes from (empty: a leaf)."""
 
     id: str
@@ -57,8 +63,7 @@ class Attribute:
     extra: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """An expression node. ``hint`` is extra._typeHint, ``class_name`` extra.simpleClassName."""
 
     id: str
@@ -71,8 +76,7 @@ class Function:
     symbol: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A literal; ``value`` is any JSON value, null included."""
 
     id: str
@@ -197,14 +201,10 @@ def read_plan(document: object, plan_id: str | None = None) -> ExecutionPlan:
     """
     plan = read_object(document, "")
     operations = read_object(plan.get("operations"), "operations")
-    attributes = _read_unique(items(plan, "attributes", ""), _read_attribute, "attribute", ())
+    attributes = _read_unique(plan, "attributes", "", _read_attribute, ())
     expressions = optional_object(plan, "expressions", "")
-    functions = _read_unique(
-        items(expressions, "functions", "expressions"), _read_function, "expression", ()
-    )
-    constants = _read_unique(
-        items(expressions, "constants", "expressions"), _read_constant, "expression", functions
-    )
+    functions = _read_unique(expressions, "functions", "expressions", _read_function, ())
+    constants = _read_unique(expressions, "constants", "expressions", _read_constant, functions)
     extra = optional_object(plan, "extraInfo", "")
     return ExecutionPlan(
         id=read_uuid(plan["id"], "id") if plan.get("id") is not None else _given_id(plan_id),
@@ -256,65 +256,73 @@ def _app_name(extra: JsonObject) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _read_attribute(item: object, path: str) -> Attribute:
-    fields = read_object(item, path)
+# Of these a plan has tens of thousands: where one of them stands is said when it is wrong.
+
+
+def _read_attribute(item: object) -> Attribute:
+    fields = read_object(item, "")
     return Attribute(
-        _required_id(fields, "id", path),
-        _required_name(fields, "name", path),
+        _required_text(fields, "id"),
+        _required_text(fields, "name"),
         _data_type_id(fields),
-        _read_references(fields.get("childRefs"), f"{path}.childRefs"),
-        optional_object(fields, "extra", path),
+        _read_references(fields.get("childRefs")),
+        optional_object(fields, "extra", ""),
     )
 
 
-def _read_function(item: object, path: str) -> Function:
-    fields = read_object(item, path)
-    extra = optional_object(fields, "extra", path)
+def _read_function(item: object) -> Function:
+    fields = read_object(item, "")
+    extra = optional_object(fields, "extra", "")
+    symbol = extra.get("symbol")
     return Function(
-        _required_id(fields, "id", path),
-        _required_name(fields, "name", path),
+        _required_text(fields, "id"),
+        _required_text(fields, "name"),
         _data_type_id(fields),
-        _read_references(fields.get("childRefs"), f"{path}.childRefs"),
-        optional_object(fields, "params", path),
+        _read_references(fields.get("childRefs")),
+        optional_object(fields, "params", ""),
         _text_or_empty(extra.get("_typeHint")),
         _text_or_empty(extra.get("simpleClassName")),
-        extra["symbol"] if isinstance(extra.get("symbol"), str) else None,
+        symbol if isinstance(symbol, str) else None,
     )
 
 
-def _read_constant(item: object, path: str) -> Constant:
-    fields = read_object(item, path)
+def _read_constant(item: object) -> Constant:
+    fields = read_object(item, "")
     if "value" not in fields:
-        raise InvalidDocument(f"{path}.value", "a value (null is one)")
-    return Constant(_required_id(fields, "id", path), fields["value"], _data_type_id(fields))
+        raise InvalidDocument("value", "a value (null is one)")
+    return Constant(_required_text(fields, "id"), fields["value"], _data_type_id(fields))
 
 
-def _read_references(value: object, path: str) -> tuple[Reference, ...]:
+def _read_references(value: object) -> tuple[Reference, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise InvalidDocument(path, "a list of references")
-    return tuple(_read_reference(item, path, index) for index, item in enumerate(value))
-
-
-def _read_reference(item: object, path: str, index: int) -> Reference:
-    found = as_reference(item)
-    if found is None:
-        raise InvalidDocument(f"{path}[{index}]", 'exactly one of {"__attrId"} or {"__exprId"}')
-    return found
+        raise InvalidDocument("childRefs", "a list of references")
+    found = [reference for reference in map(as_reference, value) if reference is not None]
+    if len(found) < len(value):
+        wrong = next(place for place, item in enumerate(value) if as_reference(item) is None)
+        expected = 'exactly one of {"__attrId"} or {"__exprId"}'
+        raise InvalidDocument(f"childRefs[{wrong}]", expected)
+    return tuple(found)
 
 
 def as_reference(value: object) -> Reference | None:
     """The reference that a JSON value is, or None when it is plain data."""
     if not isinstance(value, dict) or len(value) != 1:
         return None
-    ((key, target),) = value.items()
+    (key,) = value
     kind = _REFERENCE_KINDS.get(key)
-    if kind is None or isinstance(target, bool) or not isinstance(target, str | int):
+    if kind is None:
         return None
-    return Reference(kind, str(target))
+    target = value[key]
+    if not isinstance(target, str):
+        if isinstance(target, bool) or not isinstance(target, int):
+            return None
+        target = str(target)
+    return _new_tuple(Reference, (kind, target))
 
 
+_new_tuple: Final = tuple.__new__  # what Reference(…) does, without a frame of its own
 _REFERENCE_KINDS: Final[Mapping[str, ReferenceKind]] = {
     "__attrId": "attribute",
     "__exprId": "expression",
@@ -597,19 +605,24 @@ def _whole(value: object) -> int | None:
 
 
 def _read_unique(
-    listed: Iterator[tuple[object, str]],
-    read: Callable[[object, str], _Part],
-    noun: str,
+    fields: JsonObject,
+    key: str,
+    path: str,
+    read: Callable[[object], _Part],
     taken: Container[str],
 ) -> dict[str, _Part]:
     """Parts by id; an id that is ``taken`` or comes twice is refused where it comes again."""
     known: dict[str, _Part] = {}
-    for item, path in listed:
-        part = read(item, path)
-        if part.id in known or part.id in taken:
-            raise InvalidDocument(
-                f"{path}.id", f"{noun} ids used once, not {_quoted(part.id)} twice"
-            )
+    for place, item in enumerate(optional_list(fields, key, path)):
+        try:
+            part = read(item)
+            if part.id in known or part.id in taken:
+                noun = "attribute" if isinstance(part, Attribute) else "expression"
+                raise InvalidDocument("id", f"{noun} ids used once, not {_quoted(part.id)} twice")
+        except InvalidDocument as error:
+            here = f"{join(path, key)}[{place}]"
+            where = f"{here}.{error.path}" if error.path else here
+            raise InvalidDocument(where, error.expected) from None
         known[part.id] = part
     return known
 
@@ -620,9 +633,20 @@ def _quoted(text: str) -> str:
 
 
 def _scalar_text(value: object, path: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, _NUMBERS):
         raise InvalidDocument(path, "a string")
     return str(value)
+
+
+_NUMBERS: Final = (int, float)
+
+
+def _required_text(fields: JsonObject, key: str) -> str:
+    """Ids of published non-Spark clients are numbers: 3 => "3"."""
+    value = fields.get(key)
+    return value if isinstance(value, str) else _scalar_text(value, key)
 
 
 def _required_id(fields: JsonObject, key: str, path: str) -> str:
@@ -650,7 +674,10 @@ def _read_ids(value: object, path: str) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list):
         raise InvalidDocument(path, "a list of ids")
-    return tuple(_scalar_text(item, f"{path}[{index}]") for index, item in enumerate(value))
+    return tuple(
+        item if isinstance(item, str) else _scalar_text(item, f"{path}[{index}]")
+        for index, item in enumerate(value)
+    )
 
 
 def _data_type_id(fields: JsonObject) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.errors import FactConflict
@@ -24,18 +24,20 @@ def properties(values: Mapping[str, Scalar | None]) -> Properties:
 
     A null character, which Neptune refuses, becomes U+FFFD: every engine holds the same.
     """
-    return tuple(
-        sorted((key, _storable(value)) for key, value in values.items() if value is not None)
-    )
+    kept = [(key, _storable(value)) for key, value in values.items() if value is not None]
+    kept.sort()
+    return tuple(kept)
 
 
 def _storable(value: Scalar) -> Scalar:
     return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Vertex:
-    """A vertex; ``label`` is one of ``labels.VERTEX_LABELS`` and never changes for an id."""
+class Vertex(NamedTuple):
+    """A vertex; ``label`` is one of ``labels.VERTEX_LABELS`` and never changes for an id.
+
+    A tuple like Edge, for a large plan has thousands of both, and making them is what they cost.
+    """
 
     id: str
     label: str
@@ -45,8 +47,7 @@ class Vertex:
         return next((value for name, value in self.properties if name == key), None)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edge:
+class Edge(NamedTuple):
     """``out_id -label-> in_id``, in the direction that data flows."""
 
     id: str
@@ -73,7 +74,7 @@ def edge(
         label,
         out_id,
         in_id,
-        properties(values or {}),
+        properties(values) if values else (),
     )
 
 
@@ -412,26 +413,24 @@ Row = (
 
 def row_key(row: Row) -> tuple[str, ...]:
     """What identifies a row within the catalogue; two rows with one key must be equal."""
-    match row:
-        case PartitionRow() | SchemaUseRow() | SupportRow() | ForgottenRow():
-            return (type(row).__name__, *(getattr(row, name) for name in row.__slots__))
-        case EventRow():
-            return (type(row).__name__, row.execution)
-        case DeclarationRow():
-            return (type(row).__name__, row.id, row.event, row.scope)
-        case EventLabelRow():
-            return (type(row).__name__, row.execution, row.name, row.value)
-        case NameRow():
-            return (type(row).__name__, row.name, row.location, row.execution)
-        case FacetRow():
-            key = (row.entity, row.kind, row.name, str(row.at), row.subject, row.digest, row.job)
-            return (type(row).__name__, *key)
-        case _:
-            return (type(row).__name__, row.id)
+    fields = _KEY_FIELDS.get(type(row))
+    if fields is None:
+        return (type(row).__name__, row.id)  # type: ignore[union-attr]
+    return (type(row).__name__, *(str(getattr(row, name)) for name in fields))
 
 
-_Key = TypeVar("_Key")
-_Element = TypeVar("_Element")
+_KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
+    PartitionRow: ("execution", "dataset", "role", "partition"),
+    SchemaUseRow: ("logical_plan", "dataset", "schema", "role"),
+    SupportRow: ("subject", "logical_plan"),
+    ForgottenRow: ("content_hash", "command"),
+    EventRow: ("execution",),
+    EventLabelRow: ("execution", "name", "value"),
+    NameRow: ("name", "location", "execution"),
+    FacetRow: ("entity", "kind", "name", "at", "subject", "digest", "job"),
+    DeclarationRow: ("id", "event", "scope"),
+}
+"""Of the rows that no ``id`` tells apart."""
 
 
 # --- facts ---------------------------------------------------------------------------------------
@@ -456,25 +455,22 @@ class FactCollector:
 
     def add(self, *elements: Vertex | Edge | Row) -> None:
         for element in elements:
-            if isinstance(element, Vertex):
-                _put(self._vertices, element.id, element)
-            elif isinstance(element, Edge):
-                _put(self._edges, element.id, element)
+            first: Vertex | Edge | Row
+            if isinstance(element, Edge):
+                first = self._edges.setdefault(element.id, element)
+            elif isinstance(element, Vertex):
+                first = self._vertices.setdefault(element.id, element)
             else:
-                _put(self._rows, row_key(element), element)
+                first = self._rows.setdefault(row_key(element), element)
+            if first is not element and first != element:
+                raise FactConflict(f"{first!r} and {element!r} share an id")
 
     def facts(self) -> Facts:
         return Facts(
-            tuple(self._vertices[identifier] for identifier in sorted(self._vertices)),
-            tuple(self._edges[identifier] for identifier in sorted(self._edges)),
-            tuple(self._rows[key] for key in sorted(self._rows)),
+            tuple(map(self._vertices.__getitem__, sorted(self._vertices))),
+            tuple(map(self._edges.__getitem__, sorted(self._edges))),
+            tuple(map(self._rows.__getitem__, sorted(self._rows))),
         )
-
-
-def _put(known: dict[_Key, _Element], key: _Key, value: _Element) -> None:
-    first = known.setdefault(key, value)
-    if first is not value and first != value:
-        raise FactConflict(f"{first!r} and {value!r} share an id")
 
 
 def merge(parts: Iterable[Facts]) -> Facts:

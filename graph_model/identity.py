@@ -8,9 +8,9 @@ reserves ``::``, JanusGraph ``-``). The parts are joined unambiguously (JSON arr
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
+from hashlib import sha256
 from json.encoder import encode_basestring
 from typing import Final
 
@@ -29,6 +29,7 @@ PREFIXES: Final[dict[str, str]] = {
     labels.EXECUTION: "ex",
     "edge": "e",
 }
+_EDGE_PREFIX: Final = PREFIXES["edge"]
 _KINDS: Final = {prefix: kind for kind, prefix in PREFIXES.items()}
 _HEX_LENGTH: Final = 32
 _MOST_TOLD_APART: Final = 64
@@ -38,11 +39,23 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), so
 
 def digest(*parts: object) -> str:
     """32 hex digits over JSON-able parts; equal parts, equal digest, on every machine."""
-    try:  # most ids: the same text, without an encoder
-        text = f"[{','.join(map(encode_basestring, parts))}]"  # type: ignore[arg-type]
+    try:
+        letters = "".join(parts)  # type: ignore[arg-type]
     except TypeError:
-        text = _ENCODER.encode(parts)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HEX_LENGTH]
+        text = f"[{','.join(map(_spelled, parts))}]"
+    else:
+        if letters.isidentifier():  # nothing to escape, as in most ids: the same text at once
+            text = '["' + '","'.join(parts) + '"]'  # type: ignore[arg-type]
+            return sha256(text.encode()).hexdigest()[:_HEX_LENGTH]
+        text = f"[{','.join(map(encode_basestring, parts))}]"  # type: ignore[arg-type]
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HEX_LENGTH]
+
+
+def _spelled(part: object) -> str:
+    """One part as JSON."""
+    if isinstance(part, str):
+        return encode_basestring(part)
+    return str(part) if type(part) is int else _ENCODER.encode(part)
 
 
 def vertex_id(kind: str, *key: object) -> str:
@@ -52,7 +65,7 @@ def vertex_id(kind: str, *key: object) -> str:
 
 def edge_id(label: str, out_id: str, in_id: str, *discriminator: object) -> str:
     """The id of the edge ``out_id -label-> in_id``; the discriminator tells parallel ones apart."""
-    return f"{PREFIXES['edge']}_{digest(label, out_id, in_id, *discriminator)}"
+    return f"{_EDGE_PREFIX}_{digest(label, out_id, in_id, *discriminator)}"
 
 
 def kind_of(identifier: str) -> str | None:

@@ -30,6 +30,8 @@ def read_object(value: object, path: str) -> JsonObject:
 def optional_object(fields: JsonObject, key: str, path: str) -> JsonObject:
     """``{}`` where there is none, or null."""
     value = fields.get(key)
+    if isinstance(value, dict):
+        return value
     return {} if value is None else read_object(value, join(path, key))
 
 
@@ -60,15 +62,20 @@ def optional_flag(fields: JsonObject, key: str, path: str) -> bool:
     return value
 
 
-def items(fields: JsonObject, key: str, path: str) -> Iterator[tuple[object, str]]:
-    """The items of a list with their paths; nothing for null or none."""
+def optional_list(fields: JsonObject, key: str, path: str) -> list[Any]:
+    """``[]`` where there is none, or null."""
     value = fields.get(key)
     if value is None:
-        return
-    here = join(path, key)
+        return []
     if not isinstance(value, list):
-        raise InvalidDocument(here, "a list")
-    for index, item in enumerate(value):
+        raise InvalidDocument(join(path, key), "a list")
+    return value
+
+
+def items(fields: JsonObject, key: str, path: str) -> Iterator[tuple[object, str]]:
+    """The items of a list with their paths; nothing for null or none."""
+    here = join(path, key)
+    for index, item in enumerate(optional_list(fields, key, path)):
         yield item, f"{here}[{index}]"
 
 

@@ -5,13 +5,14 @@ Nothing is kept beyond the process. Safe to use from several threads: one lock a
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Vertex, stages
-from graph_model.store import Direction, EdgePage
+from graph_model.store import Direction, EdgePage, Neighbours
 
 
 class MemoryGraph:
@@ -42,6 +43,12 @@ class MemoryGraph:
                 if edge.label in labels
             ]
         return page_of(found, direction, limit)
+
+    def neighbours(
+        self, ids: Collection[str], direction: Direction, label: str, limit: int
+    ) -> Neighbours:
+        every = self.edges(ids, direction, (label,), sys.maxsize).edges
+        return neighbours_of([(edge.out_id, edge.in_id) for edge in every], direction, limit)
 
     def scan(self) -> Iterator[Vertex | Edge]:
         with self._lock:
@@ -106,16 +113,34 @@ class MemoryGraph:
         """Nothing to give back; what it holds stays readable."""
 
 
+def neighbours_of(pairs: Iterable[tuple[str, str]], direction: Direction, limit: int) -> Neighbours:
+    """Keep ``limit`` edges (from, to) per vertex asked, and say where more are; as ``page_of``."""
+    check_asked(direction, limit)
+    ends: defaultdict[str, list[str]] = defaultdict(list)
+    for out_id, in_id in pairs:
+        if direction is Direction.DOWNSTREAM:
+            ends[out_id].append(in_id)
+        else:
+            ends[in_id].append(out_id)
+    found = {key: tuple(sorted(set(sorted(others)[:limit]))) for key, others in ends.items()}
+    return Neighbours(found, frozenset(key for key in ends if len(ends[key]) > limit))
+
+
+def check_asked(direction: Direction, limit: int) -> None:
+    """Raise ValueError for what ``GraphReader.edges`` refuses."""
+    if direction is Direction.BOTH:
+        raise ValueError("edges are asked for one direction at a time")
+    if limit < 1:
+        raise ValueError(f"limit must be at least 1, not {limit}")
+
+
 def page_of(found: Sequence[Edge], direction: Direction, limit: int) -> EdgePage:
     """Keep ``limit`` edges per vertex and label, those with the least ids, and say where more are.
 
     ``found`` are edges at the ids asked, on the side that ``direction`` names. Raises ValueError
     for what ``GraphReader.edges`` refuses.
     """
-    if direction is Direction.BOTH:
-        raise ValueError("edges are asked for one direction at a time")
-    if limit < 1:
-        raise ValueError(f"limit must be at least 1, not {limit}")
+    check_asked(direction, limit)
     groups: defaultdict[tuple[str, str], list[Edge]] = defaultdict(list)
     for edge in sorted(found, key=lambda edge: edge.id):
         end = edge.out_id if direction is Direction.DOWNSTREAM else edge.in_id

@@ -645,12 +645,13 @@ class Projector:
 
     def _commit(self, projections: Sequence[Projection]) -> None:
         """Graph, catalogue, withdrawals, states; then bodies go that nothing shows any more."""
+        parts = [part for one in projections for part in one.parts]
         try:
-            self._write([projection.facts for projection in projections])
+            self._write(parts)
             former = [one.former for one in projections if one.former is not None]
             if former:  # together: what another one of them says now stays
                 self._checkpoints.void_overtaken(at for one in projections for at in one.earlier)
-                self._withdraw(merge(former), merge(one.facts for one in projections))
+                self._withdraw(merge(former), parts)
         except BaseException:
             self._known.forget()
             raise
@@ -679,8 +680,8 @@ class Projector:
         if self._rebuild is not None and self._rules == self._wanted:
             self._rebuild.add(merge(parts))
 
-    def _withdraw(self, former: Facts, facts: Facts) -> None:
-        gone = withdraw(former, facts, self._graph, self._generations.current)
+    def _withdraw(self, former: Facts, current: Sequence[Facts]) -> None:
+        gone = withdraw(former, current, self._graph, self._generations.current)
         self._known.unlearn(gone)
         if any(vertex.id == self._witness for vertex in gone.vertices):
             self._witness = None

@@ -244,7 +244,7 @@ class Rebuild:
 
     def _project(self, plan_ids: Sequence[str]) -> None:
         projections = [self._project_all(plan_id) for plan_id in plan_ids]
-        self._take(merge(one.facts for one in projections))
+        self._take(merge(part for one in projections for part in one.parts))
         dropped = [position for one in projections for position in one.dropped]
         self._journal.conclude(settlements(projections), dropped)
 

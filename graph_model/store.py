@@ -6,11 +6,11 @@ them (tests/contract). Everything is bounded by its arguments; nothing here is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from graph_model import labels
 from graph_model.consumer.events import Events
@@ -54,6 +54,14 @@ class EdgePage:
     cut: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Per id asked that has some the ids at the other ends, sorted; ``cut`` as in EdgePage."""
+
+    found: Mapping[str, tuple[str, ...]]
+    cut: frozenset[str] = frozenset()
+
+
 class GraphReader(Protocol):
     """Reads by id, level by level. Raises GraphUnavailable (GraphTimeout) or GraphRejected."""
 
@@ -68,6 +76,13 @@ class GraphReader(Protocol):
         DOWNSTREAM: edges that leave one of ``ids`` (out_id in ids); UPSTREAM: edges that enter one.
         BOTH is refused (ValueError): a caller asks twice. Which edges survive a cut is up to the
         engine; ``EdgePage.cut`` says where one happened. Unknown ids have no edges.
+        """
+
+    def neighbours(
+        self, ids: Collection[str], direction: Direction, label: str, limit: int
+    ) -> Neighbours:
+        """What stands at the other ends of the edges with this label: as ``edges``, for who needs
+        no more of them.
         """
 
     def scan(self) -> Iterator[Vertex | Edge]:
@@ -207,7 +222,8 @@ class Writer:
 class SuccessfulWrite:
     """What history needs of a completed ``write`` execution; the fields are those of its row.
 
-    Of a failed one, too, where somebody asks who told of it.
+    Of a failed one, too, where somebody asks who told of it. ``partitioned``: whether partitions
+    are known that it read or wrote.
     """
 
     id: str
@@ -221,10 +237,10 @@ class SuccessfulWrite:
     producer: str
     application_id: str
     reads: str
+    partitioned: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The writes of ``target`` with ``since <= at < before`` (epoch ms).
 
     ``place``: where ``target`` is a catalog name, those alone that were made while the name stood
@@ -286,6 +302,17 @@ class SpanWrites:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What stood where one read looked: ``floor`` is the time of the last full overwrite before
+    it, None where there was none; ``declared``: whether anything is declared of a target.
+    """
+
+    floor: int | None
+    spans: Mapping[Span, SpanWrites]
+    declared: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """A hit of a search. ``kind`` is dataset, job or column; ``text`` is what matched (a URI, a
     ``namespace/name``, a column path); ``dataset`` is the id of a column's dataset.
@@ -305,15 +332,6 @@ class JobSummary:
     runs: int
     last_at: int | None
     last_state: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetSummary:
-    """A dataset with its newest successful write at or before the time asked."""
-
-    dataset: DatasetRow
-    last_write_at: int | None
-    last_write_job: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +401,9 @@ class Catalogue(Protocol):
     # by id
     def datasets(self, ids: Collection[str]) -> tuple[DatasetRow, ...]: ...
     def columns(self, ids: Collection[str]) -> tuple[ColumnRow, ...]: ...
+    def fields(self, columns: Collection[tuple[str, str]]) -> tuple[ColumnRow, ...]:
+        """The columns nested in these (dataset, path): ``a.b`` and ``a.b.c`` in ``a``."""
+
     def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]: ...
     def logical_plans(self, ids: Collection[str]) -> tuple[LogicalPlanRow, ...]: ...
     def execution_plans(
@@ -475,8 +496,15 @@ class Catalogue(Protocol):
 
     def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]: ...
 
-    def last_overwrites(self, spans: Collection[Span]) -> dict[Span, int]:
-        """Per span the time of its newest full overwrite (mode ``overwrite``), if it has one."""
+    def standing(
+        self, reads: Collection[tuple[Span, ...]], *, reach: int, most: int, per_plan: int
+    ) -> dict[tuple[Span, ...], Standing]:
+        """Per read (the spans in which it looked: one table under all its names) what stood there.
+
+        The floor is the newest full overwrite (mode ``overwrite``) of any of the targets before
+        ``since``; a span's writes are those from ``reach`` ms before the floor on, or all, until
+        ``before``, cut as in ``writes``.
+        """
 
     def writes(
         self, spans: Collection[Span], *, most: int, per_plan: int
@@ -518,8 +546,10 @@ class Catalogue(Protocol):
     def locations_of(self, moments: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """``location_of`` for many (name, at) at once; what is no name is left out."""
 
-    def locations_ever(self, names: Collection[str]) -> frozenset[tuple[str, str]]:
-        """(name, location) for every location ever observed of these names."""
+    def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
+        """(name, location), every pair ever observed, of these and of the names that ever stood
+        for them.
+        """
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
         """Those of these datasets that were there by then (``catalogue.births``)."""
@@ -558,7 +588,7 @@ class Catalogue(Protocol):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
-    ) -> Page[DatasetSummary]:
+    ) -> Page[DatasetRow]:
         """By name, then URI, what was there at the time; ``query`` is a case-insensitive
         substring of the URI.
         """
@@ -693,7 +723,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A request with documents; ``remember``: its bytes shall be recognised when they come again."""
+    """A request with documents; ``remember``: its bytes are to be recognised when they return."""
 
     submissions: tuple[Submission, ...]
     receipt: Receipt

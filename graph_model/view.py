@@ -221,9 +221,7 @@ class Names:
 def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: bool) -> GraphView:
     """The nodes and edges of an answer, with places when ``layout``."""
     via = frozenset(answer.via)
-    column_nodes = [
-        replace(column, via=column.id in via) for column in _column_nodes(answer.columns, names)
-    ]
+    column_nodes = _column_nodes(answer.columns, names, via)
     nodes: list[Node] = []
     inside: dict[str, list[str]] = {}
     for column in column_nodes:
@@ -231,8 +229,8 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
     for dataset in answer.datasets:
         if dataset in names.datasets:
             listed = tuple(inside.get(dataset, ())) if columns else None
-            node = _dataset_node(names.datasets[dataset], names, listed)
-            nodes.append(replace(node, via=dataset in via))
+            row = names.datasets[dataset]
+            nodes.append(_dataset_node(row, names, listed, via=dataset in via))
     if jobs:
         plans = _plans_by_job(answer)
         nodes += [_job_node(names.jobs[job], plans.get(job, ()), names) for job in answer.jobs]
@@ -256,7 +254,9 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
     return place(view) if layout else view
 
 
-def _dataset_node(row: DatasetRow, names: Names, columns: tuple[str, ...] | None) -> DatasetNode:
+def _dataset_node(
+    row: DatasetRow, names: Names, columns: tuple[str, ...] | None, *, via: bool
+) -> DatasetNode:
     return DatasetNode(
         id=row.id,
         label=row.name or row.uri,
@@ -266,13 +266,14 @@ def _dataset_node(row: DatasetRow, names: Names, columns: tuple[str, ...] | None
         names=tuple(names.catalog_names.get(row.id, ())),
         last_write=iso(names.last_writes.get(row.id)),
         columns=columns,
+        via=via,
         quality=names.quality.get(row.id),
     )
 
 
 def _with_more(nodes: Sequence[Node], answer: Answer) -> list[Node]:
     more = {one.node: More(one.upstream, one.downstream) for one in answer.left_out}
-    return [replace(node, more=more.get(node.id)) for node in nodes]
+    return [replace(node, more=more[node.id]) if node.id in more else node for node in nodes]
 
 
 def _plans_by_job(answer: Answer) -> dict[str, tuple[str, ...]]:
@@ -298,10 +299,16 @@ def last_run(row: ExecutionRow | None) -> LastRun | None:
     return None if row is None else LastRun(iso(row.at) or "", row.state)
 
 
-def _column_nodes(columns: Sequence[ColumnNode], names: Names) -> list[ColumnNodeView]:
+def _column_nodes(
+    columns: Sequence[ColumnNode], names: Names, via: frozenset[str]
+) -> list[ColumnNodeView]:
     """In schema order within each dataset; columns that no schema lists come last, by path."""
     ordered = sorted(columns, key=lambda column: _column_order(column, names))
-    return [_column_node(column, names) for column in ordered if column.dataset in names.datasets]
+    return [
+        _column_node(column, names, via=column.id in via)
+        for column in ordered
+        if column.dataset in names.datasets
+    ]
 
 
 def _column_order(column: ColumnNode, names: Names) -> tuple[str, int, str]:
@@ -309,7 +316,7 @@ def _column_order(column: ColumnNode, names: Names) -> tuple[str, int, str]:
     return (column.dataset, 1_000_000 if spelling is None else spelling.position, column.path)
 
 
-def _column_node(column: ColumnNode, names: Names) -> ColumnNodeView:
+def _column_node(column: ColumnNode, names: Names, *, via: bool) -> ColumnNodeView:
     spelling = names.columns.get(column.id)
     name = column.path if spelling is None else spelling.name
     return ColumnNodeView(
@@ -319,6 +326,7 @@ def _column_node(column: ColumnNode, names: Names) -> ColumnNodeView:
         dataset_id=column.dataset,
         name=name,
         type=None if spelling is None else spelling.type,
+        via=via,
     )
 
 

@@ -66,10 +66,12 @@ _SUPPORTED = frozenset({labels.SCHEMA, labels.COLUMN, labels.DATASET, labels.JOB
 _SHARED_ROWS = (DatasetRow, ColumnRow, SchemaRow, JobRow)
 
 
-def difference(former: Facts, current: Facts) -> Facts:
-    """What ``former`` says and ``current`` does not."""
-    kept = {vertex.id for vertex in current.vertices} | {edge.id for edge in current.edges}
-    current_rows = {row_key(row) for row in current.rows}
+def difference(former: Facts, current: Iterable[Facts]) -> Facts:
+    """What ``former`` says and none of ``current`` does."""
+    parts, kinds = tuple(current), {type(row) for row in former.rows}
+    kept = {vertex.id for part in parts for vertex in part.vertices}
+    kept.update(edge.id for part in parts for edge in part.edges)
+    current_rows = {row_key(row) for part in parts for row in part.rows if type(row) in kinds}
     return Facts(
         tuple(vertex for vertex in former.vertices if vertex.id not in kept),
         tuple(edge for edge in former.edges if edge.id not in kept),
@@ -77,8 +79,8 @@ def difference(former: Facts, current: Facts) -> Facts:
     )
 
 
-def withdraw(former: Facts, current: Facts, graph: Graph, catalogue: Catalogue) -> Facts:
-    """Remove what ``former`` said, ``current`` does not, and no other subject supports.
+def withdraw(former: Facts, current: Iterable[Facts], graph: Graph, catalogue: Catalogue) -> Facts:
+    """Remove what ``former`` said, none of ``current`` does, and no other subject supports.
 
     Returns the difference of the two, of which others may support some.
     """

@@ -15,7 +15,6 @@ from itertools import chain, islice
 from typing import Final
 
 from graph_model.commands import Orders
-from graph_model.facts import Facts
 from graph_model.projection.outcome import reason_of
 from graph_model.projection.plans import gather, states_of
 from graph_model.projection.translation import Projection, Translation
@@ -64,7 +63,7 @@ class _LongHistory:
         alone = self._translation.project_all(self._plans, self._orders)
         failed = {at for at, state, _ in alone.states if state == DocumentState.FAILED}
         self._plans = [one for one in self._plans if one.position not in failed]
-        yield Projection(Facts(), None, alone.states)
+        yield Projection((), None, alone.states)
         while piece := list(islice(events, together)):
             yield from self._piece(piece)
         yield from self._silent()
@@ -81,20 +80,20 @@ class _LongHistory:
                 self._spoken.add(scope)
                 projection = self._translation.project_all([plan, *going], self._orders)
                 said |= {at: (state, why) for at, state, why in projection.states}
-                yield Projection(projection.facts, None, ())
+                yield Projection(projection.parts, None, ())
         positions = {event.position for event in events}
         yield Projection(
-            Facts(), None, tuple((at, *state) for at, state in said.items() if at in positions)
+            (), None, tuple((at, *state) for at, state in said.items() if at in positions)
         )
 
     def _silent(self) -> Iterator[Projection]:
         """Plans whose events, if there are any, are all forgotten."""
         for scope, (plan, _) in gather(self._plans).chosen.items():
             if scope not in self._spoken:
-                facts = self._translation.project_all([plan], self._orders).facts
-                yield Projection(facts, None, ())
+                parts = self._translation.project_all([plan], self._orders).parts
+                yield Projection(parts, None, ())
 
 
 def _failed(documents: Sequence[StoredDocument], reason: str) -> Projection:
     states = tuple((one.position, DocumentState.FAILED, reason) for one in documents)
-    return Projection(Facts(), None, states)
+    return Projection((), None, states)

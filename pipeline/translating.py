@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from graph_model.errors import GraphRejected
+from graph_model.errors import FactConflict, GraphRejected
 from graph_model.projection.translation import Projection, Translation, settlements
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
 from pipeline.documents import BEGIN, DOCUMENT, END, REFUSED, Line, stored
@@ -89,7 +89,7 @@ class PartitionTranslation:
     ) -> Iterator[Record]:
         try:
             records = list(records_of(projection.facts))
-        except (GraphRejected, ValueError, OverflowError) as error:
+        except (FactConflict, GraphRejected, ValueError, OverflowError) as error:
             reason = f"{type(error).__name__}: {error}"
             failed = [at for at, _, _ in projection.states]
             self._states[DocumentState.FAILED.value] += len(failed)

@@ -11,6 +11,6 @@ fsync of its event, and the clock stops when nothing is pending any more. Then t
 more run are sent evenly, at the rate that is asked for, for the time of an answer.
 
 CPU is that of the service and of the engine's JVM, from the operating system; the clients run in
-processes of their own and are not counted. The disk is the growth of the data folder (database,
-log of it, catalogue) after the last repetition.
+processes of their own and are not counted. The disk is the growth of the databases (journal and
+catalogue) after the last repetition; their logs, of some megabytes whatever is sent, stand apart.
 """

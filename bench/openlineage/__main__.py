@@ -10,6 +10,7 @@ from bench.ingest.__main__ import Load, measure
 from bench.ingest.service import Service
 from bench.openlineage.workload import Workload
 
+_LOGS = "*.db-wal"
 _HEAD = f"{'':<22}{'events':>8}{'wall s':>9}{'events/s':>9}{'service':>10}{'engine':>10}"
 _HEAD += f"{'CPU ms':>10}{'p50 ms':>9}{'p99 ms':>9}   (CPU in ms an event)"
 
@@ -40,20 +41,22 @@ def main() -> None:
 
 def _measure(service: Service, data: Path, asked: argparse.Namespace) -> None:
     workload, jobs = Workload(asked.jobs), range(asked.jobs)
-    before, events = _disk(data), 0
+    before, logged, events = _disk(data, "*.db"), _disk(data, _LOGS), 0
     for run in range(asked.runs + 1):
         load = measure(service, jobs, run, asked.concurrency, workload=workload)
         events += load.documents
         print(describe(f"repeated run {run}" if run else "first load", load), flush=True)
-    print(f"disk: {(_disk(data) - before) / events / 1000:.1f} kB an event", flush=True)
+    stored, logs = _disk(data, "*.db") - before, _disk(data, _LOGS) - logged
+    each, beside = (f"{size / events / 1000:.1f} kB" for size in (stored, logs))
+    print(f"disk: {each} an event, and {beside} of logs, which do not grow on", flush=True)
     last, kept = asked.runs + 1, {"workload": workload, "rate": asked.rate}
     load = measure(service, jobs, last, asked.concurrency, **kept)
     print(describe(f"at {asked.rate:.0f} a second", load), flush=True)
 
 
-def _disk(data: Path) -> int:
-    """Bytes of the databases in the data folder."""
-    return sum(file.stat().st_size for file in data.glob("*.db*"))
+def _disk(data: Path, files: str) -> int:
+    """Bytes of these files in the data folder."""
+    return sum(file.stat().st_size for file in data.glob(files))
 
 
 if __name__ == "__main__":

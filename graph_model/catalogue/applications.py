@@ -28,6 +28,7 @@ _Row = TypeVar("_Row", ExecutionRow, RunRow)
 _OF_RUNS: Final = sa.select(
     applications.c.run, applications.c.application_id, applications.c.application_run
 ).where(is_asked(applications.c.run))
+_NAMED: Final = sa.select(applications.c.run).where(is_asked(applications.c.application_id))
 
 
 def under_applications(connection: Connection, rows: Iterable[_Row]) -> list[_Row]:
@@ -44,6 +45,8 @@ def under_applications(connection: Connection, rows: Iterable[_Row]) -> list[_Ro
 
 def applications_of(connection: Connection, runs: Collection[str]) -> dict[str, tuple[str, str]]:
     """Per run that a client named: the application's id, and the run by that."""
+    if not runs:
+        return {}
     found: dict[str, set[tuple[str, str]]] = {}
     for chunk in chunks(sorted(runs), AT_ONCE):
         for run, application, named in connection.execute(_OF_RUNS, at_values(chunk)):
@@ -67,9 +70,8 @@ def names_of_applications(
 ) -> dict[str, str]:
     """The runs that clients named and that are of one of these applications; per run which."""
     claimed: set[str] = set()
-    for chunk in chunks(sorted(application_ids)):
-        asked = sa.select(applications.c.run).where(applications.c.application_id.in_(chunk))
-        claimed.update(connection.execute(asked).scalars())
+    for chunk in chunks(sorted(application_ids), AT_ONCE):
+        claimed.update(connection.execute(_NAMED, at_values(chunk)).scalars())
     return {run: told for run, (told, _) in applications_of(connection, claimed).items()}
 
 

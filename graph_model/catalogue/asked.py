@@ -85,8 +85,12 @@ def _typed(cell: sa.ColumnElement[Any], kind: sa.types.TypeEngine[Any]) -> sa.Co
 
 def asked_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
     """The parameter of ``asked_table``."""
-    listed = [[storable(v) if isinstance(v, str) else v for v in row] for row in rows]
-    return {_ASKED: json.dumps(listed)}
+    listed = [tuple(row) for row in rows]
+    text = json.dumps(listed)
+    if "\\u" in text:  # only there a character may stand that no database holds
+        listed = [tuple(storable(v) if isinstance(v, str) else v for v in r) for r in listed]
+        text = json.dumps(listed)
+    return {_ASKED: text}
 
 
 def asked_column() -> sa.CTE:

@@ -51,7 +51,6 @@ from graph_model.facts import (
     SchemaUseRow,
 )
 from graph_model.store import (
-    DatasetSummary,
     DeclaredFlow,
     JobSummary,
     Match,
@@ -61,6 +60,7 @@ from graph_model.store import (
     RunSummary,
     Span,
     SpanWrites,
+    Standing,
     SuccessfulWrite,
     Writer,
 )
@@ -139,6 +139,10 @@ class SqlCatalogue:
 
     def columns(self, ids: Collection[str]) -> tuple[ColumnRow, ...]:
         return self._by_id(ColumnRow, ids)
+
+    def fields(self, columns: Collection[tuple[str, str]]) -> tuple[ColumnRow, ...]:
+        with self._read() as connection:
+            return tuple(history.fields(connection, columns))
 
     def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]:
         return self._by_id(JobRow, ids)
@@ -315,9 +319,11 @@ class SqlCatalogue:
         with self._read() as connection:
             return tuple(history.partitions_of(connection, executions))
 
-    def last_overwrites(self, spans: Collection[Span]) -> dict[Span, int]:
+    def standing(
+        self, reads: Collection[tuple[Span, ...]], *, reach: int, most: int, per_plan: int
+    ) -> dict[tuple[Span, ...], Standing]:
         with self._read() as connection:
-            return writes.last_overwrites(connection, spans)
+            return writes.standing(connection, reads, reach, most, per_plan)
 
     def writes(
         self, spans: Collection[Span], *, most: int, per_plan: int
@@ -342,7 +348,8 @@ class SqlCatalogue:
             return history.newest_executions(connection, "target", targets, at, only="writes")
 
     def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
-        return {target: row.at for target, row in self.last_writers(targets, at).items()}
+        with self._read() as connection:
+            return history.last_writes(connection, targets, at)
 
     def newest_event(self, at: int | None) -> int | None:
         with self._read() as connection:
@@ -361,9 +368,9 @@ class SqlCatalogue:
         with self._read() as connection:
             return writes.locations_of(connection, moments)
 
-    def locations_ever(self, names: Collection[str]) -> frozenset[tuple[str, str]]:
+    def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
         with self._read() as connection:
-            return history.locations_ever(connection, names)
+            return history.names_around(connection, datasets)
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
         with self._read() as connection:
@@ -413,7 +420,7 @@ class SqlCatalogue:
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
-    ) -> Page[DatasetSummary]:
+    ) -> Page[DatasetRow]:
         with self._read() as connection:
             return lists.list_datasets(connection, query, limit, cursor, at)
 

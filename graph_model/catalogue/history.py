@@ -17,9 +17,18 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.catalogue.applications import names_of_runs, under_applications
-from graph_model.catalogue.asked import AT_ONCE, asked_column, at_values, is_asked, until_asked
+from graph_model.catalogue.asked import (
+    AT_ONCE,
+    asked_column,
+    asked_table,
+    asked_values,
+    at_values,
+    is_asked,
+    until_asked,
+)
 from graph_model.catalogue.tables import (
     STORAGES,
+    columns,
     execution_plans,
     executions,
     names,
@@ -31,6 +40,7 @@ from graph_model.catalogue.tables import (
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.database import StoredText, chunks
 from graph_model.facts import (
+    ColumnRow,
     ExecutionPlanRow,
     ExecutionRow,
     NameRow,
@@ -66,6 +76,7 @@ def pairs_from(
     second: sa.ColumnElement[str],
     start: sa.CTE,
     *conditions: sa.ColumnElement[bool],
+    name: str = "pairs",
 ) -> sa.CTE:
     """Each ``value`` of ``start`` with every ``second`` beside it; the last one is null.
 
@@ -78,12 +89,40 @@ def pairs_from(
         )
 
     pairs = sa.select(start.c.value.label("first"), least(start.c.value).label("second")).cte(
-        "pairs", recursive=True
+        name, recursive=True
     )
     return pairs.union_all(
         sa.select(pairs.c.first, least(pairs.c.first, second > pairs.c.second)).where(
             pairs.c.second.is_not(None)
         )
+    )
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+_COLUMN: Final = (("dataset", StoredText()), ("path", StoredText()))
+
+
+def fields(connection: Connection, of: Collection[tuple[str, str]]) -> list[ColumnRow]:
+    """See ``store.Catalogue``. A seek for each column asked for."""
+    found: set[ColumnRow] = set()
+    for chunk in chunks(set(of), AT_ONCE):
+        rows = connection.execute(_fields(), asked_values(chunk))
+        found.update(ColumnRow(*row) for row in rows)
+    return sorted(found)
+
+
+@lru_cache
+def _fields() -> sa.Select[Any]:
+    asked, column = asked_table(_COLUMN), columns.c
+    return sa.select(column.id, column.dataset, column.path).join_from(
+        asked,
+        columns,
+        sa.and_(
+            column.dataset == asked.c.dataset,
+            column.path > asked.c.path.concat("."),
+            column.path < asked.c.path.concat("/"),  # what stands right behind the dot
+        ),
     )
 
 
@@ -200,6 +239,31 @@ def newest_executions(
         for row in connection.execute(statement, at_values(chunk, at)):
             found[row.value] = ExecutionRow(*row[:-1])
     return dict(zip(found, under_applications(connection, found.values()), strict=True))
+
+
+def last_writes(connection: Connection, targets: Collection[str], at: int | None) -> dict[str, int]:
+    """Per target the time of its newest completed write: from an index alone."""
+    found: dict[str, int] = {}
+    for chunk in chunks(sorted(set(targets)), AT_ONCE):
+        rows = connection.execute(_last_writes(), at_values(chunk, at))
+        found |= {target: newest for target, newest in rows if newest is not None}
+    return found
+
+
+@lru_cache
+def _last_writes() -> sa.Select[Any]:
+    asked, seen = asked_column(), executions.alias("seen").c
+    newest = (
+        sa.select(seen.at)
+        .where(
+            seen.target == asked.c.value,
+            *successful(seen, writes_only=True),
+            until_asked(seen.at),
+        )
+        .order_by(seen.at.desc())
+        .limit(1)
+    )
+    return sa.select(asked.c.value, newest.scalar_subquery())
 
 
 @lru_cache
@@ -322,18 +386,25 @@ def location_of(connection: Connection, name: str, at: int | None) -> str | None
     return found
 
 
-def locations_ever(connection: Connection, asked: Collection[str]) -> frozenset[tuple[str, str]]:
-    """(name, location) for every location ever observed of these names."""
+def names_around(connection: Connection, asked: Collection[str]) -> frozenset[tuple[str, str]]:
+    """See ``store.Catalogue``."""
     found: set[tuple[str, str]] = set()
-    for chunk in chunks(sorted(set(asked)), AT_ONCE):
-        rows = connection.execute(_locations_ever(), at_values(chunk))
+    for chunk in chunks(set(asked), AT_ONCE):
+        rows = connection.execute(_names_around(), at_values(chunk))
         found.update((name, location) for name, location in rows)
     return frozenset(found)
 
 
 @lru_cache
-def _locations_ever() -> sa.Select[Any]:
-    pairs = pairs_from(names.c.name, names.c.location, asked_column())
+def _names_around() -> sa.Select[Any]:
+    """What stood for those asked for, then every place of these names and of those asked for."""
+    asked, seen = asked_column(), names.alias("seen").c
+    standing = pairs_from(seen.location, seen.name, asked, name="standing").c
+    called = sa.union_all(
+        sa.select(asked.c.value),
+        sa.select(standing.second.label("value")).where(standing.second.is_not(None)),
+    ).cte("called")
+    pairs = pairs_from(names.c.name, names.c.location, called)
     return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
 
 

@@ -17,7 +17,7 @@ from graph_model.catalogue.search_text import fold
 from graph_model.catalogue.tables import STORAGE_OF, applications, datasets, executions, jobs
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
-from graph_model.store import DatasetSummary, JobSummary, Page, RunSummary
+from graph_model.store import JobSummary, Page, RunSummary
 
 _NANOSECONDS: Final = 1_000_000  # in a millisecond
 _ERROR_LENGTH: Final = 300
@@ -31,7 +31,7 @@ _Item = TypeVar("_Item")
 
 def list_datasets(
     connection: Connection, query: str, limit: int, cursor: str | None, at: int | None
-) -> Page[DatasetSummary]:
+) -> Page[DatasetRow]:
     """By name, then URI, then id."""
     columns = datasets.c
     chosen = [holds(columns.search_text, fold(query))] if query else []
@@ -41,15 +41,11 @@ def list_datasets(
     if cursor is not None:
         asked = asked.where(_after(key, read_cursor(cursor, "datasets", str, str, str)))
     found = connection.execute(asked.order_by(*key).limit(checked_limit(limit) + 1))
-    rows = [DatasetRow(*row) for row in found]
-    writes = newest_executions(
-        connection, "target", [row.id for row in rows[:limit]], at, only="writes"
-    )
     return _page(
-        [_dataset_summary(row, writes.get(row.id)) for row in rows],
+        [DatasetRow(*row) for row in found],
         limit,
         _count(connection, datasets, chosen),
-        lambda item: write_cursor("datasets", item.dataset.name, item.dataset.uri, item.dataset.id),
+        lambda row: write_cursor("datasets", row.name, row.uri, row.id),
     )
 
 
@@ -66,12 +62,6 @@ def walk_datasets(
         asked = asked.where(_after(key, (after.name, after.uri, after.id)))
     found = connection.execute(asked.order_by(*key).limit(checked_limit(limit)))
     return [DatasetRow(*row) for row in found]
-
-
-def _dataset_summary(row: DatasetRow, write: ExecutionRow | None) -> DatasetSummary:
-    if write is None:
-        return DatasetSummary(row, None, None)
-    return DatasetSummary(row, write.at, write.job)
 
 
 # --- jobs ----------------------------------------------------------------------------------------

@@ -12,14 +12,16 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values
 from graph_model.catalogue.tables import STORAGE_OF, STORAGES, Storage
-from graph_model.database import chunks, insert_new, read, write
+from graph_model.database import StoredText, chunks, insert_new, read, write
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
 from graph_model.texts import storable
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored
+_Part = tuple[Storage, Batch]
 
 _PAGE: Final = 1_000
 
@@ -27,25 +29,39 @@ _PAGE: Final = 1_000
 def record(engine: Engine, rows: Iterable[Row]) -> None:
     """Insert the rows whose key is new, in one transaction; FactConflict changes nothing.
 
-    What is known is looked up first, outside the transaction: a repeat takes no lock at all.
+    What is known is looked up first, outside the transaction: a repeat takes no lock at all. From
+    the first row on that is new there is a transaction anyway, and the insert finds the rest.
     """
     with read(engine, Unavailable) as connection:
-        missing = {
-            storage: new
-            for storage, batch in _batches(rows).items()
-            if (new := _unknown(connection, storage, batch))
-        }
-    if missing:
-        write(engine, lambda connection: _insert(connection, missing), Unavailable)
+        asked = _from_the_first_new(connection, _batches(rows))
+    if asked:
+        write(engine, lambda connection: _insert(connection, asked), Unavailable)
 
 
-def _insert(connection: Connection, missing: dict[Storage, Batch]) -> None:
-    for storage, batch in missing.items():
-        statement = insert_new(connection, storage.table)
+def _from_the_first_new(connection: Connection, batches: dict[Storage, Batch]) -> Sequence[_Part]:
+    parts = list(batches.items())
+    for place, (storage, batch) in enumerate(parts):
+        if new := _unknown(connection, storage, batch):
+            return [(storage, new), *parts[place + 1 :]]
+    return ()
+
+
+def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
+    for storage, batch in parts:
+        statement = insert_new(connection, _as_stored(storage))
         result = connection.execute(statement, parameters(storage, batch.values()))
         if result.rowcount != len(batch):
-            # Another writer was first with some of them: it must have said the same.
-            _unknown(connection, storage, batch)
+            _unknown(connection, storage, batch)  # what was there must say the same
+
+
+@lru_cache
+def _as_stored(storage: Storage) -> sa.Table:
+    """The table for values that are stored as they are: nothing looks at each of them again."""
+    plain = (
+        sa.Column(one.name, sa.Text() if isinstance(one.type, StoredText) else one.type)
+        for one in storage.table.columns
+    )
+    return sa.Table(storage.table.name, sa.MetaData(), *plain)
 
 
 def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
@@ -63,23 +79,42 @@ def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
 def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
     """The part of a batch that is not stored; FactConflict where something else is."""
     unknown = dict(batch)
-    statement = _owned(storage)
-    place = _field_names(storage).index(storage.owner)
-    for chunk in chunks(sorted({values[place] for values in batch.values()})):
-        for stored in connection.execute(statement, {"owners": chunk}):
-            known = tuple(stored)
-            asked = unknown.pop(_key_of(storage, known), None)
-            if asked is not None and asked != known:
-                raise FactConflict(
-                    f"{storage.row(*asked)!r} and the known {storage.row(*known)!r} share a key"
-                )
+    for known in _near(connection, storage, batch):
+        asked = unknown.pop(_key_of(storage, known), None)
+        if asked is not None and asked != known:
+            raise FactConflict(
+                f"{storage.row(*asked)!r} and the known {storage.row(*known)!r} share a key"
+            )
     return unknown
 
 
+def _near(connection: Connection, storage: Storage, batch: Batch) -> Iterator[Values]:
+    """The stored rows that share an owner, or where there is none the key, with one of these."""
+    if storage.owner is None:
+        for keys in chunks(batch, AT_ONCE):
+            found = connection.execute(_keyed(storage), asked_values(keys))
+            yield from (tuple(stored) for stored in found if stored[0] is not None)
+        return
+    place = _field_names(storage).index(storage.owner)
+    for owners in chunks(sorted({values[place] for values in batch.values()})):
+        yield from map(tuple, connection.execute(_owned(storage, storage.owner), {"asked": owners}))
+
+
 @lru_cache
-def _owned(storage: Storage) -> sa.Select[Any]:
-    owner = storage.table.c[storage.owner]
-    return sa.select(*storage.fields).where(owner.in_(sa.bindparam("owners", expanding=True)))
+def _owned(storage: Storage, owner: str) -> sa.Select[Any]:
+    asked = storage.table.c[owner].in_(sa.bindparam("asked", expanding=True))
+    return sa.select(*storage.fields).where(asked)
+
+
+@lru_cache
+def _keyed(storage: Storage) -> sa.Select[Any]:
+    """A row for each key asked for, of nothing but NULL where there is none: so it is a seek for
+    each. An inner join may be turned round, and then walks the whole table.
+    """
+    own = storage.table.c
+    asked = asked_table([(name, own[name].type) for name in storage.key])
+    same = (own[name] == asked.c[name] for name in storage.key)
+    return sa.select(*storage.fields).select_from(asked.outerjoin(storage.table, sa.and_(*same)))
 
 
 def withdraw(engine: Engine, rows: Sequence[Row]) -> None:
@@ -99,6 +134,7 @@ def withdraw(engine: Engine, rows: Sequence[Row]) -> None:
         write(engine, work, Unavailable)
 
 
+@lru_cache
 def _delete(storage: Storage) -> sa.Delete:
     same = []
     for field in storage.fields:
@@ -183,9 +219,11 @@ def _key_of(storage: Storage, values: Values) -> Values:
 
 def stored_values(storage: Storage, row: Row) -> Values:
     """The fields of a row as every database keeps them."""
-    return tuple(
-        storable(value) if isinstance(value, str) else value for value in _reader(storage)(row)
-    )
+    values = _reader(storage)(row)
+    text = "".join([value for value in values if isinstance(value, str)])
+    if text.isascii() and "\0" not in text:  # nearly every row: nothing to replace in any of it
+        return values
+    return tuple(storable(value) if isinstance(value, str) else value for value in values)
 
 
 def parameters(storage: Storage, batch: Iterable[Values]) -> list[dict[str, Any]]:

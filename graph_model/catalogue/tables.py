@@ -326,11 +326,10 @@ facets = sa.Table(
     _key("digest"),
     sa.Column("deleted", sa.Boolean, nullable=False),
     _key("job"),
-    sa.Index("catalogue_facets_by_subject", "subject"),
-    # The newest of a name by each job that told it; with the last column it has the whole row.
+    # The newest of a name by each job that told it.
     sa.Index("catalogue_facets_by_job", "entity", "name", "job", "at", "deleted"),
     sa.Index("catalogue_facets_by_digest", "digest"),
-    sqlite_with_rowid=False,
+    # Most rows of a catalogue are these, and the key is long: an index has a number instead of it.
 )
 
 facet_bodies = sa.Table(
@@ -364,13 +363,14 @@ class Storage:
     """Where rows of one kind are kept.
 
     ``key`` are the columns of ``facts.row_key``; rows are looked up by the column ``owner``, which
-    few of them share. ``search`` gives what stands in ``search_name`` and ``search_text``.
+    few of them share, or by their whole key where there is none. ``search`` gives what stands in
+    ``search_name`` and ``search_text``.
     """
 
     row: type[Any]
     table: sa.Table
     key: tuple[str, ...]
-    owner: str
+    owner: str | None
     search: Callable[[Any], tuple[str, str]] | None = None
 
     @property
@@ -408,10 +408,7 @@ STORAGES: Final[tuple[Storage, ...]] = (
     _by_id(RunRow, runs),
     _by_id(ApplicationRow, applications),
     Storage(
-        FacetRow,
-        facets,
-        ("entity", "kind", "name", "at", "subject", "digest", "job"),
-        "subject",
+        FacetRow, facets, ("entity", "kind", "name", "at", "subject", "digest", "job"), owner=None
     ),
     _by_id(FacetBodyRow, facet_bodies),
     Storage(DeclarationRow, declarations, ("id", "event", "scope"), "id"),

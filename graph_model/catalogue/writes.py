@@ -7,8 +7,8 @@ hold, each logical plan's newest are found by a seek for each plan.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import fields, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.catalogue import tables
-from graph_model.catalogue.applications import applications_of, names_of_applications
+from graph_model.catalogue.applications import application_of, names_of_applications
 from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values
 from graph_model.catalogue.births import dataset_born
 from graph_model.catalogue.history import KIND_WRITE, successful
@@ -30,10 +30,12 @@ from graph_model.store import (
     OlderWrites,
     Span,
     SpanWrites,
+    Standing,
     SuccessfulWrite,
 )
 
 _BEFORE_EVERYTHING: Final = -(2**63) + 1
+_BEGINNING: Final = -(2**62)
 _FIELDS: Final = tuple(field.name for field in fields(SuccessfulWrite))
 _WORKED_OUT: Final = "MATERIALIZED"  # once, not again for every row that is joined to it
 _SPAN: Final = (
@@ -48,26 +50,103 @@ _TARGET: Final = (("target", StoredText()),)
 _MOMENT: Final = (("name", StoredText()), ("at", sa.BigInteger()))
 
 
-def last_overwrites(connection: Connection, spans: Collection[Span]) -> dict[Span, int]:
-    """See ``store.Catalogue``."""
-    found: dict[Span, int] = {}
-    for chunk, values in _asked(spans):
-        for number, at in connection.execute(_last_overwrite(), values):
-            if at is not None:
-                found[chunk[number]] = at
-    return found
+def standing(
+    connection: Connection,
+    reads: Collection[tuple[Span, ...]],
+    reach: int,
+    most: int,
+    per_plan: int,
+) -> dict[tuple[Span, ...], Standing]:
+    """See ``store.Catalogue``. One statement, but for long histories."""
+    told: dict[tuple[Span, ...], _Told] = {}
+    for chunk in chunks(set(reads), AT_ONCE):
+        told |= _told(connection, chunk, reach, most)
+    long = {span for one in told.values() for span in one.long(reach).values()}
+    newest = _by_plan(connection, long, per_plan)
+    return {read: one.standing(reach, newest) for read, one in told.items()}
+
+
+@dataclass(slots=True)
+class _Told:
+    """What rows tell of one read; ``full`` are its spans with too many writes."""
+
+    floor: int | None
+    declared: bool
+    writes: dict[Span, list[SuccessfulWrite]]
+    full: set[Span] = field(default_factory=set)
+
+    def long(self, reach: int) -> dict[Span, Span]:
+        """The spans with too many writes, each from where its writes count."""
+        since = _BEGINNING if self.floor is None else self.floor - reach
+        return {span: span._replace(since=since) for span in self.full}
+
+    def standing(self, reach: int, newest: Mapping[Span, SpanWrites]) -> Standing:
+        """With the newest writes of each plan where there are too many."""
+        spans = {span: SpanWrites(tuple(writes)) for span, writes in self.writes.items()}
+        spans |= {span: newest[long] for span, long in self.long(reach).items()}
+        return Standing(self.floor, spans, self.declared)
+
+
+def _told(
+    connection: Connection, reads: Sequence[tuple[Span, ...]], reach: int, most: int
+) -> dict[tuple[Span, ...], _Told]:
+    found = [_Told(None, False, {span: [] for span in read}) for read in reads]
+    spans = [(number, span) for number, read in enumerate(reads) for span in read]
+    asked = asked_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
+    rows = connection.execute(_of_reads(), asked | {"reach": reach, "most": most})
+    for place, floor, declared, cut, *values in rows:
+        number, span = spans[place]
+        told = found[number]
+        told.floor = floor
+        told.declared |= bool(declared)
+        if cut is not None:
+            told.full.add(span)
+        elif values[0] is not None:
+            told.writes[span].append(SuccessfulWrite(*values))
+    return dict(zip(reads, found, strict=True))
 
 
 @lru_cache
-def _last_overwrite() -> sa.Select[Any]:
-    asked, seen = asked_table(_SPAN), executions.alias("seen").c
-    newest = (
+def _of_reads() -> sa.Select[Any]:
+    """The writes of each span since the last full overwrite before its read; as ``_newest``."""
+    cuts, row = _with_cuts(_since_floors(_with_last_overwrites())), executions.alias("listed")
+    of = cuts.c
+    return sa.select(of.number, of.floor, of.declared, of.cut, *_fields(row)).join_from(
+        cuts, row, sa.and_(of.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
+    )
+
+
+def _with_last_overwrites() -> sa.CTE:
+    """The spans asked for, ``since`` being when they were read, each with its target's ``last``
+    full overwrite before that, and whether anything is declared of the target.
+    """
+    asked, seen = asked_table((*_SPAN, ("read", sa.BigInteger()))), executions.alias("seen").c
+    last = (
         sa.select(seen.at)
-        .where(*_in_span(seen, asked), seen.mode == labels.OVERWRITE)
+        .where(
+            seen.target == asked.c.target,
+            *successful(seen, writes_only=True),
+            seen.mode == labels.OVERWRITE,
+            seen.at < asked.c.since,
+            _in_place(seen, asked.c),
+        )
         .order_by(seen.at.desc())
         .limit(1)
+        .scalar_subquery()
     )
-    return sa.select(asked.c.number, newest.scalar_subquery())
+    stated = (seen.target == asked.c.target, seen.kind == labels.DECLARATION_KIND)
+    declared = sa.select(seen.id).where(*stated).exists()
+    return sa.select(asked, last.label("last"), declared.label("declared")).cte("lasts")
+
+
+def _since_floors(lasts: sa.CTE) -> sa.CTE:
+    """The same with the ``floor`` of each read, ``since`` being a little before that."""
+    floor = sa.func.max(lasts.c["last"]).over(partition_by=lasts.c["read"])
+    floors = sa.select(lasts, floor.label("floor")).cte("floors")
+    reach = sa.bindparam("reach", type_=sa.BigInteger(), required=True)
+    since = sa.func.coalesce(floors.c.floor - reach, _BEGINNING)
+    same = ("number", "target", "before", "place", "key", "head", "declared", "floor")
+    return sa.select(*(floors.c[name] for name in same), since.label("since")).cte("ranges")
 
 
 def writes(
@@ -83,53 +162,41 @@ def writes(
                 full.add(chunk[number])
             elif values[0] is not None:
                 found.append((chunk[number], values))
-    rows = _by_span(connection, spans, found)
+    rows = _by_span(spans, found)
     answer = {span: SpanWrites(tuple(writes)) for span, writes in rows.items()}
     return answer | _by_plan(connection, full, per_plan)
 
 
 def _by_span(
-    connection: Connection, spans: Collection[Span], found: Sequence[tuple[Span, Sequence[Any]]]
+    spans: Collection[Span], found: Sequence[tuple[Span, Sequence[Any]]]
 ) -> dict[Span, list[SuccessfulWrite]]:
     rows: dict[Span, list[SuccessfulWrite]] = {span: [] for span in spans}
-    told = _told(connection, [values for _, values in found])
-    for (span, _), write in zip(found, told, strict=True):
-        rows[span].append(write)
+    for span, values in found:
+        rows[span].append(SuccessfulWrite(*values))
     return rows
-
-
-def _told(connection: Connection, found: Sequence[Sequence[Any]]) -> list[SuccessfulWrite]:
-    """What ``_fields`` gave, each under its application as far as anything tells it."""
-    writes = [SuccessfulWrite(*values) for *values, _ in found]
-    runs = {row[-1] for row, write in zip(found, writes, strict=True) if not write.application_id}
-    known = applications_of(connection, runs)
-    if not known:
-        return writes
-    return [
-        write
-        if write.application_id or row[-1] not in known
-        else replace(write, application_id=known[row[-1]][0])
-        for row, write in zip(found, writes, strict=True)
-    ]
 
 
 @lru_cache
 def _newest() -> sa.Select[Any]:
     """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
-    asked = asked_table(_SPAN)
-    seen, row = executions.alias("seen").c, executions.alias("listed")
+    cuts, row = _with_cuts(asked_table(_SPAN)), executions.alias("listed")
+    return sa.select(cuts.c.number, cuts.c.cut, *_fields(row)).join_from(
+        cuts, row, sa.and_(cuts.c.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
+    )
+
+
+def _with_cuts(spans: sa.CTE) -> sa.CTE:
+    """The same with the time of the first write too many, null where there is none."""
+    seen = executions.alias("seen").c
     cut = (
         sa.select(seen.at)
-        .where(*_in_span(seen, asked))
+        .where(*_in_span(seen, spans))
         .order_by(seen.at.desc())
         .limit(1)
         .offset(sa.bindparam("most", type_=sa.BigInteger(), required=True))
         .scalar_subquery()
     )
-    cuts = sa.select(asked, cut.label("cut")).cte("cuts").prefix_with(_WORKED_OUT)
-    return sa.select(cuts.c.number, cuts.c.cut, *_fields(row)).join_from(
-        cuts, row, sa.and_(cuts.c.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
-    )
+    return sa.select(spans, cut.label("cut")).cte("cuts").prefix_with(_WORKED_OUT)
 
 
 def _by_plan(
@@ -146,7 +213,7 @@ def _by_plan(
                 older[span].add(OlderWrites(plan, job, first, cut))
             if values[0] is not None:
                 found.append((span, values))
-    rows = _by_span(connection, spans, found)
+    rows = _by_span(spans, found)
     return {
         span: SpanWrites(tuple(rows[span]), tuple(sorted(older[span], key=_order)))
         for span in spans
@@ -218,7 +285,7 @@ def companions(
     asked = [(*pair, int(pair in apart)) for pair in sorted(set(pairs))]
     for chunk in chunks(asked, AT_ONCE):
         rows = connection.execute(_companions(state), asked_values(chunk))
-        found += _told(connection, rows.all())
+        found += [SuccessfulWrite(*row) for row in rows]
     return found
 
 
@@ -233,7 +300,7 @@ def _unnamed(
         asked = sa.select(*_fields(row)).where(
             row.c.run.in_(chunk), row.c.application_id == "", *_of_state(row.c, state)
         )
-        found += _told(connection, connection.execute(asked).all())
+        found += [SuccessfulWrite(*row) for row in connection.execute(asked)]
     return [write for write in found if (write.target, write.application_id) in pairs]
 
 
@@ -422,13 +489,9 @@ def _asked(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], dict[str, 
     """The spans, some at a time, with the parameter of their table; ``number`` is the place
     among these.
     """
-    for chunk in chunks(sorted(set(spans), key=_span_order), AT_ONCE):
+    for chunk in chunks(sorted(set(spans)), AT_ONCE):
         rows = [_row(number, span) for number, span in enumerate(chunk)]
         yield chunk, asked_values(rows)
-
-
-def _span_order(span: Span) -> tuple[str, int, int, str, str]:
-    return span.target, span.since, span.before, span.place, span.partition
 
 
 def _row(number: int, span: Span) -> tuple[Any, ...]:
@@ -446,9 +509,14 @@ def _in_span(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
         *successful(row, writes_only=True),
         row.at >= of.since,
         row.at < of.before,
-        sa.or_(of.place == "", _location(row.target, row.at) == of.place),
+        _in_place(row, of),
         sa.or_(of.key == "", _may_touch(row, of)),
     )
+
+
+def _in_place(row: Any, of: Any) -> sa.ColumnElement[bool]:
+    """Its target stood then for the place asked for, where one is."""
+    return sa.or_(of.place == "", _location(row.target, row.at) == of.place)
 
 
 def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
@@ -468,5 +536,10 @@ def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
 
 
 def _fields(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
-    """Those of a write, and the run: it may tell the application."""
-    return (*(row.c[name] for name in _FIELDS), row.c.run)
+    """Those of a write, under its application as far as anything tells it."""
+    part = partitions.alias("touched").c
+    worked_out: dict[str, sa.ColumnElement[Any]] = {
+        "application_id": application_of(row.c),
+        "partitioned": sa.select(part.execution).where(part.execution == row.c.id).exists(),
+    }
+    return tuple(worked_out.get(name, row.c.get(name)) for name in _FIELDS)

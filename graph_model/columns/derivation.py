@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from graph_model import labels
 from graph_model.columns.influences import Statement, statements
@@ -43,8 +43,7 @@ MOST_INFLUENCES: Final = 200_000
 """Pairs of a column and a condition; those of one column are one edge."""
 
 
-@dataclass(frozen=True, slots=True)
-class Derivation:
+class Derivation(NamedTuple):
     """A written column comes from a read one.
 
     ``output`` is the column's place in :attr:`PlanColumns.outputs`; ``source`` the id of the read
@@ -61,8 +60,7 @@ class Derivation:
     expression: str
 
 
-@dataclass(frozen=True, slots=True)
-class Influence:
+class Influence(NamedTuple):
     """A read column decides about the whole output; ``how`` FILTER, JOIN, GROUP_BY or SORT.
 
     ``expression`` is the condition (the conjunct that the column stands in), the grouping or the

@@ -11,6 +11,7 @@ from graph_model.columns.values import (
     CONDITIONAL,
     EMPTY,
     IDENTITY,
+    NO_FLOWS,
     TRANSFORMATION,
     WINDOW,
     Flows,
@@ -126,7 +127,7 @@ class Valuation:
             if self.definitions.outputs_into(node.operation) in self._whole:
                 return ()
             return tuple(self.definitions.inputs_of(node.operation))
-        node, frame = _standing(node)
+        node, frame = (node, 0) if isinstance(node, Reference) else (node.reference, node.frame)
         if node.kind == "attribute":
             return self.definitions.of(node.id).inputs
         function = self.plan.functions.get(node.id)
@@ -152,7 +153,8 @@ class Valuation:
     def _name(self, node: Place) -> str:
         if isinstance(node, Inputs):
             return self.definitions.place(self.definitions.operations[node.operation])
-        node, _ = _standing(node)
+        if isinstance(node, Bound):
+            node = node.reference
         if node.kind == "attribute":
             return self.definitions.name_of(node.id)
         function = self.plan.functions.get(node.id)
@@ -177,7 +179,7 @@ class Valuation:
 
     def _handed_on(self, node: Place) -> Value | None:
         """The value of a column that is another one, as nearly all of a long plan are."""
-        if isinstance(node, Inputs | Bound) or node.kind != "attribute":
+        if not isinstance(node, Reference) or node.kind != "attribute":
             return None
         definition = self.definitions.of(node.id)
         return self._known.get(definition.nodes[0]) if definition.is_copy else None
@@ -185,7 +187,7 @@ class Valuation:
     def _combined(self, node: Place) -> Value:
         if isinstance(node, Inputs):
             return self._all_inputs(node)
-        node, frame = _standing(node)
+        node, frame = (node, 0) if isinstance(node, Reference) else (node.reference, node.frame)
         if node.kind == "attribute":
             return self._attribute(node.id)
         if node.id in self.plan.constants:
@@ -250,12 +252,14 @@ class Valuation:
         if is_subquery(word):
             how = IDENTITY
         given = roles(function, word)
-        flowing = [v for v, role in zip(values, given, strict=True) if role is Role.VALUE]
-        decided = together(
-            deciding(value.flows, CONDITIONAL if role is Role.CONDITION else WINDOW)
-            for value, role in zip(values, given, strict=True)
-            if role is not Role.VALUE
-        )
+        flowing, decided = values, NO_FLOWS
+        if given.count(Role.VALUE) < len(given):
+            flowing = [v for v, role in zip(values, given, strict=True) if role is Role.VALUE]
+            decided = together(
+                deciding(value.flows, CONDITIONAL if role is Role.CONDITION else WINDOW)
+                for value, role in zip(values, given, strict=True)
+                if role is not Role.VALUE
+            )
         if word in _CHOOSING_FIRST and flowing:
             kept = stepped(flowing[0], how)
             index = together(raised(value.flows, how) for value in flowing[1:])
@@ -263,7 +267,7 @@ class Valuation:
         if (word in _CHOOSING or is_subquery(word)) and flowing:
             return under(stepped(merged(flowing), how), decided)
         flows = together(raised(value.flows, how) for value in flowing)
-        if not flowing and decided == (0, 0, 0, 0, 0):
+        if not flowing and decided == NO_FLOWS:
             return EMPTY if not values else closed(flows)
         return closed(together((flows, decided)))
 
@@ -337,11 +341,6 @@ class Valuation:
         if not column:
             return EMPTY
         return stepped(merged([self._input(item) for item in column]), TRANSFORMATION)
-
-
-def _standing(place: Reference | Bound) -> tuple[Reference, int]:
-    """The expression, and the frame that it stands in."""
-    return (place.reference, place.frame) if isinstance(place, Bound) else (place, 0)
 
 
 def _any_of(values: Sequence[Value], *, is_key: bool) -> Value:

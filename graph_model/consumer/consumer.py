@@ -47,7 +47,7 @@ from graph_model.consumer.told import told_execution_plan
 from graph_model.documents import ExecutionPlan
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
-from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial, PlanUse, Question
+from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial, PlanUse, Question, Structure
 from graph_model.naming import Rules
 from graph_model.openlineage.inspection import Use
 from graph_model.projection.plans import read_plan_document
@@ -97,13 +97,16 @@ class Consumer:
         rules: Rules = naming.DEFAULT_RULES,
         expired: Callable[[], bool] = lambda: False,
         time_limit_ms: int = 0,
+        structure: Structure | None = None,
     ) -> None:
         self._graph = graph
         self._catalogue = catalogue
         self._journal = journal
         self._rules = rules
         self._expired = expired
-        self._lineage = Lineage(graph, catalogue, expired=expired, time_limit_ms=time_limit_ms)
+        self._lineage = Lineage(
+            graph, catalogue, expired=expired, time_limit_ms=time_limit_ms, structure=structure
+        )
 
     # --- lists
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from graph_model.documents import (
     Attribute,
@@ -65,8 +65,7 @@ Node = Reference | Inputs
 DefinitionKind = Literal["leaf", "nothing", "same", "generated", "opaque", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """Where an attribute comes from.
 
     - ``leaf``: a column of what a read operation reads;

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from graph_model.documents import ExecutionPlan, Function, Reference, type_text
 from graph_model.expressions.literals import is_numeric
@@ -94,8 +94,7 @@ _DIRECTIONS: Final = {"descending": " DESC", "desc": " DESC"}
 _OWN_FRAME: Final = RANKING | {"lag", "lead"}
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A piece of SQL and how tightly it binds.
 
     ``negated`` is its opposite, where SQL has one; ``members`` the texts of a struct's members, so

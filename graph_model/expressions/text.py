@@ -87,6 +87,7 @@ class Renderer:
         self._named: dict[Node, Text] = {}
         self._inlined: dict[Node, Text | None] = {}  # None: over the limit
         self._whole: dict[tuple[int, ...], Text] = {}
+        self._projected: dict[Reference, str] = {}  # operations hand on what others have made
         self._left = MOST_CHARACTERS
         #: Whether some subquery's plan is only text, worth looking for.
         self.has_subplans = any(subplan_text(f) is not None for f in plan.functions.values())
@@ -107,6 +108,12 @@ class Renderer:
 
     def projection(self, reference: Reference) -> str:
         """An item of a projection by names: ``a + b AS c``, ``a``."""
+        known = self._projected.get(reference)
+        if known is None:
+            known = self._projected[reference] = self._project(reference)
+        return known
+
+    def _project(self, reference: Reference) -> str:
         text = self.text(reference, inline=False)
         function = self.plan.functions.get(reference.id)
         if reference.kind == "attribute" or function is None or canonical(function) != "alias":

@@ -30,10 +30,9 @@ def evaluate(
         if node in known:
             stack.pop()
             continue
-        if node not in entered:
+        if node not in entered and (missing := [i for i in inputs(node) if i not in known]):
             entered.add(node)
-            pending = [item for item in inputs(node) if item not in known and item not in entered]
-            if pending:
+            if pending := [item for item in missing if item not in entered]:
                 stack.extend(reversed(pending))
                 continue
         stack.pop()

@@ -14,7 +14,7 @@ from graph_model.gremlin.connection import Connections, Headers, Limits
 from graph_model.gremlin.dialect import DIALECTS, Dialect
 from graph_model.gremlin.reader import Reader
 from graph_model.gremlin.writer import Writer
-from graph_model.store import Direction, EdgePage
+from graph_model.store import Direction, EdgePage, Neighbours
 
 _CHECKPOINT_SECONDS: Final = 900.0
 
@@ -58,6 +58,11 @@ class GremlinGraph:
         self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
     ) -> EdgePage:
         return self._reader.edges(ids, direction, labels, limit)
+
+    def neighbours(
+        self, ids: Collection[str], direction: Direction, label: str, limit: int
+    ) -> Neighbours:
+        return self._reader.neighbours(ids, direction, label, limit)
 
     def scan(self) -> Iterator[Vertex | Edge]:
         return self._reader.scan()

@@ -9,8 +9,8 @@ from graph_model import facts
 from graph_model.facts import Edge, Vertex
 from graph_model.gremlin import traversals
 from graph_model.gremlin.connection import Connections
-from graph_model.memory import page_of
-from graph_model.store import Direction, EdgePage
+from graph_model.memory import check_asked, neighbours_of, page_of
+from graph_model.store import Direction, EdgePage, Neighbours
 
 _IDS_AT_ONCE: Final = 500
 
@@ -35,7 +35,7 @@ class Reader:
         self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
     ) -> EdgePage:
         """See ``store.GraphReader.edges``."""
-        page_of((), direction, limit)  # refuses what cannot be asked
+        check_asked(direction, limit)
         wanted = sorted(set(labels))
         if not wanted:
             return EdgePage(())
@@ -48,6 +48,20 @@ class Reader:
             )
         ]
         return page_of(found, direction, limit)
+
+    def neighbours(
+        self, ids: Collection[str], direction: Direction, label: str, limit: int
+    ) -> Neighbours:
+        """See ``store.GraphReader.neighbours``."""
+        check_asked(direction, limit)
+        pairs = [
+            (out_id, in_id)
+            for some in _chunks(ids)
+            for out_id, in_id in self._connections.submit(
+                traversals.neighbours(some, direction, label, limit + 1, self._dialect)
+            )
+        ]
+        return neighbours_of(pairs, direction, limit)
 
     def scan(self) -> Iterator[Vertex | Edge]:
         """See ``store.GraphReader.scan``. Two streamed requests; memory for one part at a time."""

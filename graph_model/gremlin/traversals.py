@@ -161,6 +161,16 @@ def edges(
     return _bytecode(_listed_edge(_start(dialect).V(*_given(ids)).local(each)))
 
 
+def neighbours(
+    ids: Collection[str], direction: store.Direction, label: str, limit: int, dialect: Dialect
+) -> Bytecode:
+    """As ``edges`` with one label, but of each no more than ``[id of out, id of in]``."""
+    step = __.out_e if direction is store.Direction.DOWNSTREAM else __.in_e
+    found = _start(dialect).V(*_given(ids)).local(step(label).limit(limit))
+    row = found.project("o", "n").by(__.out_v().id_()).by(__.in_v().id_())
+    return _bytecode(row.select(Column.values))
+
+
 def all_vertices(dialect: Dialect) -> Bytecode:
     return _bytecode(_listed_vertex(_start(dialect).V()))
 

@@ -34,6 +34,7 @@ _WITHOUT_EXPRESSIONS: Final = "openlineage-"
 #: The part of a table that has these partition values; the empty one is the whole.
 Part = frozenset[tuple[str, str | None]]
 WHOLE: Final[Part] = frozenset()
+_EVERYWHERE: Final = (WHOLE,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +203,9 @@ def _read_by(group: Sequence[SuccessfulWrite]) -> frozenset[str]:
 
 def _write(group: Sequence[SuccessfulWrite], details: Details) -> Write:
     first = group[0]
-    best = min(group, key=lambda row: _preference(row, details))
+    best = first if len(group) == 1 else min(group, key=lambda row: _preference(row, details))
     texts = {text for row in group for text in details.partitions.get(row.id, ())}
-    parts = tuple(sorted(map(part_of, texts), key=_part_order)) or (WHOLE,)
+    parts = tuple(sorted(map(part_of, texts), key=_part_order)) if texts else _EVERYWHERE
     return Write(
         id=first.id,
         at=first.at,

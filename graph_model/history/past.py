@@ -7,8 +7,10 @@ for the life of the object, which is one question.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Protocol, TypeVar
 
 from graph_model import labels
@@ -30,6 +32,7 @@ from graph_model.store import (
     OlderWrites,
     Span,
     SpanWrites,
+    Standing,
     SuccessfulWrite,
 )
 
@@ -94,23 +97,25 @@ class Past:
 
     def names_of(self, datasets: Collection[str]) -> dict[str, frozenset[str]]:
         """Per dataset the catalog names that ever stood for it."""
-        new = set(datasets) - self._names.keys()
-        if new:
-            found: dict[str, set[str]] = {dataset: set() for dataset in new}
-            for row in self._catalogue.names_of(new, None):
-                found[row.location].add(row.name)
-            self._names |= {dataset: frozenset(names) for dataset, names in found.items()}
+        self._learn_names(set(datasets) - self._names.keys())
         return {dataset: self._names[dataset] for dataset in datasets}
 
     def locations_of(self, datasets: Collection[str]) -> dict[str, frozenset[str]]:
         """Per dataset the places it ever stood for: itself where it is no catalog name."""
-        new = set(datasets) - self._locations.keys()
-        if new:
-            found: dict[str, set[str]] = {dataset: set() for dataset in new}
-            for name, location in self._catalogue.locations_ever(new):
-                found[name].add(location)
-            self._locations |= {d: frozenset(places or {d}) for d, places in found.items()}
+        self._learn_names(set(datasets) - self._locations.keys())
         return {dataset: self._locations[dataset] for dataset in datasets}
+
+    def _learn_names(self, datasets: Collection[str]) -> None:
+        """Both at once: who asks for one mostly asks for the other next."""
+        if not datasets:
+            return
+        names: defaultdict[str, set[str]] = defaultdict(set)
+        places: defaultdict[str, set[str]] = defaultdict(set)
+        for name, location in self._catalogue.names_around(datasets):
+            names[location].add(name)
+            places[name].add(location)
+        self._names |= {d: frozenset(names.get(d, ())) for d in datasets}
+        self._locations |= {d: frozenset(places.get(d, (d,))) for d in {*datasets, *places}}
 
     def locate(self, moments: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """Per (dataset, time) where it was: the one function behind every hop."""
@@ -146,6 +151,10 @@ class Past:
             }
         return {column: self._columns[column] for column in ids if column in self._columns}
 
+    def fields(self, columns: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+        """The known columns nested in these, each a (dataset, path)."""
+        return {(row.dataset, row.path) for row in self._catalogue.fields(columns)}
+
     def partitions_read(self, write: Write, dataset: str) -> tuple[str, ...]:
         """The partitions that a write's executions all say they read of a dataset; () the whole."""
         told = [self._read.get(execution, {}).get(dataset) for execution in write.executions]
@@ -158,22 +167,47 @@ class Past:
 
     def sights(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
         """Per moment what was to be seen of it."""
-        new = sorted(set(moments) - self._sights.keys())
+        new = set(moments) - self._sights.keys()
         if new:
-            floors = self._floors(new)
-            found = self._look(new, floors)
+            standing = self._standing(new)
+            found = self._merged({m: _joined(s.spans.values()) for m, s in standing.items()})
+            floors = {m: s.floor for m, s in standing.items() if s.floor is not None}
             # A full overwrite that another producer knows to be one of some partitions is none.
             again = [m for m in floors if not found[m][0].older and not _is_closed(m, found[m][1])]
-            found |= self._look(again, {})
-            declared = self._declared(new)
+            found |= self._look(again)
+            declared = self._declared([m for m, s in standing.items() if s.declared])
             for moment in new:
                 floor = BEGINNING if moment in again else floors.get(moment, BEGINNING)
                 sight = _sight(moment, floor, *found[moment])
-                self._sights[moment] = replace(sight, declared=declared[moment])
+                if moment in declared:
+                    sight = replace(sight, declared=declared[moment])
+                self._sights[moment] = sight
         return {moment: self._sights[moment] for moment in moments}
+
+    def _standing(self, moments: Collection[Moment]) -> dict[Moment, Standing]:
+        """Per moment the rows since just before its floor."""
+        reads = self._spans(moments)
+        most = _most(sum(len(spans) for spans in reads.values()))
+        found = self._catalogue.standing(
+            set(reads.values()), reach=REACH_MS, most=most, per_plan=EXACT_EXECUTIONS + 1
+        )
+        return {moment: found[spans] for moment, spans in reads.items()}
+
+    def _spans(self, moments: Collection[Moment]) -> dict[Moment, tuple[Span, ...]]:
+        targets = self._targets({moment.dataset for moment in moments})
+        return {
+            moment: tuple(
+                Span(target, moment.since, moment.until, place, part)
+                for target, place in targets[moment.dataset]
+                for part in moment.partitions or ("",)
+            )
+            for moment in moments
+        }
 
     def _declared(self, moments: Collection[Moment]) -> dict[Moment, tuple[DeclaredFlow, ...]]:
         """Per moment what is declared then of its dataset, under any of its names."""
+        if not moments:
+            return {}
         targets = self._targets({moment.dataset for moment in moments})
         asked = {target for found in targets.values() for target, _ in found}
         flows: dict[str, list[DeclaredFlow]] = {}
@@ -234,38 +268,21 @@ class Past:
             if writes[dataset]
         }
 
-    def _floors(self, moments: Collection[Moment]) -> dict[Moment, int]:
-        """Per moment the time of the last full overwrite before it, where there was one."""
-        targets = self._targets({moment.dataset for moment in moments})
-        spans = {
-            moment: [
-                Span(target, BEGINNING, moment.since, place)
-                for target, place in targets[moment.dataset]
-            ]
-            for moment in moments
-        }
-        times = self._catalogue.last_overwrites({span for some in spans.values() for span in some})
-        found = {m: [times[span] for span in some if span in times] for m, some in spans.items()}
-        return {moment: max(some) for moment, some in found.items() if some}
-
-    def _look(
-        self, moments: Collection[Moment], floors: Mapping[Moment, int]
-    ) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
-        """Per moment its rows and the writes they tell of, from just before its floor."""
+    def _look(self, moments: Collection[Moment]) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
+        """Per moment its rows from the beginning, and the writes they tell of."""
         if not moments:
             return {}
-        targets = self._targets({moment.dataset for moment in moments})
         spans = {
-            moment: [
-                Span(target, floors.get(moment, BEGINNING) - REACH_MS, moment.until, place, part)
-                for target, place in targets[moment.dataset]
-                for part in moment.partitions or ("",)
-            ]
-            for moment in moments
+            moment: [span._replace(since=BEGINNING) for span in some]
+            for moment, some in self._spans(moments).items()
         }
-        rows = self._rows(spans)
+        return self._merged(self._rows(spans))
+
+    def _merged(
+        self, rows: Mapping[Moment, SpanWrites]
+    ) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
         writes = self._writes(rows)
-        return {moment: (rows[moment], writes[moment]) for moment in moments}
+        return {moment: (rows[moment], writes[moment]) for moment in rows}
 
     def _targets(self, datasets: Collection[str]) -> dict[str, list[tuple[str, str]]]:
         """Per dataset what writes to it are called: (target, place to ask for or "")."""
@@ -281,7 +298,7 @@ class Past:
 
     def _rows(self, spans: Mapping[_Key, Collection[Span]]) -> dict[_Key, SpanWrites]:
         asked = {span for some in spans.values() for span in some}
-        most = max(_LEAST_ROWS, _ROWS_AT_ONCE // max(1, len(asked)))
+        most = _most(len(asked))
         found = self._catalogue.writes(asked, most=most, per_plan=EXACT_EXECUTIONS + 1)
         return {key: _joined([found[span] for span in some]) for key, some in spans.items()}
 
@@ -310,8 +327,8 @@ class Past:
         return tuple(found)
 
     def _details(self, rows: Collection[SuccessfulWrite]) -> Details:
-        new = {row.id for row in rows} - self._written.keys()
-        targets = {row.id: row.target for row in rows}
+        targets = {row.id: row.target for row in rows if row.partitioned}
+        new = targets.keys() - self._written.keys()
         self._written |= {execution: [] for execution in new}
         for part in self._catalogue.partitions(new) if new else ():
             if part.role == "write" and part.dataset == targets[part.execution]:
@@ -322,10 +339,23 @@ class Past:
         plans = self.plans({row.logical_plan for row in rows})
         return Details(
             self._written,
-            {plan: len(json.loads(row.gaps)) for plan, row in plans.items()},
-            {plan: frozenset(json.loads(row.partition_keys)) for plan, row in plans.items()},
+            {plan: _count(row.gaps) for plan, row in plans.items()},
+            {plan: _keys(row.partition_keys) for plan, row in plans.items()},
             _incomplete(plans.values()),
         )
+
+
+# Most plans say the same: nothing.
+
+
+@lru_cache(maxsize=1_000)
+def _count(gaps: str) -> int:
+    return len(json.loads(gaps))
+
+
+@lru_cache(maxsize=1_000)
+def _keys(partition_keys: str) -> frozenset[str]:
+    return frozenset(json.loads(partition_keys))
 
 
 def _incomplete(plans: Iterable[LogicalPlanRow]) -> frozenset[str]:
@@ -334,7 +364,14 @@ def _incomplete(plans: Iterable[LogicalPlanRow]) -> frozenset[str]:
     return frozenset(plan for plan, gaps in told if any(gap["code"] == SUBQUERY for gap in gaps))
 
 
+def _most(spans: int) -> int:
+    """How many writes of each of so many spans are read one by one."""
+    return max(_LEAST_ROWS, _ROWS_AT_ONCE // max(1, spans))
+
+
 def _joined(found: Collection[SpanWrites]) -> SpanWrites:
+    if len(found) == 1:
+        return next(iter(found))
     writes = dict.fromkeys(write for some in found for write in some.writes)
     older = dict.fromkeys(plan for some in found for plan in some.older)
     return SpanWrites(tuple(writes), tuple(older))

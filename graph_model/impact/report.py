@@ -19,7 +19,7 @@ from graph_model.governance.previews import walk_datasets
 from graph_model.governance.standing import NOTHING, Governance
 from graph_model.impact.declared import Step, declared_steps, steps_of
 from graph_model.impact.written import WrittenColumns
-from graph_model.lineage import Answer, Chain, Lineage, Link, Partial, Question
+from graph_model.lineage import Answer, Chain, Lineage, Link, Partial, Question, Structure
 from graph_model.naming import Rules
 from graph_model.openlineage.descriptions import describe_dataset
 from graph_model.store import Catalogue, Direction, GraphReader
@@ -144,12 +144,15 @@ class Impact:
         rules: Rules = naming.DEFAULT_RULES,
         expired: Callable[[], bool] = lambda: False,
         time_limit_ms: int = 0,
+        structure: Structure | None = None,
     ) -> None:
         self._graph = graph
         self._catalogue = catalogue
         self._governance = governance
         self._rules = rules
-        self._lineage = Lineage(graph, catalogue, expired=expired, time_limit_ms=time_limit_ms)
+        self._lineage = Lineage(
+            graph, catalogue, expired=expired, time_limit_ms=time_limit_ms, structure=structure
+        )
 
     def of_node(self, node: str, scope: Scope) -> ImpactReport:
         """Downstream of a dataset, a column or a job (an id that ``references`` resolved)."""

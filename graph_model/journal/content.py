@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from typing import Final
 
 from graph_model import identity
+from graph_model.journal.vocabulary import BY_NUMBER, VOCABULARIES
 from graph_model.store import DocumentKind, Submission
 
-_LEVEL = 6
+_LEVEL: Final = 6
+_NAMES_A_VOCABULARY: Final = 0x20  # a bit of the second byte; the number stands in the next four
 
 
 def content_hash(kind: str, api_version: str, body: bytes) -> str:
@@ -38,13 +41,31 @@ def make_submission(
 
 
 def pack(body: bytes) -> bytes:
-    """The body as the journal stores it."""
-    return zlib.compress(body, _LEVEL)
+    """The body as the journal stores it: zlib, against the newest vocabulary."""
+    packer = zlib.compressobj(_LEVEL, zdict=VOCABULARIES[-1])
+    return packer.compress(body) + packer.flush()
 
 
 def unpack(packed: bytes) -> bytes:
-    """The body again; raises ValueError where what is stored is damaged."""
+    """The body again, by whatever vocabulary it was packed or by none, as it was done at first.
+
+    Raises ValueError where what is stored is damaged, or needs a vocabulary that is not known.
+    """
+    unpacker = zlib.decompressobj(zdict=_vocabulary(packed))
     try:
-        return zlib.decompress(packed)
+        body = unpacker.decompress(packed)
     except zlib.error as error:
         raise ValueError(f"cannot be inflated: {error}") from error
+    if not unpacker.eof:
+        raise ValueError("cannot be inflated: it is cut off")
+    return body
+
+
+def _vocabulary(packed: bytes) -> bytes:
+    """What a packed body says that it needs, b"" for nothing."""
+    if len(packed) < 6 or not packed[1] & _NAMES_A_VOCABULARY:
+        return b""
+    number = int.from_bytes(packed[2:6], "big")
+    if number not in BY_NUMBER:
+        raise ValueError(f"cannot be inflated: it needs vocabulary {number:08x}")
+    return BY_NUMBER[number]

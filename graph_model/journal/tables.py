@@ -13,7 +13,10 @@ import sqlalchemy as sa
 
 from graph_model.database import StoredText, serial
 
-VERSION: Final = 1
+VERSION: Final = 2
+"""1: bodies are packed by zlib alone. 2: or against a vocabulary (``content``), which an older
+Headwater cannot read; the tables are the same.
+"""
 
 metadata = sa.MetaData()
 

@@ -6,9 +6,11 @@ one into ``customer.address.city`` as well, whichever way it is walked.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from graph_model import identity, labels, naming
 from graph_model.facts import Edge
@@ -29,10 +31,11 @@ Name = tuple[str, str]
 
 _Write = tuple[str, str]
 """(logical plan, id of a column that it writes)."""
+_Into = dict[_Write, tuple[Edge, ...]]
+"""The derivations behind what is written."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Cell:
+class Cell(NamedTuple):
     """A column of a dataset as it was at a moment."""
 
     moment: Moment
@@ -90,7 +93,7 @@ class FoundColumns:
         found = [e for e in self.edges.values() if {e.out_id, e.in_id} <= self.nodes.keys()]
         if sum(len(str(edge.value("expression") or "")) for edge in found) > TEXT_LIMIT:
             self.bounds.cut("bytes", TEXT_LIMIT)
-            found = [replace(edge, properties=_without_text(edge)) for edge in found]
+            found = [edge._replace(properties=_without_text(edge)) for edge in found]
         return fold_column_edges(found)
 
 
@@ -116,7 +119,7 @@ class Columns:
         self._structure = structure
         self._indirect = indirect
         self._names: dict[str, Name] = {}  # column id -> what it is
-        self._into: dict[_Write, tuple[Edge, ...]] = {}  # derivations into a column by a plan
+        self._into: _Into = {}
         self._deciding: dict[str, list[Edge]] = {}  # logical plan -> influences on it
         self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
 
@@ -142,7 +145,7 @@ class Columns:
 
     def downstream(self, start: Collection[Name], question: Question, found: FoundColumns) -> None:
         """What came of columns: the mirror, by the same relation among the candidates."""
-        candidates, plans = self._candidates(start, question)
+        candidates, plans, into = self._candidates(start, question)
         until = moment_of("", question.at).until
         walk = self._walk(until, plans)
         roots = {Cell(moment_of(dataset, question.at), path) for dataset, path in candidates}
@@ -151,7 +154,7 @@ class Columns:
         for _ in range(question.depth):
             if not frontier or self._bounds.over():
                 break
-            hops |= self._expand(walk, frontier)
+            hops |= self._expand(walk, frontier, into)
             reached = {hop.source for cell in frontier for hop in hops[cell]}
             frontier = {c for c in reached - hops.keys() if c.name in candidates}
         self._draw(start, question, found, hops, roots)
@@ -209,13 +212,18 @@ class Columns:
 
     # --- one level up
 
-    def _expand(self, walk: Walk, cells: Collection[Cell]) -> dict[Cell, list[Hop]]:
+    def _expand(
+        self, walk: Walk, cells: Collection[Cell], known: _Into | None = None
+    ) -> dict[Cell, list[Hop]]:
+        """Per cell the derivations behind it: all of them, or of these that are known."""
         steps = walk.expand({cell.moment for cell in cells})
-        self._learn_derivations(cells, steps)
+        if known is None:
+            self._learn_derivations(cells, steps)
+        into = self._into if known is None else known
         if self._indirect:
             self._learn_influences({s.logical_plan for some in steps.values() for s in some})
         return {
-            cell: [hop for step in steps[cell.moment] for hop in self._hops(cell, step)]
+            cell: [hop for step in steps[cell.moment] for hop in self._hops(cell, step, into)]
             for cell in cells
         }
 
@@ -303,12 +311,12 @@ class Columns:
             names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
         return names
 
-    def _hops(self, cell: Cell, step: Step) -> list[Hop]:
+    def _hops(self, cell: Cell, step: Step, into: _Into) -> list[Hop]:
         """The derivations of one step into a column, its holders and by what decides all."""
         edges = [
             edge
             for holder in holders(cell.path)
-            for edge in self._into[step.logical_plan, column_id((step.target, holder))]
+            for edge in into.get((step.logical_plan, column_id((step.target, holder))), ())
             if self._wants(edge)
         ]
         if self._indirect and self._deciding[step.logical_plan]:
@@ -329,9 +337,12 @@ class Columns:
 
     def _candidates(
         self, start: Collection[Name], question: Question
-    ) -> tuple[set[Name], set[str]]:
-        """Columns downstream and the logical plans on the way, whenever that was."""
+    ) -> tuple[set[Name], set[str], _Into]:
+        """Columns downstream, the logical plans on the way and their derivations, whenever that
+        was.
+        """
         columns, frontier, plans = set[Name](), set(start), set[str]()
+        into: defaultdict[_Write, list[Edge]] = defaultdict(list)
         for _ in range(question.depth):
             if not frontier or self._bounds.over():
                 break
@@ -339,7 +350,9 @@ class Columns:
             page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT)
             self._bounds.note_hub(page.cut)
             edges = [edge for edge in page.edges if self._wants(edge)]
-            plans |= {str(edge.value("logical_plan")) for edge in edges}
+            for edge in edges:
+                into[str(edge.value("logical_plan")), edge.in_id].append(edge)
+            plans |= {plan for plan, _ in into}
             targets = set(self.learn_names({edge.in_id for edge in edges}).values())
             if self._indirect:
                 decided = self._decided(called)
@@ -349,15 +362,19 @@ class Columns:
             columns |= frontier
             if len(columns) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
-        return columns, plans
+        return columns, plans, {write: tuple(edges) for write, edges in into.items()}
 
     def _called(self, columns: Collection[Name]) -> set[str]:
         """The ids of these columns under every name that their tables ever had."""
+        called = {column_id(name): name for name in self._renamed(columns)}
+        self._names |= called
+        return set(called)
+
+    def _renamed(self, columns: Collection[Name]) -> set[Name]:
+        """These columns under every name that their tables ever had."""
         names = self._past.names_of({dataset for dataset, _ in columns})
         return {
-            column_id((called, path))
-            for dataset, path in columns
-            for called in (dataset, *names[dataset])
+            (called, path) for dataset, path in columns for called in (dataset, *names[dataset])
         }
 
     def _decided(self, columns: Collection[str]) -> set[str]:
@@ -371,20 +388,13 @@ class Columns:
         places = self._past.locations_of({dataset for dataset, _ in columns})
         return {(place, path) for dataset, path in columns for place in places[dataset]}
 
-    def _fields(self, columns: Collection[Name]) -> set[Name]:
+    def _fields(self, columns: set[Name]) -> set[Name]:
         """The known nested columns inside these."""
-        if not columns:
-            return set()
-        places = self._past.locations_of({dataset for dataset, _ in columns})
-        names = self._past.names_of({p for found in places.values() for p in found})
-        asked = places.keys() | names.keys() | {n for found in names.values() for n in found}
-        page = self._graph.edges(asked, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
-        self._bounds.note_hub(page.cut)
-        known = self._placed(self.learn_names({edge.in_id for edge in page.edges}).values())
         tops = self._placed(columns)
+        found = self._past.fields(self._renamed(tops | columns)) if columns else ()
         return {
             (dataset, path)
-            for dataset, path in known
+            for dataset, path in self._placed(found)
             if any((dataset, holder) in tops for holder in holders(path)[1:])
         }
 
@@ -419,14 +429,13 @@ def between(edge: Edge, source: Name, target: Name) -> Edge:
     out_id, in_id = column_id(source), column_id(target)
     if (edge.out_id, edge.in_id) == (out_id, in_id):
         return edge
-    return replace(edge, id=f"{edge.id}.{out_id}.{in_id}", out_id=out_id, in_id=in_id)
+    return edge._replace(id=f"{edge.id}.{out_id}.{in_id}", out_id=out_id, in_id=in_id)
 
 
 def as_column_edge(influence: Edge) -> Edge:
     """``column -influences-> plan`` in the properties of an edge between columns."""
     values = dict(influence.properties)
-    return replace(
-        influence,
+    return influence._replace(
         properties=(
             ("expression", str(values.get("expression", ""))),
             ("how", str(values.get("how", ""))),

@@ -27,12 +27,14 @@ _ENTRY_BYTES: Final = 300  # of whatever else an entry needs
 class Structure:
     """Plans and columns, of some 60 MB at most.
 
-    ``sources``: what a complete logical plan reads. ``plans``: its row. ``columns``: the dataset
-    and path behind a column's id. ``derivations``: by (logical plan, column) the edges into it.
+    ``complete``: the logical plans that have their marker. ``sources``: what such a plan reads.
+    ``plans``: a plan's row. ``columns``: the dataset and path behind a column's id.
+    ``derivations``: by (logical plan, column) the edges into it.
     """
 
     def __init__(self) -> None:
-        self.sources: Shelf[str, frozenset[str]] = Shelf(15 * _MEGABYTE, _weight_of_ids)
+        self.complete: Shelf[str, bool] = Shelf(5 * _MEGABYTE, lambda _: _ENTRY_BYTES)
+        self.sources: Shelf[str, frozenset[str]] = Shelf(10 * _MEGABYTE, _weight_of_ids)
         self.plans: Shelf[str, LogicalPlanRow] = Shelf(15 * _MEGABYTE, _weight_of_row)
         self.columns: Shelf[str, tuple[str, str]] = Shelf(10 * _MEGABYTE, _weight_of_ids)
         self.derivations: Shelf[tuple[str, str], tuple[Edge, ...]] = Shelf(

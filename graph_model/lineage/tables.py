@@ -188,12 +188,13 @@ class Tables:
         """Logical plans that ever read one of these, each with what it called them."""
         names = self._past.names_of(datasets)
         called = {name for dataset in datasets for name in (dataset, *names[dataset])}
-        page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        page = self._graph.neighbours(called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT)
         self._bounds.note_hub(page.cut)
         readers: dict[str, set[str]] = {}
-        for edge in page.edges:
-            if identity.kind_of(edge.in_id) == labels.LOGICAL_PLAN:
-                readers.setdefault(edge.in_id, set()).add(edge.out_id)
+        for dataset, fed in page.found.items():
+            for plan in fed:
+                if identity.kind_of(plan) == labels.LOGICAL_PLAN:
+                    readers.setdefault(plan, set()).add(dataset)
         return readers
 
     def _targets(self, plans: Collection[str]) -> set[str]:

@@ -109,14 +109,17 @@ class Walk:
             if edge.label == labels.FEEDS and edge.in_id in sources:
                 sources[edge.in_id].add(edge.out_id)
         found = {plan: frozenset(read) for plan, read in sources.items()}
+        self._structure.complete.keep(dict.fromkeys(found, True))
         self._structure.sources.keep({p: read for p, read in found.items() if p not in page.cut})
         return kept | found
 
     def _marked(self, plans: Collection[str]) -> set[str]:
         """Those that are complete."""
-        kept = self._structure.sources.find(plans).keys()
-        page = self._above(set(plans) - kept, (labels.HAS,))
-        return kept | {edge.in_id for edge in page.edges}
+        kept = self._structure.complete.find(plans).keys()
+        new = set(plans) - kept
+        found = set(self._graph.neighbours(new, Direction.UPSTREAM, labels.HAS, 1).found)
+        self._structure.complete.keep(dict.fromkeys(found, True))
+        return kept | found
 
     def _above(self, plans: Collection[str], wanted: tuple[str, ...]) -> EdgePage:
         if not plans:

@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from graph_model.texts import storable
 
 _NEEDS_QUOTES: Final = re.compile(r"[.`]|\A\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaColumn:
+class SchemaColumn(NamedTuple):
     """A column of a schema: ``name`` as spelled, ``path`` its identity within the dataset."""
 
     name: str
@@ -51,6 +49,8 @@ def column_path(segments: Sequence[str]) -> str:
 
 def _segment_text(segment: str) -> str:
     """A path is part of an identity, and is looked up as it was stored."""
+    if segment.isidentifier():
+        return segment
     segment = storable(segment)
     if _NEEDS_QUOTES.search(segment) is None:
         return segment
@@ -87,9 +87,13 @@ def schema_columns(
     Two spellings of one folded name keep their exact names and are reported. The second column
     of one and the same name is ``id~2``, or the next number that no column of this schema has.
     """
+    folded_names = [fold(name) for name, _ in names_and_types]
+    if len(set(folded_names)) == len(folded_names):  # nearly always
+        paired = zip(names_and_types, folded_names, strict=True)
+        return tuple(SchemaColumn(n, _segment_text(path), kind) for (n, kind), path in paired), ()
     spellings: defaultdict[str, set[str]] = defaultdict(set)
-    for name, _ in names_and_types:
-        spellings[fold(name)].add(name)
+    for (name, _), folded in zip(names_and_types, folded_names, strict=True):
+        spellings[folded].add(name)
     bases = {
         name: name if len(names) > 1 else folded
         for folded, names in spellings.items()

@@ -7,8 +7,6 @@ Everything here is linear in the text: a document of 12 MB passes through on eve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -185,7 +183,8 @@ _BEARER: Final = re.compile(r"\b(Bearer )[\w.~+/=\-]{16,4096}")
 
 
 # What every rule below needs some of: nearly every text of a plan has none, and is done with.
-_SUSPICIOUS: Final = re.compile(r"[=:@']|->|--|\((?:spark|fs|hadoop)\.|Bearer ")
+# Every choice begins with a letter of its own: the engine then skips what begins none of them.
+_SUSPICIOUS: Final = re.compile(r"=|:|@|'|->|--|\((?:spark|fs|hadoop)\.|Bearer ")
 
 
 def mask_text(text: str, rules: Rules = DEFAULT_RULES) -> str:
@@ -201,7 +200,7 @@ def mask_text(text: str, rules: Rules = DEFAULT_RULES) -> str:
     if "@" in text and ":" in text:
         text = _ORACLE_LOGIN.sub(rf"\g<1>{rules.mask}@", text)
         text = _opaque_login(rules.login_schemes).sub(rf"\g<1>{rules.mask}@", text)
-    if ":" in text and _HEADER.search(text):
+    if ":" in text and _may_hold_header(text) and _HEADER.search(text):
         text = _HEADER.sub(rf"\g<1>{rules.mask}", text)
     if "Bearer " in text:
         text = _BEARER.sub(rf"\g<1>{rules.mask}", text)
@@ -219,7 +218,16 @@ def _may_hold_settings(text: str) -> bool:
     """Cheap: nearly every text of a plan is none (in ``(a = b)`` a space stands before ``=``)."""
     if "=" in text and text.count("=") > text.count(" ="):
         return True
-    return any(mark in text for mark in _MARKS)
+    for mark in _MARKS:  # noqa: SIM110 - a generator would cost more than all of them
+        if mark in text:
+            return True
+    return False
+
+
+def _may_hold_header(text: str) -> bool:
+    """Whether one of the words that begin a header stands in the text; beyond ASCII ``K`` is k."""
+    folded = text.lower()
+    return "x-" in folded or "authorization" in folded or not text.isascii()
 
 
 def _may_name_secret(text: str, rules: Rules) -> bool:
@@ -376,66 +384,122 @@ def mask_secrets(value: JsonValue, rules: Rules = DEFAULT_RULES) -> JsonValue:
     URLs and secret parameters inside any text. Objects under such a key are walked, not masked:
     a column named ``password`` is no secret, and a reference stays a reference.
     """
-    changes: dict[int, dict[Any, str]] = {}
     if isinstance(value, str):
         masked = mask_text(value, rules)
         return value if masked == value else masked
-    for container, place, masked in _secrets(value, rules):
-        changes.setdefault(id(container), {})[place] = masked
+    changes = _Walk(rules).changes(value)
     return _copied(value, changes) if changes else value
 
 
-def _secrets(root: JsonValue, rules: Rules) -> Iterator[tuple[object, Any, str]]:
-    """(container, key or index, masked text) of everything that has to change."""
-    seen = _Seen({}, set())
-    stack: list[tuple[Any, str]] = [(root, "")]
-    while stack:
-        container, above = stack.pop()
-        if isinstance(container, dict):
-            named = _named_secret(container, rules)
-            for key, item in container.items():
-                if key != named and isinstance(item, str) and _is_plain(item, key, seen):
-                    continue
-                holder = "password" if key == named else key
-                if isinstance(item, dict | list):
-                    stack.append((item, holder))
-                    continue
-                if (masked := _masked_scalar(item, holder, seen, rules)) is not None:
-                    yield container, key, masked
-        elif isinstance(container, list):
-            options = len(container) == 2 or any(_is_option(item) for item in container)
-            for index, item in enumerate(container):
-                if not options and isinstance(item, str) and _is_plain(item, above, seen):
-                    continue
-                if isinstance(item, dict | list):
-                    stack.append((item, above))
-                    continue
-                holder = "password" if _follows_name(container, index, rules) else above
-                if (masked := _masked_scalar(item, holder, seen, rules)) is not None:
-                    yield container, index, masked
+_NESTED: Final = (dict, list)
+_MOST_REMEMBERED: Final = 100_000  # texts of one document
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a document repeats many times: few keys (is it one of a secret?), and few texts, of
-    which these have no secret under a harmless key.
+class _Walk:
+    """Looks at everything in a document once, and passes quickly over what cannot be a secret.
+
+    A document repeats few keys, which are judged once, and many texts, of which those that have
+    no secret under a harmless key are remembered.
     """
 
-    secret_keys: dict[str, bool]
-    harmless: set[str]
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._changes: dict[int, dict[Any, str]] = {}
+        self._objects: list[dict[str, Any]] = []  # to look into
+        self._lists: list[tuple[list[Any], str]] = []  # the same, each with the key above it
+        self._secret_keys: dict[str, bool] = {}
+        self._harmless_keys: set[str] = set()
+        self._harmless: set[str] = set()
+
+    def changes(self, root: JsonValue) -> dict[int, dict[Any, str]]:
+        """By the identity of a container: key or index => the text to put there."""
+        self._lists.append(([root], ""))
+        while self._objects or self._lists:
+            while self._objects:
+                self._look_into_object(self._objects.pop())
+            if self._lists:
+                self._look_into_list(*self._lists.pop())
+        return self._changes
+
+    def _look_into_object(self, container: dict[str, Any]) -> None:
+        paired = "value" in container or "_2" in container
+        named = _named_secret(container, self._rules) if paired else None
+        keys, texts = self._harmless_keys, self._harmless
+        for key, item in container.items():
+            if isinstance(item, str):
+                if key in keys and key != named and (item in texts or self._is_plain(item)):
+                    continue
+            elif isinstance(item, dict):
+                self._objects.append(item)
+                continue
+            holder = "password" if key == named else key
+            if isinstance(item, list):
+                self._lists.append((item, holder))
+            else:
+                self._look_at(container, key, holder)
+
+    def _look_into_list(self, container: list[Any], above: str) -> None:
+        options = len(container) == 2 or "-" in [
+            item[:1] for item in container if isinstance(item, str)
+        ]
+        keys, texts = () if options else self._harmless_keys, self._harmless
+        for index, item in enumerate(container):
+            if isinstance(item, dict):
+                self._look_into_object(item)
+            elif isinstance(item, list):
+                self._lists.append((item, above))
+            elif not (
+                above in keys and isinstance(item, str) and (item in texts or self._is_plain(item))
+            ):
+                follows = options and _follows_name(container, index, self._rules)
+                self._look_at(container, index, "password" if follows else above)
+
+    def _is_plain(self, text: str) -> bool:
+        """Nearly all of a document: a text that no rule can apply to under a harmless key."""
+        plain = _SUSPICIOUS.search(text) is None
+        if plain and len(self._harmless) < _MOST_REMEMBERED:
+            self._harmless.add(text)
+        return plain
+
+    def _look_at(self, container: Any, place: Any, key: str) -> None:
+        """Notes the text to put in place of a scalar, unless it may stay."""
+        item = container[place]
+        if isinstance(item, str):
+            masked = self._masked_text(item, key)
+        elif isinstance(item, bool) or not isinstance(item, _NUMBERS) or not _hides_numbers(key):
+            return
+        else:
+            masked = self._rules.mask
+        if masked != item:
+            self._changes.setdefault(id(container), {})[place] = masked
+
+    def _masked_text(self, text: str, key: str) -> str:
+        if self._is_secret(key):
+            return text if _is_masked(text) else self._rules.mask
+        if key in _URI_KEYS:
+            return mask_uri(text, self._rules)
+        if text in self._harmless:
+            return text
+        masked = mask_text(text, self._rules)
+        if masked == text and len(self._harmless) < _MOST_REMEMBERED:
+            self._harmless.add(text)
+        return masked
+
+    def _is_secret(self, key: str) -> bool:
+        secret = self._secret_keys.get(key)
+        if secret is None:
+            secret = self._secret_keys[key] = is_secret_key(key[:_NAME_LENGTH], self._rules)
+            if not secret and key not in _URI_KEYS:
+                self._harmless_keys.add(key)
+        return secret
 
 
-def _is_plain(text: str, key: str, seen: _Seen) -> bool:
-    """Nearly all of a document: a text under a harmless key that no rule can apply to."""
-    if seen.secret_keys.get(key) is not False:
-        return False
-    if _SUSPICIOUS.search(text) is None:
-        return True
-    return text in seen.harmless and key not in _URI_KEYS
+_NUMBERS: Final = (int, float)
 
 
-def _is_option(item: object) -> bool:
-    return isinstance(item, str) and item.startswith("-")
+@lru_cache(maxsize=8192)
+def _hides_numbers(key: str) -> bool:
+    return _squash(key[:_NAME_LENGTH]).endswith(_NUMBER_SECRETS)
 
 
 _PAIRS: Final = (("key", "value"), ("name", "value"), ("option", "value"), ("_1", "_2"))
@@ -443,8 +507,6 @@ _PAIRS: Final = (("key", "value"), ("name", "value"), ("option", "value"), ("_1"
 
 def _named_secret(container: dict[str, Any], rules: Rules) -> str | None:
     """``{"key": "fs.s3a.secret.key", "value": "…"}`` => "value"; None: no secret is named."""
-    if "value" not in container and "_2" not in container:
-        return None
     for naming, holding in _PAIRS:
         name = container.get(naming) if holding in container else None
         if isinstance(name, str):
@@ -467,24 +529,6 @@ def _follows_name(items: list[Any], index: int, rules: Rules) -> bool:
 _NAME_LENGTH: Final = 256
 
 
-def _masked_scalar(item: object, key: str, seen: _Seen, rules: Rules) -> str | None:
-    """The text to put in place of a scalar, or None when it may stay."""
-    if isinstance(item, str):
-        secret = seen.secret_keys.get(key)
-        if secret is None:
-            secret = seen.secret_keys[key] = is_secret_key(key[:256], rules)
-        if secret:
-            return None if _is_masked(item) else rules.mask
-        if key in _URI_KEYS:
-            masked = mask_uri(item, rules)
-        elif (masked := mask_text(item, rules)) == item:
-            seen.harmless.add(item)
-        return None if masked == item else masked
-    if isinstance(item, bool) or not isinstance(item, int | float):
-        return None
-    return rules.mask if _squash(key[:256]).endswith(_NUMBER_SECRETS) else None
-
-
 def _copied(root: Any, changes: dict[int, dict[Any, str]]) -> Any:
     """A copy of the containers, changes applied; iterative, since documents nest deeply."""
     holder: list[Any] = [root]
@@ -496,7 +540,7 @@ def _copied(root: Any, changes: dict[int, dict[Any, str]]) -> Any:
         copy: Any = dict(original) if isinstance(original, dict) else list(original)
         parent[place] = copy
         items = copy.items() if isinstance(copy, dict) else enumerate(copy)
-        inner = [key for key, item in items if isinstance(item, dict | list)]
+        inner = [key for key, item in items if isinstance(item, _NESTED)]
         for key, text in masked.items():
             copy[key] = text
         stack.extend((copy, key) for key in inner)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
@@ -22,6 +22,8 @@ Column = tuple[str, str]  # (dataset id, path)
 #: How Spark's agent calls what an array holds: no step of a path.
 _ELEMENT: Final = "_element"
 _MAX_TYPE_CHARACTERS: Final = 10_000
+_LONGEST_NAME_KEPT: Final = 1_000
+_NAMES_KEPT: Final = 4_096
 
 
 @dataclass(frozen=True)
@@ -167,8 +169,7 @@ class Names:
 
     def names(self, namespace: str, name: str) -> tuple[DatasetName, ...]:
         """One, or several for a JDBC query over several tables; partitions still on them."""
-        uri = naming.openlineage_uri(namespace, name, self.rules)
-        return naming.normalise(uri, self.scope, self.rules)
+        return tuple(one for one, _ in _named(namespace, name, self.scope, self.rules))
 
     def learn(self, dataset: Dataset) -> None:
         """Keep the schema that an event gives a dataset."""
@@ -183,8 +184,8 @@ class Names:
     def uses(self, namespace: str, name: str) -> tuple[DatasetUse, ...]:
         uses = self._asked.get((namespace, name))
         if uses is None:
-            found = (DatasetUse(_whole(one)) for one in self.names(namespace, name))
-            uses = tuple(self.known.setdefault(use.id, use) for use in found)
+            found = _named(namespace, name, self.scope, self.rules)
+            uses = tuple(self.known.setdefault(use.id, use) for _, use in found)
             self._asked[(namespace, name)] = uses
         return uses
 
@@ -194,6 +195,24 @@ class Names:
     def symlink(self, link: Symlink) -> DatasetName:
         uri = naming.openlineage_symlink(link.namespace, link.name, link.type, self.rules)
         return _whole(naming.normalise(uri, self.scope, self.rules)[0])
+
+
+_Named = tuple[tuple[DatasetName, DatasetUse], ...]
+
+
+def _named(namespace: str, name: str, scope: str, rules: Rules) -> _Named:
+    """What a pair names, each with the dataset as a whole; the same again from run to run."""
+    short = len(namespace) + len(name) <= _LONGEST_NAME_KEPT
+    return (_named_before if short else _name)(namespace, name, scope, rules)
+
+
+def _name(namespace: str, name: str, scope: str, rules: Rules) -> _Named:
+    uri = naming.openlineage_uri(namespace, name, rules)
+    found = naming.normalise(uri, scope, rules)
+    return tuple((one, DatasetUse(_whole(one))) for one in found)
+
+
+_named_before = lru_cache(maxsize=_NAMES_KEPT)(_name)
 
 
 def _whole(name: DatasetName) -> DatasetName:

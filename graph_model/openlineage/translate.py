@@ -12,7 +12,7 @@ projector withdraws the former).
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
@@ -53,11 +53,18 @@ from graph_model.openlineage.jobs import (
 )
 from graph_model.openlineage.listing import event_rows
 from graph_model.openlineage.plans import PLANS, Plan, add_schema
+from graph_model.shelf import Shelf
 from graph_model.translate.executions import day_id, utc_date
 from graph_model.translate.plans import add_dataset, add_job
 from graph_model.translate.spelling import spell
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
+_LONGEST_BODY_KEPT: Final = 64 << 10
+_MOST_BODY_BYTES: Final = 4 << 20
+_BODY_OVERHEAD: Final = 400
+_BODIES: Final[Shelf[str, FacetBodyRow]] = Shelf(
+    _MOST_BODY_BYTES, lambda row: len(row.body) + _BODY_OVERHEAD
+)
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
 
 
@@ -71,8 +78,13 @@ class Translation:
     own: Facts
 
     @property
+    def parts(self) -> tuple[Facts, ...]:
+        """All of it; what a plan says is the same value for every run of it."""
+        return (*(plan.facts for plan in self.plans), self.own)
+
+    @property
     def facts(self) -> Facts:
-        return merge([*(plan.facts for plan in self.plans), self.own])
+        return merge(self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +97,10 @@ class _Subject:
     at: int
     producer: str
     job: str = ""
+    id: str = field(init=False)
 
-    @property
-    def id(self) -> str:
-        return identity.subject_id(self.scope, self.key)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", identity.subject_id(self.scope, self.key))
 
 
 def translate_run(
@@ -459,8 +471,8 @@ def _add_dataset_facets(
         if name not in dataset.usage or dataset.usage[name].digest != facet.digest
     }
     for use in names.uses(*dataset.key):
-        add_dataset(collector, use.dataset)
-        if use.id not in held:
+        if use.id not in held:  # else its plan has it
+            add_dataset(collector, use.dataset)
             collector.add(SupportRow(subject.id, use.id))
         _add_rows(collector, subject, use.id, "dataset", own)
         if role:
@@ -501,7 +513,18 @@ def _add_row(
     )
     collector.add(row)
     if not facet.deleted:
-        collector.add(FacetBodyRow(facet.digest, spell(facet.body)))
+        collector.add(_body_row(facet))
+
+
+def _body_row(facet: Facet) -> FacetBodyRow:
+    """A facet's content, which its digest covers: spelled once for all runs that repeat it."""
+    known = _BODIES.find((facet.digest,)).get(facet.digest)
+    if known is not None:
+        return known
+    row = FacetBodyRow(facet.digest, spell(facet.body))
+    if len(row.body) <= _LONGEST_BODY_KEPT:
+        _BODIES.keep({row.id: row})
+    return row
 
 
 # --- declarations --------------------------------------------------------------------------------

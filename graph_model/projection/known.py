@@ -14,6 +14,8 @@ from graph_model.facts import Facts, Row
 
 _MOST_ELEMENTS: Final = 200_000
 _MOST_ROWS: Final = 100_000
+_MOST_WHOLES: Final = 2_000
+_NOTHING: Final = Facts()
 
 
 class Known:
@@ -22,14 +24,23 @@ class Known:
     def __init__(self) -> None:
         self._elements: set[str] = set()
         self._rows: set[Row] = set()
+        # Facts that were found known to the last, by their identity, which they keep alive: a
+        # translation that remembers a structure gives the very same value for each run of it.
+        self._wholes: dict[int, Facts] = {}
+        self._kinds_of_wholes: set[type[Row]] = set()
 
     def new(self, facts: Facts) -> Facts:
         """The part of these facts that must be written."""
-        return Facts(
+        if id(facts) in self._wholes:
+            return _NOTHING
+        new = Facts(
             tuple(vertex for vertex in facts.vertices if vertex.id not in self._elements),
             tuple(edge for edge in facts.edges if edge.id not in self._elements),
             tuple(row for row in facts.rows if row not in self._rows),
         )
+        if new == _NOTHING:
+            self._remember(facts)
+        return new
 
     def learn(self, facts: Facts) -> None:
         """All of these facts are written, to the last."""
@@ -46,8 +57,21 @@ class Known:
             return
         self._elements.difference_update(edge.id for edge in gone.edges)
         self._rows.difference_update(gone.rows)
+        if gone.edges or not self._kinds_of_wholes.isdisjoint(map(type, gone.rows)):
+            self._forget_wholes()
 
     def forget(self) -> None:
         """Nothing is certain any more."""
         self._elements.clear()
         self._rows.clear()
+        self._forget_wholes()
+
+    def _remember(self, whole: Facts) -> None:
+        if len(self._wholes) >= _MOST_WHOLES:
+            self._forget_wholes()
+        self._wholes[id(whole)] = whole
+        self._kinds_of_wholes.update(map(type, whole.rows))
+
+    def _forget_wholes(self) -> None:
+        self._wholes.clear()
+        self._kinds_of_wholes.clear()

@@ -13,22 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Final
 
 from graph_model.commands import NO_ORDERS, Orders
 from graph_model.errors import Unavailable
-from graph_model.facts import ExecutionRow, Facts, merge
+from graph_model.facts import ExecutionRow, Facts, RunRow, merge
 from graph_model.naming import Rules
 from graph_model.openlineage import (
     RECENT,
     Event,
     RunEvent,
-    translate_declaration,
-    translate_run,
+    Translation,
+    read_declaration,
+    read_run,
 )
 from graph_model.openlineage.documents import run_home
 from graph_model.projection.attempts import earlier_sets
 from graph_model.projection.outcome import PROJECTED, Outcome
+from graph_model.shelf import Shelf
 from graph_model.store import DocumentState, StoredDocument
+
+_MOST_ELEMENTS: Final = 20_000
+_Set = frozenset[tuple[str, str]]
 
 
 def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules: Rules) -> Outcome:
@@ -51,8 +57,41 @@ def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules:
     return outcome
 
 
+class Said:
+    """What runs said that go on, by the set of their documents: under one set of rules.
+
+    The next event of such a run makes it anew and takes back what it said before, which then need
+    not be worked out a second time. What has ended rarely speaks again, and is not remembered.
+    Nothing depends on it: what is missing here is translated.
+    """
+
+    def __init__(self, most_elements: int = _MOST_ELEMENTS) -> None:
+        self._kept: Shelf[_Set, tuple[Facts, ...]] = Shelf(most_elements, _count_elements)
+
+    def keep(self, documents: Iterable[StoredDocument], outcome: Outcome) -> None:
+        """Remember what these came to, where no command covers any of them and none failed."""
+        if outcome.covered or any(state != PROJECTED for state in outcome.states.values()):
+            return
+        rows = [row for part in outcome.parts for row in part.rows if isinstance(row, RunRow)]
+        if rows and all(row.ended_at is None for row in rows):
+            self._kept.keep({_set_of(documents): tuple(outcome.parts)})
+
+    def find(self, documents: Iterable[StoredDocument]) -> tuple[Facts, ...] | None:
+        """What these documents say where no command covers any; None where that is not known."""
+        asked = _set_of(documents)
+        return self._kept.find((asked,)).get(asked)
+
+
+def _set_of(documents: Iterable[StoredDocument]) -> _Set:
+    return frozenset((one.scope, one.content_hash) for one in documents)
+
+
+def _count_elements(parts: Iterable[Facts]) -> int:
+    return sum(len(part.vertices) + len(part.edges) + len(part.rows) for part in parts)
+
+
 def former_facts(
-    documents: Sequence[StoredDocument], orders: Orders, rules: Rules, *, covered: bool
+    documents: Sequence[StoredDocument], orders: Orders, rules: Rules, said: Said, *, covered: bool
 ) -> Facts | None:
     """What may stand of these documents, apart from what all of them say; None for nothing.
 
@@ -63,11 +102,13 @@ def former_facts(
     earlier = earlier_sets(readable, covered=covered)
     if not earlier:
         return None
-    return merge(
-        translate_events(some, known, rules).facts
-        for some in earlier
-        for known in ((NO_ORDERS, orders) if _touches(orders, some) else (NO_ORDERS,))
-    )
+    found: list[Facts] = []
+    for some in earlier:
+        parts = said.find(some)
+        found += translate_events(some, NO_ORDERS, rules).parts if parts is None else parts
+        if _touches(orders, some):
+            found += translate_events(some, orders, rules).parts
+    return merge(found)
 
 
 def _touches(orders: Orders, documents: Iterable[StoredDocument]) -> bool:
@@ -99,32 +140,30 @@ def _translate_scope(
         if isinstance(event, RunEvent):
             runs.setdefault(run_home(event), []).append((document, event))
         else:
-            translate = partial(translate_declaration, event, rules, scope)
+            translate = partial(read_declaration, event, rules, scope)
             _add([document], translate, orders, outcome)
     for _, told in sorted(runs.items()):
         events = [event for _, event in told]
-        _add(
-            [one for one, _ in told], partial(translate_run, events, rules, scope), orders, outcome
-        )
+        _add([one for one, _ in told], partial(read_run, events, rules, scope), orders, outcome)
 
 
 def _add(
     documents: Sequence[StoredDocument],
-    translate: Callable[[], Facts],
+    translate: Callable[[], Translation],
     orders: Orders,
     outcome: Outcome,
 ) -> None:
     """The facts of documents that stand or fall together."""
     try:
-        facts = translate()
+        translation = translate()
     except Unavailable:
         raise
     except Exception as error:
         outcome.set_aside(documents, error)
         return
-    writes = [row for row in facts.rows if isinstance(row, ExecutionRow)]
+    writes = [row for row in translation.own.rows if isinstance(row, ExecutionRow)]
     if writes and all(map(orders.prunes, writes)):
         outcome.hide(documents, dropped=all(map(orders.drops, writes)))
         return
     outcome.states |= dict.fromkeys((document.position for document in documents), PROJECTED)
-    outcome.parts.append(facts)
+    outcome.parts += translation.parts

@@ -97,8 +97,8 @@ def _of_events(revised: Projection, plan_facts: Facts, kept: Collection[int]) ->
     """What the events alone say, and nothing of the plans and of the witnesses leaves yet."""
     return replace(
         revised,
-        facts=difference(revised.facts, plan_facts),
-        former=difference(revised.former or Facts(), plan_facts),
+        parts=(difference(revised.facts, (plan_facts,)),),
+        former=difference(revised.former or Facts(), (plan_facts,)),
         states=tuple(state for state in revised.states if state[0] not in kept),
         dropped=tuple(position for position in revised.dropped if position not in kept),
     )

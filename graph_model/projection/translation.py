@@ -44,14 +44,23 @@ _FORGOTTEN_REASON: Final = "it was forgotten: it speaks again with a run that wa
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What one plan id asks of the stores, and the states its documents get when it is done."""
+    """What one plan id asks of the stores, and the states its documents get when it is done.
 
-    facts: Facts
+    ``parts`` together are its facts; what many subjects say alike (a known logical plan) is the
+    same value in each of them.
+    """
+
+    parts: tuple[Facts, ...]
     former: Facts | None  # what stood before, when some of it may have to go
     states: States
     dropped: tuple[int, ...] = ()  # positions that are to leave the journal
     earlier: tuple[int, ...] = ()  # positions of what ``former`` comes from
     unsettled: bool = False  # a command covers a new event: does its plan still say something?
+
+    @property
+    def facts(self) -> Facts:
+        """All of them as one; raises FactConflict where two contradict each other."""
+        return merge(self.parts)
 
     def silenced(self) -> Iterator[int]:
         """The positions of plans that were forgotten and have nothing else to speak for."""
@@ -97,9 +106,10 @@ class Translation:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._heads: OrderedDict[str, PlanHead] = OrderedDict()
+        self._said = openlineage.Said()
 
     def forget(self) -> None:
-        """Drop what is remembered of plans."""
+        """Drop what is remembered of plans; what events said is theirs for ever."""
         self._heads.clear()
 
     def knows(self, plan: StoredDocument) -> bool:
@@ -171,7 +181,10 @@ class Translation:
     def _project_events(self, documents: Sequence[StoredDocument], orders: Orders) -> Projection:
         """OpenLineage's documents of one key: all of them, for a run is a function of the set."""
         outcome = openlineage.translate_events(documents, orders, self._rules)
-        former = openlineage.former_facts(documents, orders, self._rules, covered=outcome.covered)
+        former = openlineage.former_facts(
+            documents, orders, self._rules, self._said, covered=outcome.covered
+        )
+        self._said.keep(documents, outcome)
         return _projection(outcome, former, documents)
 
     def _project_subject(
@@ -287,15 +300,14 @@ def _project_command(document: StoredDocument) -> Projection:
     except (HeadwaterError, ValueError) as error:
         return _set_aside([document], {document.position}, error)
     facts = translate_command(command, document.content_hash)
-    return Projection(facts, None, ((document.position, *PROJECTED),))
+    return Projection((facts,), None, ((document.position, *PROJECTED),))
 
 
 def merge_projections(projections: Iterable[Projection]) -> Projection:
     """Several as one; none of them takes anything back."""
     together = tuple(projections)
-    return Projection(
-        merge(one.facts for one in together), None, sum((one.states for one in together), ())
-    )
+    parts = tuple(part for one in together for part in one.parts)
+    return Projection(parts, None, sum((one.states for one in together), ()))
 
 
 def _projection(
@@ -304,7 +316,7 @@ def _projection(
     found = tuple(documents)
     earlier = tuple(d.position for d in found if not d.is_fresh) if former else ()
     dropped = tuple(sorted(outcome.dropped))
-    return Projection(outcome.facts, former, outcome.changes(found), dropped, earlier)
+    return Projection(tuple(outcome.parts), former, outcome.changes(found), dropped, earlier)
 
 
 def _set_aside(

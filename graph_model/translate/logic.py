@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from graph_model import columns as column_lineage
 from graph_model import identity, labels, naming
@@ -42,7 +41,7 @@ from graph_model.translate.queries import (
     query_gap,
     read_query,
 )
-from graph_model.translate.spelling import spell
+from graph_model.translate.spelling import spell, spell_text, spell_texts
 
 #: Commands that change a table without being a write of data (DESIGN "What is true at a time").
 LIFECYCLE_COMMANDS: Final = frozenset(
@@ -128,15 +127,19 @@ class DatasetSchema:
         """The schema as JSON, ``""`` where there is none."""
         if self.columns is None:
             return ""
-        return spell([{"name": c.name, "type": c.type, "path": c.path} for c in self.columns])
+        return f"[{','.join(map(_spelled, self.columns))}]"
 
     @cached_property
     def schema_id(self) -> str:
         return identity.vertex_id(labels.SCHEMA, self.dataset_id, self.content)
 
 
-@dataclass(frozen=True, slots=True)
-class LogicalOperation:
+def _spelled(column: SchemaColumn) -> str:
+    name, path, kind = map(spell_text, (column.name, column.path, column.type))
+    return f'{{"name":{name},"path":{path},"type":{kind}}}'
+
+
+class LogicalOperation(NamedTuple):
     """An operation by its position; ``inputs`` are positions, ``datasets`` what it reads."""
 
     position: int
@@ -149,8 +152,7 @@ class LogicalOperation:
     datasets: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ColumnFlow:
+class ColumnFlow(NamedTuple):
     """A column edge between two columns, each (dataset id, path)."""
 
     source: tuple[str, str]
@@ -160,8 +162,7 @@ class ColumnFlow:
     expression: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ColumnInfluence:
+class ColumnInfluence(NamedTuple):
     source: tuple[str, str]
     how: str
     expression: str
@@ -192,16 +193,11 @@ class Logic:
             (self.write.dataset_id, self.write.content),
             self.mode,
             self.partition_keys,
-            list(map(_OPERATION_FIELDS, self.operations)),
-            list(map(_FLOW_FIELDS, self.flows)),
-            list(map(_INFLUENCE_FIELDS, self.influences)),
+            self.operations,
+            self.flows,
+            self.influences,
             self.gaps,
         )
-
-
-_OPERATION_FIELDS: Final = attrgetter(*LogicalOperation.__slots__)
-_FLOW_FIELDS: Final = attrgetter(*ColumnFlow.__slots__)
-_INFLUENCE_FIELDS: Final = attrgetter(*ColumnInfluence.__slots__)
 
 
 def read_logic(document: PlanDocument, rules: Rules = naming.DEFAULT_RULES) -> Logic:
@@ -414,7 +410,9 @@ class _LogicReader:
         output = self.outputs[operation.id] or ()
         known = self._output_texts.get(id(output))  # operations that hand on share one tuple
         if known is None:
-            known = self._output_texts[id(output)] = ",".join(map(self._column_text, output))
+            spelled = self._column_texts
+            texts = [spelled.get(name) or self._column_text(name) for name in output]
+            known = self._output_texts[id(output)] = ",".join(texts)
         if self._has_room(len(known) + 1 if output else 0):
             return f"[{known}]"
         reason = f"outputs of operations of more than {MOST_CHARACTERS:,} characters"
@@ -423,10 +421,9 @@ class _LogicReader:
 
     def _column_text(self, attribute: str) -> str:
         """``["id","int"]``: spelled once, for every operation that hands it on has it."""
-        known = self._column_texts.get(attribute)
-        if known is None:
-            known = self._column_texts[attribute] = spell(self._name_and_type(attribute))
-        return known
+        name, kind = map(spell_text, self._name_and_type(attribute))
+        text = self._column_texts[attribute] = f"[{name},{kind}]"
+        return text
 
     def _datasets(self, operation: Operation) -> tuple[DatasetName, ...]:
         return self.named.get(operation.id, ())
@@ -445,7 +442,7 @@ class _LogicReader:
         for name, text in operation_properties(self.plan, operation, self.renderer):
             if name.lower() not in VOLATILE_PARAMETERS:
                 shown[name] = self._stable_texts.get(text) or self._stable(text)
-        return spell(shown)
+        return spell_texts(shown)
 
     def _stable(self, text: str) -> str:
         """The first characters of a parameter's text; looks no further than it must."""
@@ -567,7 +564,7 @@ def _masked(plan: ExecutionPlan) -> ExecutionPlan:
     """The plan with date-like literals masked: run dates must not make a new logical plan."""
     masked = {key: _masked_value(plan, constant) for key, constant in plan.constants.items()}
     changed = {
-        key: replace(constant, value=masked[key])
+        key: constant._replace(value=masked[key])
         for key, constant in plan.constants.items()
         if masked[key] is not constant.value
     }

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def spell_text(text: str | None) -> str:
+    """A text, or none, as :func:`spell` spells it; columns are spelled by the thousand."""
+    return "null" if text is None else encode_basestring(text)
+
+
+def spell_texts(texts: Mapping[str, str]) -> str:
+    """An object of texts as :func:`spell` spells it."""
+    spelled = encode_basestring
+    pairs = (f"{spelled(name)}:{spelled(text)}" for name, text in sorted(texts.items()))
+    return f"{{{','.join(pairs)}}}"
 
 
 def spell(value: Any) -> str:

@@ -23,6 +23,7 @@ from graph_model.facts import (
     ColumnRow,
     DatasetRow,
     ExecutionRow,
+    FacetRow,
     LogicalPlanRow,
     NameRow,
     PartitionRow,
@@ -141,6 +142,18 @@ def test_a_known_key_with_other_content_is_a_conflict_and_changes_nothing(
     with pytest.raises(FactConflict, match="ex-1"):
         catalogue.record([an_execution("ex-2"), an_execution("ex-1", at=2)])
     assert catalogue.digest() == before
+
+
+def test_a_conflict_behind_a_new_row_changes_nothing_either(catalogue: SqlCatalogue) -> None:
+    told = FacetRow("ds-1", "dataset", "schema", 1, "sub-1", "d", deleted=False, job="job-1")
+    catalogue.record([told])
+    before = catalogue.digest()
+    with pytest.raises(FactConflict, match="ds-1"):
+        catalogue.record([an_execution("ex-1"), replace(told, deleted=True)])
+    assert catalogue.digest() == before
+    later = replace(told, at=2)
+    catalogue.record([an_execution("ex-1"), told, later])
+    assert list(catalogue.scan()) == [an_execution("ex-1"), told, later]
 
 
 def test_two_rows_of_one_call_with_one_key_must_agree(catalogue: SqlCatalogue) -> None:
@@ -497,26 +510,35 @@ def test_datasets_are_listed_by_name_then_uri_with_their_newest_write(
         ]
     )
     listed = in_pages(lambda cursor: catalogue.list_datasets(limit=1, cursor=cursor))
-    assert [item.dataset for item in listed] == [rows[2], rows[1], rows[0]]
-    assert [(item.last_write_at, item.last_write_job) for item in listed] == [
-        (None, None),
-        (None, None),
-        (20, "job-3"),
-    ]
+    assert listed == [rows[2], rows[1], rows[0]]
+    ids = [row.id for row in rows]
+    assert catalogue.last_writes(ids, None) == {"ds-1": 20}
+    assert catalogue.last_writers(ids, None)["ds-1"].job == "job-3"
     (earlier,) = catalogue.list_datasets(query="B/ORD", at=19).items
-    assert (earlier.last_write_at, earlier.last_write_job) == (10, "job-1")
+    assert catalogue.last_writes([earlier.id], 19) == {"ds-1": 10}
+    assert catalogue.last_writers([earlier.id], 19)["ds-1"].job == "job-1"
     assert catalogue.list_datasets(query="a/", limit=1).total == 2
 
 
 def test_all_datasets_are_walked_in_the_order_of_their_list(catalogue: SqlCatalogue) -> None:
     rows = [a_dataset(f"ds-{n}", f"s3://b/{n % 2}", name=f"t{n % 3}") for n in range(7)]
     catalogue.record(rows)
-    listed = [item.dataset for item in catalogue.list_datasets().items]
+    listed = list(catalogue.list_datasets().items)
     walked: list[DatasetRow] = []
     while page := catalogue.walk_datasets(after=walked[-1] if walked else None, limit=2):
         walked += page
     assert walked == listed
     assert catalogue.walk_datasets(query="B/1") == tuple(r for r in listed if r.uri == "s3://b/1")
+
+
+def test_the_fields_of_a_column_are_those_nested_in_it(catalogue: SqlCatalogue) -> None:
+    paths = ["a", "a.b", "a.b.c", "a.`x.y`", "a_b", "a-b.c", "ab.c", "b.a.b"]
+    rows = [ColumnRow(f"col-{place}", "ds-1", path) for place, path in enumerate(paths)]
+    catalogue.record([*rows, ColumnRow("col-other", "ds-2", "a.b")])
+    assert catalogue.fields([("ds-1", "a")]) == tuple(rows[1:4])
+    assert catalogue.fields([("ds-1", "a.b"), ("ds-1", "a"), ("ds-3", "a")]) == tuple(rows[1:4])
+    assert catalogue.fields([("ds-1", "a.b"), ("ds-1", "b")]) == (rows[2], rows[7])
+    assert catalogue.fields([]) == ()
 
 
 def test_the_query_of_datasets_looks_at_the_uri_alone(catalogue: SqlCatalogue) -> None:
@@ -725,7 +747,7 @@ def test_characters_that_mean_something_to_sql_are_taken_literally(
 ) -> None:
     catalogue.record([a_dataset("ds-1", f"s3://b/{text}"), a_dataset("ds-2", "s3://b/axb")])
     assert found(catalogue, text) == ["ds-1"]
-    assert [item.dataset.id for item in catalogue.list_datasets(query=text).items] == ["ds-1"]
+    assert [row.id for row in catalogue.list_datasets(query=text).items] == ["ds-1"]
 
 
 def test_an_empty_search_finds_everything_of_its_kinds(catalogue: SqlCatalogue) -> None:
@@ -783,6 +805,9 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.job_by_name("ns", "x"), "catalogue_jobs_by_name"),
         (lambda c: c.partitions(["ex-1"]), "PRIMARY KEY"),
         (lambda c: c.names_of(["l"], 5), "catalogue_names_by_location"),
+        (lambda c: c.names_around(["l"]), "catalogue_names_by_location"),
+        (lambda c: c.names_around(["l"]), "PRIMARY KEY"),
+        (lambda c: c.fields([("ds-1", "a")]), "catalogue_columns_by_dataset"),
         (lambda c: c.location_of("n", 5), "catalogue_names_by_name"),
         (lambda c: c.newest_schemas(["ds-1"], 5), "catalogue_schema_uses_by_dataset"),
         (

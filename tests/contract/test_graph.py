@@ -306,6 +306,21 @@ def test_a_limit_holds_for_each_vertex_and_label_and_a_cut_is_told(
     assert graph.edges([LEAF], UP, both, 1).cut == frozenset()
 
 
+def test_neighbours_are_the_other_ends_of_edges(store: Open, star: Facts) -> None:
+    graph = store()
+    graph.write(star)
+    leaves = tuple(sorted(each.in_id for each in labelled(star, labels.HAS, out=HUB)))
+    down = graph.neighbours([HUB, LEAF], DOWN, labels.HAS, 5)
+    assert (down.found, down.cut) == ({HUB: leaves, LEAF: (HUB,)}, frozenset())
+    assert graph.neighbours([HUB], UP, labels.HAS, 5).found == {HUB: (LEAF,)}
+    assert graph.neighbours([HUB], UP, labels.DERIVES, 5).found == {}
+    assert graph.neighbours([], DOWN, labels.HAS, 5).found == {}
+    some = graph.neighbours([HUB, LEAF], DOWN, labels.HAS, 4)
+    assert some.cut == {HUB}
+    assert len(some.found[HUB]) == 4
+    assert set(some.found[HUB]) < set(leaves)
+
+
 def test_unknown_ids_have_no_edges(store: Open, star: Facts) -> None:
     graph = store()
     graph.write(star)
@@ -316,6 +331,8 @@ def test_unknown_ids_have_no_edges(store: Open, star: Facts) -> None:
 def test_what_cannot_be_asked_is_refused(store: Open, direction: Direction, limit: int) -> None:
     with pytest.raises(ValueError, match=r"direction|limit"):
         store().edges([HUB], direction, [labels.HAS], limit)
+    with pytest.raises(ValueError, match=r"direction|limit"):
+        store().neighbours([HUB], direction, labels.HAS, limit)
 
 
 # --- removing ------------------------------------------------------------------------------------

@@ -15,11 +15,12 @@ from graph_model.catalogue import SqlCatalogue
 from graph_model.database import open_database
 from graph_model.facts import ApplicationRow, ExecutionRow, NameRow, PartitionRow
 from graph_model.history import CTAS_COMMANDS
-from graph_model.store import Span
+from graph_model.store import OlderWrites, Span, SpanWrites, SuccessfulWrite
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import EXECUTIONS, TARGETS, TIMES, a_job, an_execution, property_test
 
-spans = st.sets(st.builds(Span, TARGETS, TIMES, TIMES), max_size=5)
+NOWHERE = st.just("")
+spans = st.sets(st.builds(Span, TARGETS, TIMES, TIMES, NOWHERE, NOWHERE), max_size=5)
 
 
 def inside(rows: list[ExecutionRow], span: Span) -> list[ExecutionRow]:
@@ -29,6 +30,10 @@ def inside(rows: list[ExecutionRow], span: Span) -> list[ExecutionRow]:
         if (row.kind, row.state, row.target) == ("write", "completed", span.target)
         and span.since <= row.at < span.before
     ]
+
+
+def as_sets(found: SpanWrites) -> tuple[set[SuccessfulWrite], set[OlderWrites]]:
+    return set(found.writes), set(found.older)
 
 
 @property_test
@@ -59,14 +64,42 @@ def test_the_writes_of_a_span_are_all_of_them_or_the_newest_of_each_plan(
 
 
 @property_test
-@given(rows=EXECUTIONS, asked=spans)
-def test_the_last_overwrite_of_a_span_is_its_newest_full_one(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], asked: set[Span]
+@given(
+    rows=EXECUTIONS,
+    asked=st.sets(
+        st.builds(
+            lambda targets, since, before: tuple(Span(t, since, before) for t in targets),
+            st.lists(TARGETS, min_size=1, max_size=2, unique=True),
+            TIMES,
+            TIMES,
+        ),
+        max_size=4,
+    ),
+    reach=st.integers(0, 3),
+    most=st.integers(0, 8),
+)
+def test_a_read_finds_what_was_written_since_the_last_full_overwrite_before_it(
+    catalogue: SqlCatalogue,
+    rows: list[ExecutionRow],
+    asked: set[tuple[Span, ...]],
+    reach: int,
+    most: int,
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
-    times = {s: [r.at for r in inside(rows, s) if r.mode == "overwrite"] for s in asked}
-    assert catalogue.last_overwrites(asked) == {s: max(some) for s, some in times.items() if some}
+    found = catalogue.standing(asked, reach=reach, most=most, per_plan=2)
+    assert found.keys() == asked
+    for read, standing in found.items():
+        before = [
+            row for span in read for row in inside(rows, span._replace(since=0, before=span.since))
+        ]
+        floor = max((row.at for row in before if row.mode == "overwrite"), default=None)
+        assert standing.floor == floor
+        wider = {s: s._replace(since=0 if floor is None else floor - reach) for s in read}
+        expected = catalogue.writes(wider.values(), most=most, per_plan=2)
+        assert {s: as_sets(w) for s, w in standing.spans.items()} == {
+            s: as_sets(expected[wide]) for s, wide in wider.items()
+        }
 
 
 def test_a_write_that_cannot_touch_the_partition_is_left_out(catalogue: SqlCatalogue) -> None:
@@ -85,12 +118,36 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     found = catalogue.writes([here, there], most=9, per_plan=1)
     assert {write.id for write in found[here].writes} == {"ex-1", "ex-2", "ex-3"}
     assert {write.id for write in found[there].writes} == {"ex-4", "ex-5"}
-    assert catalogue.last_overwrites([here, there]) == {here: 3, there: 5}
+    reads = {(here._replace(since=9),): 3, (there._replace(since=9),): 5}
+    standing = catalogue.standing(reads, reach=0, most=9, per_plan=1)
+    assert {read: found.floor for read, found in standing.items()} == reads
     moments = [("name", at) for at in range(1, 6)]
     assert catalogue.locations_of([*moments, ("none", 1)]) == {
         moment: catalogue.location_of(*moment) for moment in moments
     }
-    assert catalogue.locations_ever(["name", "none"]) == {("name", "here"), ("name", "there")}
+    everywhere = {("name", "here"), ("name", "there")}
+    assert catalogue.names_around(["name", "none"]) == everywhere
+    assert catalogue.names_around(["here"]) == everywhere
+    assert catalogue.names_around(["none"]) == frozenset()
+
+
+def test_what_is_declared_of_a_target_is_told_with_its_writes(catalogue: SqlCatalogue) -> None:
+    catalogue.record(
+        [an_execution("ex-1", kind="declaration"), an_execution("ex-2", target="ds-2")]
+    )
+    declared, written = (Span("ds-1", 9, 9),), (Span("ds-2", 9, 9),)
+    found = catalogue.standing([declared, written], reach=0, most=9, per_plan=1)
+    assert {read: standing.declared for read, standing in found.items()} == {
+        declared: True,
+        written: False,
+    }
+
+
+def test_a_write_tells_whether_its_partitions_are_known(catalogue: SqlCatalogue) -> None:
+    catalogue.record([an_execution("ex-1", at=1), an_execution("ex-2", at=2)])
+    catalogue.record([PartitionRow("ex-1", "ds-9", "read", "dt=1")])
+    found = catalogue.writes([Span("ds-1", 0, 9)], most=9, per_plan=1)[Span("ds-1", 0, 9)]
+    assert {write.id: write.partitioned for write in found.writes} == {"ex-1": True, "ex-2": False}
 
 
 def test_companions_are_told_only_where_something_may_be_told_twice(
@@ -199,10 +256,16 @@ def test_whether_an_execution_is_stored_asks_by_its_own_run(catalogue: SqlCatalo
     assert catalogue.has_execution("job-1", 0, 900, logical_plan="lp-1")
 
 
+def standing(catalogue: SqlCatalogue, span: Span) -> object:
+    return catalogue.standing([(span,)], reach=1, most=9, per_plan=1)
+
+
 @pytest.mark.parametrize(
     ("ask", "index"),
     [
-        (lambda c: c.last_overwrites([Span("ds-1", 0, 9)]), "catalogue_executions_by_overwrite"),
+        (lambda c: standing(c, Span("ds-1", 5, 9)), "catalogue_executions_by_overwrite"),
+        (lambda c: standing(c, Span("ds-1", 5, 9)), "catalogue_executions_by_target"),
+        (lambda c: c.last_writes(["ds-1"], 5), "catalogue_executions_by_target"),
         (lambda c: c.writes([Span("ds-1", 0, 9)], most=9, per_plan=1), "by_target"),
         (lambda c: c.writes([Span("ds-1", 0, 9)], most=0, per_plan=1), "by_writer"),
         (lambda c: c.companions([("ds-1", "app-1")]), "catalogue_executions_by_application"),

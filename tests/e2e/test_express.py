@@ -186,6 +186,16 @@ def test_one_that_is_alone_waits_for_the_graph_and_a_crowd_does_not(
     assert len(server.projector.waited) == 1
 
 
+@pytest.mark.parametrize(("length", "waits"), [(1_000_000, 1), (5_000_000, 0)])
+def test_nobody_waits_for_what_is_too_large_to_come_soon(
+    server: Headwater, front: Front, length: int, waits: int
+) -> None:
+    plan = a_plan(name="a" * length)
+    assert posted(front, PLANS, plan).status == 201
+    assert posted(front, PLANS, plan).status == 201
+    assert len(server.projector.waited) == 2 * waits
+
+
 def test_who_waits_for_the_graph_keeps_nobody_else_waiting(
     server: Headwater, front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:

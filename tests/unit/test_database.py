@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from zlib import compress
 
 import pytest
 import sqlalchemy as sa
@@ -32,7 +33,8 @@ from graph_model.database import (
     write,
 )
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
-from graph_model.journal import SqlJournal
+from graph_model.journal import SqlJournal, make_submission
+from graph_model.store import DocumentKind, Receipt
 from graph_model.texts import storable
 
 metadata = sa.MetaData()
@@ -166,6 +168,27 @@ def test_tables_of_a_newer_version_are_left_alone(
         )
     with pytest.raises(ConfigurationError, match=r"version 99.*start the newer.*backup"):
         open_it(engine)
+    engine.dispose()
+
+
+def test_an_older_journal_is_read_as_it_is_and_closed_to_the_headwater_that_wrote_it(
+    tmp_path: Path,
+) -> None:
+    engine = open_database(tmp_path / "headwater.db")
+    body = b'{"written":"by an older one"}'
+    old = make_submission(DocumentKind.EVENT, "1.2", "p", "", body)
+    SqlJournal(engine).accept([old], Receipt(0, "", "test", "raw"))
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE journal_bodies SET packed = :p"), {"p": compress(body)})
+        connection.exec_driver_sql("UPDATE headwater_schema SET version = 1")
+    newer = SqlJournal(engine)
+    new = make_submission(DocumentKind.EVENT, "1.2", "p", "", b'{"written":"by this one"}')
+    newer.accept([new], Receipt(1, "", "test", "raw 2"))
+    assert [one.body for one in newer.plan("p")] == [old.body, new.body]
+    assert newer.verify() == ()
+    with engine.connect() as connection:
+        asked = "SELECT version FROM headwater_schema WHERE component = 'journal'"
+        assert connection.exec_driver_sql(asked).scalar() == 2
     engine.dispose()
 
 

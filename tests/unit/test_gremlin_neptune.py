@@ -61,6 +61,8 @@ REQUESTS: Final[dict[str, Callable[[], Bytecode]]] = {
         ["ds_1"], Way.DOWNSTREAM, [labels.FEEDS, labels.HAS], 5, NEPTUNE
     ),
     "edges.upstream": lambda: traversals.edges(["ds_1"], Way.UPSTREAM, ["has"], 1, NEPTUNE),
+    "neighbours": lambda: traversals.neighbours(["ds_1"], Way.DOWNSTREAM, "feeds", 5, NEPTUNE),
+    "neighbours.upstream": lambda: traversals.neighbours(["lp_1"], Way.UPSTREAM, "has", 1, NEPTUNE),
     "all_vertices": lambda: traversals.all_vertices(NEPTUNE),
     "all_edges": lambda: traversals.all_edges(NEPTUNE),
     "count_vertices": lambda: traversals.count_vertices(NEPTUNE),

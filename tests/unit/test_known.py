@@ -8,7 +8,7 @@ import pytest
 
 from graph_model import labels
 from graph_model.errors import GraphUnavailable
-from graph_model.facts import Facts
+from graph_model.facts import ExecutionRow, Facts
 from graph_model.projection.known import Known
 from graph_model.projector import WRITER_KEY
 from graph_model.store import DocumentKind, Submission
@@ -127,6 +127,31 @@ def test_an_edge_and_a_row_that_are_gone_are_new_again(facts: Facts) -> None:
     known.learn(facts)
     known.unlearn(gone)
     assert known.new(facts) == gone
+
+
+def test_facts_found_known_to_the_last_are_looked_through_again_when_some_are_gone(
+    facts: Facts,
+) -> None:
+    for gone in (Facts(edges=facts.edges[:1]), Facts(rows=facts.rows[:1])):
+        known = Known()
+        known.learn(facts)
+        assert known.new(facts) == known.new(facts) == Facts()
+        known.unlearn(gone)
+        assert known.new(facts) == gone
+        known.learn(facts)
+        assert known.new(facts) == Facts()
+        known.forget()
+        assert known.new(facts) == facts
+
+
+def test_a_row_of_another_kind_that_is_gone_leaves_what_is_known_to_the_last(facts: Facts) -> None:
+    known, structure = Known(), Facts(facts.vertices, facts.edges)
+    run = next(row for row in facts.rows if isinstance(row, ExecutionRow))
+    known.learn(facts)
+    assert known.new(structure) == Facts()
+    known.unlearn(Facts(rows=(run,)))
+    assert known.new(structure) == Facts()
+    assert known.new(Facts(rows=(run,))) == Facts(rows=(run,))
 
 
 def test_with_a_vertex_everything_is_new_again_for_its_edges_went_with_it(facts: Facts) -> None:

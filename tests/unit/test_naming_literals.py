@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.naming import mask_literal, stable_text
+from graph_model.naming.patterns import telling_texts
+from graph_model.naming.rules import DEFAULT_RULES
 
 ID = "c618a9fa-f5eb-4af9-9746-ae1035b36bc7"
 
@@ -96,3 +100,48 @@ def test_only_whole_dates_timestamps_and_uuids_are_masked(value, masked):
 )
 def test_temporal_types_are_masked_whatever_their_value_looks_like(value, data_type, masked):
     assert mask_literal(value, data_type) == masked
+
+
+@pytest.mark.parametrize("pattern", DEFAULT_RULES.volatile_texts)
+def test_every_match_of_a_volatile_pattern_holds_one_of_its_telling_texts(pattern):
+    telling = telling_texts(pattern)
+    assert telling
+    assert all(telling)
+
+    @settings(deadline=None, max_examples=30)
+    @given(st.from_regex(pattern))
+    def holds_one(text):
+        assert any(one in text for one in telling)
+
+    holds_one()
+
+
+PIECES = st.one_of([st.from_regex(pattern) for pattern in DEFAULT_RULES.volatile_texts])
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES | st.text(max_size=5), max_size=4).map("".join))
+def test_a_text_is_made_stable_by_all_patterns_one_after_the_other(text):
+    expected = text
+    for pattern in DEFAULT_RULES.volatile_texts:
+        expected = re.sub(pattern, lambda found: found.groupdict().get("keep") or "", expected)
+    assert stable_text(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "telling"),
+    [
+        ("", ()),
+        ("a*b?", ()),
+        ("(?i)abc", ()),
+        ("x(?i:abc)", ("x",)),
+        ("ab|", ()),
+        ("ab|c[de]", ("ab", "c")),
+        ("(?:ab){2}c", ("c",)),
+        (r"ab\bcd(ef)?", ("abcd",)),
+        ("[a]bc+d", ("ab",)),
+        (r"(?P<keep>plan|cte)=[0-9]+", ("plan", "cte")),
+    ],
+)
+def test_telling_texts_are_those_without_which_nothing_matches(pattern, telling):
+    assert telling_texts(pattern) == telling

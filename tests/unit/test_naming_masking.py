@@ -337,3 +337,49 @@ def test_a_text_that_is_harmless_elsewhere_is_looked_at_as_the_uri_that_it_is():
     uri = "jdbc:sqlite:/db?password=x:(select * from e where (password='x')) t"
     alone = mask_secrets({"outputSource": uri})
     assert mask_secrets({"text": uri, "outputSource": uri})["outputSource"] == alone["outputSource"]
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(
+        BLAND | st.sampled_from(["token", "value", "key", "outputSource", "inputSources", "pin"]),
+        LEAVES | st.sampled_from(["a=b", "x", "-Dpassword=x", "--token", "spark.a.b.secret", "7"]),
+        max_size=6,
+    )
+)
+def test_what_becomes_of_a_text_does_not_depend_on_what_was_seen_before(document):
+    """Alone, in company, and after the same text stood under every other key."""
+    together = mask_secrets([document, [{key: text} for key, text in document.items()], document])
+    assert together[0] == together[2] == mask_secrets(document)  # type: ignore[index]
+    assert together[1] == [mask_secrets({key: text}) for key, text in document.items()]  # type: ignore[index]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["--password", "hunter2", "-x", "a", 7, None, ["b"], {"a": "b"}])))
+def test_what_follows_an_option_is_masked_wherever_it_stands(items):
+    masked = mask_secrets({"arguments": items})["arguments"]  # type: ignore[index, call-overload]
+    for before, item, shown in zip([None, *items], items, masked, strict=False):
+        hidden = before == "--password" and isinstance(item, str) and not item.startswith("--")
+        assert shown == (M if hidden else item)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Bearer abcdefgh",
+        "aUTHORIZATION :Basic abcdefgh",
+        "author\u0131zation: token abcdefgh",  # a dotless i, which is an i to whoever ignores case
+        "X-Api-Key: abcdefgh",
+        "x-api-to\u212aen: abcdefgh",  # the sign of the unit Kelvin, which is a k
+    ],
+)
+def test_a_header_is_masked_whatever_its_case(text):
+    assert "abcdefgh" not in mask_text(text)
+    assert mask_secrets({"a": [text, text]}) == {"a": [mask_text(text)] * 2}
+
+
+def test_more_texts_than_are_remembered_are_masked_like_the_first():
+    texts = [f"text {number}" for number in range(100_100)]
+    document = {"texts": texts, "again": [*texts, "s3://u:secret@h/x"], "password": texts[-1]}
+    masked = mask_secrets(document)
+    assert masked == {"texts": texts, "again": [*texts, f"s3://{M}@h/x"], "password": M}

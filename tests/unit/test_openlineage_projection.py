@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,11 @@ from hypothesis import strategies as st
 
 from api.orders import submit
 from graph_model import identity, labels
-from graph_model.commands import Command, Cutoff, Forget, Prune
+from graph_model.commands import NO_ORDERS, Command, Cutoff, Forget, Prune
 from graph_model.facts import CommandRow, DatasetRow, ExecutionRow, ForgottenRow, RunRow
+from graph_model.naming import DEFAULT_RULES
+from graph_model.openlineage import read_run
+from graph_model.projection.translation import Translation
 from graph_model.retention import (
     plan_ids_of_dataset,
     plan_ids_of_job,
@@ -347,3 +352,63 @@ def test_a_forgotten_declaration_takes_its_names_along() -> None:
         give(headwater, Forget((gone.plan_id,), (gone.content_hash,)), at)
         assert told(headwater) == elements_of_events(said[at:], stepwise=False)
     headwater.close()
+
+
+# --- what is remembered --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def headwater() -> Iterator[SmallHeadwater]:
+    made = small_headwater()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def translations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many events each translation of a run had."""
+    found: list[int] = []
+
+    def counted(events: Any, *arguments: Any) -> Any:
+        found.append(len(events))
+        return read_run(events, *arguments)
+
+    monkeypatch.setattr("graph_model.projection.openlineage.read_run", counted)
+    return found
+
+
+def test_what_a_run_said_before_its_end_is_remembered_and_as_it_is_worked_out_anew(
+    headwater: SmallHeadwater, translations: list[int]
+) -> None:
+    start = run_event("r-1", "START", 0, inputs=[dataset("raw", "id")])
+    complete = run_event("r-1", "COMPLETE", 5, outputs=[dataset("curated", "id")])
+    headwater.accept(lineage_event(start))
+    remembering = Translation(DEFAULT_RULES)
+    remembering.project(headwater.journal.plan("run:r-1"))
+    headwater.project()
+    headwater.accept(lineage_event(complete))
+    documents = headwater.journal.plan("run:r-1")
+    translations.clear()
+    remembered = remembering.project(documents)
+    assert translations == [2]
+    anew = Translation(DEFAULT_RULES).project(documents)
+    assert translations == [2, 2, 1]
+    assert remembered == anew
+    assert remembered.former is not None
+
+
+def test_a_run_that_a_command_covers_is_not_remembered(
+    headwater: SmallHeadwater, translations: list[int]
+) -> None:
+    start = lineage_event(run_event("r-1", "START", 0))
+    headwater.accept(start, lineage_event(run_event("r-1", "RUNNING", 1)))
+    documents = headwater.journal.plan("run:r-1")
+    translation = Translation(DEFAULT_RULES)
+    forgets = replace(NO_ORDERS, forgotten=frozenset({start.content_hash}))
+    translation.project(documents, forgets)
+    headwater.project()
+    headwater.accept(lineage_event(run_event("r-1", "COMPLETE", 2)))
+    translations.clear()
+    found = translation.project(headwater.journal.plan("run:r-1"))
+    assert translations == [3, 2]
+    assert found.former == Translation(DEFAULT_RULES).project_all(documents).facts
