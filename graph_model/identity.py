@@ -42,7 +42,7 @@ def digest(*parts: object) -> str:
     try:
         letters = "".join(parts)  # type: ignore[arg-type]
     except TypeError:
-        text = f"[{','.join(map(_spelled, parts))}]"
+        text = f"[{','.join(map(spelled, parts))}]"
     else:
         if letters.isidentifier():  # nothing to escape, as in most ids: the same text at once
             text = '["' + '","'.join(parts) + '"]'  # type: ignore[arg-type]
@@ -51,7 +51,12 @@ def digest(*parts: object) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HEX_LENGTH]
 
 
-def _spelled(part: object) -> str:
+def digest_of_spelled(text: str) -> str:
+    """The digest of the one part that is spelled so: ``digest(part)`` of ``spelled(part)``."""
+    return sha256(f"[{text}]".encode("utf-8", "surrogatepass")).hexdigest()[:_HEX_LENGTH]
+
+
+def spelled(part: object) -> str:
     """One part as JSON."""
     if isinstance(part, str):
         return encode_basestring(part)

@@ -7,11 +7,9 @@ what was read once is found again by its digest (:class:`Readings`).
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
 from typing import Any, Final, TypeVar
 
 from graph_model import identity, labels
@@ -28,8 +26,13 @@ from graph_model.json_fields import (
     read_text,
 )
 from graph_model.openlineage import declarations
+from graph_model.shelf import Shelf
 
-_READINGS_KEPT: Final = 512
+_READINGS_BYTES: Final = 64_000_000
+"""Enough for what some thousands of jobs say every night; fewer, and all of it is read anew."""
+_READING_BYTES: Final = 500
+_SPREAD: Final = 4
+"""Bytes of what was read to a character of the facet."""
 _LONGEST_RUN_ID: Final = 500  # these two are keys: a database's index takes no longer ones
 _LONGEST_FACET_NAME: Final = 200
 _ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
@@ -423,27 +426,30 @@ READERS: Final[Mapping[str, Mapping[str, Reader]]] = {
 # --- all facets of an entity ---------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    value: Any
+    weight: int
+
+
 class Readings:
     """What the last facets were read as, by kind, name and digest; bounded, for any thread."""
 
-    def __init__(self, most: int = _READINGS_KEPT) -> None:
-        self._most = most
-        self._kept: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
-        self._lock = Lock()
+    def __init__(self, most_bytes: int = _READINGS_BYTES) -> None:
+        self._kept: Shelf[tuple[str, str, str], _Reading] = Shelf(
+            most_bytes, lambda reading: reading.weight
+        )
         self.misses = 0
 
-    def value(self, kind: str, name: str, digest: str, read: Callable[[], Any]) -> Any:
+    def value(self, kind: str, name: str, digest: str, length: int, read: Callable[[], Any]) -> Any:
+        """What ``read`` makes of a facet that is spelled in ``length`` characters."""
         key = (kind, name, digest)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+        kept = self._kept.find((key,)).get(key)
+        if kept is not None:
+            return kept.value
         value = read()  # what cannot be read is not kept: the error names where it stands
-        with self._lock:
-            self.misses += 1
-            self._kept[key] = value
-            if len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+        self.misses += 1
+        self._kept.keep({key: _Reading(value, _READING_BYTES + _SPREAD * length)})
         return value
 
 
@@ -469,14 +475,15 @@ def read_facets(kind: str, fields: JsonObject, key: str, path: str) -> dict[str,
 def _read_facet(kind: str, name: str, value: JsonObject, path: str) -> Facet:
     here = join(path, name)
     body = {key: item for key, item in value.items() if key not in _ENVELOPE}
-    digest = identity.digest(body)
+    spelled = identity.spelled(body)
+    digest = identity.digest_of_spelled(spelled)
     if optional_flag(value, "_deleted", here):
         return Facet(name, {}, "", deleted=True)
     reader = READERS[kind].get(name)
     if reader is None:
         return Facet(name, body, digest)
     read = partial(reader, body, here)
-    return Facet(name, body, digest, value=READINGS.value(kind, name, digest, read))
+    return Facet(name, body, digest, value=READINGS.value(kind, name, digest, len(spelled), read))
 
 
 def value_of(facets: Facets, name: str, kind: type[_Value]) -> _Value | None:
