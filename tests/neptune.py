@@ -29,6 +29,7 @@ from graph_model.gremlin.dialect import Dialect
 STEPS: Final = frozenset(
     (
         "V",
+        "hasLabel",
         "E",
         "mergeV",
         "mergeE",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from graph_model import facts
@@ -10,7 +10,7 @@ from graph_model.facts import Edge, Vertex
 from graph_model.gremlin import traversals
 from graph_model.gremlin.connection import Connections
 from graph_model.memory import check_asked, neighbours_of, page_of
-from graph_model.store import Direction, EdgePage, Neighbours
+from graph_model.store import EVERYWHERE, Direction, EdgePage, Neighbours
 
 _IDS_AT_ONCE: Final = 500
 
@@ -32,11 +32,16 @@ class Reader:
         return tuple(sorted(found, key=lambda vertex: vertex.id))
 
     def edges(
-        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        labels: Sequence[str],
+        limit: int,
+        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
         """See ``store.GraphReader.edges``."""
         check_asked(direction, limit)
-        wanted = sorted(set(labels))
+        wanted = {label: at.get(label) for label in sorted(set(labels))}
         if not wanted:
             return EdgePage(())
         found = [
