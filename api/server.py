@@ -15,6 +15,7 @@ import fcntl
 import gc
 import ipaddress
 import os
+import resource
 import signal
 import socket
 import sys
@@ -61,6 +62,7 @@ _NEPTUNE: Final = (".neptune.amazonaws.com", ".neptune.amazonaws.com.cn")
 _LOOPBACK: Final = "127.0.0.1"
 _ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _STOP_SECONDS: Final = 10.0
+_FILES: Final = 8_192
 _PROGRESS_SECONDS: Final = 2.0
 _SAME_WISH_SECONDS: Final = 1.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
@@ -187,9 +189,18 @@ def _checkpoints(settings: Settings, graph: GremlinGraph, journal: SqlJournal) -
     return Checkpoints(folder, graph, journal, every=settings.checkpoint_every)
 
 
+def allow_files() -> None:
+    """As many open files as connections may need: many systems allow 1,024 to who does not ask."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 @contextmanager
 def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterator[Web]:
     """A server on a bound socket; ``run()`` serves until interrupted."""
+    allow_files()
     front = Front(app, settings)
     web = Web(front, [listener], UNREADABLE * settings.max_body_bytes)
     try:

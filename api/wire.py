@@ -101,6 +101,7 @@ class Connection(HttpToolsProtocol):
         self._spelling = Spelling(transport)
         super().connection_made(cast(asyncio.Transport, self._spelling))
         self._heard_at = self.loop.time()
+        self._unsent = 0
         self._head_bytes = 0
         self._in_head = False
         self._refusal = (400, f"expected {_HEAD}")
@@ -197,11 +198,16 @@ class Connection(HttpToolsProtocol):
         return any(b"close" in value.lower() for name, value in self.headers if name in _OFFER)
 
     def hang_up_if_silent(self, now: float) -> None:
-        """Close a connection on which a request, or the rest of one, has been awaited too long."""
+        """Give up a client who is awaited too long: with a request, the rest of one, or to take
+        its answer.
+        """
+        unsent = self.transport.get_write_buffer_size()
+        if unsent != self._unsent:
+            self._unsent, self._heard_at = unsent, now
         answering = self.cycle is not None and not self.cycle.response_complete
-        awaited = not answering or self.cycle.more_body
+        awaited = unsent > 0 or not answering or self.cycle.more_body
         if awaited and now - self._heard_at > _SILENT_SECONDS:
-            self.transport.close()
+            self.transport.abort()
 
 
 class _Server(uvicorn.Server):

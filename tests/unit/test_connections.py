@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 import pytest
 
 from api import wire
-from api.arriving import Receive, Scope, Send
+from api.arriving import Application, Receive, Scope, Send
 from api.wire import Web, spell
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -33,7 +35,7 @@ class Slow:
 
 
 @contextmanager
-def served(application: Slow) -> Iterator[int]:
+def served(application: Application) -> Iterator[int]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         web = Web(application, [listener], 1000)
@@ -42,7 +44,8 @@ def served(application: Slow) -> Iterator[int]:
         try:
             yield listener.getsockname()[1]
         finally:
-            application.let_go.set()
+            if isinstance(application, Slow):
+                application.let_go.set()
             web.close()
             running.join(30)
             assert not running.is_alive()
@@ -50,6 +53,15 @@ def served(application: Slow) -> Iterator[int]:
 
 def connect(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=30)
+
+
+def received_by(client: socket.socket) -> int:
+    """Bytes until the other side has closed or broken off the connection."""
+    total = 0
+    with suppress(ConnectionError):
+        while part := client.recv(1 << 20):
+            total += len(part)
+    return total
 
 
 @pytest.fixture
@@ -114,6 +126,36 @@ def test_one_that_connects_before_the_server_runs_waits_for_it(slow: Slow) -> No
             assert early.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
         web.close()
         running.join(30)
+
+
+def test_who_does_not_take_its_answer_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "_LOOK_TICKS", 1)
+    monkeypatch.setattr(wire, "_SILENT_SECONDS", 0.05)
+    gone = Event()
+
+    async def large(_scope: Scope, receive: Receive, send: Send) -> None:
+        length = 50_000_000
+        headers = [(b"content-length", str(length).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for _ in range(length // 1_000_000):
+            await send({"type": "http.response.body", "body": b" " * 1_000_000, "more_body": True})
+        gone.set()
+
+    with served(large) as port, connect(port) as silent:
+        silent.sendall(GET)
+        assert gone.wait(30)  # what is sent to nobody waits for nobody
+        assert received_by(silent) < 50_000_000
+
+
+def test_as_many_files_may_be_open_as_the_system_allows() -> None:
+    code = (
+        "import resource; from api.server import allow_files;"
+        "_, hard = resource.getrlimit(resource.RLIMIT_NOFILE);"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard)); allow_files();"
+        "print(resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(8192, hard))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "True\n"
 
 
 @pytest.mark.parametrize(
