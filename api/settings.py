@@ -242,7 +242,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "100000",
         "How many vertices and edges are written before the embedded Gremlin Server saves the "
         "graph (of a large graph: half of it at least), so that a start need not begin from "
-        "nothing. A document counts as ten. It also does so when Headwater is stopped. 0: never.",
+        "nothing. A document counts as ten. It waits until nothing was written for five seconds, "
+        "but no longer than twice as many. It also does so when Headwater is stopped. 0: never.",
         _whole(0, 1_000_000_000),
     ),
     Row(

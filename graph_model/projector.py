@@ -95,6 +95,7 @@ _BYTES_A_BATCH: Final = 16 << 20
 _FIRST_PAUSE_SECONDS: Final = 0.2
 _LONGEST_PAUSE_SECONDS: Final = 5.0
 _TOLD_SECONDS: Final = 0.1
+_CALM_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 1.0
 _LINGER_SECONDS: Final = 0.1
 """Between two rounds, while nobody waits for the graph: a round of thirty plan ids costs little
@@ -134,6 +135,7 @@ class Projector:
         self._stand_by(self._wanted)
         self._revive = revive
         self._checkpoints = checkpoints or NoCheckpoints()
+        self._projected_at = float("-inf")
         self._prepared = False
         self._filling = False  # a prepare() that was interrupted left the graph in between
         self._observe = observe
@@ -279,7 +281,7 @@ class Projector:
                     self.prepare()
                     self._prepared = True
                 self._prepared = self._work()
-                if self._checkpoints.due:
+                if self._is_moment_for_checkpoint():
                     self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
             except Unavailable as error:
@@ -307,6 +309,8 @@ class Projector:
         if self._journal.get_meta(EPOCH_KEY) != self._standing_epoch:
             self._follow_rules()
         projected = self.project_pending()
+        if projected:
+            self._projected_at = time.monotonic()
         rebuilt = self.rebuild_step()
         if self._state != "ready" and self._has_caught_up() and self._answers_are_whole():
             self._state, self._goal = "ready", None  # the rest of a rebuild is seen by nobody
@@ -353,6 +357,11 @@ class Projector:
         except HeadwaterError as error:
             log.warning("the graph could not be brought back: %s", error)
             return False
+
+    def _is_moment_for_checkpoint(self) -> bool:
+        """When nobody writes, for the engine is busy with it; sooner where it cannot wait."""
+        calm = time.monotonic() - self._projected_at >= _CALM_SECONDS
+        return self._checkpoints.overdue or (calm and self._checkpoints.due)
 
     def _take_checkpoint(self) -> None:
         """Between two rounds; not while a rebuild has left more in the graph than belongs there."""

@@ -148,6 +148,10 @@ class Checkpoints(Protocol):
         """Whether enough has changed for a new one."""
 
     @property
+    def overdue(self) -> bool:
+        """Whether so much has changed that it must not wait for a calm moment."""
+
+    @property
     def worth_taking(self) -> bool:
         """Whether anything has changed, so that one should be taken before the end."""
 
@@ -172,6 +176,7 @@ class NoCheckpoints:
     """For graphs that forget nothing."""
 
     due = False
+    overdue = False
     worth_taking = False
 
     def wrote(self, elements: int) -> None:

@@ -106,7 +106,8 @@ class Checkpoints:
 
     ``folder`` is the engine's own. ``every`` is the number of elements written after which a
     checkpoint is due; 0: never, not even at the end. For a large graph it is due after half as
-    many as the graph has, so that saving costs no more than a part of writing. A document counts
+    many as the graph has, so that saving costs no more than a part of writing; it is overdue after
+    twice as many. A document counts
     as ten elements: a run of a known job writes next to none, and yet a start without a newer
     checkpoint projects it again. ``token`` names files: each call gives another.
     """
@@ -145,7 +146,16 @@ class Checkpoints:
     @property
     def due(self) -> bool:
         """Whether enough has changed since the last checkpoint."""
-        return self._every > 0 and self._written >= max(self._every, self._size // 2)
+        return self._every > 0 and self._written >= self._enough
+
+    @property
+    def overdue(self) -> bool:
+        """Whether twice as much has changed."""
+        return self._every > 0 and self._written >= 2 * self._enough
+
+    @property
+    def _enough(self) -> int:
+        return max(self._every, self._size // 2)
 
     @property
     def worth_taking(self) -> bool:
@@ -228,7 +238,7 @@ class Checkpoints:
             self._generation += 1
             if self._marks.get_meta(MARK_KEY):
                 self._marks.set_meta(MARK_KEY, "")
-                self._written = max(self._written, self._every, self._size // 2)  # the next is due
+                self._written = max(self._written, 2 * self._enough)  # the next is overdue
             yield
 
     def void_overtaken(self, positions: Iterable[int]) -> None:

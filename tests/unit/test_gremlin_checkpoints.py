@@ -177,6 +177,19 @@ def test_a_checkpoint_is_due_after_enough_has_changed(engine: Engine) -> None:
     assert (checkpoints.due, checkpoints.worth_taking) == (False, False)
 
 
+def test_a_checkpoint_is_overdue_after_twice_as_much_and_when_none_counts(engine: Engine) -> None:
+    checkpoints = engine.start(every=10)
+    checkpoints.wrote(19)
+    assert (checkpoints.due, checkpoints.overdue) == (True, False)
+    checkpoints.wrote(1)
+    assert checkpoints.overdue
+    assert checkpoints.take(EPOCH, lambda: 1)
+    assert not checkpoints.overdue
+    with checkpoints.voided():
+        pass
+    assert checkpoints.overdue
+
+
 def test_documents_that_write_nothing_make_a_checkpoint_due_as_well(engine: Engine) -> None:
     checkpoints = engine.start(every=100)
     checkpoints.projected(9)
@@ -433,6 +446,7 @@ class Recorded:
 
     asked: list[str] = field(default_factory=list)
     due: bool = False
+    overdue: bool = False
     worth_taking: bool = True
 
     def wrote(self, elements: int) -> None:
