@@ -12,6 +12,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+_SMALL: Final = 64 * 1024
 IN_MEMORY: Final = 512 * 1024
 """Bytes of a body that are kept in memory while the rest is awaited; two thousand connections may
 each bring one, and be in no hurry."""
@@ -21,8 +22,11 @@ class Gone(Exception):
     """Who asked has left before the request was whole; there is nobody to answer."""
 
 
-async def read_body(receive: Receive, limit: int, refuse: Callable[[], NoReturn]) -> bytes:
-    """The whole body; ``refuse`` is called for one of more than ``limit`` bytes, once it is over.
+async def read_body(
+    receive: Receive, limit: int, refuse: Callable[[], NoReturn]
+) -> bytes | IO[bytes]:
+    """The whole body, a large one as a file, which the caller closes; ``refuse`` is called for one
+    of more than ``limit`` bytes, once it is over.
 
     What is beyond the limit is heard and dropped: a client that is cut off while it sends does not
     see the answer. Raises Gone.
@@ -31,7 +35,10 @@ async def read_body(receive: Receive, limit: int, refuse: Callable[[], NoReturn]
     first: bytes = message.get("body", b"")
     if not message.get("more_body") and len(first) <= limit:
         return first
-    with await _collected(receive, message, limit) as body:
+    body = await _collected(receive, message, limit)
+    if body.tell() <= limit and body.tell() > _SMALL:
+        return body
+    with body:
         if body.tell() > limit:
             refuse()
         body.seek(0)

@@ -79,7 +79,11 @@ def make(application: WSGIApplication, environ: WSGIEnvironment) -> Made:
         getattr(parts, "close", lambda: None)()
     length = body.tell()
     body.seek(0)
-    names = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    names = [
+        (name.encode("latin-1"), value.encode("latin-1"))
+        for name, value in headers
+        if name.lower() != "date"  # the server's, who has one for every answer
+    ]
     return Made(int(status.partition(" ")[0]), names, body, length)
 
 

@@ -12,13 +12,14 @@ to tell it. What is large, and a database that is reached over a network, is wor
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from flask import Flask, request
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -53,6 +54,7 @@ _CREATED: Final = 201
 _LIGHT: Final = 64 * 1024
 """Bytes on the wire that the event loop reads by itself; what follows in a second waits for it."""
 _LIGHT_INFLATED: Final = 256 * 1024
+_LIGHT_OBJECTS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,12 @@ def read_delivery(
     limits = Limits(settings.max_body_bytes, settings.max_compressed_bytes)
     packed = is_gzip(environ.get("HTTP_CONTENT_ENCODING"))
     raw = read_bounded(get_input_stream(environ), limits.compressed if packed else limits.inflated)
-    return _delivery(raw, environ.get("PATH_INFO", ""), version, limits, principal, packed=packed)
+    path = environ.get("PATH_INFO", "")
+    return _delivery(path, version, limits, principal, raw, packed=packed)
 
 
 def _delivery(
-    raw: bytes, route: str, version: str, limits: Limits, principal: Principal, *, packed: bool
+    route: str, version: str, limits: Limits, principal: Principal, raw: bytes, *, packed: bool
 ) -> Delivery:
     return Delivery(
         raw,
@@ -156,15 +159,21 @@ class Express:
         limits = Limits(self._settings.max_body_bytes, self._settings.max_compressed_bytes)
         packed = is_gzip(headers.get("content-encoding"))
         limit = limits.compressed if packed else limits.inflated
-        raw = await read_body(receive, limit, lambda: refuse_too_large(limit))
-        delivery = _delivery(raw, path, version, limits, principal, packed=packed)
+        arrived = await read_body(receive, limit, lambda: refuse_too_large(limit))
         service = self._service()
-        answer = taker.answer(await self._made_durable(taker, delivery, service))
+        deliver = partial(_delivery, path, version, limits, principal, packed=packed)
+        if isinstance(arrived, bytes):
+            length = len(arrived)
+            documents = await self._made_durable(taker, deliver(arrived), service)
+        else:
+            length = arrived.seek(0, os.SEEK_END)
+            documents = await self._in_thread(self._take_file, taker, arrived, deliver, service)
+        answer = taker.answer(documents)
         body = answer.body.encode()
         service.metrics.received(answer.kind.value, answer.number)
         took = self._seconds() - began
         service.metrics.answered("POST", path, _CREATED, took)
-        tell(Exchange("POST", path, path, _CREATED, took, len(body), len(raw), principal.name))
+        tell(Exchange("POST", path, path, _CREATED, took, len(body), length, principal.name))
         return body
 
     async def _admitted(self, headers: Names) -> Principal:
@@ -176,7 +185,7 @@ class Express:
     async def _made_durable(self, taker: Taker, delivery: Delivery, service: Service) -> Documents:
         wait = taker.wait(self._settings)
         if service.beside and len(delivery.raw) <= _LIGHT:
-            light = replace(delivery, inflate=_inflate_light) if _packed(delivery) else delivery
+            light = replace(delivery, inflate=partial(_inflate_light, packed=_packed(delivery)))
             try:
                 with service.crowd:
                     return await self._take_here(taker.reading, light, service, wait)
@@ -195,24 +204,40 @@ class Express:
             await self._in_thread(service.projector.wait, step.positions, wait)
         return step.documents
 
+    def _take_file(
+        self,
+        taker: Taker,
+        arrived: IO[bytes],
+        deliver: Callable[[bytes], Delivery],
+        service: Service,
+    ) -> Documents:
+        """A large body is read into memory when a thread has time for it, not before."""
+        with arrived:
+            arrived.seek(0)
+            delivery = deliver(arrived.read())
+        return take(taker.reading, delivery, service, taker.wait(self._settings))
+
     async def _in_thread(self, work: Callable[..., _Result], *given: Any) -> _Result:
         call = partial(copy_context().run, work, *given)
         return await asyncio.get_running_loop().run_in_executor(self._workers, call)
 
 
 class _Heavy(Exception):
-    """A small body that becomes a large one."""
+    """A small body that is a lot of work."""
 
 
 def _packed(delivery: Delivery) -> bool:
     return delivery.encoding != "identity"
 
 
-def _inflate_light(body: bytes) -> bytes:
+def _inflate_light(raw: bytes, *, packed: bool) -> bytes:
     try:
-        return gunzip(body, limit=_LIGHT_INFLATED)
+        body = gunzip(raw, limit=_LIGHT_INFLATED) if packed else raw
     except RequestEntityTooLarge:
         raise _Heavy from None
+    if body.count(b"{") > _LIGHT_OBJECTS:  # ten thousand times {} are 71 bytes on the wire
+        raise _Heavy
+    return body
 
 
 # --- scopes --------------------------------------------------------------------------------------

@@ -6,16 +6,18 @@ connection -> documents? -> express, on the loop
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from flask import Flask
 
 from api.access import GUARD
-from api.arriving import Receive, Scope, Send
+from api.arriving import Message, Receive, Scope, Send
 from api.bridge import Bridge
 from api.express import ERROR, Express
 from api.paths import meant_path
+from api.refusals import refusal
 from api.routes import openlineage, producer
 from api.service import service_of
 from api.settings import Settings
@@ -48,7 +50,20 @@ class Front:
         path = meant_path(scope["path"])
         if path != scope["path"]:
             scope = {**scope, "path": path}
-        await self._express(scope, receive, send)
+        started = False
+
+        async def answer(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._express(scope, receive, answer)
+        except asyncio.CancelledError:  # the service stops and cannot wait any longer
+            if not started:
+                status, headers, text = refusal(503, "Headwater is being stopped: try again")
+                await send({"type": "http.response.start", "status": status, "headers": headers})
+                await send({"type": "http.response.body", "body": text})
 
     def close(self) -> None:
         """Begin nothing that has not begun."""

@@ -63,6 +63,8 @@ _LOOPBACK: Final = "127.0.0.1"
 _ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _STOP_SECONDS: Final = 10.0
 _FILES: Final = 8_192
+_MOST_READERS: Final = 32
+"""Threads that leave a connection to SQLite free for the event loop."""
 _PROGRESS_SECONDS: Final = 2.0
 _SAME_WISH_SECONDS: Final = 1.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
@@ -118,7 +120,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     stack.callback(_say_saving, checkpoints, say)
     service = Service(
         journal, projector, graph, generations, _now, keys, metrics, engine,
-        beside=database.dialect.name == "sqlite",
+        beside=database.dialect.name == "sqlite" and settings.threads <= _MOST_READERS,
     )  # fmt: skip
     web = stack.enter_context(listening(create_app(settings, service), settings, listener))
     if not tells_every_request(settings.access_log, settings.log_format):

@@ -49,7 +49,13 @@ class Together:
             return
         requests = [request for request, _ in group]
         futures = [future for _, future in group]
-        written = loop.run_in_executor(self._thread, self._write, requests)
+        try:
+            written = loop.run_in_executor(self._thread, self._write, requests)
+        except RuntimeError as error:  # no thread can be started
+            self._busy = False
+            for future in futures:
+                future.set_result(error)
+            return
         written.add_done_callback(lambda done: self._end(loop, futures, done))
 
     def _end(

@@ -102,6 +102,8 @@ class Connection(HttpToolsProtocol):
         super().connection_made(cast(asyncio.Transport, self._spelling))
         self._heard_at = self.loop.time()
         self._unsent = 0
+        self._broken = False
+        self._trailer_bytes = self._body_bytes = 0
         self._head_bytes = 0
         self._in_head = False
         self._refusal = (400, f"expected {_HEAD}")
@@ -122,6 +124,23 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._in_head = True
+        self._trailer_bytes = self._body_bytes = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """What stands behind a body is no header: nobody before us has looked at it."""
+        if self._in_head:
+            super().on_header(name, value)
+            return
+        self._trailer_bytes += len(name) + len(value)
+        if self._trailer_bytes >= MOST_HEAD:
+            self._refusal = (431, f"expected trailers of less than {MOST_HEAD:,} bytes")
+            raise Refused
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        if self._body_bytes > self.most_bytes:
+            self._refuse_length()
+        super().on_body(body)
 
     def on_headers_complete(self) -> None:
         self._in_head = False
@@ -130,24 +149,37 @@ class Connection(HttpToolsProtocol):
             raise Refused
         length = self._length()
         if length > self.most_bytes:
-            self._refusal = (413, f"the body is larger than {self.most_bytes:,} bytes")
-            raise Refused
+            self._refuse_length()
         super().on_headers_complete()
+
+    def _refuse_length(self) -> None:
+        self._refusal = (413, f"the body is larger than {self.most_bytes:,} bytes")
+        raise Refused
 
     def on_response_complete(self) -> None:
         self._spelling.end()
-        super().on_response_complete()
+        if self._broken and not self.pipeline:
+            self._refuse()
+        else:
+            super().on_response_complete()
 
     def _length(self) -> int:
         # The parser has refused what is no number, and two that differ.
         return next((int(text) for name, text in self.headers if name == b"content-length"), 0)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's own words
-        """Answer what is refused, unless an answer to an earlier request is on its way."""
-        if self._answers_another():
-            self.cycle.keep_alive = False
+        """Answer what is refused, when all that came before it has its answer."""
+        if self._is_answered():
+            self.transport.close()
+        elif self._answers_another():
+            self._broken = True
+            if self.pipeline and self.cycle.more_body:
+                self.pipeline.popleft()  # the broken one itself, the last in the queue
             self.flow.pause_reading()
-            return
+        else:
+            self._refuse()
+
+    def _refuse(self) -> None:
         code, message = self._reason()
         _, headers, body = refusal(code, message)
         head = b"".join(b"%b: %b\r\n" % header for header in headers)
@@ -155,6 +187,10 @@ class Connection(HttpToolsProtocol):
         self.transport.write(line + head + b"\r\n")
         self.transport.write(body)
         self.transport.close()
+
+    def _is_answered(self) -> bool:
+        """Whether the request that is broken was answered before it was whole."""
+        return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
 
     def _answers_another(self) -> bool:
         """Whether an earlier request than the one that is broken has no answer yet."""
@@ -186,7 +222,8 @@ class Connection(HttpToolsProtocol):
         offer the parser stops for good: the request is given to a new one without the offer.
         """
         offer = cast(httptools.HttpParserUpgrade, sys.exception())
-        head = [b"%b %b HTTP/1.1\r\n" % (self.scope["method"].encode(), self.url)]
+        version = self.parser.get_http_version().encode()
+        head = [b"%b %b HTTP/%b\r\n" % (self.scope["method"].encode(), self.url, version)]
         head += [b"%b: %b\r\n" % one for one in self.headers if one[0] not in _OFFER]
         if self._wants_end():
             head.append(b"connection: close\r\n")

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from graph_model import labels
@@ -34,8 +33,6 @@ from graph_model.facts import (
     Vertex,
 )
 from graph_model.records import FacetRecords, RunRecords
-
-EVERYWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Direction(StrEnum):
@@ -72,17 +69,9 @@ class GraphReader(Protocol):
         """The vertices that exist among these ids, sorted by id, with all properties."""
 
     def edges(
-        self,
-        ids: Collection[str],
-        direction: Direction,
-        labels: Sequence[str],
-        limit: int,
-        at: Mapping[str, str] = EVERYWHERE,
+        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
     ) -> EdgePage:
         """Edges with one of these labels at these vertices, at most ``limit`` per vertex and label.
-
-        ``at``: edges with this label are wanted at vertices with that label alone, so that two
-        kinds of vertices are asked in one request.
 
         DOWNSTREAM: edges that leave one of ``ids`` (out_id in ids); UPSTREAM: edges that enter one.
         BOTH is refused (ValueError): a caller asks twice. Which edges survive a cut is up to the

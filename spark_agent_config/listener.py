@@ -63,7 +63,7 @@ _PREFIX: Final = "spark.headwater."
 _LABEL_PREFIX: Final = "spark.headwater.label."
 _LOG: Final = logging.getLogger(__name__)
 _EXIT_SECONDS: Final = 5.0
-_HELD_SECONDS: Final = 1.0
+_HELD_SECONDS: Final = 5.0
 _observed: dict[str, Observation] = {}
 
 

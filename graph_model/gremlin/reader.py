@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from graph_model import facts
@@ -10,7 +10,7 @@ from graph_model.facts import Edge, Vertex
 from graph_model.gremlin import traversals
 from graph_model.gremlin.connection import Connections
 from graph_model.memory import check_asked, neighbours_of, page_of
-from graph_model.store import EVERYWHERE, Direction, EdgePage, Neighbours
+from graph_model.store import Direction, EdgePage, Neighbours
 
 _IDS_AT_ONCE: Final = 500
 
@@ -32,16 +32,11 @@ class Reader:
         return tuple(sorted(found, key=lambda vertex: vertex.id))
 
     def edges(
-        self,
-        ids: Collection[str],
-        direction: Direction,
-        labels: Sequence[str],
-        limit: int,
-        at: Mapping[str, str] = EVERYWHERE,
+        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
     ) -> EdgePage:
         """See ``store.GraphReader.edges``."""
         check_asked(direction, limit)
-        wanted = {label: at.get(label) for label in sorted(set(labels))}
+        wanted = sorted(set(labels))
         if not wanted:
             return EdgePage(())
         found = [

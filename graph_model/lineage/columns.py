@@ -15,7 +15,7 @@ from typing import NamedTuple
 from graph_model import identity, labels, naming
 from graph_model.facts import Edge
 from graph_model.history import Moment
-from graph_model.history.past import Past, Sight, moment_of
+from graph_model.history.past import Past, moment_of
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.omissions import count_left_out
@@ -23,7 +23,7 @@ from graph_model.lineage.questions import ColumnEdge, ColumnNode, LeftOut, Quest
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk
-from graph_model.store import Direction, EdgePage, GraphReader
+from graph_model.store import Direction, GraphReader
 
 Name = tuple[str, str]
 """A column as a plan calls it: (dataset id, folded path)."""
@@ -53,38 +53,6 @@ class Hop:
     edge: Edge
     source: Cell
     job: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Derivations:
-    """The derivations into columns, asked for together with what the plans behind them read."""
-
-    structure: Structure
-    cells: Collection[Cell]
-    entering: dict[str, EdgePage]
-
-    def wanted(self, sights: Mapping[Moment, Sight]) -> set[str]:
-        writes = {
-            (write.logical_plan, column_id((write.target, holder)))
-            for cell in self.cells
-            if cell.moment in sights
-            for write in sights[cell.moment].writes
-            for holder in holders(cell.path)
-        }
-        kept = self.structure.derivations.find(writes)
-        return {column for _, column in writes - kept.keys()} - self.entering.keys()
-
-    def take(self, columns: Collection[str], page: EdgePage) -> None:
-        self.entering.update(_entering(columns, page))
-
-
-def _entering(columns: Collection[str], page: EdgePage) -> dict[str, EdgePage]:
-    """Of each of these columns the derivations that enter it."""
-    found: dict[str, list[Edge]] = {column: [] for column in columns}
-    for edge in page.edges:
-        if edge.label == labels.DERIVES:
-            found[edge.in_id].append(edge)
-    return {column: EdgePage(tuple(edges), page.cut & {column}) for column, edges in found.items()}
 
 
 @dataclass(slots=True)
@@ -152,7 +120,6 @@ class Columns:
         self._indirect = indirect
         self._names: dict[str, Name] = {}  # column id -> what it is
         self._into: _Into = {}
-        self._entering: dict[str, EdgePage] = {}  # column -> all derivations that enter it
         self._deciding: dict[str, list[Edge]] = {}  # logical plan -> influences on it
         self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
 
@@ -249,8 +216,7 @@ class Columns:
         self, walk: Walk, cells: Collection[Cell], known: _Into | None = None
     ) -> dict[Cell, list[Hop]]:
         """Per cell the derivations behind it: all of them, or of these that are known."""
-        beside = None if known is not None else _Derivations(self._structure, cells, self._entering)
-        steps = walk.expand({cell.moment for cell in cells}, beside)
+        steps = walk.expand({cell.moment for cell in cells})
         if known is None:
             self._learn_derivations(cells, steps)
         into = self._into if known is None else known
@@ -279,20 +245,17 @@ class Columns:
     def _derivations(self, writes: Collection[_Write]) -> dict[_Write, tuple[Edge, ...]]:
         """The derivations into these columns by these plans, which are complete."""
         columns = {column for _, column in writes}
-        new = columns - self._entering.keys()
-        if new:
-            page = self._graph.edges(new, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
-            self._bounds.note_hub(page.cut)
-            self._entering |= _entering(new, page)
-        derived = {
-            (plan, column): tuple(
-                e for e in self._entering[column].edges if e.value("logical_plan") == plan
-            )
-            for plan, column in writes
-        }
-        self._structure.derivations.keep(
-            {w: edges for w, edges in derived.items() if not self._entering[w[1]].cut}
-        )
+        if not columns:
+            return {}
+        page = self._graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        found: dict[_Write, list[Edge]] = {write: [] for write in writes}
+        for edge in page.edges:
+            write = str(edge.value("logical_plan")), edge.in_id
+            if write in found:
+                found[write].append(edge)
+        derived = {write: tuple(edges) for write, edges in found.items()}
+        self._structure.derivations.keep({w: d for w, d in derived.items() if w[1] not in page.cut})
         return derived
 
     def _wants(self, edge: Edge) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
 
 from graph_model import identity, labels
 from graph_model.history import Moment, Write
@@ -31,21 +30,6 @@ class Step:
     job: str
     target: str
     inputs: tuple[tuple[str, Moment], ...]
-
-
-_ABOVE: Final = (labels.HAS, labels.FEEDS)
-_OF_PLANS: Final = {labels.HAS: labels.LOGICAL_PLAN}
-"""Columns have edges of the same label, one from every schema."""
-
-
-class Beside(Protocol):
-    """What will be asked of the columns of moments, once it is known what stood in them."""
-
-    def wanted(self, sights: Mapping[Moment, Sight]) -> Collection[str]:
-        """The columns whose derivations will be needed and are not known, as ids."""
-
-    def take(self, columns: Collection[str], page: EdgePage) -> None:
-        """The derivations that enter these columns, among other edges."""
 
 
 class Walk:
@@ -79,17 +63,12 @@ class Walk:
         self._count = 0
         self.folded = False
 
-    def expand(
-        self, moments: Collection[Moment], beside: Beside | None = None
-    ) -> Mapping[Moment, tuple[Step, ...]]:
-        """Per moment the steps from it, one for each execution and one for the folded ones.
-
-        ``beside`` is asked for in the same request.
-        """
+    def expand(self, moments: Collection[Moment]) -> Mapping[Moment, tuple[Step, ...]]:
+        """Per moment the steps from it, one for each execution and one for the folded ones."""
         new = sorted(set(moments) - self._steps.keys())
         if new:
             sights = self._past.sights(new)
-            self._learn_sources(sights, beside)
+            self._learn_sources(sights.values())
             exact, folded = self._divide(new, sights)
             self._steps |= self._build(new, exact, folded)
             for moment in new:
@@ -99,11 +78,11 @@ class Walk:
                 self._bounds.cut("edges", EDGE_LIMIT)
         return {moment: self._steps[moment] for moment in moments}
 
-    def _learn_sources(self, sights: Mapping[Moment, Sight], beside: Beside | None) -> None:
+    def _learn_sources(self, sights: Iterable[Sight]) -> None:
         """What the plans read; those without their marker are not complete."""
         seen = {
             plan
-            for sight in sights.values()
+            for sight in sights
             for plan in (
                 *(write.logical_plan for write in sight.writes),
                 *(older.logical_plan for older in sight.older),
@@ -114,21 +93,17 @@ class Walk:
         if not new:
             return
         told = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
-        whole = self._sources_of(new - told.keys(), beside, sights)
+        whole = self._sources_of(new - told.keys())
         marked = self._marked(told)
         known = whole | {plan: frozenset(told[plan]) for plan in marked}
         self._sources |= {plan: known.get(plan) for plan in new}
         self._past.locations_of({source for found in known.values() for source in found})
 
-    def _sources_of(
-        self, plans: Collection[str], beside: Beside | None, sights: Mapping[Moment, Sight]
-    ) -> dict[str, frozenset[str]]:
+    def _sources_of(self, plans: Collection[str]) -> dict[str, frozenset[str]]:
         """All that these read, without those that are not complete."""
         kept = self._structure.sources.find(plans)
         new = set(plans) - kept.keys()
-        if not new:
-            return kept
-        page = self._above(new, beside, beside.wanted(sights) if beside else ())
+        page = self._above(new, (labels.HAS, labels.FEEDS))
         sources: dict[str, set[str]] = {e.in_id: set() for e in page.edges if e.label == labels.HAS}
         for edge in page.edges:
             if edge.label == labels.FEEDS and edge.in_id in sources:
@@ -146,14 +121,10 @@ class Walk:
         self._structure.complete.keep(dict.fromkeys(found, True))
         return kept | found
 
-    def _above(self, plans: set[str], beside: Beside | None, columns: Collection[str]) -> EdgePage:
-        """What enters these plans, and the derivations that enter the columns."""
-        if beside is None or not columns:
-            page = self._graph.edges(plans, Direction.UPSTREAM, _ABOVE, HUB_LIMIT)
-        else:
-            ids, wanted = {*plans, *columns}, (*_ABOVE, labels.DERIVES)
-            page = self._graph.edges(ids, Direction.UPSTREAM, wanted, HUB_LIMIT, _OF_PLANS)
-            beside.take(columns, page)
+    def _above(self, plans: Collection[str], wanted: tuple[str, ...]) -> EdgePage:
+        if not plans:
+            return EdgePage(())
+        page = self._graph.edges(plans, Direction.UPSTREAM, wanted, HUB_LIMIT)
         self._bounds.note_hub(page.cut)
         return page
 

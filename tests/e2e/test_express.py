@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import threading
@@ -12,12 +13,13 @@ from typing import Any
 
 import pytest
 
+from api import intake
 from api.front import Front
 from api.service import attach
 from graph_model.errors import JournalUnavailable
 from graph_model.keys import Role
 from graph_model.store import Arrival, Repeat
-from tests.asgi import Answered, Asked, ask, post
+from tests.asgi import Answered, Asked, answer, ask, post
 from tests.e2e.producer_service import (
     NOW,
     PLAN_ID,
@@ -127,6 +129,55 @@ def test_a_small_body_that_becomes_a_large_one_is_taken_by_a_thread(
     assert len(packed) < 64 * 1024
     assert posted(front, PLANS, packed, **{"Content-Encoding": "gzip"}).status == 201
     assert len(server.bodies()[0]["name"]) == 1_000_000
+
+
+@pytest.mark.parametrize(("number", "thread"), [(1, "MainThread"), (2_000, "request")])
+def test_many_documents_in_few_bytes_are_read_by_a_thread(
+    front: Front, monkeypatch: pytest.MonkeyPatch, number: int, thread: str
+) -> None:
+    """Ten thousand times {} are 71 bytes, and a second of work for whoever reads them."""
+    readers: set[str] = set()
+    reading = intake.parse_json
+
+    def parse(body: bytes) -> Any:
+        readers.add(threading.current_thread().name.partition("_")[0])
+        return reading(body)
+
+    monkeypatch.setattr(intake, "parse_json", parse)
+    packed = gzip.compress(json.dumps([an_event(timestamp=n) for n in range(number)]).encode())
+    assert posted(front, EVENTS, packed, **{"Content-Encoding": "gzip"}).status == 201
+    assert readers == {thread}
+
+
+def test_a_group_that_no_thread_can_write_is_told_and_the_next_one_is_written(
+    server: Headwater, front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = front._writer
+    monkeypatch.setattr(writer, "submit", _no_thread)
+    assert posted(front, EVENTS, [an_event()]).status == 500
+    monkeypatch.undo()
+    assert posted(front, EVENTS, [an_event()]).status == 201
+    assert server.journal.summary().received == 1
+
+
+def _no_thread(*_: object) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_who_is_cut_off_by_the_end_of_the_service_is_told_to_come_back(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stopped() -> Answered:
+        asking = asyncio.create_task(answer(front, a_post(EVENTS, [an_event()])))
+        await asyncio.sleep(0)
+        asking.cancel()
+        return await asking
+
+    hold = threading.Event()
+    monkeypatch.setattr(front._express._together, "_write", lambda _: hold.wait(30) and [])
+    told = asyncio.run(stopped())
+    hold.set()
+    assert (told.status, json.loads(told.data)["code"]) == (503, 503)
 
 
 def test_who_leaves_before_the_end_has_sent_nothing(server: Headwater, front: Front) -> None:

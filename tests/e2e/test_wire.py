@@ -7,7 +7,7 @@ import json
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -204,6 +204,69 @@ def test_a_body_that_breaks_off_in_the_middle_is_refused(port: int) -> None:
     status, _, body = exchange(port, head + b"5\r\nabcde\r\nno length\r\n")
     assert code_of(status) == 400
     assert json.loads(body)["code"] == 400
+
+
+def send_often(connection: socket.socket, data: bytes, times: int) -> None:
+    for _ in range(times):
+        connection.sendall(data)
+
+
+CHUNKED = request("POST", "/execution-plans", Transfer_Encoding="chunked")
+
+
+def test_what_stands_behind_a_body_is_no_header(port: int) -> None:
+    body = f"{len(PLAN):x}\r\n".encode() + PLAN + b"\r\n0\r\n"
+    trailer = (
+        f"Content-Type: {SPLINE_1_2}\r\nOrigin: https://elsewhere.example.org\r\n\r\n".encode()
+    )
+    status, lines, _ = exchange(port, CHUNKED + body + trailer)
+    assert code_of(status) == 415
+    assert not any(line.startswith("Access-Control") for line in lines)
+
+
+@pytest.mark.parametrize("kind", [SPLINE_1_2, "text/plain"])
+def test_trailers_without_end_are_not_read(port: int, kind: str) -> None:
+    """Those of a request that was refused before they came neither."""
+    head = request("POST", "/execution-plans", Content_Type=kind, Transfer_Encoding="chunked")
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(head + b"0\r\n")
+        with pytest.raises(OSError, match=r"reset|pipe|aborted"):
+            send_often(connection, b"A: b\r\n" * 1000, 10_000)
+
+
+def test_a_body_in_chunks_without_end_is_a_413(port: int) -> None:
+    head = request("POST", "/execution-plans", Content_Type=SPLINE_1_2, Transfer_Encoding="chunked")
+    chunk = b"8000\r\n" + b" " * 0x8000 + b"\r\n"
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection, suppress(OSError):
+        connection.sendall(head)
+        send_often(connection, chunk, 4 * LIMIT // 0x8000 + 1)
+        while part := connection.recv(65_536):
+            received += part
+    assert b" 413 " in received.split(b"\r\n")[0]
+
+
+def test_a_request_whose_chunks_break_is_refused_after_those_before_it(port: int) -> None:
+    first = request("GET", "/health/live").replace(b"Connection: close", b"Connection: keep-alive")
+    broken = CHUNKED.replace(b"Connection: close", b"Connection: keep-alive") + b"zz\r\n"
+    status, _, rest = exchange(port, first + first + broken)
+    assert code_of(status) == 200
+    assert rest.count(b"HTTP/1.1 200") == 1
+    assert rest.count(b"HTTP/1.1 400") == 1
+
+
+def test_an_offer_in_an_older_http_stays_in_it(port: int) -> None:
+    asked = request("POST", "/execution-plans", PLAN, "HTTP/1.0", Content_Type=SPLINE_1_2)
+    offer = b"Connection: Upgrade\r\nUpgrade: h2c"
+    status, lines, _ = exchange(port, asked.replace(b"Connection: close", offer))
+    assert code_of(status) == 201
+    assert "Connection: close" in lines
+
+
+def test_an_answer_has_one_date(port: int) -> None:
+    for path in ("/health/live", "/openapi.json", "/"):
+        _, lines, _ = exchange(port, request("GET", path))
+        assert sum(line.startswith("Date:") for line in lines) == 1
 
 
 def test_who_leaves_in_the_middle_of_a_body_leaves_nothing_behind(port: int) -> None:
