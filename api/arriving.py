@@ -22,6 +22,23 @@ class Gone(Exception):
     """Who asked has left before the request was whole; there is nobody to answer."""
 
 
+class Names(dict[str, str]):
+    """Headers by their names in lower case, asked for in any."""
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """Its value, or ``default``."""
+        return super().get(key.lower(), default)
+
+
+def named(scope: Scope) -> Names:
+    """The headers of a request; what is given twice is one list (RFC 9110, 5.3)."""
+    found = Names()
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        found[key] = f"{found[key]},{text}" if key in found else text
+    return found
+
+
 async def read_body(
     receive: Receive, limit: int, refuse: Callable[[], NoReturn]
 ) -> bytes | IO[bytes]:

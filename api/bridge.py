@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import Executor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from typing import IO, TYPE_CHECKING, Final
 
 from werkzeug.test import run_wsgi_app
 
-from api.arriving import IN_MEMORY, Gone, Receive, Scope, Send, read_file
-from api.refusals import refusal
+from api.arriving import IN_MEMORY, Gone, Receive, Scope, Send, named, read_file
+from api.refusals import send_refusal
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
 _PART: Final = 256 * 1024
-_OWN_NAMES: Final = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
+_OWN_NAMES: Final = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Bridge:
         except Gone:
             return
         if body is None:
-            await _refuse(send, self._most_bytes)
+            await send_refusal(send, 413, f"the body is larger than {self._most_bytes:,} bytes")
             return
         with body:
             given = {name: scope[name] for name in self._ours if name in scope}
@@ -99,12 +99,6 @@ async def _answer(made: Made, send: Send) -> None:
             return
 
 
-async def _refuse(send: Send, most_bytes: int) -> None:
-    status, headers, text = refusal(413, f"the body is larger than {most_bytes:,} bytes")
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": text})
-
-
 def environment(scope: Scope, body: IO[bytes]) -> WSGIEnvironment:
     """What PEP 3333 wants to be told of a request, the body at its start."""
     host, port = scope.get("server") or ("localhost", 80)
@@ -126,20 +120,11 @@ def environment(scope: Scope, body: IO[bytes]) -> WSGIEnvironment:
         "wsgi.multithread": True,
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
-        **dict(_headers(scope["headers"])),
+        # A name with an underscore would become that of another header, and is left out.
+        **{_environ_name(name): text for name, text in named(scope).items() if "_" not in name},
     }
 
 
-def _headers(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[str, str]]:
-    """``x-request-id`` => ``HTTP_X_REQUEST_ID``; what is given twice is one list.
-
-    A name with an underscore would become that of another header, and is left out.
-    """
-    found: dict[str, str] = {}
-    for name, value in headers:
-        if b"_" in name:
-            continue
-        key = _OWN_NAMES.get(name) or f"HTTP_{name.decode('latin-1').upper().replace('-', '_')}"
-        text = value.decode("latin-1")
-        found[key] = f"{found[key]},{text}" if key in found else text
-    yield from found.items()
+def _environ_name(name: str) -> str:
+    """``x-request-id`` => ``HTTP_X_REQUEST_ID``."""
+    return _OWN_NAMES.get(name) or f"HTTP_{name.upper().replace('-', '_')}"

@@ -88,15 +88,19 @@ def register_error_handlers(app: Flask) -> None:
     app.register_error_handler(Exception, answer_bug)
 
 
-def error_response(status: HTTPStatus, message: str, errors: Errors | None = None) -> Response:
-    """The one body, with its status."""
-    body = {
+def error_body(status: HTTPStatus, message: str, errors: Errors | None = None) -> dict[str, Any]:
+    """The one body of every error, whoever sends it."""
+    return {
         "code": status.value,
         "status": status.phrase,
         "message": message,
         "errors": {path: list(said) for path, said in (errors or {}).items()},
     }
-    response = jsonify(body)
+
+
+def error_response(status: HTTPStatus, message: str, errors: Errors | None = None) -> Response:
+    """The one body, with its status."""
+    response = jsonify(error_body(status, message, errors))
     response.status_code = status.value
     return response
 

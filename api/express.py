@@ -26,7 +26,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wsgi import get_input_stream
 
 from api.access import Guard, presented_key
-from api.arriving import Gone, read_body
+from api.arriving import Gone, Names, named, read_body
 from api.bodies import Limits, gunzip, is_gzip, read_bounded, refuse_too_large
 from api.exchange import HEADER, Exchange, request_id_of, tell
 from api.intake import Delivery, Documents, Reading, Taken, advance, follow, take, take_in_steps
@@ -132,9 +132,9 @@ class Express:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         taker = self._takers.get(scope["path"])
-        headers = _named(scope)
+        headers = named(scope) if taker and scope["method"] == "POST" else None
         # A page of another origin is told what it may read: that is the application's affair.
-        if taker is None or scope["method"] != "POST" or "origin" in headers:
+        if taker is None or headers is None or "origin" in headers:
             await self._application(scope, receive, send)
             return
         request_id = headers["x-request-id"] = request_id_of(headers.get("x-request-id"))
@@ -241,23 +241,6 @@ def _inflate_light(raw: bytes, *, packed: bool) -> bytes:
 
 
 # --- scopes --------------------------------------------------------------------------------------
-
-
-class Names(dict[str, str]):
-    """Headers by their names in lower case, asked for in any."""
-
-    def get(self, key: str, default: Any = None, /) -> Any:
-        """Its value, or ``default``."""
-        return super().get(key.lower(), default)
-
-
-def _named(scope: Scope) -> Names:
-    """What is given twice is one list (RFC 9110, 5.3)."""
-    found = Names()
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1"), value.decode("latin-1")
-        found[key] = f"{found[key]},{text}" if key in found else text
-    return found
 
 
 def _refused(scope: Scope, headers: Mapping[str, str], error: Exception) -> Scope:

@@ -17,7 +17,7 @@ from api.arriving import Message, Receive, Scope, Send
 from api.bridge import Bridge
 from api.express import ERROR, Express
 from api.paths import meant_path
-from api.refusals import refusal
+from api.refusals import send_refusal
 from api.routes import openlineage, producer
 from api.service import service_of
 from api.settings import Settings
@@ -61,9 +61,7 @@ class Front:
             await self._express(scope, receive, answer)
         except asyncio.CancelledError:  # the service stops and cannot wait any longer
             if not started:
-                status, headers, text = refusal(503, "Headwater is being stopped: try again")
-                await send({"type": "http.response.start", "status": status, "headers": headers})
-                await send({"type": "http.response.body", "body": text})
+                await send_refusal(send, 503, "Headwater is being stopped: try again")
 
     def close(self) -> None:
         """Begin nothing that has not begun."""

@@ -1,4 +1,4 @@
-"""What tests of every level share: the embedded engine, started once for all of them."""
+"""What tests of every level share: the embedded engine, started once for all of them, and more."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from graph_model.gremlin.graph import GremlinGraph, open_graph
 from graph_model.gremlin.server import EmbeddedServer
 from tests import neptune
 from tests.contract.databases import server_url
+from tests.projections import SmallHeadwater, small_headwater
 
 __all__ = ["server_url"]
 
@@ -110,3 +111,11 @@ def neptune_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.url
     finally:
         server.stop()
+
+
+@pytest.fixture
+def headwater() -> Iterator[SmallHeadwater]:
+    """An empty Headwater in memory, whose projector works when it is told to."""
+    made = small_headwater()
+    yield made
+    made.close()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from json.encoder import encode_basestring
-from typing import Any, Final
+from typing import Any
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+from graph_model import identity
 
 
 def spell_text(text: str | None) -> str:
@@ -24,4 +23,4 @@ def spell_texts(texts: Mapping[str, str]) -> str:
 
 def spell(value: Any) -> str:
     """Compact JSON with sorted keys."""
-    return _ENCODER.encode(value)
+    return identity.spelled(value)

@@ -7,15 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.contract.databases import schema_on
-from tests.projections import SmallHeadwater, small_headwater
-
-
-@pytest.fixture
-def headwater() -> Iterator[SmallHeadwater]:
-    """An empty Headwater in memory, whose projector works when it is told to."""
-    made = small_headwater()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -355,13 +354,6 @@ def test_a_forgotten_declaration_takes_its_names_along() -> None:
 
 
 # --- what is remembered --------------------------------------------------------------------------
-
-
-@pytest.fixture
-def headwater() -> Iterator[SmallHeadwater]:
-    made = small_headwater()
-    yield made
-    made.close()
 
 
 @pytest.fixture
