@@ -55,6 +55,7 @@ from graph_model.openlineage.descriptions import ColumnDescription, Tag
 from graph_model.openlineage.inspection import Use, draw_told
 from graph_model.projection.plans import read_plan_document
 from graph_model.references import References
+from graph_model.spellings import ColumnSpelling, read_spellings
 from graph_model.store import (
     Catalogue,
     Direction,
@@ -69,8 +70,8 @@ from graph_model.store import (
 )
 from graph_model.told_plans import ToldPlan, ToldPlans, raw_events
 from graph_model.translate import PlanDocument
+from graph_model.view import DatasetReference as DatasetReference
 from graph_model.view import (
-    ColumnSpelling,
     GraphView,
     LastRun,
     Names,
@@ -80,7 +81,6 @@ from graph_model.view import (
     job_reference,
     last_run,
 )
-from graph_model.view import DatasetReference as DatasetReference
 from graph_model.view import JobReference as JobReference
 
 #: The origin of what a plan's own document says.
@@ -572,15 +572,22 @@ class Answers:
     def _spellings(
         self, columns: Collection[ColumnNode], at: int | None
     ) -> dict[str, ColumnSpelling]:
-        ids = {(column.dataset, column.path): column.id for column in columns}
+        chosen = self._catalogue.newest_schema_ids({column.dataset for column in columns}, at)
+        listed = self._listed(set(chosen.values()))
         spellings: dict[str, ColumnSpelling] = {}
-        schemas = self._catalogue.newest_schemas({dataset for dataset, _ in ids}, at)
-        for dataset, schema in schemas.items():
-            for position, listed in enumerate(json.loads(schema.columns)):
-                key = ids.get((dataset, listed["path"]))
-                if key is not None:
-                    spellings[key] = ColumnSpelling(listed["name"], listed.get("type"), position)
+        for column in columns:
+            spelling = listed.get(chosen.get(column.dataset, ""), {}).get(column.path)
+            if spelling is not None:
+                spellings[column.id] = spelling
         return spellings
+
+    def _listed(self, schemas: Collection[str]) -> dict[str, Mapping[str, ColumnSpelling]]:
+        """Per schema its columns by their paths."""
+        kept = self._structure.spellings.find(schemas)
+        rows = self._catalogue.schemas(set(schemas) - kept.keys())
+        read = {row.id: read_spellings(row.columns) for row in rows}
+        self._structure.spellings.keep(read)
+        return {**kept, **read}
 
     def _location(self, dataset: str, at: int | None) -> str:
         """Where a catalog name stood at the time; any other dataset itself."""

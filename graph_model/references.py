@@ -72,13 +72,15 @@ class References:
     def column(self, dataset: str, path: str) -> str:
         """The id of a dataset's column by its path, any case."""
         exact = naming.split_path(path)
-        for segments in (exact, tuple(naming.fold(segment) for segment in exact)):
-            key = identity.column_id(dataset, naming.column_path(segments))
-            if self._graph.vertices((key,)):
-                return key
-        for spelling in (path, naming.fold(path)):  # a name with a dot, written without quotes
-            key = identity.column_id(dataset, naming.column_path((spelling,)))
-            if self._graph.vertices((key,)):
+        spellings = (
+            exact,
+            tuple(naming.fold(segment) for segment in exact),
+            (path,),  # a name with a dot, written without quotes
+            (naming.fold(path),),
+        )
+        keys = [identity.column_id(dataset, naming.column_path(each)) for each in spellings]
+        for key in dict.fromkeys(keys):
+            if self._has_column(key):
                 return key
         raise NotFound("column", path)
 
@@ -87,11 +89,15 @@ class References:
             return key
         if kind == labels.JOB and self._catalogue.jobs((key,)):
             return key
-        if kind == labels.COLUMN and self._graph.vertices((key,)):
+        if kind == labels.COLUMN and self._has_column(key):
             return key
         if kind not in _NODE_KINDS:
             raise InvalidReference(key, "the id of a dataset, a column or a job")
         raise NotFound(kind, key)
+
+    def _has_column(self, key: str) -> bool:
+        """Columns that no schema lists stand in the graph alone."""
+        return bool(self._catalogue.columns((key,)) or self._graph.vertices((key,)))
 
     def _rows(self, uri: str) -> tuple[DatasetRow, ...]:
         """Those with this URI, else those that a client of OpenLineage calls so."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from graph_model import labels
@@ -33,6 +34,8 @@ from graph_model.facts import (
     Vertex,
 )
 from graph_model.records import FacetRecords, RunRecords
+
+EVERYWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Direction(StrEnum):
@@ -69,13 +72,24 @@ class GraphReader(Protocol):
         """The vertices that exist among these ids, sorted by id, with all properties."""
 
     def edges(
-        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        labels: Sequence[str],
+        limit: int,
+        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
         """Edges with one of these labels at these vertices, at most ``limit`` per vertex and label.
+
+        ``at``: edges with this label are wanted at vertices with that label alone, so that two
+        kinds of vertices are asked in one request.
 
         DOWNSTREAM: edges that leave one of ``ids`` (out_id in ids); UPSTREAM: edges that enter one.
         BOTH is refused (ValueError): a caller asks twice. Which edges survive a cut is up to the
         engine; ``EdgePage.cut`` says where one happened. Unknown ids have no edges.
+
+        Where ``ids`` is a sequence, one is read after the other, and of each the edges in the order
+        of ``labels``: a marker before what it marks, while others write.
         """
 
     def neighbours(
@@ -223,8 +237,7 @@ class Writer:
     latest: int
 
 
-@dataclass(frozen=True, slots=True)
-class SuccessfulWrite:
+class SuccessfulWrite(NamedTuple):
     """What history needs of a completed ``write`` execution; the fields are those of its row.
 
     Of a failed one, too, where somebody asks who told of it. ``partitioned``: whether partitions
@@ -567,6 +580,9 @@ class Catalogue(Protocol):
         only plans without a completed execution touch gets the schema of the plan with the
         greatest id, so that its page is not empty. Datasets without any schema are left out.
         """
+
+    def newest_schema_ids(self, datasets: Collection[str], at: int | None) -> dict[str, str]:
+        """The ids of ``newest_schemas``."""
 
     # versions
     def schemas(self, ids: Collection[str]) -> tuple[SchemaRow, ...]: ...

@@ -14,6 +14,7 @@ from typing import Final
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
 from graph_model.layout import Box, Point, lay_out
 from graph_model.lineage import Answer, ColumnEdge, ColumnNode, Partial
+from graph_model.spellings import ColumnSpelling
 
 TITLE_HEIGHT: Final = 46.0
 ROW_HEIGHT: Final = 22.0
@@ -193,15 +194,6 @@ class GraphView:
     partial: Partial | None
     folded: bool = False
     focus: str | None = None  # the node asked about, whichever way it was spelled
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnSpelling:
-    """How the newest schema spells a column; ``position`` is its place there."""
-
-    name: str
-    type: str | None
-    position: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from graph_model.gremlin.dialect import Dialect
 STEPS: Final = frozenset(
     (
         "V",
+        "hasLabel",
         "E",
         "mergeV",
         "mergeE",
@@ -260,8 +261,10 @@ def _from_the_start(steps: list[list[Any]], dialect: Dialect) -> Iterator[str]:
 def _ids(start: str, ids: list[Any], names: list[str], dialect: Dialect) -> Iterator[str]:
     if not all(isinstance(each, str) and each for each in ids):
         yield f"{start}() with an id that is no text"
-    elif any(one >= other for one, other in pairwise(ids)):
-        yield f"{start}() with ids out of order, or twice"
+    elif "drop" in names and any(one >= other for one, other in pairwise(ids)):
+        yield f"{start}() drops ids out of order, or twice"
+    elif len(set(ids)) < len(ids):
+        yield f"{start}() with an id twice"
     most = dialect.remove_elements if "drop" in names else MOST_IDS
     if len(ids) > most:
         yield f"{start}() with {len(ids)} ids, over {most}"

@@ -4,21 +4,27 @@ All of it is one parameter, a JSON text that the database takes apart. So a stat
 compiled once, whatever is asked for: a parameter for each value costs more than the database does.
 
     asked_values([("a", 1), ("b", 2)])  =>  {"asked": '[["a", 1], ["b", 2]]'}
+
+What a statement says whatever is asked for stands in its text (``made_once``).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, wraps
+from typing import Any, Final, ParamSpec, cast
 
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import visitors
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from graph_model.database import StoredText
 from graph_model.texts import storable
+
+_Given = ParamSpec("_Given")
 
 Column = tuple[str, sa.types.TypeEngine[Any]]
 """The name and the type of a column of what is asked: a text or an integer."""
@@ -111,3 +117,31 @@ def until_asked(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
 def is_asked(column: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     """The condition that a column has one of the values of ``asked_column``."""
     return column.in_(sa.select(asked_column().c.value))
+
+
+def made_once(build: Callable[_Given, sa.Select[Any]]) -> Callable[_Given, sa.Select[Any]]:
+    """A statement that is built once, with its constants in its text.
+
+    A constant is a parameter else, spelled, sent and bound with every execution: 47 of them cost a
+    third of the time of a statement that finds ten rows.
+
+        WHERE kind = ? AND target = ?  =>  WHERE kind = 'write' AND target = ?
+    """
+
+    @wraps(build)
+    def make(*given: _Given.args, **named: _Given.kwargs) -> sa.Select[Any]:
+        statement: Any = build(*given, **named)
+        return cast(sa.Select[Any], visitors.replacement_traverse(statement, {}, _in_text))
+
+    return cast(Callable[_Given, sa.Select[Any]], lru_cache(make))
+
+
+def _in_text(element: Any, **_: Any) -> Any:
+    """A constant as it stands in a text; None: the element stays as it is."""
+    if not isinstance(element, sa.BindParameter) or element.required:
+        return None
+    value = element.value
+    if isinstance(value, str):
+        quoted = value.replace("'", "''")
+        return sa.literal_column(f"'{quoted}'", type_=element.type)
+    return sa.literal_column(str(value), type_=element.type) if type(value) is int else None

@@ -376,9 +376,14 @@ class SqlCatalogue:
         with self._read() as connection:
             return frozenset(writes.seen(connection, datasets, at))
 
-    def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
+    def newest_schema_ids(self, datasets: Collection[str], at: int | None) -> dict[str, str]:
         with self._read() as connection:
-            return history.newest_schemas(connection, datasets, at)
+            return history.newest_schema_ids(connection, datasets, at)
+
+    def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
+        chosen = self.newest_schema_ids(datasets, at)
+        rows = {row.id: row for row in self.schemas(set(chosen.values()))}
+        return {dataset: rows[schema] for dataset, schema in chosen.items() if schema in rows}
 
     # --- versions --------------------------------------------------------------------------------
 
@@ -478,7 +483,7 @@ class SqlCatalogue:
         with self._read() as connection:
             for chunk in chunks(sorted(set(ids)), AT_ONCE):
                 rows: Any = connection.execute(history.BY_IDS[kind], at_values(chunk))
-                found += [kind(*row) for row in rows]
+                found += [kind(*row) for row in rows.all()]
         return tuple(sorted(found, key=_id))
 
 

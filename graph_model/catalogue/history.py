@@ -9,7 +9,6 @@ times by one plan has one writer.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 from typing import Any, Final, Literal
 
 import sqlalchemy as sa
@@ -24,6 +23,7 @@ from graph_model.catalogue.asked import (
     asked_values,
     at_values,
     is_asked,
+    made_once,
     until_asked,
 )
 from graph_model.catalogue.tables import (
@@ -45,7 +45,6 @@ from graph_model.facts import (
     ExecutionRow,
     NameRow,
     PartitionRow,
-    SchemaRow,
 )
 from graph_model.store import Page, Writer
 
@@ -112,7 +111,7 @@ def fields(connection: Connection, of: Collection[tuple[str, str]]) -> list[Colu
     return sorted(found)
 
 
-@lru_cache
+@made_once
 def _fields() -> sa.Select[Any]:
     asked, column = asked_table(_COLUMN), columns.c
     return sa.select(column.id, column.dataset, column.path).join_from(
@@ -145,7 +144,7 @@ def _modes() -> sa.CTE:
     return sa.union_all(*map(sa.select, each)).cte("modes")
 
 
-@lru_cache
+@made_once
 def _writers() -> sa.Select[Any]:
     inner, outer = executions.alias("listed").c, executions.alias("seen").c
     pairs = pairs_from(
@@ -250,7 +249,7 @@ def last_writes(connection: Connection, targets: Collection[str], at: int | None
     return found
 
 
-@lru_cache
+@made_once
 def _last_writes() -> sa.Select[Any]:
     asked, seen = asked_column(), executions.alias("seen").c
     newest = (
@@ -266,7 +265,7 @@ def _last_writes() -> sa.Select[Any]:
     return sa.select(asked.c.value, newest.scalar_subquery())
 
 
-@lru_cache
+@made_once
 def _newest_executions(column: str, only: Only) -> sa.Select[Any]:
     asked, seen = asked_column(), executions.alias("seen").c
     conditions = () if only == "any" else successful(seen, writes_only=only == "writes")
@@ -345,7 +344,7 @@ def names_of(connection: Connection, locations: Collection[str], at: int | None)
     return sorted(found)
 
 
-@lru_cache
+@made_once
 def _names_of() -> sa.Select[Any]:
     inner, outer = names.alias("listed").c, names.alias("seen").c
     pairs = pairs_from(inner.location, inner.name, asked_column())
@@ -395,7 +394,7 @@ def names_around(connection: Connection, asked: Collection[str]) -> frozenset[tu
     return frozenset(found)
 
 
-@lru_cache
+@made_once
 def _names_around() -> sa.Select[Any]:
     """What stood for those asked for, then every place of these names and of those asked for."""
     asked, seen = asked_column(), names.alias("seen").c
@@ -411,30 +410,49 @@ def _names_around() -> sa.Select[Any]:
 # --- schemas -------------------------------------------------------------------------------------
 
 
-def newest_schemas(
+def newest_schema_ids(
     connection: Connection, datasets: Collection[str], at: int | None
-) -> dict[str, SchemaRow]:
-    """Per dataset the schema that the newest successful execution used (see ``store``).
+) -> dict[str, str]:
+    """Per dataset the id of the schema that the newest successful execution used (see ``store``).
 
     Equal times and roles are told apart by the ids of the plan and of the schema, greatest first.
     """
     chosen: dict[str, str] = {}
-    for chunk in chunks(sorted(set(datasets)), AT_ONCE):
+    if at is None:
+        chosen = _only_schemas(connection, datasets)
+    for chunk in chunks(sorted(set(datasets) - chosen.keys()), AT_ONCE):
         uses: dict[str, list[Any]] = {}
-        for use in connection.execute(_schema_uses(), at_values(chunk, at)):
+        for use in connection.execute(_schema_uses(), at_values(chunk, at)).all():
             uses.setdefault(use.dataset, []).append(use)
         for dataset, candidates in uses.items():
             schema = _newest_schema(candidates)
             if schema is not None:
                 chosen[dataset] = schema
-    rows: dict[str, SchemaRow] = {}
-    for chunk in chunks(sorted(set(chosen.values())), AT_ONCE):
-        found = connection.execute(BY_IDS[SchemaRow], at_values(chunk))
-        rows |= {row.id: SchemaRow(*row) for row in found}
-    return {dataset: rows[schema] for dataset, schema in chosen.items()}
+    return chosen
 
 
-@lru_cache
+def _only_schemas(connection: Connection, datasets: Collection[str]) -> dict[str, str]:
+    """The schemas of those that have only one, whoever used it and when."""
+    found: dict[str, set[str]] = {}
+    for chunk in chunks(sorted(set(datasets)), AT_ONCE):
+        for dataset, schema in connection.execute(_used_schemas(), at_values(chunk)).all():
+            found.setdefault(dataset, set()).add(schema)
+    return {dataset: min(schemas) for dataset, schemas in found.items() if len(schemas) == 1}
+
+
+@made_once
+def _used_schemas() -> sa.Select[Any]:
+    """Datasets with the schemas that are known of them."""
+    uses = schema_uses.c
+    return (
+        sa.select(uses.dataset, uses.schema)
+        .distinct()
+        .join_from(schema_uses, schemas, schemas.c.id == uses.schema)
+        .where(is_asked(uses.dataset))
+    )
+
+
+@made_once
 def _schema_uses() -> sa.Select[Any]:
     """The uses of schemas that are known, each with the time of its plan's newest execution."""
     uses = schema_uses.c

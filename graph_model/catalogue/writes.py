@@ -8,8 +8,7 @@ hold, each logical plan's newest are found by a seek for each plan.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -18,7 +17,7 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.catalogue import tables
 from graph_model.catalogue.applications import application_of, names_of_applications
-from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values
+from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values, made_once
 from graph_model.catalogue.births import dataset_born
 from graph_model.catalogue.history import KIND_WRITE, successful
 from graph_model.catalogue.tables import applications, executions, names, partitions
@@ -36,7 +35,7 @@ from graph_model.store import (
 
 _BEFORE_EVERYTHING: Final = -(2**63) + 1
 _BEGINNING: Final = -(2**62)
-_FIELDS: Final = tuple(field.name for field in fields(SuccessfulWrite))
+_FIELDS: Final = SuccessfulWrite._fields
 _WORKED_OUT: Final = "MATERIALIZED"  # once, not again for every row that is joined to it
 _SPAN: Final = (
     ("number", sa.BigInteger()), ("target", StoredText()), ("since", sa.BigInteger()),
@@ -106,7 +105,7 @@ def _told(
     return dict(zip(reads, found, strict=True))
 
 
-@lru_cache
+@made_once
 def _of_reads() -> sa.Select[Any]:
     """The writes of each span since the last full overwrite before its read; as ``_newest``."""
     cuts, row = _with_cuts(_since_floors(_with_last_overwrites())), executions.alias("listed")
@@ -176,7 +175,7 @@ def _by_span(
     return rows
 
 
-@lru_cache
+@made_once
 def _newest() -> sa.Select[Any]:
     """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
     cuts, row = _with_cuts(asked_table(_SPAN)), executions.alias("listed")
@@ -224,7 +223,7 @@ def _order(older: OlderWrites) -> tuple[str, int]:
     return older.logical_plan, older.first
 
 
-@lru_cache
+@made_once
 def _newest_of_plans() -> sa.Select[Any]:
     """A loose index scan over the plans of a target, then a seek for each of them."""
     asked = asked_table(_SPAN)
@@ -308,7 +307,7 @@ def _of_state(of: Any, state: str) -> tuple[sa.ColumnElement[bool], ...]:
     return of.kind == KIND_WRITE, of.state == state
 
 
-@lru_cache
+@made_once
 def _companions(state: str) -> sa.Select[Any]:
     asked = asked_table(_PAIR)
     seen, row = executions.alias("seen").c, executions.alias("listed")
@@ -365,7 +364,7 @@ _TARGET_AND_STATE: Final = (
 )
 
 
-@lru_cache
+@made_once
 def _told_twice() -> sa.Select[Any]:
     """Applications of which several producers tell, or whose commands tell twice."""
     own = executions.c
@@ -379,7 +378,7 @@ def _told_twice() -> sa.Select[Any]:
     )
 
 
-@lru_cache
+@made_once
 def _named_elsewhere() -> sa.Select[Any]:
     """Applications some of whose writes do not say so themselves."""
     return (
@@ -399,7 +398,7 @@ def declared_flows(connection: Connection, targets: Collection[str]) -> list[Dec
     return sorted(found)
 
 
-@lru_cache
+@made_once
 def _declared_flows() -> sa.Select[Any]:
     asked, row = asked_table(_TARGET), executions.alias("listed")
     later = executions.alias("seen").c
@@ -431,7 +430,7 @@ def declared_plans(connection: Connection, plans: Collection[str]) -> set[str]:
     return found
 
 
-@lru_cache
+@made_once
 def _declared_plans() -> sa.Select[Any]:
     asked, row = asked_table(_TARGET), executions.c
 
@@ -457,7 +456,7 @@ def locations_of(
     return found
 
 
-@lru_cache
+@made_once
 def _locations() -> sa.Select[Any]:
     asked = asked_table(_MOMENT)
     return sa.select(asked, _location(asked.c.name, asked.c.at).label("location"))
@@ -521,10 +520,12 @@ def _in_place(row: Any, of: Any) -> sa.ColumnElement[bool]:
 
 def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
     """It names no partition, or one that does not give another value to the key asked for."""
-    part = partitions.alias("seen_partitions").c
+    seen = partitions.alias("seen_partitions")
+    part = seen.c
     own = sa.select(part.partition).where(
         part.execution == row.id, part.dataset == row.target, part.role == labels.WRITE
     )
+    own = own.correlate_except(seen)  # else each span is held against the keys of all
     same = own.where(
         sa.or_(
             sa.func.substr(part.partition, 1, sa.func.length(of.key)) != of.key,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from graph_model.gremlin.connection import Connections, Headers, Limits
 from graph_model.gremlin.dialect import DIALECTS, Dialect
 from graph_model.gremlin.reader import Reader
 from graph_model.gremlin.writer import Writer
-from graph_model.store import Direction, EdgePage, Neighbours
+from graph_model.store import EVERYWHERE, Direction, EdgePage, Neighbours
 
 _CHECKPOINT_SECONDS: Final = 900.0
 
@@ -55,9 +55,14 @@ class GremlinGraph:
         return self._reader.vertices(ids)
 
     def edges(
-        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        labels: Sequence[str],
+        limit: int,
+        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
-        return self._reader.edges(ids, direction, labels, limit)
+        return self._reader.edges(ids, direction, labels, limit, at)
 
     def neighbours(
         self, ids: Collection[str], direction: Direction, label: str, limit: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from graph_model import facts
@@ -10,7 +10,7 @@ from graph_model.facts import Edge, Vertex
 from graph_model.gremlin import traversals
 from graph_model.gremlin.connection import Connections
 from graph_model.memory import check_asked, neighbours_of, page_of
-from graph_model.store import Direction, EdgePage, Neighbours
+from graph_model.store import EVERYWHERE, Direction, EdgePage, Neighbours
 
 _IDS_AT_ONCE: Final = 500
 
@@ -26,22 +26,27 @@ class Reader:
         """See ``store.GraphReader.vertices``."""
         found = [
             _vertex(row)
-            for some in _chunks(ids)
+            for some in _chunks(sorted(ids))
             for row in self._connections.submit(traversals.vertices(some, self._dialect))
         ]
         return tuple(sorted(found, key=lambda vertex: vertex.id))
 
     def edges(
-        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        labels: Sequence[str],
+        limit: int,
+        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
         """See ``store.GraphReader.edges``."""
         check_asked(direction, limit)
-        wanted = sorted(set(labels))
+        wanted = {label: at.get(label) for label in labels}
         if not wanted:
             return EdgePage(())
         found = [
             _edge(row)
-            for some in _chunks(ids)
+            for some in _chunks(ids if isinstance(ids, Sequence) else sorted(ids))
             for row in self._connections.submit(
                 # one more than asked tells whether there are more
                 traversals.edges(some, direction, wanted, limit + 1, self._dialect)
@@ -56,7 +61,7 @@ class Reader:
         check_asked(direction, limit)
         pairs = [
             (out_id, in_id)
-            for some in _chunks(ids)
+            for some in _chunks(sorted(ids))
             for out_id, in_id in self._connections.submit(
                 traversals.neighbours(some, direction, label, limit + 1, self._dialect)
             )
@@ -77,10 +82,11 @@ class Reader:
         return int(vertices), int(edges)
 
 
-def _chunks(ids: Collection[str]) -> Iterator[list[str]]:
-    ordered = sorted(set(ids))
-    for first in range(0, len(ordered), _IDS_AT_ONCE):
-        yield ordered[first : first + _IDS_AT_ONCE]
+def _chunks(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Each id once, in the order given."""
+    once = list(dict.fromkeys(ids))
+    for first in range(0, len(once), _IDS_AT_ONCE):
+        yield once[first : first + _IDS_AT_ONCE]
 
 
 def _vertex(row: Sequence[Any]) -> Vertex:

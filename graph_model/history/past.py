@@ -7,7 +7,7 @@ for the life of the object, which is one question.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -336,13 +336,23 @@ class Past:
             elif part.role == "read":
                 read = self._read.setdefault(part.execution, {})
                 read[part.dataset] = read.get(part.dataset, frozenset()) | {part.partition}
-        plans = self.plans({row.logical_plan for row in rows})
+        plans = self.plans(_of_interest(rows))
         return Details(
             self._written,
             {plan: _count(row.gaps) for plan, row in plans.items()},
             {plan: _keys(row.partition_keys) for plan, row in plans.items()},
             _incomplete(plans.values()),
         )
+
+
+def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
+    """The plans that may count where writes are merged: of tellings that are not the only ones of
+    their application, or whose mode is dynamic.
+    """
+    told = Counter((row.target, row.application_id) for row in rows if row.application_id)
+    return {
+        row.logical_plan for row in rows if row.dynamic or told[row.target, row.application_id] > 1
+    }
 
 
 # Most plans say the same: nothing.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from graph_model import identity, labels, naming
 from graph_model.facts import Edge
 from graph_model.history import Moment
-from graph_model.history.past import Past, moment_of
+from graph_model.history.past import Past, Sight, moment_of
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.omissions import count_left_out
@@ -23,7 +23,7 @@ from graph_model.lineage.questions import ColumnEdge, ColumnNode, LeftOut, Quest
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk
-from graph_model.store import Direction, GraphReader
+from graph_model.store import Direction, EdgePage, GraphReader
 
 Name = tuple[str, str]
 """A column as a plan calls it: (dataset id, folded path)."""
@@ -53,6 +53,36 @@ class Hop:
     edge: Edge
     source: Cell
     job: str
+
+
+@dataclass(slots=True)
+class _Beside:
+    """Derivations into ``cells`` that a walk reads beside what the plans of a level read.
+
+    They were read after the markers of those plans, so those of a plan that is complete are all
+    there. It serves one level: what is asked for later may be of a plan that is complete later.
+    """
+
+    structure: Structure
+    cells: Collection[Cell]
+    known: Collection[_Write]
+    columns: frozenset[str] = frozenset()
+    page: EdgePage = field(default_factory=lambda: EdgePage(()))
+
+    def wanted(self, sights: Mapping[Moment, Sight]) -> set[str]:
+        """See ``walk.Beside``."""
+        writes = {
+            (write.logical_plan, column_id((write.target, holder)))
+            for cell in self.cells
+            if cell.moment in sights
+            for write in sights[cell.moment].writes
+            for holder in holders(cell.path)
+        }.difference(self.known)
+        return {column for _, column in writes - self.structure.derivations.find(writes).keys()}
+
+    def take(self, columns: Collection[str], page: EdgePage) -> None:
+        """See ``walk.Beside``."""
+        self.columns, self.page = frozenset(columns), page
 
 
 @dataclass(slots=True)
@@ -216,9 +246,13 @@ class Columns:
         self, walk: Walk, cells: Collection[Cell], known: _Into | None = None
     ) -> dict[Cell, list[Hop]]:
         """Per cell the derivations behind it: all of them, or of these that are known."""
-        steps = walk.expand({cell.moment for cell in cells})
+        moments = {cell.moment for cell in cells}
         if known is None:
-            self._learn_derivations(cells, steps)
+            beside = _Beside(self._structure, cells, self._into.keys())
+            steps = walk.expand(moments, beside)
+            self._learn_derivations(cells, steps, beside)
+        else:
+            steps = walk.expand(moments)
         into = self._into if known is None else known
         if self._indirect:
             self._learn_influences({s.logical_plan for some in steps.values() for s in some})
@@ -228,7 +262,7 @@ class Columns:
         }
 
     def _learn_derivations(
-        self, cells: Iterable[Cell], steps: Mapping[Moment, tuple[Step, ...]]
+        self, cells: Iterable[Cell], steps: Mapping[Moment, tuple[Step, ...]], beside: _Beside
     ) -> None:
         asked = {
             (step.logical_plan, column_id((step.target, holder)))
@@ -238,25 +272,32 @@ class Columns:
         }
         new = asked - self._into.keys()
         kept = self._structure.derivations.find(new)
-        found = kept | self._derivations(new - kept.keys())
+        found = kept | self._derivations(new - kept.keys(), beside)
         self._into |= found
         self.learn_names({edge.out_id for edges in found.values() for edge in edges})
 
-    def _derivations(self, writes: Collection[_Write]) -> dict[_Write, tuple[Edge, ...]]:
+    def _derivations(
+        self, writes: Collection[_Write], beside: _Beside
+    ) -> dict[_Write, tuple[Edge, ...]]:
         """The derivations into these columns by these plans, which are complete."""
-        columns = {column for _, column in writes}
-        if not columns:
-            return {}
-        page = self._graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
-        self._bounds.note_hub(page.cut)
         found: dict[_Write, list[Edge]] = {write: [] for write in writes}
-        for edge in page.edges:
+        columns = {column for _, column in writes}
+        pages = [beside.page, self._entering(columns - beside.columns)]
+        for edge in (edge for page in pages for edge in page.edges if edge.label == labels.DERIVES):
             write = str(edge.value("logical_plan")), edge.in_id
             if write in found:
                 found[write].append(edge)
         derived = {write: tuple(edges) for write, edges in found.items()}
-        self._structure.derivations.keep({w: d for w, d in derived.items() if w[1] not in page.cut})
+        cut = frozenset().union(*(page.cut for page in pages))
+        self._structure.derivations.keep({w: d for w, d in derived.items() if w[1] not in cut})
         return derived
+
+    def _entering(self, columns: Collection[str]) -> EdgePage:
+        if not columns:
+            return EdgePage(())
+        page = self._graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        return page
 
     def _wants(self, edge: Edge) -> bool:
         return self._indirect or edge.value("kind") == labels.DIRECT

@@ -13,11 +13,12 @@ with an empty one. Every command ends it, too (``api.standing``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from graph_model.facts import Edge, LogicalPlanRow
 from graph_model.shelf import Shelf
+from graph_model.spellings import ColumnSpelling
 
 _MEGABYTE: Final = 1_000_000
 _ID_BYTES: Final = 150  # of a text of some forty characters with its place in a collection
@@ -25,11 +26,12 @@ _ENTRY_BYTES: Final = 300  # of whatever else an entry needs
 
 
 class Structure:
-    """Plans and columns, of some 60 MB at most.
+    """Plans, columns and schemas, of some 75 MB at most.
 
     ``complete``: the logical plans that have their marker. ``sources``: what such a plan reads.
     ``plans``: a plan's row. ``columns``: the dataset and path behind a column's id.
-    ``derivations``: by (logical plan, column) the edges into it.
+    ``derivations``: by (logical plan, column) the edges into it. ``spellings``: by the id of a
+    schema its columns by their paths.
     """
 
     def __init__(self) -> None:
@@ -39,6 +41,9 @@ class Structure:
         self.columns: Shelf[str, tuple[str, str]] = Shelf(10 * _MEGABYTE, _weight_of_ids)
         self.derivations: Shelf[tuple[str, str], tuple[Edge, ...]] = Shelf(
             20 * _MEGABYTE, _weight_of_edges
+        )
+        self.spellings: Shelf[str, Mapping[str, ColumnSpelling]] = Shelf(
+            15 * _MEGABYTE, _weight_of_spellings
         )
 
 
@@ -53,4 +58,11 @@ def _weight_of_row(row: LogicalPlanRow) -> int:
 def _weight_of_edges(edges: Iterable[Edge]) -> int:
     return _ENTRY_BYTES + sum(
         6 * _ID_BYTES + sum(len(str(value)) for _, value in edge.properties) for edge in edges
+    )
+
+
+def _weight_of_spellings(columns: Mapping[str, ColumnSpelling]) -> int:
+    return _ENTRY_BYTES + sum(
+        _ID_BYTES + len(path) + len(column.name) + len(column.type or "")
+        for path, column in columns.items()
     )

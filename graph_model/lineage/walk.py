@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final, Protocol
 
 from graph_model import identity, labels
 from graph_model.history import Moment, Write
@@ -30,6 +31,22 @@ class Step:
     job: str
     target: str
     inputs: tuple[tuple[str, Moment], ...]
+
+
+_ABOVE: Final = (labels.HAS, labels.FEEDS)
+"""The marker is read first: what is read after it is complete."""
+_OF_PLANS: Final = {labels.HAS: labels.LOGICAL_PLAN}
+"""Columns have edges of the same label, one from every schema."""
+
+
+class Beside(Protocol):
+    """The derivations that will be asked for once it is known what stood in moments."""
+
+    def wanted(self, sights: Mapping[Moment, Sight]) -> Collection[str]:
+        """The ids of the columns into which they lead, without those that are known."""
+
+    def take(self, columns: Collection[str], page: EdgePage) -> None:
+        """The edges, among others, that lead into these columns."""
 
 
 class Walk:
@@ -63,12 +80,17 @@ class Walk:
         self._count = 0
         self.folded = False
 
-    def expand(self, moments: Collection[Moment]) -> Mapping[Moment, tuple[Step, ...]]:
-        """Per moment the steps from it, one for each execution and one for the folded ones."""
+    def expand(
+        self, moments: Collection[Moment], beside: Beside | None = None
+    ) -> Mapping[Moment, tuple[Step, ...]]:
+        """Per moment the steps from it, one for each execution and one for the folded ones.
+
+        ``beside`` is asked for in the same request.
+        """
         new = sorted(set(moments) - self._steps.keys())
         if new:
             sights = self._past.sights(new)
-            self._learn_sources(sights.values())
+            self._learn_sources(sights, beside)
             exact, folded = self._divide(new, sights)
             self._steps |= self._build(new, exact, folded)
             for moment in new:
@@ -78,11 +100,11 @@ class Walk:
                 self._bounds.cut("edges", EDGE_LIMIT)
         return {moment: self._steps[moment] for moment in moments}
 
-    def _learn_sources(self, sights: Iterable[Sight]) -> None:
+    def _learn_sources(self, sights: Mapping[Moment, Sight], beside: Beside | None) -> None:
         """What the plans read; those without their marker are not complete."""
         seen = {
             plan
-            for sight in sights
+            for sight in sights.values()
             for plan in (
                 *(write.logical_plan for write in sight.writes),
                 *(older.logical_plan for older in sight.older),
@@ -93,17 +115,21 @@ class Walk:
         if not new:
             return
         told = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
-        whole = self._sources_of(new - told.keys())
+        whole = self._sources_of(new - told.keys(), beside, sights)
         marked = self._marked(told)
         known = whole | {plan: frozenset(told[plan]) for plan in marked}
         self._sources |= {plan: known.get(plan) for plan in new}
         self._past.locations_of({source for found in known.values() for source in found})
 
-    def _sources_of(self, plans: Collection[str]) -> dict[str, frozenset[str]]:
+    def _sources_of(
+        self, plans: Collection[str], beside: Beside | None, sights: Mapping[Moment, Sight]
+    ) -> dict[str, frozenset[str]]:
         """All that these read, without those that are not complete."""
         kept = self._structure.sources.find(plans)
         new = set(plans) - kept.keys()
-        page = self._above(new, (labels.HAS, labels.FEEDS))
+        if not new:
+            return kept
+        page = self._above(new, beside, beside.wanted(sights) if beside else ())
         sources: dict[str, set[str]] = {e.in_id: set() for e in page.edges if e.label == labels.HAS}
         for edge in page.edges:
             if edge.label == labels.FEEDS and edge.in_id in sources:
@@ -121,10 +147,14 @@ class Walk:
         self._structure.complete.keep(dict.fromkeys(found, True))
         return kept | found
 
-    def _above(self, plans: Collection[str], wanted: tuple[str, ...]) -> EdgePage:
-        if not plans:
-            return EdgePage(())
-        page = self._graph.edges(plans, Direction.UPSTREAM, wanted, HUB_LIMIT)
+    def _above(self, plans: set[str], beside: Beside | None, columns: Collection[str]) -> EdgePage:
+        """What enters these plans and, read after it, the derivations that enter the columns."""
+        if beside is None or not columns:
+            page = self._graph.edges(sorted(plans), Direction.UPSTREAM, _ABOVE, HUB_LIMIT)
+        else:
+            ids, wanted = [*sorted(plans), *sorted(columns)], (*_ABOVE, labels.DERIVES)
+            page = self._graph.edges(ids, Direction.UPSTREAM, wanted, HUB_LIMIT, _OF_PLANS)
+            beside.take(columns, page)
         self._bounds.note_hub(page.cut)
         return page
 
@@ -176,7 +206,7 @@ class Walk:
         writes = {write for found in exact.values() for write in found}
         reads = [(source, w.at) for w in writes for source in self._sources[w.logical_plan] or ()]
         places = self._past.locate(reads)
-        plans = {write.logical_plan for write in writes} | {p for f in folded.values() for p in f}
+        plans = {plan for found in folded.values() for plan in found}
         targets = {plan: row.target for plan, row in self._past.plans(plans).items()}
         built = {write.id: self._exact_step(write, places) for write in writes}
         return {

@@ -58,9 +58,16 @@ REQUESTS: Final[dict[str, Callable[[], Bytecode]]] = {
     "is_there_an_edge": traversals.is_there_an_edge,
     "vertices": lambda: traversals.vertices(["ds_1", "jb_1"], NEPTUNE),
     "edges": lambda: traversals.edges(
-        ["ds_1"], Way.DOWNSTREAM, [labels.FEEDS, labels.HAS], 5, NEPTUNE
+        ["ds_1"], Way.DOWNSTREAM, {labels.FEEDS: None, labels.HAS: None}, 5, NEPTUNE
     ),
-    "edges.upstream": lambda: traversals.edges(["ds_1"], Way.UPSTREAM, ["has"], 1, NEPTUNE),
+    "edges.upstream": lambda: traversals.edges(["ds_1"], Way.UPSTREAM, {"has": None}, 1, NEPTUNE),
+    "edges.at": lambda: traversals.edges(
+        ["co_1", "lp_1"],
+        Way.UPSTREAM,
+        {labels.DERIVES: None, labels.HAS: labels.LOGICAL_PLAN},
+        5,
+        NEPTUNE,
+    ),
     "neighbours": lambda: traversals.neighbours(["ds_1"], Way.DOWNSTREAM, "feeds", 5, NEPTUNE),
     "neighbours.upstream": lambda: traversals.neighbours(["lp_1"], Way.UPSTREAM, "has", 1, NEPTUNE),
     "all_vertices": lambda: traversals.all_vertices(NEPTUNE),
@@ -221,7 +228,8 @@ REFUSED: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "too much dropped": (lambda: g().V().limit(10**6).drop(), "not bounded"),
     "too many ids": (lambda: g().V(*[f"{n:05}" for n in range(501)]).count(), "501 ids"),
     "too many ids to drop": (lambda: g().E(*[f"{n:03}" for n in range(101)]).drop(), "101 ids"),
-    "ids to read out of order": (lambda: g().V("b", "a").count(), "order"),
+    "ids to read twice": (lambda: g().V("b", "a", "b").count(), "twice"),
+    "ids to drop out of order": (lambda: g().V("b", "a").drop(), "order"),
     "a number as an id to read": (lambda: g().V(1).count(), "no text"),
     "a step nobody vouched for": (lambda: g().V("a").group_count(), "groupCount"),
     "a step nobody vouched for, inside": (

@@ -167,7 +167,7 @@ def test_rows_of_any_number_are_one_plan() -> None:
         traversals.remove_vertices,
         traversals.remove_edges,
         lambda ids: traversals.vertices(ids, EMBEDDED),
-        lambda ids: traversals.edges(ids, Way.UPSTREAM, ["has"], 5, EMBEDDED),
+        lambda ids: traversals.edges(ids, Way.UPSTREAM, {"has": None}, 5, EMBEDDED),
     ],
 )
 def test_no_ids_never_become_all_ids(request_for: Any) -> None:

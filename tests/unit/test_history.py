@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ CTAS = "CreateDataSourceTableAsSelectCommand"
 
 
 def row(id: str, at: int, **values: Any) -> SuccessfulWrite:
-    return replace(_ROW, id=id, at=at, **values)
+    return _ROW._replace(id=id, at=at, **values)
 
 
 def told(*rows: SuccessfulWrite, **details: Any) -> list[tuple[str, ...]]:
@@ -57,7 +56,7 @@ def test_an_insert_overwrite_directory_is_one_write_and_two_of_them_are_two() ->
     ],
 )  # fmt: skip
 def test_what_does_not_agree_is_no_double_write(other: dict[str, Any]) -> None:
-    rows = row("a", 5_000), replace(row("b", 5_000, command=CTAS), **other)
+    rows = row("a", 5_000), row("b", 5_000, command=CTAS)._replace(**other)
     assert told(*rows) == [("a",), ("b",)]
 
 
@@ -129,9 +128,9 @@ def test_what_does_not_hold_all_of_it_is_another_write(other: dict[str, Any]) ->
     rows = row("s", 0, logical_plan="part", reads="a"), row("l", 900, **FULL)
     known = {"incomplete": frozenset({"part"})}
     if other.get("reads") == "a":  # nothing more: as before
-        assert told(rows[0], replace(rows[1], reads="a"), **known) == [("s", "l")]
+        assert told(rows[0], rows[1]._replace(reads="a"), **known) == [("s", "l")]
     else:
-        assert len(told(rows[0], replace(rows[1], **other), **known)) == 2
+        assert len(told(rows[0], rows[1]._replace(**other), **known)) == 2
 
 
 def test_an_incomplete_one_takes_what_no_other_pair_needs() -> None:
@@ -170,7 +169,7 @@ def seen(
     at: int, *rows: SuccessfulWrite, read: str = "", since: int | None = None, **details: Any
 ) -> list[str]:
     known = Details(**({"partitions": {}, "gaps": {}, "keys": {}} | details))
-    apart = [replace(one, application_id=one.id) for one in rows]
+    apart = [one._replace(application_id=one.id) for one in rows]
     parts = (part_of(read),)
     return [
         w.id

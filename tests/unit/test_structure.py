@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,13 +15,15 @@ from graph_model import identity
 from graph_model.catalogue import SqlGenerations
 from graph_model.commands import Command
 from graph_model.database import open_database
+from graph_model.facts import Edge, Facts, Vertex
 from graph_model.journal import SqlJournal
+from graph_model.labels import DERIVES, HAS, LOGICAL_PLAN
 from graph_model.lineage import Answer, Lineage, Question, Structure
 from graph_model.memory import MemoryGraph
 from graph_model.projector import Projector
 from graph_model.retention import resolve_forget
 from graph_model.shelf import Shelf
-from graph_model.store import Submission
+from graph_model.store import EVERYWHERE, Direction, EdgePage, Submission
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
 
@@ -113,6 +115,53 @@ def test_an_answer_is_the_same_with_and_without_what_was_remembered(rng: random.
         assert answers_of(
             lambda: Lineage(headwater.graph, headwater.catalogue, structure=structure)
         ) == answers_of(lambda: Lineage(headwater.graph, headwater.catalogue))
+    headwater.close()
+
+
+class Filling(MemoryGraph):
+    """One vertex is read after the other, and others write: after the first the rest is there."""
+
+    def __init__(self, facts: Facts, rest: Facts) -> None:
+        super().__init__()
+        self.write(facts)
+        self._rest: Facts | None = rest
+
+    def edges(
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        labels: Sequence[str],
+        limit: int,
+        at: Mapping[str, str] = EVERYWHERE,
+    ) -> EdgePage:
+        found: list[Edge] = []
+        for each in ids:
+            found += super().edges([each], direction, labels, limit, at).edges
+            if self._rest is not None and DERIVES in labels and HAS in labels:
+                self.write(self._rest)
+                self._rest = None
+        return EdgePage(tuple(found))
+
+
+def test_derivations_that_are_read_before_their_marker_is_written_are_not_remembered() -> None:
+    headwater = small_headwater()
+    headwater.accept(*(one for number in range(3) for one in run_of(number)))
+    headwater.project()
+    elements = list(headwater.graph.scan())
+    edges = [one for one in elements if isinstance(one, Edge)]
+    late = [e for e in edges if e.label == DERIVES or identity.kind_of(e.in_id) == LOGICAL_PLAN]
+    vertices = tuple(one for one in elements if isinstance(one, Vertex))
+    graph = Filling(
+        Facts(vertices=vertices, edges=tuple(e for e in edges if e not in late)),
+        Facts(edges=tuple(late)),
+    )
+    structure = Structure()
+    last = identity.column_id(identity.dataset_id("", CHAIN[-1]), "branch")
+    question = Question(last, depth=5, direction=Direction.UPSTREAM)
+    assert not Lineage(graph, headwater.catalogue, structure=structure).ask(question).column_edges
+    whole = Lineage(graph, headwater.catalogue).ask(question)
+    assert len(whole.column_edges) == 3
+    assert Lineage(graph, headwater.catalogue, structure=structure).ask(question) == whole
     headwater.close()
 
 
