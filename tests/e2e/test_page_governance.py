@@ -115,5 +115,12 @@ def test_a_layer_is_edited_and_removed(page: Page, api: FakeApi) -> None:
     expect(page.get_by_test_id("layer-pattern")).to_have_value("s3://*/curated/**")
     expect(page.get_by_test_id("layer-match")).to_have_value("glob")
     page.get_by_role("button", name="Remove landing").click()
+    expect(page.get_by_test_id("layer-changes").locator("tbody tr")).to_have_count(1)
+    expect(page.get_by_test_id("confirm-removal")).to_be_focused()
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_test_id("layer-said")).to_be_empty()
+    page.get_by_role("button", name="Remove landing").click()
+    page.get_by_test_id("confirm-removal").click()
     expect(page.get_by_test_id("announcer")).to_have_text("landing is gone.")
-    assert api.scenario.posted == [("DELETE /layers/landing", None)]
+    asked = ("DELETE /layers/landing?preview=true", None)
+    assert api.scenario.posted == [asked, asked, ("DELETE /layers/landing", None)]

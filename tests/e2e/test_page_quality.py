@@ -63,7 +63,7 @@ def test_a_rule_is_previewed_put_in_place_edited_and_removed(page: Page) -> None
     expect(rules).to_contain_text("broken")
     page.get_by_role("button", name="Remove acme").press("Enter")
     expect(page.get_by_test_id("quality-said")).to_contain_text("1 of")
-    expect(page.get_by_test_id("quality-remove")).to_be_focused()
+    expect(page.get_by_test_id("confirm-removal")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("announcer")).to_have_text("acme is gone.")
     expect(page.get_by_test_id("quality-rules")).to_have_count(0)

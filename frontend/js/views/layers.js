@@ -7,6 +7,7 @@ import { anchor, button, data, element, replace } from '../dom.js';
 import { count, formatNumber } from '../format.js';
 import { swatch } from '../model.js';
 import { table } from '../panel.js';
+import { offerRemoval, trouble } from '../removal.js';
 import { write } from '../url.js';
 
 const MATCHES = Object.freeze(['prefix', 'glob', 'regex']);
@@ -69,10 +70,7 @@ function listed(context, items, fields, said) {
       { class: 'row-buttons' },
       button({ label: 'Edit', onclick: () => fill(fields, item) }, { 'aria-label': `Edit ${item.name}` }),
       button(
-        {
-          label: 'Remove',
-          onclick: () => change(context, said, 'remove', item.name, { preview: false, fields }),
-        },
+        { label: 'Remove', onclick: () => offerRemoval(context, removalOf(item.name, said)) },
         { 'aria-label': `Remove ${item.name}` },
       ),
     ),
@@ -117,7 +115,7 @@ function fill(fields, item) {
 }
 
 function editor(context, fields, said) {
-  const save = (preview) => change(context, said, 'put', fields.name.input.value.trim(), { preview, fields });
+  const save = (preview) => put(context, said, fields.name.input.value.trim(), { preview, fields });
   return element(
     'form',
     {
@@ -134,14 +132,25 @@ function editor(context, fields, said) {
   );
 }
 
-async function change({ api, reload, announce }, said, method, name, { preview, fields }) {
-  const path = `/layers/${encodeURIComponent(name)}${preview ? '?preview=true' : ''}`;
-  const result = method === 'put' ? await api.put(path, bodyOf(fields)) : await api.remove(path);
-  if (!result.ok) return replace(said, element('p', { class: 'note failed' }, data(result.error.message)));
+async function put({ api, reload, announce }, said, name, { preview, fields }) {
+  const result = await api.put(addressOf(name, preview), bodyOf(fields));
+  if (!result.ok) return replace(said, trouble(result.error.message));
   if (preview) return replace(said, changes(result.data));
   await reload();
-  announce(method === 'put' ? `${name} is in place.` : `${name} is gone.`);
-  return undefined;
+  return announce(`${name} is in place.`);
+}
+
+/**
+ * @param {string} name
+ * @param {boolean} preview
+ * @returns {string}
+ */
+function addressOf(name, preview) {
+  return `/layers/${encodeURIComponent(name)}${preview ? '?preview=true' : ''}`;
+}
+
+function removalOf(name, said) {
+  return { name, said, address: (preview) => addressOf(name, preview), draw: changes };
 }
 
 function bodyOf(fields) {

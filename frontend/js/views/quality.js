@@ -3,13 +3,14 @@
  * would change before it is in place.
  */
 import { field } from '../classifications.js';
-import { button, data, element, focusFirst, icon, replace } from '../dom.js';
+import { button, data, element, focusFirst, replace } from '../dom.js';
 import { qualityChip } from '../facets.js';
 import { errorPlace, showErrors } from '../forms.js';
 import { count, shorten } from '../format.js';
 import { datasetLink } from '../links.js';
 import { table } from '../panel.js';
 import { fieldWords, lacking, previewWords, readValues, writeValues } from '../quality.js';
+import { offerRemoval, trouble } from '../removal.js';
 
 export const quality = {
   controls: [],
@@ -68,7 +69,7 @@ function listed(context, items, form, said) {
       { class: 'row-buttons' },
       button({ label: 'Edit', onclick: () => form.fill(rule) }, { 'aria-label': `Edit ${rule.name}` }),
       button(
-        { label: 'Remove', onclick: () => offerRemoval(context, rule, said) },
+        { label: 'Remove', onclick: () => offerRemoval(context, removalOf(context, rule, said)) },
         { 'aria-label': `Remove ${rule.name}` },
       ),
     ),
@@ -166,10 +167,6 @@ function addressOf(name, preview) {
   return `/quality-rules/${encodeURIComponent(name)}${preview ? '?preview=true' : ''}`;
 }
 
-function trouble(message) {
-  return element('p', { class: 'note failed', role: 'alert' }, icon('warning'), data(message));
-}
-
 function changes(state, preview) {
   const rows = preview.items.map((item) => [
     [datasetLink(state, item), element('span', { class: 'muted block' }, data(shorten(item.uri, 300), 'mono'))],
@@ -186,20 +183,11 @@ function markWords(state) {
   return state ? qualityChip(state, true) : '–';
 }
 
-/** What a removal changes is shown first; then it takes one more press. */
-async function offerRemoval({ state, api, reload, announce }, { name }, said) {
-  const preview = await api.remove(addressOf(name, true));
-  if (!preview.ok) return replace(said, trouble(preview.error.message));
-
-  async function remove() {
-    const result = await api.remove(addressOf(name, false));
-    if (!result.ok) return replace(said, trouble(result.error.message));
-    await reload();
-    return announce(`${name} is gone.`);
-  }
-
-  const yes = button({ label: `Yes, remove ${name}`, onclick: remove }, { 'data-testid': 'quality-remove' });
-  const no = button({ label: 'Keep it', onclick: () => replace(said) });
-  replace(said, changes(state, preview.data), element('p', { class: 'row-buttons' }, yes, no));
-  return yes.focus();
+function removalOf({ state }, { name }, said) {
+  return {
+    name,
+    said,
+    address: (preview) => addressOf(name, preview),
+    draw: (preview) => changes(state, preview),
+  };
 }
