@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, cast
 
-from flask import Flask, current_app
+from flask import Flask, current_app, has_request_context, request
 
 from api.access import Keys, NoKeys
 from api.crowd import Crowd
 from api.metrics import Metrics
-from api.standing import Kept, Standing
+from api.standing import Kept, Standing, Stated, StatedAtOnce
 from graph_model.governance.standing import Governance
 from graph_model.naming import Rules
 from graph_model.rebuilding import Progress
@@ -19,6 +19,7 @@ from graph_model.references import References
 from graph_model.store import Catalogue, DocumentState, Generations, Graph, Journal
 
 _EXTENSION: Final = "headwater"
+_ASKED: Final = "headwater.asked"
 
 
 class Projector(Protocol):
@@ -85,7 +86,7 @@ class Service:
     keys: Keys = field(default_factory=NoKeys)
     metrics: Metrics = field(default_factory=Metrics)
     engine: Engine | None = None
-    standing: Standing = field(default_factory=Standing)
+    standing: Stated = field(default_factory=Standing)
     crowd: Crowd = field(default_factory=Crowd)
     beside: bool = True
 
@@ -120,5 +121,13 @@ def service_of(app: Flask) -> Service:
 
 
 def current_service() -> Service:
-    """The service of the app that answers the current request."""
-    return service_of(current_app)
+    """The service of the app that answers the current request.
+
+    A question sees one moment of what people state, however often it asks.
+    """
+    if not has_request_context() or request.method not in {"GET", "HEAD"}:
+        return service_of(current_app)
+    if _ASKED not in request.environ:
+        service = service_of(current_app)
+        request.environ[_ASKED] = replace(service, standing=StatedAtOnce(service.standing))
+    return cast(Service, request.environ[_ASKED])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from graph_model.governance.standing import KINDS, NOTHING, Governance, govern
 from graph_model.lineage import Structure
@@ -23,6 +24,26 @@ class Kept:
     rules: str
     governance: Governance
     structure: Structure = field(default_factory=Structure)
+
+
+class Stated(Protocol):
+    """Tells what people state of a graph."""
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> Kept: ...
+
+
+@dataclass(slots=True)
+class StatedAtOnce:
+    """What is stated at one moment: for the length of a request that states nothing itself."""
+
+    _stated: Stated
+    _kept: Kept | None = field(default=None)
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> Kept:
+        """What held when it was asked for first, of this catalogue."""
+        if self._kept is None or self._kept.catalogue is not catalogue:
+            self._kept = self._stated.read(journal, catalogue, rules)
+        return self._kept
 
 
 @dataclass(slots=True)

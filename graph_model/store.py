@@ -552,6 +552,11 @@ class Catalogue(Protocol):
     def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
         """Per dataset the time of its newest completed ``write`` execution."""
 
+    def lone_last_writes(
+        self, targets: Collection[str], at: int | None, *, apart: int
+    ) -> dict[str, int]:
+        """Of ``last_writes`` those before which no other lies within ``apart`` milliseconds."""
+
     def newest_event(self, at: int | None) -> int | None:
         """The greatest ``ExecutionRow.at`` considered: the ``asOf`` of an answer."""
 

@@ -166,11 +166,11 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
     )
     rebuilding = is_rebuilding()
     answers = current_answers()
+    service = current_service()
     with whole_or_later():
-        named = query["dataset"].removeprefix("dataset:")
-        refuse_named_hidden(
-            answers.references.dataset(named, query["at"]), named, current_service()
-        )
+        if service.governance.hidden:
+            named = query["dataset"].removeprefix("dataset:")
+            refuse_named_hidden(answers.references.dataset(named, query["at"]), named, service)
         view = answers.column_lineage(
             query["dataset"],
             query["column"],

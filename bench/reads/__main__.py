@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from bench.reads.lake import Hub, Lake, rerun
 from bench.reads.plans import page, store_plans
 from bench.reads.questions import Cost, Question, ask, hub_questions, measure, questions
 from bench.reads.stores import Stores, open_stores
 from graph_model.facts import ExecutionRow, Facts
+
+_WARM: Final = 20
 
 
 def main() -> None:
@@ -52,19 +56,28 @@ def load(stores: Stores, facts: Iterable[Facts]) -> None:
 
 
 def compare(stores: Stores, listed: Sequence[Question], count: int) -> list[Cost]:
-    """Each question and its floor, after one round to warm up."""
+    """Each question and its floor in turns, after some rounds to warm up about other nodes."""
     print(
         f"{'':<28}{'p50 ms':>9}{'p95 ms':>9}{'CPU ms':>9}{'nodes':>8}{'edges':>8}"
         f"{'floor':>9}{'CPU':>9}{'times':>7}"
     )
     costs = []
     for one in listed:
-        measure(stores, lambda n, one=one: ask(stores, one.path(n)), 3)  # type: ignore[misc]
-        cost = measure(stores, lambda n, one=one: ask(stores, one.path(n)), count)  # type: ignore[misc]
-        floor = None if one.floor is None else measure(stores, one.floor, count)
-        print(describe(one.name, cost, floor), flush=True)
+        works = [partial(_asked, stores, one)] + ([one.floor] if one.floor else [])
+        measure(stores, _WARM, *works)
+        cost, *floor = measure(stores, count, *(partial(_later, work) for work in works))
+        print(describe(one.name, cost, floor[0] if floor else None), flush=True)
         costs.append(cost)
     return costs
+
+
+def _asked(stores: Stores, question: Question, number: int) -> object:
+    return ask(stores, question.path(number))
+
+
+def _later(work: Callable[[int], object], number: int) -> object:
+    """About nodes that the rounds to warm up were not about."""
+    return work(number + _WARM)
 
 
 def describe(name: str, cost: Cost, floor: Cost | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -40,19 +40,37 @@ class Cost:
         return self.times[round(share * (len(self.times) - 1))]
 
 
-def measure(stores: Stores, work: Callable[[int], object], count: int) -> Cost:
-    """Call ``work`` with 0, 1, …; what it returns may be a reply."""
-    times, edges, size = [], 0, 0
-    cpu = stores.cpu()
+def measure(stores: Stores, count: int, *works: Callable[[int], object]) -> list[Cost]:
+    """Call each of ``works`` with 0, 1, …, in turns; what it returns may be a reply.
+
+    In turns, so that none of them has the engine's compiler at work for the others.
+    """
+    told = [_Told() for _ in works]
     for number in range(count):
-        began = time.perf_counter()
-        reply = work(number)
-        times.append(1000 * (time.perf_counter() - began))
-        if isinstance(reply, dict):
-            edges += len(reply.get("edges", []))
-            size += len(reply.get("nodes") or reply.get("items") or [])
-    used = 1000 * (stores.cpu() - cpu) / count
-    return Cost(tuple(sorted(times)), used, edges / count, size / count)
+        for work, cost in zip(works, told, strict=True):
+            cpu, began = stores.cpu(), time.perf_counter()
+            reply = work(number)
+            cost.times.append(1000 * (time.perf_counter() - began))
+            cost.cpu += 1000 * (stores.cpu() - cpu)
+            if isinstance(reply, dict):
+                cost.edges += len(reply.get("edges", []))
+                cost.size += len(reply.get("nodes") or reply.get("items") or [])
+    return [one.mean(count) for one in told]
+
+
+@dataclass(slots=True)
+class _Told:
+    """Sums over requests."""
+
+    times: list[float] = field(default_factory=list)
+    cpu: float = 0.0
+    edges: int = 0
+    size: int = 0
+
+    def mean(self, count: int) -> Cost:
+        return Cost(
+            tuple(sorted(self.times)), self.cpu / count, self.edges / count, self.size / count
+        )
 
 
 def ask(stores: Stores, path: str) -> Any:

@@ -351,6 +351,12 @@ class SqlCatalogue:
         with self._read() as connection:
             return history.last_writes(connection, targets, at)
 
+    def lone_last_writes(
+        self, targets: Collection[str], at: int | None, *, apart: int
+    ) -> dict[str, int]:
+        with self._read() as connection:
+            return history.lone_last_writes(connection, targets, at, apart)
+
     def newest_event(self, at: int | None) -> int | None:
         with self._read() as connection:
             return history.newest_event(connection, at)

@@ -8,7 +8,7 @@ times by one plan has one writer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, Literal
 
 import sqlalchemy as sa
@@ -242,27 +242,45 @@ def newest_executions(
 
 def last_writes(connection: Connection, targets: Collection[str], at: int | None) -> dict[str, int]:
     """Per target the time of its newest completed write: from an index alone."""
-    found: dict[str, int] = {}
+    return {target: newest for target, newest, _ in _two_newest(connection, targets, at)}
+
+
+def lone_last_writes(
+    connection: Connection, targets: Collection[str], at: int | None, apart: int
+) -> dict[str, int]:
+    """See ``store.Catalogue``."""
+    return {
+        target: newest
+        for target, newest, second in _two_newest(connection, targets, at)
+        if second is None or second < newest - apart
+    }
+
+
+def _two_newest(
+    connection: Connection, targets: Collection[str], at: int | None
+) -> Iterator[tuple[str, int, int | None]]:
+    """Per target the times of its newest completed write and of the one before."""
     for chunk in chunks(sorted(set(targets)), AT_ONCE):
-        rows = connection.execute(_last_writes(), at_values(chunk, at))
-        found |= {target: newest for target, newest in rows if newest is not None}
-    return found
+        for target, newest, second in connection.execute(
+            _times_of_writes(), at_values(chunk, at)
+        ).all():
+            if newest is not None:
+                yield target, newest, second
 
 
 @made_once
-def _last_writes() -> sa.Select[Any]:
+def _times_of_writes() -> sa.Select[Any]:
     asked, seen = asked_column(), executions.alias("seen").c
-    newest = (
-        sa.select(seen.at)
-        .where(
+
+    def newest(place: int) -> Any:
+        times = sa.select(seen.at).where(
             seen.target == asked.c.value,
             *successful(seen, writes_only=True),
             until_asked(seen.at),
         )
-        .order_by(seen.at.desc())
-        .limit(1)
-    )
-    return sa.select(asked.c.value, newest.scalar_subquery())
+        return times.order_by(seen.at.desc()).limit(1).offset(place).scalar_subquery()
+
+    return sa.select(asked.c.value, newest(0).label("newest"), newest(1).label("second"))
 
 
 @made_once

@@ -248,6 +248,14 @@ class Past:
 
     def last_writes(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
         """Per dataset the time of its newest completed write at or before ``at``."""
+        alone = {d for d, found in self._targets(datasets).items() if len(found) == 1}
+        # what no other execution is near to is no second telling of an earlier one
+        lone = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
+        return lone | self._merged_last_writes(set(datasets) - lone.keys(), at)
+
+    def _merged_last_writes(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
+        if not datasets:
+            return {}
         targets = self._targets(datasets)
         asked = {target for found in targets.values() for target, _ in found}
         newest = self._catalogue.last_writes(asked, at)

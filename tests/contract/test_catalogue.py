@@ -369,6 +369,13 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     assert catalogue.last_writers(targets, at) == newest
     assert catalogue.last_writes(targets, at) == {key: row.at for key, row in newest.items()}
     assert catalogue.last_writes([], at) == {}
+    seen = writes(rows, at)
+    for apart in (0, 5, 1_000):
+        assert catalogue.lone_last_writes(targets, at, apart=apart) == {
+            key: row.at
+            for key, row in newest.items()
+            if [one for one in seen if one.target == key and one.at >= row.at - apart] == [row]
+        }
 
 
 def test_partitions_are_those_of_the_executions(catalogue: SqlCatalogue) -> None:
