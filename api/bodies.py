@@ -15,8 +15,9 @@ import threading
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NoReturn, Protocol
 
 from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
@@ -66,22 +67,24 @@ class Room:
         self._taken = 0
         self._changed = threading.Condition()
 
-    @contextmanager
-    def hold(self, size: int) -> Iterator[None]:
+    def hold(self, size: int) -> AbstractContextManager[None]:
         """Room for ``size`` bytes, for as long as the block runs."""
-        weight = size if size > _SMALL else 0
+        return self._hold(size) if size > _SMALL else nullcontext()
+
+    @contextmanager
+    def _hold(self, size: int) -> Iterator[None]:
         with self._changed:
-            self._changed.wait_for(lambda: not weight or self._fits(weight))
-            self._taken += weight
+            self._changed.wait_for(lambda: self._fits(size))
+            self._taken += size
         try:
             yield
         finally:
             with self._changed:
-                self._taken -= weight
+                self._taken -= size
                 self._changed.notify_all()
 
-    def _fits(self, weight: int) -> bool:
-        return self._taken == 0 or self._taken + weight <= self._limit
+    def _fits(self, size: int) -> bool:
+        return self._taken == 0 or self._taken + size <= self._limit
 
 
 ROOM: Final = Room(64 * 1024 * 1024)
@@ -212,8 +215,12 @@ _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, sep
 
 def wire_hash(kind: str, version: str, encoding: str, raw: bytes) -> str:
     """SHA-256 in hex over the bytes as they came and over what they were said to be."""
-    head = json.dumps([kind, version, encoding]).encode()
-    return hashlib.sha256(head + b"\n" + raw).hexdigest()
+    return hashlib.sha256(_head(kind, version, encoding) + raw).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _head(kind: str, version: str, encoding: str) -> bytes:
+    return json.dumps([kind, version, encoding]).encode() + b"\n"
 
 
 def _exceeds(body: bytes) -> bool:

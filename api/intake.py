@@ -76,11 +76,13 @@ class Reading:
     """How the documents of a request are read: JSON, its version, the key's scope -> submissions.
 
     ``remember``: bytes that come again may be recognised, and are then not prepared again.
+    ``recognise`` may give the same sooner, from the text of the JSON and the key's scope.
     """
 
     kind: DocumentKind
     prepare: Callable[[Any, str, str], Sequence[Submission]]
     remember: bool = True
+    recognise: Callable[[bytes, str], Sequence[Submission] | None] = lambda _text, _scope: None
 
     def remembers(self, delivery: Delivery) -> bool:
         # An event says something new nearly every time, and is parsed sooner than looked up.
@@ -155,6 +157,9 @@ def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
     body = delivery.inflate(delivery.raw)
     with ROOM.hold(len(body)):
         try:
+            sooner = reading.recognise(body, delivery.scope)
+            if sooner is not None:
+                return sooner
             return reading.prepare(parse_json(body), delivery.version, delivery.scope)
         except RecursionError:
             raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None

@@ -59,6 +59,7 @@ class Metrics:
             buckets=_REQUEST_SECONDS,
             registry=registry,
         )
+        self._answers: dict[tuple[str, str, int], Histogram] = {}  # as many as there are labels
         self._rounds = Histogram(
             "headwater_projection_duration_seconds",
             "Time of one round of the projector, up to a batch of plans",
@@ -105,7 +106,11 @@ class Metrics:
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered; ``route`` is a template."""
         known = method if method in _METHODS else "other"
-        self._requests.labels(known, route, str(status)).observe(seconds)
+        child = self._answers.get((known, route, status))
+        if child is None:
+            child = self._requests.labels(known, route, str(status))
+            self._answers[known, route, status] = child
+        child.observe(seconds)
 
     def projected(self, plans: int, seconds: float) -> None:
         """The projector ended a round."""

@@ -1,6 +1,8 @@
 """OpenLineage's events -> the journal: one, or a batch of which the bad ones do not spoil the rest.
 
-    document -> mask -> read_event (checks) -> subject key -> submission
+    facets that came before? -> event, masked      (repeated_facets: nearly every event of a client)
+    document -> mask -> event, masked              (whatever else)
+    -> read_event (checks) -> subject key -> submission
 
 What is journaled is the event as it was sent, unknown facets included, with secrets masked.
 """
@@ -16,6 +18,7 @@ from api.bodies import compact_json
 from api.dumps import OPENLINEAGE
 from api.errors import InvalidRequest
 from api.intake import MOST_EVENTS, Delivery, Reading, take
+from api.repeated_facets import REPEATED
 from api.service import Service
 from graph_model import naming
 from graph_model.errors import InvalidDocument
@@ -86,10 +89,27 @@ def prepare_event(document: Any, key_scope: str = "") -> Submission:
     masked = naming.mask_secrets(document)
     if not isinstance(masked, Mapping):
         raise InvalidDocument("", "a JSON object")
+    return _submission(masked, compact_json(masked), key_scope)
+
+
+def recognise_event(body: bytes, key_scope: str = "") -> tuple[Submission] | None:
+    """What ``prepare_events`` makes of the JSON in these bytes, where its facets tell it sooner;
+    None where the event must be read as a whole, to be taken or refused.
+    """
+    taken = REPEATED.take(body)
+    if taken is None:
+        return None
+    try:
+        return (_submission(taken.event, taken.body, key_scope),)
+    except InvalidDocument:
+        return None
+
+
+def _submission(masked: Mapping[str, Any], body: bytes, key_scope: str) -> Submission:
     refuse_statement(masked)
     event = read_event(masked)
     kind, key = KINDS[type(event)], subject_key(event)
-    submission = make_submission(kind, SPECIFICATION, key, key_scope, compact_json(masked))
+    submission = make_submission(kind, SPECIFICATION, key, key_scope, body)
     RECENT.keep(submission.content_hash, event, len(submission.body))
     return submission
 

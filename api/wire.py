@@ -10,6 +10,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Sequence
+from functools import lru_cache
 from http import HTTPStatus
 from socket import socket
 from typing import Any, Final, cast
@@ -85,7 +86,12 @@ def spell(head: bytes) -> bytes:
 
 def _spell_line(line: bytes) -> bytes:
     name, colon, value = line.partition(b":")
-    return _SPELLINGS.get(name, name.title()) + colon + value if colon else line
+    return _spell_name(name) + colon + value if colon else line
+
+
+@lru_cache(maxsize=256)
+def _spell_name(name: bytes) -> bytes:
+    return _SPELLINGS.get(name) or name.title()
 
 
 class Refused(Exception):

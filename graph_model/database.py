@@ -18,9 +18,10 @@ bug of ours, passes through.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -33,6 +34,8 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection, Dialect, Engine
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from graph_model.errors import ConfigurationError, Unavailable
@@ -503,6 +506,91 @@ def _insert_new(dialect: str, table: sa.Table) -> sa.Insert:
     if dialect == _POSTGRESQL:
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
+
+
+def insert_rows(
+    connection: Connection, statement: sa.Insert, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """``connection.execute(statement, rows)`` at a third of its price, for a statement made once.
+
+    Rows have the same keys. Texts are made storable as ``StoredText`` does; other values are what
+    every driver takes as they are.
+    """
+    text, names = _spelled(connection.dialect, statement, tuple(rows[0]))
+    bound = [{name: _bound(value) for name, value in row.items()} for row in rows]
+    if names is None:
+        connection.exec_driver_sql(text, bound)
+    else:
+        connection.exec_driver_sql(text, [tuple(row[name] for name in names) for row in bound])
+
+
+@lru_cache(maxsize=64)
+def _spelled(
+    dialect: Dialect, statement: sa.Insert, columns: tuple[str, ...]
+) -> tuple[str, tuple[str, ...] | None]:
+    """Its SQL, and its parameters in order; None where the driver takes them by their names."""
+    compiled: Any = statement.compile(dialect=dialect, column_keys=list(columns))
+    order = compiled.positiontup
+    return str(compiled), None if order is None else tuple(order)
+
+
+def _bound(value: Any) -> Any:
+    return storable(value) if isinstance(value, str) else value
+
+
+def among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
+    """``column IN (…)`` for the list bound to ``name``, of texts or of whole numbers.
+
+    However many they are, it is one parameter and the same statement. An expanding parameter is
+    spelled into the statement anew each time, which takes longer than to look up what it asks for.
+    """
+    listed = _elements(sa.bindparam(name, type_=_JsonList())).table_valued("value")
+    kind = sa.BigInteger if isinstance(column.type, sa.Integer) else sa.Text
+    return column.in_(sa.select(sa.cast(listed.c.value, kind)))
+
+
+class _JsonList(TypeDecorator[Sequence[Any]]):
+    """A list as a text."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Sequence[Any] | None, dialect: Dialect) -> str:  # noqa: ARG002
+        return json.dumps([_bound(one) for one in value or ()], ensure_ascii=False)
+
+
+class _elements(FunctionElement[Any]):  # noqa: N801 - a function of SQL
+    """The elements of a list, each a row."""
+
+    name = "elements"
+    inherit_cache = True
+
+
+@compiles(_elements, "sqlite")
+def _json_each(element: _elements, compiler: Any, **given: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **given)})"
+
+
+@compiles(_elements, _POSTGRESQL)
+def _json_elements(element: _elements, compiler: Any, **given: Any) -> str:
+    return f"jsonb_array_elements_text(({compiler.process(element.clauses, **given)})::jsonb)"
+
+
+def insertion(connection: Connection, table: sa.Table) -> str:
+    """The text of ``insert_new`` for the driver itself, with the values of all columns by place.
+
+    They are stored as they are: nothing looks at each of them again.
+    """
+    schemas = connection.get_execution_options().get("schema_translate_map") or {}
+    return _insertion(connection.dialect.name, table, schemas.get(None))
+
+
+@lru_cache
+def _insertion(dialect: str, table: sa.Table, schema: str | None) -> str:
+    own = table.to_metadata(sa.MetaData(schema=schema))
+    by_place: Any = postgresql.psycopg if dialect == _POSTGRESQL else sqlite
+    style = "format" if dialect == _POSTGRESQL else "qmark"
+    return str(_insert_new(dialect, own).compile(dialect=by_place.dialect(paramstyle=style)))
 
 
 def damage(connection: Connection) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ different content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, get_args
 
 from graph_model import identity, labels
 from graph_model.errors import FactConflict
@@ -79,11 +80,10 @@ def edge(
 
 
 # --- rows of the catalogue -----------------------------------------------------------------------
-# A row's key is its ``id``; see row_key for the rows that have none.
+# A row's key is its ``id``; see row_key for the rows that have none. Tuples, for the same reason.
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class DatasetRow:
+class DatasetRow(NamedTuple):
     """What a dataset is called: ``name`` is the friendly one, computed from the URI alone."""
 
     id: str
@@ -93,8 +93,7 @@ class DatasetRow:
     kind: str  # file, table, jdbc, topic, name, pattern, other (naming.py)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ColumnRow:
+class ColumnRow(NamedTuple):
     """A column that some visible schema has; ``path`` is case-folded."""
 
     id: str
@@ -102,8 +101,7 @@ class ColumnRow:
     path: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SchemaRow:
+class SchemaRow(NamedTuple):
     """A schema's columns in order, as JSON ``[{"name", "type", "path"}, …]``."""
 
     id: str
@@ -111,16 +109,14 @@ class SchemaRow:
     columns: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class JobRow:
+class JobRow(NamedTuple):
     id: str
     namespace: str
     name: str
     shared: bool  # a generic shell (pyspark-shell …) that many people share
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class LogicalPlanRow:
+class LogicalPlanRow(NamedTuple):
     """``target`` is the id of the dataset written; ``gaps`` JSON ``[{"code", "detail"}, …]``."""
 
     id: str
@@ -132,8 +128,7 @@ class LogicalPlanRow:
     gaps: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ExecutionPlanRow:
+class ExecutionPlanRow(NamedTuple):
     """One plan document as its producer sent it. ``labels`` is JSON ``{name: [values]}``."""
 
     id: str
@@ -151,8 +146,7 @@ class ExecutionPlanRow:
     labels: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ExecutionRow:
+class ExecutionRow(NamedTuple):
     """One execution: the row that history selects by. Times are epoch milliseconds (event time).
 
     ``mode`` is overwrite, append or lifecycle; ``dynamic`` is True when an overwrite replaces only
@@ -185,8 +179,7 @@ class ExecutionRow:
     reads: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class PartitionRow:
+class PartitionRow(NamedTuple):
     """An execution touched one partition of a dataset. ``role`` is read or write.
 
     ``partition`` is the canonical ``key=value/key=value`` text, keys in path order.
@@ -198,8 +191,7 @@ class PartitionRow:
     partition: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class NameRow:
+class NameRow(NamedTuple):
     """At ``at`` an execution saw the dataset ``name`` stand for the dataset ``location``."""
 
     name: str
@@ -208,8 +200,7 @@ class NameRow:
     at: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SchemaUseRow:
+class SchemaUseRow(NamedTuple):
     """A logical plan reads or writes a dataset with this schema. ``role`` is read or write.
 
     With the plan's executions it tells which schema of a dataset was seen last.
@@ -221,8 +212,7 @@ class SchemaUseRow:
     role: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class EventRow:
+class EventRow(NamedTuple):
     """What lists of events show and search of an execution, beside its own row.
 
     ``format`` is the kind of what was written (parquet, …), ``append`` what the plan itself says,
@@ -241,8 +231,7 @@ class EventRow:
     application: str = ""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class EventLabelRow:
+class EventLabelRow(NamedTuple):
     """A label of an execution: its event's, or its plan's. Both texts end at 500 characters."""
 
     execution: str
@@ -250,8 +239,7 @@ class EventLabelRow:
     value: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SupportRow:
+class SupportRow(NamedTuple):
     """A subject supports a logical plan: while one does, the plan's facts stay.
 
     Of OpenLineage also what no edge tells the support of: the id of a job, dataset, schema, edge
@@ -263,8 +251,7 @@ class SupportRow:
     logical_plan: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class CommandRow:
+class CommandRow(NamedTuple):
     """What a person did. ``id`` is the content hash of the command's document, ``at`` its own
     time, ``body`` its JSON without the long list of bodies that a forget command names.
     """
@@ -277,16 +264,14 @@ class CommandRow:
     body: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ForgottenRow:
+class ForgottenRow(NamedTuple):
     """The command names the body with this content hash: it is not to be shown again."""
 
     content_hash: str
     command: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class RunRow:
+class RunRow(NamedTuple):
     """A run as OpenLineage's events tell it, ended or not: what a tree of runs is made of.
 
     ``id`` is a digest of the row, so a run that goes on has another row; one row per subject is in
@@ -321,8 +306,7 @@ class RunRow:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ApplicationRow:
+class ApplicationRow(NamedTuple):
     """The run that a client of Spark calls its application's is that of an application id.
 
     Told by any event that names both, for those that name the run alone. ``run`` and
@@ -336,8 +320,7 @@ class ApplicationRow:
     application_run: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FacetRow:
+class FacetRow(NamedTuple):
     """At ``at`` a subject gave an entity a facet, which replaces the entity's earlier one whole.
 
     ``entity`` is the id of a dataset, job or logical plan, or the subject of a run. ``kind`` is
@@ -356,16 +339,14 @@ class FacetRow:
     job: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FacetBodyRow:
+class FacetBodyRow(NamedTuple):
     """A facet's content as JSON, without ``_producer`` and ``_schemaURL``: once, by its hash."""
 
     id: str
     body: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class DeclarationRow:
+class DeclarationRow(NamedTuple):
     """A person declared lineage. ``id`` is equal for what one person says twice, ``event`` the
     digest of the document's event; ``plan_id`` stands for its documents in the journal.
 
@@ -411,12 +392,13 @@ Row = (
 )
 
 
-def row_key(row: Row) -> tuple[str, ...]:
+RowKey = tuple[str | int, ...]
+"""The name of the row's kind, then the fields that identify it."""
+
+
+def row_key(row: Row) -> RowKey:
     """What identifies a row within the catalogue; two rows with one key must be equal."""
-    fields = _KEY_FIELDS.get(type(row))
-    if fields is None:
-        return (type(row).__name__, row.id)  # type: ignore[union-attr]
-    return (type(row).__name__, *(str(getattr(row, name)) for name in fields))
+    return _KEY_READERS[type(row)](row)
 
 
 _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
@@ -431,6 +413,18 @@ _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
     DeclarationRow: ("id", "event", "scope"),
 }
 """Of the rows that no ``id`` tells apart."""
+
+
+def _key_reader(kind: type[Any]) -> Callable[[Any], RowKey]:
+    name, fields = kind.__name__, _KEY_FIELDS.get(kind, ("id",))
+    read: Callable[[Any], Any] = attrgetter(*fields)
+    if len(fields) == 1:
+        return lambda row: (name, read(row))
+    return lambda row: (name, *read(row))
+
+
+_KEY_READERS: Final = {kind: _key_reader(kind) for kind in get_args(Row)}
+"""Made once: every row of every run is asked for its key."""
 
 
 # --- facts ---------------------------------------------------------------------------------------
@@ -451,7 +445,7 @@ class FactCollector:
 
     _vertices: dict[str, Vertex] = field(default_factory=dict)
     _edges: dict[str, Edge] = field(default_factory=dict)
-    _rows: dict[tuple[str, ...], Row] = field(default_factory=dict)
+    _rows: dict[RowKey, Row] = field(default_factory=dict)
 
     def add(self, *elements: Vertex | Edge | Row) -> None:
         for element in elements:
@@ -461,7 +455,7 @@ class FactCollector:
             elif isinstance(element, Vertex):
                 first = self._vertices.setdefault(element.id, element)
             else:
-                first = self._rows.setdefault(row_key(element), element)
+                first = self._rows.setdefault(_KEY_READERS[type(element)](element), element)
             if first is not element and first != element:
                 raise FactConflict(f"{first!r} and {element!r} share an id")
 
@@ -475,7 +469,7 @@ class FactCollector:
 
 def merge(parts: Iterable[Facts]) -> Facts:
     """The union; raises FactConflict where two facts share an id and differ."""
-    parts = tuple(parts)
+    parts = [part for part in parts if part.vertices or part.edges or part.rows]
     if len(parts) == 1:
         return parts[0]
     collector = FactCollector()
@@ -503,6 +497,8 @@ class Stages:
 
 
 _EXECUTION_KINDS = frozenset({labels.DAY, labels.RUN, labels.EXECUTION})
+_LABELS_OF_RUNS = frozenset({labels.HAS, labels.PERFORMED, labels.FOLLOWED})
+"""Edges with another label touch neither runs nor days."""
 
 
 def is_marker(candidate: Edge) -> bool:
@@ -524,7 +520,9 @@ def stages(facts: Facts) -> Stages:
     markers: list[Edge] = []
     run_edges: list[Edge] = []
     for candidate in facts.edges:
-        if is_marker(candidate):
+        if candidate.label not in _LABELS_OF_RUNS:
+            edges.append(candidate)
+        elif is_marker(candidate):
             markers.append(candidate)
         elif _touches_execution(candidate):
             run_edges.append(candidate)

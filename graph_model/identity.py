@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from json.encoder import encode_basestring
 from typing import Final
@@ -32,6 +33,9 @@ PREFIXES: Final[dict[str, str]] = {
 _EDGE_PREFIX: Final = PREFIXES["edge"]
 _KINDS: Final = {prefix: kind for kind, prefix in PREFIXES.items()}
 _HEX_LENGTH: Final = 32
+_HEX_DIGITS: Final = "0123456789abcdef"
+_JOBS_KEPT: Final = 4_096
+_LONGEST_KEPT: Final = 1_000
 _MOST_TOLD_APART: Final = 64
 _DIGITS_TOLD_APART: Final = 12
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
@@ -42,7 +46,7 @@ def digest(*parts: object) -> str:
     try:
         letters = "".join(parts)  # type: ignore[arg-type]
     except TypeError:
-        text = f"[{','.join(map(spelled, parts))}]"
+        text = _ENCODER.encode(parts)
     else:
         if letters.isidentifier():  # nothing to escape, as in most ids: the same text at once
             text = '["' + '","'.join(parts) + '"]'  # type: ignore[arg-type]
@@ -76,7 +80,7 @@ def edge_id(label: str, out_id: str, in_id: str, *discriminator: object) -> str:
 def kind_of(identifier: str) -> str | None:
     """The vertex label (or ``edge``) that an id belongs to; None for what is no id of ours."""
     prefix, separator, tail = identifier.rpartition("_")
-    if not separator or len(tail) != _HEX_LENGTH or not set(tail) <= set("0123456789abcdef"):
+    if not separator or len(tail) != _HEX_LENGTH or tail.strip(_HEX_DIGITS):
         return None
     return _KINDS.get(prefix)
 
@@ -92,6 +96,14 @@ def column_id(dataset: str, folded_path: str) -> str:
 
 
 def job_id(namespace: str, name: str) -> str:
+    if len(namespace) + len(name) > _LONGEST_KEPT:
+        return vertex_id(labels.JOB, namespace, name)
+    return _job_id_before(namespace, name)
+
+
+@lru_cache(maxsize=_JOBS_KEPT)
+def _job_id_before(namespace: str, name: str) -> str:
+    """Run for run the same jobs are named, each of them several times."""
     return vertex_id(labels.JOB, namespace, name)
 
 

@@ -32,6 +32,14 @@ class Shelf(Generic[_Key, _Value]):
                 self._values.move_to_end(key)
         return found
 
+    def get(self, key: _Key) -> _Value | None:
+        """The value of one key, as ``find`` finds it."""
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+        return value
+
     def keep(self, values: Mapping[_Key, _Value]) -> None:
         """A key has one value for ever: one that is kept already stays."""
         with self._lock:

@@ -768,9 +768,11 @@ REOPENED: Final = "it was projected and is to be projected again"
 """Why a document is PENDING that the graph or the catalogue may already show."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document of the journal. ``position`` is the order of first receipt, from 1."""
+class StoredDocument(NamedTuple):
+    """A document of the journal. ``position`` is the order of first receipt, from 1.
+
+    A tuple, for a round of the projector makes some of each document that it looks at.
+    """
 
     position: int
     kind: DocumentKind
@@ -965,6 +967,9 @@ class Journal(Protocol):
         """
 
     def statistics(self) -> JournalStatistics: ...
+
+    def get_every_meta(self) -> Mapping[str, str]:
+        """All that ``set_meta`` keeps, as it is at one moment."""
 
     def get_meta(self, key: str) -> str | None:
         """A small durable setting (projection epoch, graph epoch)."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from graph_model import facts, identity
@@ -82,15 +81,8 @@ def _check(key: str, value: Scalar) -> None:
 def row_record(row: Row) -> Record:
     """The row as every database stores it, so that equal keys there are equal keys here."""
     kind: type[Any] = type(row)
-    kept = kind(*(storable(v) if isinstance(v, str) else v for v in _values(row)))
-    return Record(
-        ROWS, kind.__name__, identity.digest(*row_key(kept)), _text(list(_values(kept))), ""
-    )
-
-
-def _values(row: Any) -> tuple[Any, ...]:
-    values: tuple[Any, ...] = attrgetter(*row.__slots__)(row)
-    return values
+    kept = kind(*(storable(v) if isinstance(v, str) else v for v in row))
+    return Record(ROWS, kind.__name__, identity.digest(*row_key(kept)), _text(kept), "")
 
 
 def _text(value: Any) -> str:

@@ -19,7 +19,14 @@ from api.blueprint import Blueprint
 from api.bodies import require_json
 from api.express import Answer, Taker
 from api.intake import Documents, Reading
-from api.openlineage import AT_ONCE, SPECIFICATION, Batch, prepare_events, take_batch
+from api.openlineage import (
+    AT_ONCE,
+    SPECIFICATION,
+    Batch,
+    prepare_events,
+    recognise_event,
+    take_batch,
+)
 from api.routes.producer import created, delivered
 from api.service import current_service
 from graph_model.store import DocumentKind
@@ -121,7 +128,10 @@ def _taken(documents: Documents) -> Answer:
 
 
 EVENT: Final = Taker(
-    _version, Reading(DocumentKind.RUN_EVENT, prepare_events), lambda _: AT_ONCE, _taken
+    _version,
+    Reading(DocumentKind.RUN_EVENT, prepare_events, recognise=recognise_event),
+    lambda _: AT_ONCE,
+    _taken,
 )
 EXPRESS: Final = {"/": EVENT, "/api/v1/lineage": EVENT}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final
 
@@ -115,8 +115,7 @@ def _facts_of(document: dict[str, Any]) -> Facts:
 def rerun(row: ExecutionRow, number: int) -> ExecutionRow:
     """The row of a later execution of the same logical plan, ``number`` minutes after it."""
     digest = hashlib.sha256(f"{row.id} {number}".encode()).hexdigest()[:32]
-    return replace(
-        row,
+    return row._replace(
         id=f"ex_{digest}",
         subject=f"su_{digest}",
         run=f"run_{digest}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from bench.ingest.workload import Workload, plan_id
@@ -34,7 +33,7 @@ def store_plans(stores: Stores, count: int) -> None:
     for batch in chunks(submissions, _AT_ONCE):
         stores.journal.accept(batch, _RECEIPT, remember=False)
         plans = [_row(row, one) for one in batch if one.plan_id != row.plan_id]
-        supports = [replace(support, subject=one.subject) for one in plans]
+        supports = [support._replace(subject=one.subject) for one in plans]
         stores.catalogue.copy([*plans, *supports])
 
 
@@ -58,6 +57,6 @@ def _facts(text: str) -> Facts:
 
 def _row(row: ExecutionPlanRow, plan: Submission) -> ExecutionPlanRow:
     key = f"xp_{identity.digest('bench', plan.plan_id)[:32]}"
-    return replace(
-        row, id=key, subject=plan.subject, plan_id=plan.plan_id, content_hash=plan.content_hash
+    return row._replace(
+        id=key, subject=plan.subject, plan_id=plan.plan_id, content_hash=plan.content_hash
     )

@@ -13,7 +13,6 @@ claim (its id was set by hand) tells nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -36,7 +35,7 @@ def under_applications(connection: Connection, rows: Iterable[_Row]) -> list[_Ro
     listed = list(rows)
     known = applications_of(connection, {row.run for row in listed if not row.application_id})
     return [
-        replace(row, application_id=known[row.run][0], run=known[row.run][1])
+        row._replace(application_id=known[row.run][0], run=known[row.run][1])
         if not row.application_id and row.run in known
         else row
         for row in listed

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.engine import Connection, Engine
 
-from graph_model.catalogue.rows import parameters, stored_values
+from graph_model.catalogue.rows import Values, records, stored_values
 from graph_model.catalogue.tables import STORAGE_OF, Storage
 from graph_model.database import write
 from graph_model.errors import FactConflict, Unavailable
@@ -23,14 +23,14 @@ _POSTGRESQL: Final = "postgresql"
 
 def copy(engine: Engine, rows: Iterable[Row]) -> None:
     """Add the rows, in one transaction; FactConflict for a key that is known or comes twice."""
-    batches: dict[Storage, list[dict[str, Any]]] = {}
+    batches: dict[Storage, list[Values]] = {}
     for row in rows:
-        batches.setdefault(STORAGE_OF[type(row)], []).append(_parameter(row))
+        batches.setdefault(STORAGE_OF[type(row)], []).append(stored_values(row))
 
     def work(connection: Connection) -> None:
         add = _copy if connection.dialect.name == _POSTGRESQL else _insert
         for storage, batch in batches.items():
-            add(connection, storage, batch)
+            add(connection, storage, records(storage, batch))
 
     try:
         write(engine, work, Unavailable)
@@ -38,17 +38,14 @@ def copy(engine: Engine, rows: Iterable[Row]) -> None:
         raise FactConflict("rows to be added: a key is known already, or comes twice") from error
 
 
-def _parameter(row: Row) -> dict[str, Any]:
-    storage = STORAGE_OF[type(row)]
-    (parameter,) = parameters(storage, [stored_values(storage, row)])
-    return parameter
+def _insert(connection: Connection, storage: Storage, batch: Sequence[Values]) -> None:
+    names = storage.table.columns.keys()
+    connection.execute(
+        storage.table.insert(), [dict(zip(names, one, strict=True)) for one in batch]
+    )
 
 
-def _insert(connection: Connection, storage: Storage, batch: Sequence[dict[str, Any]]) -> None:
-    connection.execute(storage.table.insert(), batch)
-
-
-def _copy(connection: Connection, storage: Storage, batch: Sequence[dict[str, Any]]) -> None:
+def _copy(connection: Connection, storage: Storage, batch: Sequence[Values]) -> None:
     quote = connection.dialect.identifier_preparer
     schemas = connection.get_execution_options().get("schema_translate_map") or {}
     table = sa.table(storage.table.name, schema=schemas.get(None))
@@ -59,8 +56,8 @@ def _copy(connection: Connection, storage: Storage, batch: Sequence[dict[str, An
     errors: Any = connection.dialect.loaded_dbapi
     try:
         with driver.cursor() as cursor, cursor.copy(statement) as copying:
-            for parameter in batch:
-                copying.write_row([parameter[name] for name in names])
+            for values in batch:
+                copying.write_row(values)
     except errors.Error as error:  # SQLAlchemy does not see what happens here
         raise exc.DBAPIError.instance(
             statement, None, error, errors.Error, dialect=connection.dialect

@@ -6,15 +6,15 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values
+from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values, is_asked
 from graph_model.catalogue.tables import STORAGE_OF, STORAGES, Storage
-from graph_model.database import StoredText, chunks, insert_new, read, write
+from graph_model.database import chunks, insertion, read, write
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
 from graph_model.texts import storable
@@ -48,20 +48,10 @@ def _from_the_first_new(connection: Connection, batches: dict[Storage, Batch]) -
 
 def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
     for storage, batch in parts:
-        statement = insert_new(connection, _as_stored(storage))
-        result = connection.execute(statement, parameters(storage, batch.values()))
+        text = insertion(connection, storage.table)
+        result = connection.exec_driver_sql(text, records(storage, batch.values()))
         if result.rowcount != len(batch):
             _unknown(connection, storage, batch)  # what was there must say the same
-
-
-@lru_cache
-def _as_stored(storage: Storage) -> sa.Table:
-    """The table for values that are stored as they are: nothing looks at each of them again."""
-    plain = (
-        sa.Column(one.name, sa.Text() if isinstance(one.type, StoredText) else one.type)
-        for one in storage.table.columns
-    )
-    return sa.Table(storage.table.name, sa.MetaData(), *plain)
 
 
 def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
@@ -69,9 +59,9 @@ def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
     batches: dict[Storage, Batch] = {storage: {} for storage in STORAGES}
     for row in rows:
         storage = STORAGE_OF[type(row)]
-        values = stored_values(storage, row)
-        known = batches[storage].setdefault(_key_of(storage, values), values)
-        if known != values:
+        values = stored_values(row)
+        known = batches[storage].setdefault(_key_reader(storage)(values), values)
+        if known is not values and known != values:
             raise FactConflict(f"{row!r} and {storage.row(*known)!r} share a key")
     return {storage: batch for storage, batch in batches.items() if batch}
 
@@ -80,7 +70,7 @@ def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
     """The part of a batch that is not stored; FactConflict where something else is."""
     unknown = dict(batch)
     for known in _near(connection, storage, batch):
-        asked = unknown.pop(_key_of(storage, known), None)
+        asked = unknown.pop(_key_reader(storage)(known), None)
         if asked is not None and asked != known:
             raise FactConflict(
                 f"{storage.row(*asked)!r} and the known {storage.row(*known)!r} share a key"
@@ -96,14 +86,14 @@ def _near(connection: Connection, storage: Storage, batch: Batch) -> Iterator[Va
             yield from (tuple(stored) for stored in found if stored[0] is not None)
         return
     place = _field_names(storage).index(storage.owner)
-    for owners in chunks(sorted({values[place] for values in batch.values()})):
-        yield from map(tuple, connection.execute(_owned(storage, storage.owner), {"asked": owners}))
+    for owners in chunks(sorted({values[place] for values in batch.values()}), AT_ONCE):
+        asked = asked_values((owner,) for owner in owners)
+        yield from map(tuple, connection.execute(_owned(storage, storage.owner), asked))
 
 
 @lru_cache
 def _owned(storage: Storage, owner: str) -> sa.Select[Any]:
-    asked = storage.table.c[owner].in_(sa.bindparam("asked", expanding=True))
-    return sa.select(*storage.fields).where(asked)
+    return sa.select(*storage.fields).where(is_asked(storage.table.c[owner]))
 
 
 @lru_cache
@@ -122,7 +112,7 @@ def withdraw(engine: Engine, rows: Sequence[Row]) -> None:
     asked: dict[Storage, list[dict[str, Any]]] = {}
     for row in rows:
         storage = STORAGE_OF[type(row)]
-        values = stored_values(storage, row)
+        values = stored_values(row)
         names = (f"old_{name}" for name in _field_names(storage))
         asked.setdefault(storage, []).append(dict(zip(names, values, strict=True)))
 
@@ -165,7 +155,7 @@ def scan(engine: Engine) -> Iterator[Row]:
                 yield row
             if len(page) < _PAGE:
                 break
-            last = _key_of(storage, tuple(page[-1]))
+            last = _key_reader(storage)(tuple(page[-1]))
 
 
 def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
@@ -200,38 +190,30 @@ def _line(storage: Storage, values: Values) -> bytes:
 
 
 def _field_names(storage: Storage) -> tuple[str, ...]:
-    return tuple(storage.row.__slots__)
+    fields: tuple[str, ...] = storage.row._fields
+    return fields
 
 
 @lru_cache
-def _key_places(storage: Storage) -> tuple[int, ...]:
-    return tuple(map(_field_names(storage).index, storage.key))
+def _key_reader(storage: Storage) -> Callable[[Values], Values]:
+    places = [_field_names(storage).index(name) for name in storage.key]
+    if len(places) == 1:
+        (place,) = places
+        return lambda values: (values[place],)
+    return itemgetter(*places)
 
 
-@lru_cache
-def _reader(storage: Storage) -> Callable[[Row], Values]:
-    return attrgetter(*_field_names(storage))
-
-
-def _key_of(storage: Storage, values: Values) -> Values:
-    return tuple(values[place] for place in _key_places(storage))
-
-
-def stored_values(storage: Storage, row: Row) -> Values:
+def stored_values(row: Row) -> Values:
     """The fields of a row as every database keeps them."""
-    values = _reader(storage)(row)
-    text = "".join([value for value in values if isinstance(value, str)])
+    text = "".join([value for value in row if isinstance(value, str)])
     if text.isascii() and "\0" not in text:  # nearly every row: nothing to replace in any of it
-        return values
-    return tuple(storable(value) if isinstance(value, str) else value for value in values)
+        return row
+    return tuple(storable(value) if isinstance(value, str) else value for value in row)
 
 
-def parameters(storage: Storage, batch: Iterable[Values]) -> list[dict[str, Any]]:
-    """What stands in each column of the table, those to search by included."""
-    fields = _field_names(storage)
-    parameters = [dict(zip(fields, values, strict=True)) for values in batch]
-    if storage.search is not None:
-        for parameter in parameters:
-            name, text = storage.search(storage.row(**parameter))
-            parameter |= {"search_name": name, "search_text": text}
-    return parameters
+def records(storage: Storage, batch: Iterable[Values]) -> list[Values]:
+    """What stands in the columns of the table, in their order, those to search by included."""
+    search = storage.search
+    if search is None:
+        return list(batch)
+    return [(*values, *search(storage.row(*values))) for values in batch]

@@ -12,6 +12,8 @@ def fold(text: str) -> str:
 
     ``Straße => strasse``, ``ÉTÉ => été``, whichever way the ``é`` was typed.
     """
+    if text.isascii():
+        return text.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 

@@ -358,9 +358,9 @@ declarations = sa.Table(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Storage:
-    """Where rows of one kind are kept.
+    """Where rows of one kind are kept; one value a kind, so that it is found by its identity.
 
     ``key`` are the columns of ``facts.row_key``; rows are looked up by the column ``owner``, which
     few of them share, or by their whole key where there is none. ``search`` gives what stands in

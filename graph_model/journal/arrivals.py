@@ -16,7 +16,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.database import Lock, chunks, insert_new, keep_order
+from graph_model.database import Lock, among, chunks, insert_new, insert_rows, keep_order
 from graph_model.journal.conclusion import drop, set_state
 from graph_model.journal.content import pack
 from graph_model.journal.tables import bodies, documents, raw, receipts
@@ -28,10 +28,10 @@ _Key = tuple[str, str]
 
 # Made once: to put these together anew takes longer than the database does.
 _KNOWN: Final = sa.select(documents.c.content_hash, documents.c.scope, documents.c.position).where(
-    documents.c.content_hash.in_(sa.bindparam("hashes", expanding=True))
+    among(documents.c.content_hash, "hashes")
 )
 _RECALLED: Final = sa.select(raw.c.raw_hash, raw.c.scope, raw.c.ordinal, raw.c.position).where(
-    raw.c.raw_hash.in_(sa.bindparam("hashes", expanding=True))
+    among(raw.c.raw_hash, "hashes")
 )
 _FORGET: Final = raw.delete().where(
     raw.c.raw_hash == sa.bindparam("old_hash"), raw.c.scope == sa.bindparam("old_scope")
@@ -107,10 +107,10 @@ def _record_documents(connection: Connection, arrivals: Sequence[Packed]) -> Map
     if not new:
         return known
     rows = list(new.values())
-    connection.execute(insert_new(connection, bodies), [_body(one, kept) for one, kept, _ in rows])
-    connection.execute(
-        insert_new(connection, documents), [_document(one, receipt) for one, _, receipt in rows]
-    )
+    new_bodies = [_body(one, kept) for one, kept, _ in rows]
+    insert_rows(connection, insert_new(connection, bodies), new_bodies)
+    new_documents = [_document(one, receipt) for one, _, receipt in rows]
+    insert_rows(connection, insert_new(connection, documents), new_documents)
     return {**known, **_known_positions(connection, new)}
 
 
@@ -152,7 +152,7 @@ def _add_receipts(
         for position in dict.fromkeys(found)
     ]
     if rows:
-        connection.execute(_RECEIVE, rows)
+        insert_rows(connection, _RECEIVE, rows)
 
 
 def _remember(

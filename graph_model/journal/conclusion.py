@@ -8,14 +8,12 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.database import Lock, chunks, keep_order
+from graph_model.database import Lock, among, chunks, keep_order
 from graph_model.journal.tables import bodies, documents, raw, receipts
 from graph_model.store import DocumentState
 
 # Made once: to put it together anew takes longer than the database does.
-_SET_STATE: Final = documents.update().where(
-    documents.c.position.in_(sa.bindparam("positions", expanding=True))
-)
+_SET_STATE: Final = documents.update().where(among(documents.c.position, "positions"))
 
 
 def set_state(

@@ -12,6 +12,9 @@ from graph_model.journal.vocabulary import BY_NUMBER, VOCABULARIES
 from graph_model.store import DocumentKind, Submission
 
 _LEVEL: Final = 6
+_PACKER: Final = zlib.compressobj(_LEVEL, zdict=VOCABULARIES[-1])
+"""Has taken in the vocabulary, and is copied for each body: to take it in costs as much as to pack
+a small one."""
 _NAMES_A_VOCABULARY: Final = 0x20  # a bit of the second byte; the number stands in the next four
 
 
@@ -42,7 +45,7 @@ def make_submission(
 
 def pack(body: bytes) -> bytes:
     """The body as the journal stores it: zlib, against the newest vocabulary."""
-    packer = zlib.compressobj(_LEVEL, zdict=VOCABULARIES[-1])
+    packer = _PACKER.copy()
     return packer.compress(body) + packer.flush()
 
 

@@ -15,6 +15,7 @@ from graph_model.database import (
     GroupCommit,
     Lock,
     alone,
+    among,
     chunks,
     database_bytes,
     insert_new,
@@ -68,17 +69,19 @@ _packed = sa.select(documents.c.position, bodies.c.packed).join_from(
 _complete = _described.add_columns(bodies.c.packed)
 
 # Made once: to put these together anew takes longer than the database does.
-_PACKED_OF: Final = _packed.where(
-    documents.c.position.in_(sa.bindparam("positions", expanding=True))
+_PACKED_OF: Final = _packed.where(among(documents.c.position, "positions"))
+_WHOLE: Final = _complete.where(among(documents.c.plan_id, "plan_ids"))
+_OUTLINED_PLANS: Final = _described.where(
+    among(documents.c.plan_id, "plan_ids"), documents.c.kind == DocumentKind.PLAN.value
 )
-_asked_plans = documents.c.plan_id.in_(sa.bindparam("plan_ids", expanding=True))
-_WHOLE: Final = _complete.where(_asked_plans)
-_OUTLINED: Final = _described.where(_asked_plans)
-_OUTLINED_PLANS: Final = _OUTLINED.where(documents.c.kind == DocumentKind.PLAN.value)
-_OUTLINED_NEW: Final = _OUTLINED.where(
-    documents.c.kind != DocumentKind.PLAN.value, documents.c.state == DocumentState.PENDING.value
+# Spelled out: of a list whose length it does not know, SQLite prefers all that is pending.
+_OUTLINED_NEW: Final = _described.where(
+    documents.c.plan_id.in_(sa.bindparam("plan_ids", expanding=True)),
+    documents.c.kind != DocumentKind.PLAN.value,
+    documents.c.state == DocumentState.PENDING.value,
 )
 _META: Final = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked"))
+_EVERY_META: Final = sa.select(meta.c.key, meta.c.value)
 _PENDING: Final = (
     sa.select(documents.c.position, documents.c.plan_id)
     .where(documents.c.state == DocumentState.PENDING.value)
@@ -456,6 +459,11 @@ class SqlJournal:
 
     # --- settings, checks, the end ---------------------------------------------------------------
 
+    def get_every_meta(self) -> dict[str, str]:
+        """See ``store.Journal``."""
+        with self._read() as connection:
+            return {row.key: row.value for row in connection.execute(_EVERY_META)}
+
     def get_meta(self, key: str) -> str | None:
         """See ``store.Journal``."""
         with self._read() as connection:
@@ -528,19 +536,22 @@ def _unpacked(row: Any) -> bytes:
 
 
 def _stored(row: Any, body: bytes) -> StoredDocument:
+    # As ``_described`` lists them; looked up by its name, each would cost as much as all of them.
+    position, kind, api_version, plan_id, scope, subject, content_hash, state, *rest = row
+    reason, received_at, size = rest[:3]
     return StoredDocument(
-        position=row.position,
-        kind=DocumentKind(row.kind),
-        api_version=row.api_version,
-        plan_id=row.plan_id,
-        scope=row.scope,
-        subject=row.subject,
-        content_hash=row.content_hash,
-        state=DocumentState(row.state),
-        reason=row.reason,
-        received_at=row.received_at,
-        size=row.size,
-        body=body,
+        position,
+        DocumentKind(kind),
+        api_version,
+        plan_id,
+        scope,
+        subject,
+        content_hash,
+        DocumentState(state),
+        reason,
+        received_at,
+        size,
+        body,
     )
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from graph_model.naming.rules import DEFAULT_RULES, JobPattern, Rules
 
 _LONGEST_MATCHED = 1024  # characters: no platform makes longer names by a pattern
+_NAMES_KEPT = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def job_name(
     namespace = _label(labels, rules.namespace_label) or scope or rules.default_namespace
     name = _label(labels, rules.job_label) or _by_pattern((app_name or "").strip(), rules)
     name = name or rules.unnamed_job
-    return JobName(namespace, name, _is_shared(name, rules))
+    return JobName(namespace, name, len(name) <= _LONGEST_MATCHED and _is_shared(name, rules))
 
 
 def _label(labels: Mapping[str, Sequence[str]], key: str) -> str:
@@ -46,18 +47,20 @@ def _label(labels: Mapping[str, Sequence[str]], key: str) -> str:
 
 
 def _by_pattern(name: str, rules: Rules) -> str:
-    if len(name) > _LONGEST_MATCHED:
-        return name
+    return name if len(name) > _LONGEST_MATCHED else _expanded(name, rules)
+
+
+@lru_cache(maxsize=_NAMES_KEPT)
+def _expanded(name: str, rules: Rules) -> str:
     for pattern, rule in _patterns(rules):
         if found := pattern.fullmatch(name):
             return found.expand(rule.name)
     return name
 
 
+@lru_cache(maxsize=_NAMES_KEPT)
 def _is_shared(name: str, rules: Rules) -> bool:
     """Whether a rule for shared names gives this name, or leaves it as it is."""
-    if len(name) > _LONGEST_MATCHED:
-        return False
     for pattern, rule in _patterns(rules):
         if rule.shared and name == rule.name:
             return True

@@ -393,13 +393,20 @@ def mask_secrets(value: JsonValue, rules: Rules = DEFAULT_RULES) -> JsonValue:
 
 _NESTED: Final = (dict, list)
 _MOST_REMEMBERED: Final = 100_000  # texts of one document
+_MOST_KEYS: Final = 20_000  # of all documents
+
+
+@lru_cache(maxsize=16)
+def _harmless_keys(rules: Rules) -> set[str]:  # noqa: ARG001 - each has its own
+    """Keys that were seen to be no secret: producers say the same few thousand for ever."""
+    return set()
 
 
 class _Walk:
     """Looks at everything in a document once, and passes quickly over what cannot be a secret.
 
-    A document repeats few keys, which are judged once, and many texts, of which those that have
-    no secret under a harmless key are remembered.
+    Documents repeat few keys, which are judged once, and a document many texts, of which those that
+    have no secret under a harmless key are remembered.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -407,8 +414,7 @@ class _Walk:
         self._changes: dict[int, dict[Any, str]] = {}
         self._objects: list[dict[str, Any]] = []  # to look into
         self._lists: list[tuple[list[Any], str]] = []  # the same, each with the key above it
-        self._secret_keys: dict[str, bool] = {}
-        self._harmless_keys: set[str] = set()
+        self._harmless_keys = _harmless_keys(rules)
         self._harmless: set[str] = set()
 
     def changes(self, root: JsonValue) -> dict[int, dict[Any, str]]:
@@ -486,11 +492,11 @@ class _Walk:
         return masked
 
     def _is_secret(self, key: str) -> bool:
-        secret = self._secret_keys.get(key)
-        if secret is None:
-            secret = self._secret_keys[key] = is_secret_key(key[:_NAME_LENGTH], self._rules)
-            if not secret and key not in _URI_KEYS:
-                self._harmless_keys.add(key)
+        secret = is_secret_key(key[:_NAME_LENGTH], self._rules)
+        if not secret and key not in _URI_KEYS and len(key) <= _NAME_LENGTH:
+            if len(self._harmless_keys) >= _MOST_KEYS:  # somebody makes them up
+                self._harmless_keys.clear()
+            self._harmless_keys.add(key)
         return secret
 
 

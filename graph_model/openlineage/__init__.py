@@ -22,6 +22,7 @@ from graph_model.openlineage.documents import (
     read_event,
     subject_key,
 )
+from graph_model.openlineage.facets import RepeatedFacet
 from graph_model.openlineage.recent import RECENT
 from graph_model.openlineage.runs import RunStatus, ancestors, newest, roll_up, status
 from graph_model.openlineage.translate import (
@@ -42,6 +43,7 @@ __all__ = [
     "Declaration",
     "Event",
     "JobEvent",
+    "RepeatedFacet",
     "RunEvent",
     "RunState",
     "RunStatus",

@@ -159,7 +159,7 @@ def _latest(listed: Iterable[Facets]) -> dict[str, Facet]:
     found: dict[str, Facet] = {}
     for facets in listed:
         found.update(facets)
-    return dict(sorted(found.items()))
+    return found
 
 
 def _together(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
@@ -168,7 +168,9 @@ def _together(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
     for dataset in datasets:
         found.setdefault(dataset.key, []).append(dataset)
     return tuple(
-        Dataset(*key, _latest(d.facets for d in same), _latest(d.usage for d in same))
+        same[0]
+        if len(same) == 1
+        else Dataset(*key, _latest(d.facets for d in same), _latest(d.usage for d in same))
         for key, same in sorted(found.items())
     )
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.openlineage.documents import Dataset
-from graph_model.openlineage.facets import SchemaField, Subset, Symlink
+from graph_model.openlineage.facets import Facet, SchemaField, Subset, Symlink
+from graph_model.shelf import Shelf
 from graph_model.translate.spelling import spell
 
 Column = tuple[str, str]  # (dataset id, path)
@@ -24,6 +25,11 @@ _ELEMENT: Final = "_element"
 _MAX_TYPE_CHARACTERS: Final = 10_000
 _LONGEST_NAME_KEPT: Final = 1_000
 _NAMES_KEPT: Final = 4_096
+_MOST_SCHEMA_BYTES: Final = 16_000_000
+_SCHEMA_BYTES: Final = 1_000
+_SPREAD: Final = 5
+"""Bytes of a schema to a character of its content."""
+_LONGEST_SCHEMA_KEPT: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,20 @@ class Schema:
 
 
 UNKNOWN_SCHEMA: Final = Schema(None)
+_SCHEMAS: Final[Shelf[str, Schema]] = Shelf(
+    _MOST_SCHEMA_BYTES, lambda schema: _SCHEMA_BYTES + _SPREAD * len(schema.content)
+)
+
+
+def _schema_of(facet: Facet) -> Schema:
+    """The schema that a facet tells; the same value for all who tell it, with what follows."""
+    known = _SCHEMAS.get(facet.digest)
+    if known is not None:
+        return known
+    schema = Schema(facet.value)
+    if len(schema.content) <= _LONGEST_SCHEMA_KEPT:
+        _SCHEMAS.keep({facet.digest: schema})
+    return schema
 
 
 def type_text(one: SchemaField) -> str | None:
@@ -176,9 +196,9 @@ class Names:
         facet = dataset.facets.get("schema")
         if facet is None or facet.deleted:
             return
-        for name in self.names(*dataset.key):
-            use = DatasetUse(_whole(name), Schema(facet.value))
-            self.known[use.id] = use
+        schema = _schema_of(facet)
+        for _, whole in _named(*dataset.key, self.scope, self.rules):
+            self.known[whole.id] = DatasetUse(whole.dataset, schema)
         self._asked.clear()
 
     def uses(self, namespace: str, name: str) -> tuple[DatasetUse, ...]:

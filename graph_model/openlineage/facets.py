@@ -35,6 +35,8 @@ _SPREAD: Final = 4
 """Bytes of what was read to a character of the facet."""
 _LONGEST_RUN_ID: Final = 500  # these two are keys: a database's index takes no longer ones
 _LONGEST_FACET_NAME: Final = 200
+_MOST_PLACES: Final = 4
+"""Kinds and names that one object is a facet under; a client may make up any number."""
 _ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 _Value = TypeVar("_Value")
 
@@ -444,7 +446,7 @@ class Readings:
     def value(self, kind: str, name: str, digest: str, length: int, read: Callable[[], Any]) -> Any:
         """What ``read`` makes of a facet that is spelled in ``length`` characters."""
         key = (kind, name, digest)
-        kept = self._kept.find((key,)).get(key)
+        kept = self._kept.get(key)
         if kept is not None:
             return kept.value
         value = read()  # what cannot be read is not kept: the error names where it stands
@@ -454,6 +456,26 @@ class Readings:
 
 
 READINGS: Final = Readings()
+
+
+class RepeatedFacet:
+    """A facet's object in many events, ``spelled`` in JSON; remembers what it was read as."""
+
+    __slots__ = ("_read", "_said", "spelled")
+
+    def __init__(self, said: JsonObject, spelled: bytes) -> None:
+        self._said = said
+        self.spelled = spelled
+        self._read: dict[tuple[str, str], Facet] = {}
+
+    def read(self, kind: str, name: str, path: str) -> Facet:
+        """The facet where it stands; raises InvalidDocument."""
+        facet = self._read.get((kind, name))
+        if facet is None:
+            facet = _read_facet(kind, name, self._said, path)
+            if len(self._read) < _MOST_PLACES:
+                self._read[kind, name] = facet
+        return facet
 
 
 def read_facets(kind: str, fields: JsonObject, key: str, path: str) -> dict[str, Facet]:
@@ -467,7 +489,9 @@ def read_facets(kind: str, fields: JsonObject, key: str, path: str) -> dict[str,
         if len(name) > _LONGEST_FACET_NAME:
             limit = f"names of at most {_LONGEST_FACET_NAME} characters"
             raise InvalidDocument(join(here, name), limit)
-        if value is not None:
+        if isinstance(value, RepeatedFacet):
+            found[name] = value.read(kind, name, here)
+        elif value is not None:
             found[name] = _read_facet(kind, name, read_object(value, join(here, name)), here)
     return found
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.facts import (
+    Edge,
     FactCollector,
     Facts,
     LogicalPlanRow,
+    Properties,
     SchemaRow,
     SchemaUseRow,
     SupportRow,
@@ -21,9 +24,10 @@ from graph_model.facts import (
 )
 from graph_model.naming import JobName, Rules
 from graph_model.openlineage.accumulate import Statement
+from graph_model.openlineage.columns import Flow
 from graph_model.openlineage.datasets import Column, DatasetUse
 from graph_model.openlineage.logic import RunLogic, read_logics, statement_digest
-from graph_model.translate.plans import add_column, add_dataset, add_job
+from graph_model.translate.plans import add_column, add_dataset, add_job, add_schema
 from graph_model.translate.spelling import spell
 
 _PLANS_KEPT: Final = 1_000
@@ -96,12 +100,13 @@ def translate_logic(logic: RunLogic) -> Plan:
     collector = FactCollector()
     add_job(collector, job_id, logic.job)
     _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
+    ids: dict[Column, str] = {}
     for use, origin in logic.reads:
-        _add_use(collector, use, logical_plan, labels.READS, "read")
+        ids.update(_add_use(collector, use, logical_plan, labels.READS, "read"))
         collector.add(edge(labels.FEEDS, use.id, logical_plan, {"origin": origin}))
     if logic.write is not None:
-        _add_use(collector, logic.write, logical_plan, labels.WRITES, "write")
-    _add_columns(collector, logic, logical_plan)
+        ids.update(_add_use(collector, logic.write, logical_plan, labels.WRITES, "write"))
+    _add_columns(collector, logic, logical_plan, ids)
     _add_links(collector, logic, job_id, logical_plan)
     return Plan(logical_plan, job_id, logic, collector.facts())
 
@@ -124,60 +129,71 @@ def _add_logical_plan(
 
 def _add_use(
     collector: FactCollector, use: DatasetUse, logical_plan: str, label: str, role: str
-) -> None:
+) -> Mapping[Column, str]:
+    """The ids of the columns that its schema has."""
     dataset_id = add_dataset(collector, use.dataset)
     known = use.schema.columns is not None
     collector.add(SchemaUseRow(logical_plan, dataset_id, use.schema_id if known else "", role))
-    if known:
-        add_schema(collector, use)
-        collector.add(edge(label, logical_plan, use.schema_id))
+    if not known:
+        return {}
+    collector.add(edge(label, logical_plan, use.schema_id))
+    return add_schema_of(collector, use)
 
 
-def add_schema(collector: FactCollector, use: DatasetUse) -> None:
-    """A schema with its columns; nested fields are columns of the dataset, not of the schema."""
-    values = {"columns": use.schema.content, "dataset": use.dataset.uri}
-    collector.add(
-        Vertex(use.schema_id, labels.SCHEMA, properties(values)),
-        SchemaRow(use.schema_id, use.id, use.schema.content),
-    )
-    for column in use.schema.columns or ():
-        column_id = add_column(collector, use.id, use.dataset.uri, column.path)
-        collector.add(edge(labels.HAS, use.schema_id, column_id))
+def add_schema_of(collector: FactCollector, use: DatasetUse) -> Mapping[Column, str]:
+    """A schema with its columns; nested fields are columns of the dataset, not of the schema.
+
+    The ids of all of them.
+    """
+    row = SchemaRow(use.schema_id, use.id, use.schema.content)
+    paths = [column.path for column in use.schema.columns or ()]
+    ids = add_schema(collector, row, use.dataset.uri, paths)
+    nested: dict[Column, str] = {}
     for path in use.schema.nested:
-        column_id = add_column(collector, use.id, use.dataset.uri, path)
+        nested[use.id, path] = column_id = add_column(collector, use.id, use.dataset.uri, path)
         collector.add(SupportRow(use.schema_id, column_id))
+    return {**ids, **nested} if nested else ids
 
 
-def _add_columns(collector: FactCollector, logic: RunLogic, logical_plan: str) -> None:
-    ids = _column_ids(collector, logic)
+def _add_columns(
+    collector: FactCollector, logic: RunLogic, logical_plan: str, ids: dict[Column, str]
+) -> None:
+    """``ids``: of the columns that a schema has."""
+    _add_ends(collector, logic, ids)
+    shared: dict[tuple[Any, ...], Properties] = {}  # few texts, many edges
     for flow in logic.flows:
-        values: dict[str, Any] = {
-            "kind": flow.kind, "how": flow.how, "expression": flow.expression,
-            "logical_plan": logical_plan, "origin": flow.origin, "masking": flow.masking or None,
-        }  # fmt: skip
-        discriminator = (logical_plan, flow.kind, flow.how)
+        key = (flow.kind, flow.how, flow.expression, flow.origin, flow.masking)
+        values = shared.get(key)
+        if values is None:
+            values = shared[key] = _flow_properties(flow, logical_plan)
         source, target = ids[flow.source], ids[flow.target]
-        collector.add(edge(labels.DERIVES, source, target, values, discriminator=discriminator))
+        edge_id = identity.edge_id(
+            labels.DERIVES, source, target, logical_plan, flow.kind, flow.how
+        )
+        collector.add(Edge(edge_id, labels.DERIVES, source, target, values))
     for one in logic.influences:
         said = {"how": one.how, "expression": one.expression, "origin": one.origin}
         source = ids[one.source]
         collector.add(edge(labels.INFLUENCES, source, logical_plan, said, discriminator=(one.how,)))
 
 
-def _column_ids(collector: FactCollector, logic: RunLogic) -> dict[Column, str]:
-    """The ids of the ends of all column edges; what no schema has is added."""
+def _flow_properties(flow: Flow, logical_plan: str) -> Properties:
+    return properties(
+        {
+            "kind": flow.kind, "how": flow.how, "expression": flow.expression,
+            "logical_plan": logical_plan, "origin": flow.origin, "masking": flow.masking or None,
+        }
+    )  # fmt: skip
+
+
+def _add_ends(collector: FactCollector, logic: RunLogic, ids: dict[Column, str]) -> None:
+    """The ends of column edges that no schema has."""
     uses = [use for use, _ in logic.reads] + ([logic.write] if logic.write else [])
     uris = {use.id: use.dataset.uri for use in uses}
-    added = {
-        (use.id, path)
-        for use in uses
-        for path in (*(column.path for column in use.schema.columns or ()), *use.schema.nested)
-    }
     ends: set[Column] = {end for flow in logic.flows for end in (flow.source, flow.target)}
     ends.update(influence.source for influence in logic.influences)
-    for dataset_id, path in sorted(ends - added):
-        add_column(collector, dataset_id, uris[dataset_id], path)
-    return {end: identity.column_id(*end) for end in ends}
+    for dataset_id, path in sorted(ends.difference(ids)):
+        ids[dataset_id, path] = add_column(collector, dataset_id, uris[dataset_id], path)
 
 
 def _add_links(collector: FactCollector, logic: RunLogic, job_id: str, logical_plan: str) -> None:

@@ -30,7 +30,7 @@ class RecentEvents:
 
     def read(self, content_hash: str, body: bytes) -> Event:
         """The event of a body with this content hash; raises InvalidDocument."""
-        kept = self._kept.find((content_hash,)).get(content_hash)
+        kept = self._kept.get(content_hash)
         return read_event(body) if kept is None else kept[0]
 
 

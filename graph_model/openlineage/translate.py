@@ -12,8 +12,8 @@ projector withdraws the former).
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from graph_model import identity, labels, naming
 from graph_model.facts import (
@@ -27,10 +27,8 @@ from graph_model.facts import (
     PartitionRow,
     RunRow,
     SupportRow,
-    Vertex,
     edge,
     merge,
-    properties,
 )
 from graph_model.naming import JobName, Rules
 from graph_model.openlineage.accumulate import RunState, Statement, accumulate, declared
@@ -52,9 +50,9 @@ from graph_model.openlineage.jobs import (
     producer_text,
 )
 from graph_model.openlineage.listing import event_rows
-from graph_model.openlineage.plans import PLANS, Plan, add_schema
+from graph_model.openlineage.plans import PLANS, Plan, add_schema_of
 from graph_model.shelf import Shelf
-from graph_model.translate.executions import day_id, utc_date
+from graph_model.translate.executions import add_execution
 from graph_model.translate.plans import add_dataset, add_job
 from graph_model.translate.spelling import spell
 
@@ -145,8 +143,9 @@ def read_run(
     if place.role == "run" or statement.outputs or statement.entries:
         plans = PLANS.of(statement, place.job, place.command, scope, rules, declared=False)
     base = _run_execution(state, place, subject)
-    _add_executions(collector, base, plans, statement, subject)
-    _add_facets(collector, statement, plans, place, subject)
+    names = Names(scope, rules)
+    _add_executions(collector, base, plans, statement, subject, names)
+    _add_facets(collector, statement, plans, place, subject, names)
     return Translation(plans, collector.facts())
 
 
@@ -200,11 +199,12 @@ def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
         producer=subject.producer,
         error=error_text(statement.run_facets) if _is_broken(state) else None,
     )
-    return replace(row, id="olr_" + _digest_of(row))
+    return row._replace(id="olr_" + _digest_of(row))
 
 
 def _digest_of(row: RunRow | ExecutionRow) -> str:
-    return identity.digest([getattr(row, one.name) for one in fields(row)])
+    """Over all that a row says which has no id yet."""
+    return identity.digest([*row])
 
 
 def _is_broken(state: RunState) -> bool:
@@ -292,13 +292,13 @@ def _add_executions(
     plans: Iterable[Plan],
     statement: Statement,
     subject: _Subject,
+    names: Names,
 ) -> None:
-    names = Names(subject.scope, subject.rules)
     inputs, outputs = _by_id(statement.inputs, names), _by_id(statement.outputs, names)
     for plan in plans:
         touched = _Touched.of(plan, inputs, outputs, names)
         row = _completed(base, plan, touched, subject)
-        _add_execution(collector, row)
+        add_execution(collector, row)
         if row.kind != labels.DECLARATION_KIND:
             collector.add(*event_rows(row, plan.logic, statement, touched.outputs))
         collector.add(SupportRow(subject.id, plan.id))
@@ -320,18 +320,15 @@ class _Touched:
     @classmethod
     def of(cls, plan: Plan, inputs: _ById, outputs: _ById, names: Names) -> _Touched:
         reads = {d.key: d for use, _ in plan.logic.reads for d in inputs.get(use.id, ())}
-        touched = cls(
-            tuple(reads[key] for key in sorted(reads)),
-            tuple(outputs.get(plan.logic.target, ())),
-            frozenset(),
-        )
+        read = tuple(reads[key] for key in sorted(reads))
+        written = tuple(outputs.get(plan.logic.target, ()))
         found = [
             (role, *one)
-            for role, listed in (("read", touched.inputs), ("write", touched.outputs))
+            for role, listed in (("read", read), ("write", written))
             for dataset in listed
             for one in partitions(dataset, names.names(*dataset.key))
         ]
-        return replace(touched, partitions=frozenset(found))
+        return cls(read, written, frozenset(found))
 
 
 _ById = Mapping[str, list[Dataset]]
@@ -354,8 +351,7 @@ def _completed(
     if mode == labels.OVERWRITE and any(role == "write" for role, _, _ in touched.partitions):
         mode = labels.OVERWRITE_PARTITIONS
     rules = subject.rules
-    row = replace(
-        base,
+    row = base._replace(
         logical_plan=plan.id,
         job=plan.job_id,
         target=logic.target,
@@ -369,7 +365,7 @@ def _completed(
         kind=base.kind or _KINDS.get(logic.mode, labels.WRITE_KIND),
         reads=logic.reads_text,
     )
-    return replace(row, id=identity.vertex_id(labels.EXECUTION, _digest_of(row)))
+    return row._replace(id=identity.vertex_id(labels.EXECUTION, _digest_of(row)))
 
 
 def _metrics(
@@ -385,24 +381,6 @@ def _metrics(
                 key = spelling[place]
                 found[key] = found.get(key, 0) + values[spelling[0]]
     return found
-
-
-def _add_execution(collector: FactCollector, row: ExecutionRow) -> None:
-    day = day_id(row.job, row.at)
-    values: dict[str, Any] = {
-        "at": row.at, "state": row.state, "duration_ns": row.duration_ns, "error": row.error,
-        "metrics": row.metrics, "mode": row.mode, "plan": row.plan_id,
-    }  # fmt: skip
-    collector.add(
-        Vertex(day, labels.DAY, properties({"date": utc_date(row.at)})),
-        Vertex(row.run, labels.RUN),
-        Vertex(row.id, labels.EXECUTION, properties(values)),
-        edge(labels.HAS, row.job, day),
-        edge(labels.HAS, day, row.run),
-        edge(labels.PERFORMED, row.run, row.id),
-        edge(labels.FOLLOWED, day, row.logical_plan),
-        row,
-    )
 
 
 def add_names(
@@ -433,11 +411,11 @@ def _add_facets(
     plans: Iterable[Plan],
     place: JobPlace,
     subject: _Subject,
+    names: Names,
 ) -> None:
     """A job's facets are its own; those of a Spark command are its plan's, for the application
     runs many of them.
     """
-    names = Names(subject.scope, subject.rules)
     _add_rows(collector, subject, subject.id, "run", statement.run_facets)
     if place.role == "command":
         for plan in plans:
@@ -511,14 +489,15 @@ def _add_row(
     row = FacetRow(
         entity, kind, facet.name, subject.at, subject.id, facet.digest, facet.deleted, subject.job
     )
-    collector.add(row)
-    if not facet.deleted:
-        collector.add(_body_row(facet))
+    if facet.deleted:
+        collector.add(row)
+    else:
+        collector.add(row, _body_row(facet))
 
 
 def _body_row(facet: Facet) -> FacetBodyRow:
     """A facet's content, which its digest covers: spelled once for all runs that repeat it."""
-    known = _BODIES.find((facet.digest,)).get(facet.digest)
+    known = _BODIES.get(facet.digest)
     if known is not None:
         return known
     row = FacetBodyRow(facet.digest, spell(facet.body))
@@ -562,8 +541,8 @@ def _read_dataset(event: DatasetEvent, subject: _Subject) -> Translation:
         statement = Statement("", "", {}, {}, (), (dataset,), (entry,), explicit=True)
         job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
         plans = PLANS.of(statement, job, "", subject.scope, subject.rules, declared=True)
-        base = replace(_execution(subject, run_key=subject.key), kind=labels.DECLARATION_KIND)
-        _add_executions(collector, base, plans, statement, subject)
+        base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
+        _add_executions(collector, base, plans, statement, subject, names)
     else:
         told = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
         add_names(collector, dataset, names, told, subject.at)
@@ -581,7 +560,7 @@ def _add_described_dataset(
     schema = dataset.facets.get("schema")
     if schema is not None and not schema.deleted:
         known = names.use(*dataset.key)
-        add_schema(collector, known)
+        add_schema_of(collector, known)
         collector.add(SupportRow(subject.id, known.schema_id))
         _add_row(collector, subject, use.id, "dataset", schema)
     elif schema is not None:
@@ -594,7 +573,8 @@ def _declare(statement: Statement, place: JobPlace, subject: _Subject) -> Transl
     plans = PLANS.of(
         statement, place.job, place.command, subject.scope, subject.rules, declared=True
     )
-    base = replace(_execution(subject, run_key=subject.key), kind=labels.DECLARATION_KIND)
-    _add_executions(collector, base, plans, statement, subject)
-    _add_facets(collector, statement, plans, place, subject)
+    base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
+    names = Names(subject.scope, subject.rules)
+    _add_executions(collector, base, plans, statement, subject, names)
+    _add_facets(collector, statement, plans, place, subject, names)
     return Translation(plans, collector.facts())

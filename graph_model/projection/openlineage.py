@@ -78,8 +78,7 @@ class Said:
 
     def find(self, documents: Iterable[StoredDocument]) -> tuple[Facts, ...] | None:
         """What these documents say where no command covers any; None where that is not known."""
-        asked = _set_of(documents)
-        return self._kept.find((asked,)).get(asked)
+        return self._kept.get(_set_of(documents))
 
 
 def _set_of(documents: Iterable[StoredDocument]) -> _Set:

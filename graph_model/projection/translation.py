@@ -163,7 +163,12 @@ class Translation:
                 aside.set_aside([failure.plan], failure.reason)
                 live = [d for d in live if d.position != failure.plan.position]
             else:
-                return replace(projection, states=projection.states + aside.changes(documents))
+                changes = aside.changes(documents)
+                return (
+                    replace(projection, states=projection.states + changes)
+                    if changes
+                    else projection
+                )
 
     def _project_gathered(
         self, live: Sequence[StoredDocument], new: Collection[int], orders: Orders
@@ -175,7 +180,7 @@ class Translation:
             asked = [e for e in events if plans_changed or e.position in new]
             self._project_subject(plan, asked, orders, outcome, known=not plans_changed)
         if not plans_changed:
-            return replace(_projection(outcome, None, live), unsettled=outcome.covered)
+            return _projection(outcome, None, live, unsettled=outcome.covered)
         return _projection(outcome, self._former(live, covered=outcome.covered), live)
 
     def _project_events(self, documents: Sequence[StoredDocument], orders: Orders) -> Projection:
@@ -311,12 +316,17 @@ def merge_projections(projections: Iterable[Projection]) -> Projection:
 
 
 def _projection(
-    outcome: Outcome, former: Facts | None, documents: Iterable[StoredDocument]
+    outcome: Outcome,
+    former: Facts | None,
+    documents: Iterable[StoredDocument],
+    *,
+    unsettled: bool = False,
 ) -> Projection:
     found = tuple(documents)
     earlier = tuple(d.position for d in found if not d.is_fresh) if former else ()
     dropped = tuple(sorted(outcome.dropped))
-    return Projection(tuple(outcome.parts), former, outcome.changes(found), dropped, earlier)
+    changes = outcome.changes(found)
+    return Projection(tuple(outcome.parts), former, changes, dropped, earlier, unsettled)
 
 
 def _set_aside(

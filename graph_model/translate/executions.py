@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.documents import ExecutionEvent
 from graph_model.facts import (
+    Edge,
     EventLabelRow,
     EventRow,
     ExecutionRow,
@@ -28,6 +30,9 @@ from graph_model.words import plain
 _MAX_ERROR_CHARACTERS: Final = 4_000
 _MAX_EXTRA_CHARACTERS: Final = 20_000
 _MAX_LABEL_CHARACTERS: Final = 500
+_NO_LABELS: Final = "{}"
+_DAY_MS: Final = 86_400_000
+_DAYS_KEPT: Final = 4_096
 _EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
 
 Labels = Mapping[str, Sequence[str]]
@@ -36,20 +41,9 @@ Labels = Mapping[str, Sequence[str]]
 def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
     """The facts of one execution: O(1) elements, none of them shared by all runs of a job."""
     row = _execution_row(head, event)
-    day = day_id(head.job, row.at)
     collector = FactCollector()
-    collector.add(
-        Vertex(day, labels.DAY, properties({"date": utc_date(row.at)})),
-        Vertex(row.run, labels.RUN),
-        _execution_vertex(row),
-        edge(labels.HAS, head.job, day),
-        edge(labels.HAS, day, row.run),
-        edge(labels.PERFORMED, row.run, row.id),
-        edge(labels.FOLLOWED, day, head.logical_plan),
-        row,
-        _event_row(head, event, row.id),
-        *label_rows(row.id, head.labels, event.labels),
-    )
+    add_execution(collector, row)
+    collector.add(_event_row(head, event, row.id), *label_rows(row.id, head.labels, event.labels))
     for dataset_id, role, partition in head.partitions:
         collector.add(PartitionRow(row.id, dataset_id, role, partition))
     if row.state == labels.COMPLETED:
@@ -59,6 +53,31 @@ def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
                 edge(labels.NAMES, name_id, place_id), NameRow(name_id, place_id, row.id, row.at)
             )
     return collector.facts()
+
+
+def add_execution(collector: FactCollector, row: ExecutionRow) -> None:
+    """An execution with its run and its day: all that the graph says of it."""
+    day = _elements_of_day(row.job, row.logical_plan, row.at // _DAY_MS)
+    collector.add(
+        *day,
+        Vertex(row.run, labels.RUN),
+        _execution_vertex(row),
+        edge(labels.HAS, day[0].id, row.run),
+        edge(labels.PERFORMED, row.run, row.id),
+        row,
+    )
+
+
+@lru_cache(maxsize=_DAYS_KEPT)
+def _elements_of_day(job: str, logical_plan: str, day: int) -> tuple[Vertex, Edge, Edge]:
+    """What all executions of a plan on one day say alike; ``day`` counts from 1970."""
+    date = utc_date(day * _DAY_MS)
+    vertex = Vertex(identity.vertex_id(labels.DAY, job, date), labels.DAY, (("date", date),))
+    return (
+        vertex,
+        edge(labels.HAS, job, vertex.id),
+        edge(labels.FOLLOWED, vertex.id, logical_plan),
+    )
 
 
 def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRow:
@@ -77,8 +96,10 @@ def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRo
 
 def labels_text(labelled: Labels) -> str:
     """As JSON; "{}" where that is too long."""
+    if not labelled:
+        return _NO_LABELS
     text = spell({name: list(values) for name, values in sorted(labelled.items())})
-    return text if len(text) <= _MAX_EXTRA_CHARACTERS else "{}"
+    return text if len(text) <= _MAX_EXTRA_CHARACTERS else _NO_LABELS
 
 
 def label_rows(execution: str, *listed: Labels) -> set[EventLabelRow]:

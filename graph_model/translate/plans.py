@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from graph_model import identity, labels, naming
 from graph_model.documents import ExecutionPlan, Operation
@@ -18,6 +18,7 @@ from graph_model.facts import (
     JobRow,
     LogicalPlanRow,
     Properties,
+    Row,
     SchemaRow,
     SchemaUseRow,
     SupportRow,
@@ -26,10 +27,16 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import DatasetName, JobName, Rules
+from graph_model.shelf import Shelf
 from graph_model.translate.logic import DatasetSchema, Logic, PlanDocument, read_logic
 from graph_model.translate.queries import Column, is_query_text
 from graph_model.translate.spelling import spell
 from graph_model.words import plain
+
+_MOST_SCHEMA_BYTES: Final = 24_000_000
+"""Of some thousands of tables; of more, what was not asked for longest is made anew."""
+_LARGE_SCHEMA: Final = 1_000_000
+_ELEMENT_BYTES: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,37 +134,79 @@ def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
 
 def _add_schema(
     collector: FactCollector, use: DatasetSchema, logical_plan: str, role: str
-) -> dict[Column, str]:
+) -> Mapping[Column, str]:
     """The ids of the schema's columns."""
     dataset_id = add_dataset(collector, use.dataset)
     if use.columns is None:
         collector.add(SchemaUseRow(logical_plan, dataset_id, "", role))
         return {}
-    values = {"columns": use.content, "dataset": use.dataset.uri}
     collector.add(
-        Vertex(use.schema_id, labels.SCHEMA, properties(values)),
         edge(labels.READS if role == "read" else labels.WRITES, logical_plan, use.schema_id),
-        SchemaRow(use.schema_id, dataset_id, use.content),
         SchemaUseRow(logical_plan, dataset_id, use.schema_id, role),
     )
+    row = SchemaRow(use.schema_id, dataset_id, use.content)
+    return add_schema(collector, row, use.dataset.uri, [column.path for column in use.columns])
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaFacts:
+    """``ids`` are those of the columns."""
+
+    elements: tuple[Vertex | Edge | Row, ...]
+    ids: Mapping[Column, str]
+    weight: int
+
+
+_SCHEMAS: Final[Shelf[str, _SchemaFacts]] = Shelf(_MOST_SCHEMA_BYTES, lambda kept: kept.weight)
+
+
+def add_schema(
+    collector: FactCollector, row: SchemaRow, uri: str, paths: Sequence[str]
+) -> Mapping[Column, str]:
+    """Add a schema with its columns; the ids of these.
+
+    Everyone who reads or writes the dataset with this schema says all of it, so it is kept: the
+    schema's id covers the dataset and the columns.
+    """
+    known = _SCHEMAS.get(row.id)
+    if known is None:
+        known = _read_schema(row, uri, paths)
+        if known.weight <= _LARGE_SCHEMA:
+            _SCHEMAS.keep({row.id: known})
+    collector.add(*known.elements)
+    return known.ids
+
+
+def _read_schema(row: SchemaRow, uri: str, paths: Sequence[str]) -> _SchemaFacts:
+    values = {"columns": row.columns, "dataset": uri}
+    elements: list[Vertex | Edge | Row] = [
+        Vertex(row.id, labels.SCHEMA, properties(values)),
+        row,
+    ]
     ids: dict[Column, str] = {}
-    for column in use.columns:
-        column_id = add_column(collector, dataset_id, use.dataset.uri, column.path)
-        ids[dataset_id, column.path] = column_id
-        collector.add(edge(labels.HAS, use.schema_id, column_id))
-    return ids
+    for path in paths:
+        column = _column_elements(row.dataset, uri, path)
+        elements += (*column, edge(labels.HAS, row.id, column[0].id))
+        ids[row.dataset, path] = column[0].id
+    weight = len(row.columns) + len(elements) * (_ELEMENT_BYTES + len(uri))
+    return _SchemaFacts(tuple(elements), ids, weight)
 
 
-def add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -> str:
-    """Add a column's vertex, row and the edge from its dataset; its id."""
+def _column_elements(dataset_id: str, uri: str, path: str) -> tuple[Vertex, Edge, ColumnRow]:
     column_id = identity.column_id(dataset_id, path)
     values = {"path": path, "dataset": uri, "dataset_id": dataset_id}
-    collector.add(
+    return (
         Vertex(column_id, labels.COLUMN, properties(values)),
         edge(labels.HAS, dataset_id, column_id),
         ColumnRow(column_id, dataset_id, path),
     )
-    return column_id
+
+
+def add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -> str:
+    """Add a column's vertex, row and the edge from its dataset; its id."""
+    elements = _column_elements(dataset_id, uri, path)
+    collector.add(*elements)
+    return elements[0].id
 
 
 def _add_operations(collector: FactCollector, logic: Logic, logical_plan: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -62,7 +61,7 @@ _EXECUTION = ExecutionRow(
 
 
 def an_execution(id: str, **values: Any) -> ExecutionRow:
-    return replace(_EXECUTION, id=id, **values)
+    return _EXECUTION._replace(id=id, **values)
 
 
 def a_dataset(id: str, uri: str, name: str = "", scope: str = "") -> DatasetRow:
@@ -89,7 +88,7 @@ def an_execution_plan(id: str, **values: Any) -> ExecutionPlanRow:
         command="c",
         labels="{}",
     )
-    return replace(plan, **values)
+    return plan._replace(**values)
 
 
 _RUN = RunRow(
@@ -119,7 +118,7 @@ _RUN = RunRow(
 
 def a_run(number: int, **values: Any) -> RunRow:
     own = {"id": f"olr-{number}", "subject": f"sub-{number}", "run_id": f"r{number}"}
-    return replace(_RUN, **{**own, **values})
+    return _RUN._replace(**{**own, **values})
 
 
 def _pool(prefix: str, size: int) -> st.SearchStrategy[str]:
@@ -155,7 +154,7 @@ def _an_execution(draw: st.DrawFn) -> ExecutionRow:
 
 # The id of an execution is its place in the list, so ids are distinct and times are not.
 EXECUTIONS = st.lists(_an_execution(), max_size=25).map(
-    lambda found: [replace(row, id=f"ex-{number:02}") for number, row in enumerate(found)]
+    lambda found: [row._replace(id=f"ex-{number:02}") for number, row in enumerate(found)]
 )
 
 # Every field is a function of the key, as law 2 has it.

@@ -6,7 +6,6 @@ import random
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,9 +148,9 @@ def test_a_conflict_behind_a_new_row_changes_nothing_either(catalogue: SqlCatalo
     catalogue.record([told])
     before = catalogue.digest()
     with pytest.raises(FactConflict, match="ds-1"):
-        catalogue.record([an_execution("ex-1"), replace(told, deleted=True)])
+        catalogue.record([an_execution("ex-1"), told._replace(deleted=True)])
     assert catalogue.digest() == before
-    later = replace(told, at=2)
+    later = told._replace(at=2)
     catalogue.record([an_execution("ex-1"), told, later])
     assert list(catalogue.scan()) == [an_execution("ex-1"), told, later]
 
@@ -166,7 +165,7 @@ def test_two_rows_of_one_call_with_one_key_must_agree(catalogue: SqlCatalogue) -
 def test_only_exactly_equal_rows_are_withdrawn(catalogue: SqlCatalogue) -> None:
     kept = an_execution("ex-1", error=None, duration_ns=5)
     catalogue.record([kept, an_execution("ex-2", error=None), SupportRow("s", "lp")])
-    catalogue.withdraw([replace(kept, error="x"), replace(kept, duration_ns=None)])
+    catalogue.withdraw([kept._replace(error="x"), kept._replace(duration_ns=None)])
     catalogue.withdraw([an_execution("unknown"), SupportRow("s", "other")])
     assert len(list(catalogue.scan())) == 3
     catalogue.withdraw([an_execution("ex-2", error=None), SupportRow("s", "lp")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -228,13 +227,13 @@ def test_a_write_ends_with_the_next_full_overwrite_that_worked(events: Events) -
     """ex-0 failed, ex-2 appends; ex-3 is the only full overwrite."""
     earlier = an_execution("ex-9", target="ds-1", at=10, application_id="app-c", reads="other")
     assert events.next_overwrite(earlier) == 50
-    assert events.next_overwrite(replace(earlier, at=50)) is None
-    assert events.next_overwrite(replace(earlier, target="ds-0")) is None
-    ctas = replace(earlier, command="CreateDataSourceTableAsSelectCommand")
+    assert events.next_overwrite(earlier._replace(at=50)) is None
+    assert events.next_overwrite(earlier._replace(target="ds-0")) is None
+    ctas = earlier._replace(command="CreateDataSourceTableAsSelectCommand")
     assert events.next_overwrite(ctas) == 50, "it reads something else"
-    assert events.next_overwrite(replace(ctas, reads="r")) is None, "one write, told twice"
-    assert events.next_overwrite(replace(ctas, reads="r", application_id="x")) == 50
-    assert events.next_overwrite(replace(ctas, reads="r", at=50 - 10_001)) == 50
+    assert events.next_overwrite(ctas._replace(reads="r")) is None, "one write, told twice"
+    assert events.next_overwrite(ctas._replace(reads="r", application_id="x")) == 50
+    assert events.next_overwrite(ctas._replace(reads="r", at=50 - 10_001)) == 50
 
 
 def test_first_and_newest_runs_of_plans(events: Events) -> None:

@@ -466,6 +466,7 @@ def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:
     journal.set_meta("other", "")
     assert journal.get_meta("epoch") == "2"
     assert journal.get_meta("other") == ""
+    assert journal.get_every_meta() == {"epoch": "2", "other": ""}
 
 
 # --- verify --------------------------------------------------------------------------------------

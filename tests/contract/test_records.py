@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from tests.contract.rows import a_run, property_test
 
 def a_facet(name: str, at: int, **values: Any) -> FacetRow:
     row = FacetRow("ds-1", "dataset", name, at, f"sub-{at}", f"d{at}", deleted=False, job="job-1")
-    return replace(row, **values)
+    return row._replace(**values)
 
 
 def test_a_catalogue_has_both(catalogue: SqlCatalogue) -> None:

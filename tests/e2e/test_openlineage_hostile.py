@@ -166,7 +166,7 @@ def test_a_run_with_ten_thousand_children_shows_some_and_says_so(
     (row,) = (one for one in translate_run([told]).rows if isinstance(one, RunRow))
     rows = []
     for number in range(10_000):
-        values = {name: getattr(row, name) for name in row.__slots__}
+        values = row._asdict()
         values |= {"id": f"olr_{number}", "subject": f"sub_{number}", "run_id": f"c{number}"}
         rows.append(RunRow(**values))
     headwater.catalogue.record(rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,7 +58,7 @@ def test_the_newest_statement_of_a_key_holds_in_any_order_of_arrival() -> None:
 
 def test_of_two_statements_at_one_time_the_one_with_the_greater_id_holds() -> None:
     first = row(CommandKind.LAYER, "a", LAYER, 1)
-    second = replace(row(CommandKind.LAYER, "a", None, 1), id="f" * 64)
+    second = row(CommandKind.LAYER, "a", None, 1)._replace(id="f" * 64)
     assert newest_statements([first, second]) == newest_statements([second, first]) == ()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.naming import DEFAULT_RULES, mask_secrets, mask_text, normalise
+from graph_model.naming import DEFAULT_RULES, mask_secrets, mask_text, masking, normalise
 
 M = "*****"
 
@@ -324,6 +324,17 @@ def test_a_text_that_is_harmless_in_one_place_is_masked_under_a_secret_key():
     assert mask_secrets(document) == {
         "shown": [text, text, text], "password": M, "value": {"token": M, "x": text},
     }  # fmt: skip
+
+
+def test_keys_that_somebody_makes_up_are_remembered_in_a_bounded_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(masking, "_MOST_KEYS", 3)
+    for number in range(20):
+        document = {f"made up {number}": "x", "password": "geheim", f"made_up_{number}_secret": "y"}
+        expected = {f"made up {number}": "x", "password": M, f"made_up_{number}_secret": M}
+        assert mask_secrets(document) == expected
+    assert len(masking._harmless_keys(DEFAULT_RULES)) <= 3
 
 
 def test_a_secret_is_masked_wherever_it_is_repeated():

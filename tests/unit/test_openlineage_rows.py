@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from graph_model.catalogue import SqlCatalogue
 from graph_model.database import open_database
 from graph_model.facts import FacetBodyRow, FacetRow, Facts, RunRow, merge
 from graph_model.memory import MemoryGraph
+from graph_model.openlineage import datasets
+from graph_model.openlineage.plans import Plans
+from graph_model.shelf import Shelf
+from graph_model.translate import plans
 from tests.unit.test_openlineage_captured import openlineage
 from tests.unit.test_openlineage_scenarios import SCENARIOS, translated
 
@@ -40,3 +46,22 @@ def test_a_graph_takes_the_elements() -> None:
     graph.write(facts)
     graph.write(facts)
     assert graph.count() == (len(facts.vertices), len(facts.edges))
+
+
+@pytest.mark.parametrize("name", ["c_insert_into", "c_struct_fields", "a3_agg"])
+def test_what_is_remembered_of_schemas_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    again = openlineage(name)
+    for module in (datasets, plans):
+        monkeypatch.setattr(module, "_SCHEMAS", Shelf(0, lambda _: 1))  # nothing is kept
+    monkeypatch.setattr("graph_model.openlineage.translate.PLANS", Plans(most=0))
+    assert openlineage(name) == again
+
+
+def test_the_shelf_gives_one_value_and_keeps_what_was_asked_for_last() -> None:
+    shelf: Shelf[str, int] = Shelf(2, lambda _: 1)
+    shelf.keep({"a": 1, "b": 2})
+    assert (shelf.get("a"), shelf.get("c")) == (1, None)
+    shelf.keep({"c": 3})
+    assert (shelf.get("a"), shelf.get("b"), shelf.get("c")) == (1, None, 3)

@@ -1,0 +1,75 @@
+"""Statements that are spelled once: lists as one parameter, rows without a look at each value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.database import StoredText, among, insert_new, insert_rows, serial
+
+_METADATA = sa.MetaData()
+_THINGS = sa.Table(
+    "things",
+    _METADATA,
+    sa.Column("number", serial(), primary_key=True, autoincrement=True),
+    sa.Column("name", StoredText(), nullable=False, unique=True),
+    sa.Column("note", StoredText()),
+    sa.Column("body", sa.LargeBinary),
+)
+_NAMED = sa.select(_THINGS.c.name).where(among(_THINGS.c.name, "names")).order_by(_THINGS.c.name)
+_NUMBERED = sa.select(_THINGS.c.number).where(among(_THINGS.c.number, "numbers"))
+
+
+@pytest.fixture
+def connection(engine: sa.Engine) -> Any:
+    with engine.begin() as made:
+        _METADATA.create_all(made)
+        yield made
+
+
+def insert(connection: Connection, *names: str, **more: Any) -> None:
+    insert_rows(connection, insert_new(connection, _THINGS), [{"name": n, **more} for n in names])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [(), ("a",), ("a", "b", "nobody"), ("'", '"', "\\", "é\u2028"), tuple(map(str, range(900)))],
+    ids=["none", "one", "some", "marks", "many"],
+)
+def test_what_is_among_a_list_is_found(connection: Connection, asked: Sequence[str]) -> None:
+    insert(connection, "a", "b", "c", "'", '"', "\\", "é\u2028")
+    found = connection.execute(_NAMED, {"names": asked}).scalars().all()
+    assert set(found) == {"a", "b", "c", "'", '"', "\\", "é\u2028"} & set(asked)
+
+
+def test_a_text_is_asked_for_as_it_is_stored(connection: Connection) -> None:
+    insert(connection, "nul\0", "half \ud800")
+    asked = {"names": ["nul\0", "half \ud800"]}
+    assert connection.execute(_NAMED, asked).scalars().all() == ["half \ufffd", "nul\ufffd"]
+
+
+def test_whole_numbers_are_found(connection: Connection) -> None:
+    insert(connection, "a", "b", "c")
+    found = connection.execute(_NUMBERED, {"numbers": [1, 3, 2**40]}).scalars().all()
+    assert sorted(found) == [1, 3]
+
+
+def test_rows_are_inserted_as_sqlalchemy_inserts_them(connection: Connection) -> None:
+    insert(connection, "a", note=None, body=b"\0\xff")
+    insert(connection, "b", "c")
+    rows = connection.execute(sa.select(_THINGS).order_by(_THINGS.c.number)).all()
+    assert [tuple(row) for row in rows] == [
+        (1, "a", None, b"\0\xff"), (2, "b", None, None), (3, "c", None, None),
+    ]  # fmt: skip
+
+
+def test_rows_that_are_known_are_left_alone(connection: Connection) -> None:
+    insert(connection, "a", note="first")
+    insert(connection, "a", note="second")
+    insert_rows(connection, _THINGS.insert(), [{"name": "b", "note": "50% :x ?"}])
+    asked = sa.select(_THINGS.c.name, _THINGS.c.note).order_by(_THINGS.c.name)
+    assert [tuple(row) for row in connection.execute(asked)] == [("a", "first"), ("b", "50% :x ?")]
