@@ -497,8 +497,6 @@ class Stages:
 
 
 _EXECUTION_KINDS = frozenset({labels.DAY, labels.RUN, labels.EXECUTION})
-_LABELS_OF_RUNS = frozenset({labels.HAS, labels.PERFORMED, labels.FOLLOWED})
-"""Edges with another label touch neither runs nor days."""
 
 
 def is_marker(candidate: Edge) -> bool:
@@ -520,9 +518,7 @@ def stages(facts: Facts) -> Stages:
     markers: list[Edge] = []
     run_edges: list[Edge] = []
     for candidate in facts.edges:
-        if candidate.label not in _LABELS_OF_RUNS:
-            edges.append(candidate)
-        elif is_marker(candidate):
+        if is_marker(candidate):
             markers.append(candidate)
         elif _touches_execution(candidate):
             run_edges.append(candidate)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from gremlin_python.process.traversal import Direction, T
+from gremlin_python.structure.graph import Path
 from gremlin_python.structure.io.graphbinaryV1 import GraphBinaryWriter
 
 from graph_model.errors import GraphRejected
@@ -80,6 +81,7 @@ _OUT: Final = _constant(Direction.OUT)
 _IN: Final = _constant(Direction.IN)
 _ROW_HEAD: Final = _MAP_TYPE + _LENGTH(2) + text(SEARCH) + _MAP_TYPE + _LENGTH(1) + _ID
 _ROW_BODY: Final = text(CREATE) + _MAP_TYPE
+_PATH_HEAD: Final = _constant(Path([set()], [None])).removesuffix(_constant(None))
 
 
 def scalar(value: Scalar) -> bytes:
@@ -133,5 +135,9 @@ def _pairs(properties: Properties) -> bytes:
 
 
 def rows(encoded: Sequence[bytes]) -> Encoded:
-    """The list of rows, as the one argument of ``inject``."""
-    return Encoded(_LIST_TYPE + _LENGTH(len(encoded)) + b"".join(encoded))
+    """The list of rows, as the one argument of ``inject``: wrapped, so it is unfolded twice.
+
+    A server copies lists and maps in an argument, and all in them, twice before it runs anything
+    (TinkerPop 3.7: ``Bytecode.addStep``, ``JavaTranslator``); a path it takes as it is.
+    """
+    return Encoded(_PATH_HEAD + _LIST_TYPE + _LENGTH(len(encoded)) + b"".join(encoded))

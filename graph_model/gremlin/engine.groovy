@@ -7,8 +7,11 @@
 //   * text requests are parsed by the Gremlin grammar, the one that Neptune speaks. Groovy would run
 //     any program for anybody who can reach the port: every page that a browser on this machine shows;
 //   * for the same reason a WebSocket opened by a page of another origin is refused;
-//   * the owner learns from the ready file that this JVM, and no other program, holds the port.
+//   * the owner learns from the ready file that this JVM, and no other program, holds the port;
+//   * upserts by id and what threads remember are made cheap, each in a place that TinkerPop leaves
+//     to providers: a strategy of the traversal source, the executor of the server.
 
+import groovy.transform.CompileStatic
 import io.netty.buffer.ByteBuf
 import io.netty.channel.ChannelFutureListener
 import io.netty.channel.ChannelHandler.Sharable
@@ -19,14 +22,26 @@ import java.nio.charset.StandardCharsets
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.StandardCopyOption
+import java.util.concurrent.ArrayBlockingQueue
 import java.util.concurrent.ExecutionException
+import java.util.concurrent.ThreadFactory
+import java.util.concurrent.ThreadPoolExecutor
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
 import org.apache.tinkerpop.gremlin.jsr223.GremlinLangScriptEngine
 import org.apache.tinkerpop.gremlin.jsr223.GremlinLangScriptEngineFactory
 import org.apache.tinkerpop.gremlin.jsr223.GremlinScriptEngineFactory
 import org.apache.tinkerpop.gremlin.jsr223.GremlinScriptEngineManager
 import org.apache.tinkerpop.gremlin.process.traversal.AnonymousTraversalSource
+import org.apache.tinkerpop.gremlin.process.traversal.Merge
+import org.apache.tinkerpop.gremlin.process.traversal.Step
 import org.apache.tinkerpop.gremlin.process.traversal.Traversal
 import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategy
+import org.apache.tinkerpop.gremlin.process.traversal.Traverser
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeEdgeStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeVertexStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.SelectOneStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.sideEffect.IoStep
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.AbstractTraversalStrategy
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.verification.VerificationException
@@ -34,6 +49,11 @@ import org.apache.tinkerpop.gremlin.process.traversal.util.TraversalHelper
 import org.apache.tinkerpop.gremlin.server.GremlinServer
 import org.apache.tinkerpop.gremlin.server.Settings
 import org.apache.tinkerpop.gremlin.server.op.OpLoader
+import org.apache.tinkerpop.gremlin.structure.Direction
+import org.apache.tinkerpop.gremlin.structure.Edge
+import org.apache.tinkerpop.gremlin.structure.T
+import org.apache.tinkerpop.gremlin.structure.Vertex
+import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils
 
 /** Puts a HandshakeGuard in front of every connection that the server accepts. */
 @Sharable
@@ -118,6 +138,182 @@ class FilesStayInside extends AbstractTraversalStrategy<TraversalStrategy.Verifi
     }
 }
 
+/** A row that a batched upsert unfolds: {search: {T.id: id}, create: {T.label: label, key: value, ...}}. */
+@CompileStatic
+class UpsertRow {
+    final Object id
+    final Map<Object, Object> created
+    final Object[] keyValues
+
+    private UpsertRow(Object id, Map<Object, Object> created, Object[] keyValues) {
+        this.id = id
+        this.created = created
+        this.keyValues = keyValues
+    }
+
+    /** Null for anything else, which TinkerPop's own step knows what to do with. */
+    static UpsertRow of(Object row, String search, String create) {
+        if (!(row instanceof Map)) return null
+        Object searched = ((Map) row).get(search), created = ((Map) row).get(create)
+        if (!(searched instanceof Map) || !(created instanceof Map) || ((Map) searched).size() != 1) return null
+        Object id = ((Map) searched).get(T.id)
+        Object[] keyValues = id == null ? null : flattened(id, (Map<Object, Object>) created)
+        keyValues == null ? null : new UpsertRow(id, (Map<Object, Object>) created, keyValues)
+    }
+
+    /** [T.id, id, key, value, ...] as addVertex() and addEdge() take them: plain values under names. */
+    private static Object[] flattened(Object id, Map<Object, Object> created) {
+        List<Object> flat = new ArrayList<>(2 * created.size() + 2)
+        flat.add(T.id)
+        flat.add(id)
+        for (Map.Entry<Object, Object> entry : created.entrySet()) {
+            Object key = entry.key, value = entry.value
+            if (key instanceof Direction) continue
+            if (!(key instanceof String || key == T.label && value instanceof String)) return null
+            if (value == null || value instanceof Traversal) return null
+            flat.add(key)
+            flat.add(value)
+        }
+        flat.toArray()
+    }
+}
+
+/** mergeV() of an UpsertRow. */
+@CompileStatic
+class UpsertVertexStep extends MergeVertexStep {
+    final String search
+    final String create
+
+    UpsertVertexStep(Traversal.Admin traversal, MergeStep step, String search, String create) {
+        super(traversal, false, step.mergeTraversal)
+        this.search = search
+        this.create = create
+    }
+
+    @Override
+    protected Iterator flatMap(Traverser.Admin traverser) {
+        UpsertRow row = UpsertRow.of(traverser.get(), search, create)
+        if (row == null) return super.flatMap(traverser)
+        Iterator<Vertex> found = graph.vertices(row.id)
+        found.hasNext() ? found : IteratorUtils.of(graph.addVertex(row.keyValues))
+    }
+}
+
+/** mergeE() of an UpsertRow. */
+@CompileStatic
+class UpsertEdgeStep extends MergeEdgeStep {
+    final String search
+    final String create
+
+    UpsertEdgeStep(Traversal.Admin traversal, MergeStep step, String search, String create) {
+        super(traversal, false, step.mergeTraversal)
+        this.search = search
+        this.create = create
+    }
+
+    @Override
+    protected Iterator flatMap(Traverser.Admin traverser) {
+        UpsertRow row = UpsertRow.of(traverser.get(), search, create)
+        if (row == null) return super.flatMap(traverser)
+        Iterator<Edge> found = graph.edges(row.id)
+        if (found.hasNext()) return found
+        Vertex from = vertex(row.created.get(Direction.OUT)), to = vertex(row.created.get(Direction.IN))
+        Object label = row.created.get(T.label)
+        if (from == null || to == null || label == null) return super.flatMap(traverser) // says what is missing
+        IteratorUtils.of(from.addEdge((String) label, to, row.keyValues))
+    }
+
+    private Vertex vertex(Object id) {
+        if (id == null) return null
+        Iterator<Vertex> found = graph.vertices(id)
+        found.hasNext() ? found.next() : null
+    }
+}
+
+/**
+ * Our upserts, mergeV(select(a)).option(onCreate, select(b)) and the same of mergeE(), without the traversal
+ * that TinkerPop builds, optimises and runs for each row to look up its one id. A merge of any other form,
+ * and a row that is not an UpsertRow, go TinkerPop's way.
+ */
+@CompileStatic
+class UpsertsLookUpIds extends AbstractTraversalStrategy<TraversalStrategy.ProviderOptimizationStrategy>
+        implements TraversalStrategy.ProviderOptimizationStrategy {
+    @Override
+    void apply(Traversal.Admin<?, ?> traversal) {
+        for (MergeStep step : TraversalHelper.getStepsOfAssignableClass(MergeStep, traversal)) {
+            String search = selected(step.mergeTraversal), create = selected(step.onCreateTraversal)
+            if (search == null || create == null || !isPlain(step)) continue
+            MergeStep upsert = step instanceof MergeVertexStep
+                    ? new UpsertVertexStep(traversal, step, search, create)
+                    : new UpsertEdgeStep(traversal, step, search, create)
+            upsert.addChildOption(Merge.onCreate, step.onCreateTraversal)
+            TraversalHelper.copyLabels(step, upsert, false)
+            TraversalHelper.replaceStep((Step) step, (Step) upsert, traversal)
+        }
+    }
+
+    /** select(key) => key; null for every other traversal. */
+    static String selected(Traversal.Admin child) {
+        if (child == null || child.steps.size() != 1 || !(child.startStep instanceof SelectOneStep)) return null
+        SelectOneStep select = (SelectOneStep) child.startStep
+        select.labels.empty && select.localChildren.empty ? select.scopeKeys[0] as String : null
+    }
+
+    /** Neither options nor listeners nor partitions that a row alone does not tell of. */
+    static boolean isPlain(MergeStep step) {
+        boolean ends = step instanceof MergeEdgeStep &&
+                (((MergeEdgeStep) step).outVTraversal != null || ((MergeEdgeStep) step).inVTraversal != null)
+        !ends && !step.start && step.onMatchTraversal == null && step.callbackRegistry == null &&
+                !step.usingPartitionStrategy && (step.class == MergeVertexStep || step.class == MergeEdgeStep)
+    }
+}
+
+/**
+ * The threads that answer requests; one that has worked for a while ends, and another takes its place.
+ *
+ * TinkerTransactionGraph keeps up to four thread-local values for each element that a thread has ever touched,
+ * and takes three of them never away: memory, and a table without end that each look-up searches.
+ */
+@CompileStatic
+class ShortLivedThreads extends ThreadPoolExecutor {
+    static final long LIFE_NANOSECONDS = 20_000_000L // of work; a new thread costs about a hundredth of it
+    static final RuntimeException SPENT = new RuntimeException('this thread has worked enough')
+
+    static class Worker extends Thread {
+        long began
+        long worked
+
+        Worker(Runnable work, String name) {
+            super(work, name)
+            uncaughtExceptionHandler = { Thread thread, Throwable failure ->
+                if (!failure.is(SPENT)) failure.printStackTrace()
+            } as Thread.UncaughtExceptionHandler
+        }
+    }
+
+    static class Workers implements ThreadFactory {
+        final AtomicInteger made = new AtomicInteger()
+
+        @Override
+        Thread newThread(Runnable work) { new Worker(work, "graph-${made.incrementAndGet()}") }
+    }
+
+    ShortLivedThreads(int threads, int waiting) {
+        super(threads, threads, 0L, TimeUnit.SECONDS, new ArrayBlockingQueue<Runnable>(waiting), new Workers())
+    }
+
+    @Override
+    protected void beforeExecute(Thread thread, Runnable request) { ((Worker) thread).began = System.nanoTime() }
+
+    /** What is thrown here ends the thread, and the executor makes another. */
+    @Override
+    protected void afterExecute(Runnable request, Throwable failure) {
+        Worker worker = (Worker) Thread.currentThread()
+        worker.worked += System.nanoTime() - worker.began
+        if (worker.worked > LIFE_NANOSECONDS) throw SPENT
+    }
+}
+
 /** Ends this JVM when its owner has gone: nothing here outlives the process, so nothing is lost. */
 void endWithOwner(long owner) {
     // The owner's end of the pipe closes when it ends; copies of it may live on in forked children,
@@ -153,12 +349,14 @@ void speakGremlinOnly(GremlinScriptEngineManager manager) {
 
 /** Starts the server; returns its port. */
 int serve(Settings settings, Path folder) {
-    GremlinServer server = new GremlinServer(settings)
+    def threads = new ShortLivedThreads(Runtime.runtime.availableProcessors(), settings.maxWorkQueueSize)
+    GremlinServer server = new GremlinServer(settings, threads)
     def executor = server.serverGremlinExecutor
     def graph = executor.graphManager.getGraph('graph')
     if (graph == null) throw new IllegalStateException('the graph cannot be opened, see above')
     def source = AnonymousTraversalSource.traversal().withEmbedded(graph)
-    executor.graphManager.putTraversalSource('g', source.withStrategies(new FilesStayInside(folder)))
+    source = source.withStrategies(new FilesStayInside(folder), new UpsertsLookUpIds())
+    executor.graphManager.putTraversalSource('g', source)
     speakGremlinOnly(executor.gremlinExecutor.scriptEngineManager)
     try {
         server.start().get()

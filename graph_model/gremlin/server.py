@@ -272,12 +272,18 @@ def java_command(
         f"-Xmx{heap_mb}m",
         "-XX:MetaspaceSize=192m",  # what classes take anyway: to grow there collects everything
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
+        # most of what a first load takes was the second compiler's work: it begins later, with what
+        # is called more often, and swallows fewer large methods whole (docs/benchmarks.md)
+        "-XX:CompileThresholdScaling=3",
+        "-XX:FreqInlineSize=150",
+        "-XX:InlineSmallCode=1500",
         # a full heap ends the engine: no half-dead server. This collector, because it alone gives
         # up when it does nothing but collect; by default only after many minutes of that
         "-XX:+UseParallelGC",
         "-XX:GCTimeLimit=90",
         "-XX:GCHeapFreeLimit=5",
         "-XX:+ExitOnOutOfMemoryError",
+        "-XX:MaxTenuringThreshold=1",  # the graph stays: it is not copied among the new again
         # checkpoints in Kryo look into AtomicLong, which Java 17 forbids by default
         "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
         "-Dfile.encoding=UTF-8",

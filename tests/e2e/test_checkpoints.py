@@ -365,7 +365,7 @@ def test_an_engine_out_of_memory_ends_with_its_own_code_and_is_explained(
     gremlin_url: str, tmp_path: Path
 ) -> None:
     engine = EmbeddedServer(
-        tmp_path, environment=os.environ, port=0, heap_mb=32, java_options=QUICK_START
+        tmp_path, environment=os.environ, port=0, heap_mb=48, java_options=QUICK_START
     )
     with engine:
         supervisor = Supervisor(engine)

@@ -213,7 +213,7 @@ def test_a_full_heap_ends_the_engine_instead_of_crippling_it(
     gremlin_url: str, tmp_path: Path
 ) -> None:
     server = EmbeddedServer(
-        tmp_path, environment=os.environ, port=0, heap_mb=32, java_options=QUICK_START
+        tmp_path, environment=os.environ, port=0, heap_mb=48, java_options=QUICK_START
     )
     with server:
         graph = open_graph(server.url)

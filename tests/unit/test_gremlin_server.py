@@ -139,6 +139,15 @@ def test_the_command_bounds_the_heap_and_hands_over_its_arguments() -> None:
     assert command[-2:] == ["one", "two"]
 
 
+def test_options_of_the_caller_win_because_they_come_last() -> None:
+    command = server.java_command(
+        "java", [], heap_mb=300, options=("-XX:CompileThresholdScaling=1",), arguments=()
+    )
+    scalings = [each for each in command if "CompileThresholdScaling" in each]
+    assert len(scalings) == 2
+    assert scalings[-1].endswith("=1")
+
+
 def test_ids_are_ours_and_there_is_no_index() -> None:
     assert server.graph_properties().splitlines() == [
         "gremlin.graph=org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerTransactionGraph",

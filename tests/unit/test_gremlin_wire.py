@@ -12,6 +12,7 @@ import pytest
 from gremlin_python.driver.serializer import GraphBinarySerializersV1
 from gremlin_python.process.traversal import Direction, T
 from gremlin_python.statics import long
+from gremlin_python.structure.graph import Path
 from gremlin_python.structure.io.graphbinaryV1 import GraphBinaryWriter
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,9 +62,9 @@ def test_rows_are_the_bytes_that_the_driver_would_send(written: Any) -> None:
         assert encoding.edge_row(each) == driver_bytes({"s": {T.id_: each.id}, "c": created})
 
 
-def test_a_batch_is_the_list_of_its_rows() -> None:
+def test_a_batch_is_the_list_of_its_rows_in_a_path() -> None:
     rows = [driver_bytes("a"), driver_bytes(True)]
-    assert driver_bytes(encoding.rows(rows)) == driver_bytes(["a", True])
+    assert driver_bytes(encoding.rows(rows)) == driver_bytes(Path([set()], [["a", True]]))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,188 @@
+"""What engine.groovy puts into the server for writes: the form is Gremlin's, and means the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gremlin_python.driver.client import Client
+from gremlin_python.process.anonymous_traversal import traversal
+from gremlin_python.process.graph_traversal import GraphTraversalSource, __
+from gremlin_python.process.traversal import CardinalityValue, Direction, Merge, T
+from gremlin_python.structure.graph import Graph
+
+from graph_model import labels
+from graph_model.errors import GraphRejected
+from graph_model.facts import Edge, Vertex
+from graph_model.gremlin.connection import Connections
+from graph_model.gremlin.dialect import EMBEDDED
+from graph_model.gremlin.graph import GremlinGraph, open_graph
+from graph_model.gremlin.server import EmbeddedServer
+from tests.conftest import QUICK_START
+from tests.contract.facts_to_write import everything, facts, plan, vertex
+
+pytestmark = pytest.mark.engine
+
+_UPSERT_VERTICES = ".mergeV(__.select('s')).option(Merge.onCreate, __.select('c'))"
+_UPSERT_EDGES = ".mergeE(__.select('s')).option(Merge.onCreate, __.select('c'))"
+
+
+def g() -> GraphTraversalSource:
+    return traversal().with_graph(Graph())
+
+
+def row(id: str, **created: Any) -> dict[str, Any]:
+    return {"s": {T.id_: id}, "c": {T.label: "job", **created}}
+
+
+@pytest.fixture
+def connections(gremlin_graph: GremlinGraph, gremlin_url: str) -> Iterator[Connections]:
+    """To the shared engine, emptied, for requests that no writer of ours would send."""
+    pool = Connections(gremlin_url, EMBEDDED)
+    yield pool
+    pool.close()
+
+
+def upsert(connections: Connections, *rows: dict[str, Any]) -> None:
+    merge = g().inject(list(rows)).unfold().merge_v(__.select("s"))
+    connections.submit(merge.option(Merge.on_create, __.select("c")).count().bytecode)
+
+
+def steps_of(url: str, question: str) -> str:
+    """The names of the steps that the server made of a question, from its profile."""
+    client = Client(url, "g")
+    try:
+        (profile,) = client.submit(f"{question}.profile()").all().result()
+    finally:
+        client.close()
+    return " ".join(each["name"] for each in profile["metrics"])
+
+
+# --- looking ids up ------------------------------------------------------------------------------
+
+
+def test_our_upserts_look_their_ids_up(gremlin_graph: GremlinGraph, gremlin_url: str) -> None:
+    vertices = "g.inject(['s': [(T.id): 'J'], 'c': [(T.label): 'job']])" + _UPSERT_VERTICES
+    assert "UpsertVertexStep" in steps_of(gremlin_url, vertices)
+    edges = "g.inject(['s': [(T.id): 'E'], 'c': [(T.label): 'has', (Direction.OUT): 'J',"
+    edges += " (Direction.IN): 'J']])" + _UPSERT_EDGES
+    assert "UpsertEdgeStep" in steps_of(gremlin_url, edges)
+    assert set(gremlin_graph.scan()) == {Vertex("J", "job"), Edge("E", "has", "J", "J")}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "g.mergeV([(T.id): 'J']).option(Merge.onCreate, [(T.label): 'job'])",
+        "g.inject([(T.id): 'J', (T.label): 'job']).mergeV()",
+        "g.inject(['s': [(T.id): 'J'], 'c': [(T.label): 'job']])"
+        + _UPSERT_VERTICES
+        + ".option(Merge.onMatch, __.select('c'))",
+    ],
+)
+def test_merges_of_other_forms_are_left_alone(
+    gremlin_graph: GremlinGraph, gremlin_url: str, question: str
+) -> None:
+    assert "Upsert" not in steps_of(gremlin_url, question)
+
+
+def test_what_is_there_is_left_as_it_is(
+    gremlin_graph: GremlinGraph, connections: Connections
+) -> None:
+    upsert(connections, row("J", name="first"))
+    upsert(connections, row("J", name="second", more=True), row("K", name="other"))
+    assert set(gremlin_graph.scan()) == {
+        Vertex("J", "job", (("name", "first"),)),
+        Vertex("K", "job", (("name", "other"),)),
+    }
+
+
+def test_a_search_for_more_than_an_id_is_gremlins(
+    gremlin_graph: GremlinGraph, connections: Connections
+) -> None:
+    upsert(connections, row("J", name="daily"))
+    upsert(connections, {"s": {T.id_: "J", "name": "daily"}, "c": {T.label: "job"}})
+    upsert(connections, {"s": {"name": "weekly"}, "c": {T.label: "job", T.id_: "W"}})
+    assert set(gremlin_graph.scan()) == {
+        Vertex("J", "job", (("name", "daily"),)),
+        Vertex("W", "job", (("name", "weekly"),)),
+    }
+
+
+def test_a_value_that_names_its_cardinality_is_gremlins(
+    gremlin_graph: GremlinGraph, connections: Connections
+) -> None:
+    upsert(connections, row("J", name=CardinalityValue.single("daily")))
+    assert set(gremlin_graph.scan()) == {Vertex("J", "job", (("name", "daily"),))}
+
+
+@pytest.mark.parametrize(
+    "created",
+    [
+        {T.label: "job", T.id_: "another"},
+        {T.label: 7},
+        {T.label: "job", 7: "seven"},
+    ],
+)
+def test_a_row_that_cannot_be_is_refused_with_its_request(
+    gremlin_graph: GremlinGraph, connections: Connections, created: dict[Any, Any]
+) -> None:
+    with pytest.raises(GraphRejected):
+        upsert(connections, row("J"), {"s": {T.id_: "K"}, "c": created})
+    assert gremlin_graph.count() == (0, 0)
+
+
+@pytest.mark.parametrize("missing", ["from", "to", "said"])
+def test_an_edge_without_an_end_says_which_and_leaves_nothing(
+    gremlin_graph: GremlinGraph, connections: Connections, missing: str
+) -> None:
+    ends = {Direction.OUT: "J", Direction.IN: "J"}
+    if missing != "said":
+        ends[Direction.OUT if missing == "from" else Direction.IN] = "nowhere"
+    else:
+        del ends[Direction.IN]
+    whole = {"s": {T.id_: "E"}, "c": {T.label: "has", Direction.OUT: "J", Direction.IN: "J"}}
+    half = {"s": {T.id_: "F"}, "c": {T.label: "has", **ends}}
+    upsert(connections, row("J"))
+    merge = g().inject([whole, half]).unfold().merge_e(__.select("s"))
+    with pytest.raises(GraphRejected, match=r"In Vertex not spec|nowhere"):
+        connections.submit(merge.option(Merge.on_create, __.select("c")).count().bytecode)
+    assert gremlin_graph.count() == (1, 0)
+
+
+# --- threads that forget -------------------------------------------------------------------------
+
+
+def working_threads(server: EmbeddedServer) -> set[str]:
+    """The ids of the JVM's threads that answer requests."""
+    tasks = Path(f"/proc/{server.pid}/task").iterdir()
+    return {task.name for task in tasks if (task / "comm").read_text().startswith("graph-")}
+
+
+def test_threads_that_have_worked_are_replaced(gremlin_url: str, tmp_path: Path) -> None:
+    server = EmbeddedServer(
+        tmp_path, environment=os.environ, port=0, heap_mb=256, java_options=QUICK_START
+    )
+    with server:
+        graph = open_graph(server.url)
+        written = plan("daily", columns=600)
+        before = working_threads(server)
+        for _ in range(4):  # of many elements: each thread has its turn
+            graph.write(written)
+        assert not before & working_threads(server)
+        assert len(everything(graph)) == len(written.vertices) + len(written.edges)
+        graph.close()
+    assert "worked enough" not in server.last_words()
+
+
+def test_a_request_that_failed_fails_no_other(
+    gremlin_graph: GremlinGraph, connections: Connections
+) -> None:
+    for number in range(5):
+        with pytest.raises(GraphRejected):
+            upsert(connections, {"s": {T.id_: "K"}, "c": {T.label: 7}})
+        gremlin_graph.write(facts(vertex(labels.JOB, number)))
+    assert gremlin_graph.count() == (5, 0)
