@@ -37,7 +37,7 @@ _MOST_LEVELS: Final = 100
 _KEPT_BYTES: Final = 64_000_000
 _FACET_BYTES: Final = 1_500
 _SPREAD: Final = 8
-"""Bytes of objects to a byte of JSON."""
+"""Bytes of objects to a byte of JSON; three times as many where somebody makes facets for it."""
 _MOST: Final = 1_000
 _FIRST: Final = _MOST * (10**17 + secrets.randbelow(9 * 10**17))
 """This number stands in for the first facet, the next one for the second. Nobody who sends a
@@ -75,7 +75,7 @@ class RepeatedFacets:
 
     def __init__(self, most_bytes: int = _KEPT_BYTES) -> None:
         self._kept: Shelf[bytes, RepeatedFacet] = Shelf(
-            most_bytes, lambda facet: _FACET_BYTES + _SPREAD * len(facet.spelled)
+            most_bytes, lambda facet: _FACET_BYTES + facet.length + _SPREAD * len(facet.spelled)
         )
 
     def take(self, body: bytes) -> Taken | None:
@@ -103,7 +103,7 @@ class RepeatedFacets:
         check_depth(said, _MOST_LEVELS)
         masked: Any = naming.mask_secrets(said)
         spelled = compact_json(masked)
-        facet = RepeatedFacet(masked, text if spelled == text else spelled)
+        facet = RepeatedFacet(masked, text if spelled == text else spelled, len(text))
         if masked is said:
             self._kept.keep({text: facet})
         return facet
@@ -144,16 +144,28 @@ def _facets_of(entity: _Entity | None) -> Iterator[bytes]:
 
 
 def _fill(event: Mapping[str, Any], facets: list[RepeatedFacet]) -> bool:
-    """Put each facet where something stands in for it; whether all of them had a place."""
-    entities = [event.get(name) for name in ("run", "job", "dataset")]
-    entities += [*(event.get("inputs") or ()), *(event.get("outputs") or ())]
+    """Put each facet where something stands in for it; whether all of them had a place.
+
+    A facet's text may stand elsewhere, too, even as a whole entity: nothing is taken for granted.
+    """
     filled = 0
-    for holder in [entity.get(name) for entity in entities if entity for name in _HOLDERS]:
-        for name, facet in (holder or {}).items():
+    for holder in _holders(event):
+        for name, facet in holder.items():
             if isinstance(facet, int) and _FIRST <= facet < _FIRST + _MOST:
                 holder[name] = facets[facet - _FIRST]
                 filled += 1
     return filled == len(facets)
+
+
+def _holders(event: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The objects of an event in which facets stand by their names."""
+    listed = [event.get(name) for name in ("inputs", "outputs")]
+    entities = [event.get(name) for name in ("run", "job", "dataset")]
+    for one in listed:
+        entities += one if isinstance(one, list) else ()
+    for entity in entities:
+        if isinstance(entity, dict):
+            yield from (one for name in _HOLDERS if isinstance(one := entity.get(name), dict))
 
 
 REPEATED: Final = RepeatedFacets()

@@ -106,7 +106,7 @@ class Schema:
 
 UNKNOWN_SCHEMA: Final = Schema(None)
 _SCHEMAS: Final[Shelf[str, Schema]] = Shelf(
-    _MOST_SCHEMA_BYTES, lambda schema: _SCHEMA_BYTES + _SPREAD * len(schema.content)
+    _MOST_SCHEMA_BYTES, lambda schema: _SCHEMA_BYTES + _SPREAD * _length(schema)
 )
 
 
@@ -116,9 +116,18 @@ def _schema_of(facet: Facet) -> Schema:
     if known is not None:
         return known
     schema = Schema(facet.value)
-    if len(schema.content) <= _LONGEST_SCHEMA_KEPT:
+    if _length(schema) <= _LONGEST_SCHEMA_KEPT:
         _SCHEMAS.keep({facet.digest: schema})
     return schema
+
+
+def _length(schema: Schema) -> int:
+    """Characters of the content and of the descriptions, which are not in it."""
+    return len(schema.content) + _length_of_words(schema.fields or ())
+
+
+def _length_of_words(fields: Iterable[SchemaField]) -> int:
+    return sum(len(one.description) + _length_of_words(one.fields) for one in fields)
 
 
 def type_text(one: SchemaField) -> str | None:

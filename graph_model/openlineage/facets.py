@@ -459,13 +459,17 @@ READINGS: Final = Readings()
 
 
 class RepeatedFacet:
-    """A facet's object in many events, ``spelled`` in JSON; remembers what it was read as."""
+    """A facet's object in many events, ``spelled`` in JSON; remembers what it was read as.
 
-    __slots__ = ("_read", "_said", "spelled")
+    ``length``: bytes of the text it came as, which may be far more than it needs.
+    """
 
-    def __init__(self, said: JsonObject, spelled: bytes) -> None:
+    __slots__ = ("_read", "_said", "length", "spelled")
+
+    def __init__(self, said: JsonObject, spelled: bytes, length: int) -> None:
         self._said = said
         self.spelled = spelled
+        self.length = length
         self._read: dict[tuple[str, str], Facet] = {}
 
     def read(self, kind: str, name: str, path: str) -> Facet:

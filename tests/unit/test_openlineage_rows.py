@@ -11,6 +11,7 @@ from graph_model.database import open_database
 from graph_model.facts import FacetBodyRow, FacetRow, Facts, RunRow, merge
 from graph_model.memory import MemoryGraph
 from graph_model.openlineage import datasets
+from graph_model.openlineage.facets import Facet, SchemaField
 from graph_model.openlineage.plans import Plans
 from graph_model.shelf import Shelf
 from graph_model.translate import plans
@@ -57,6 +58,15 @@ def test_what_is_remembered_of_schemas_changes_nothing(
         monkeypatch.setattr(module, "_SCHEMAS", Shelf(0, lambda _: 1))  # nothing is kept
     monkeypatch.setattr("graph_model.openlineage.translate.PLANS", Plans(most=0))
     assert openlineage(name) == again
+
+
+@pytest.mark.parametrize(("description", "kept"), [("a key", True), ("x" * 200_000, False)])
+def test_a_schema_is_remembered_unless_its_words_are_too_many(description: str, kept: bool) -> None:
+    inner = SchemaField("id", "bigint", description, ())
+    fields = (SchemaField("customer", "struct", "", (inner,)),)
+    facet = Facet("schema", {}, f"digest of {len(description)}", value=fields)
+    known = [datasets._schema_of(facet) for _ in range(2)]
+    assert (known[0] is known[1]) == kept
 
 
 def test_the_shelf_gives_one_value_and_keeps_what_was_asked_for_last() -> None:
