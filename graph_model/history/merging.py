@@ -107,6 +107,9 @@ def group_executions(
         else:
             groups.append((row,))
     for found in applications.values():
+        if len(found) == 1:  # nearly every application: nothing to pair
+            groups.append((found[0],))
+            continue
         paired = _pair_producers(_pair_double_writes(found))
         groups += _pair_incomplete(paired, incomplete) if incomplete else paired
     return groups
