@@ -131,11 +131,13 @@ def _plan_check(plan: PlanCheck) -> dict[str, Any]:
 
 
 def _node(node: Node) -> dict[str, Any]:
-    reply: dict[str, Any] = {"kind": _NODE_KINDS[type(node)], **to_json(node)}
-    for name in _OPTIONAL:
-        if reply.get(name) is None:
-            reply.pop(name, None)
-    place = reply.pop("place", None) or {}
+    kind: Any = type(node)
+    reply: dict[str, Any] = {"kind": _NODE_KINDS[kind]}
+    for name, key in _members(kind):
+        value = getattr(node, name)
+        if value is not None or key not in _OPTIONAL:
+            reply[key] = value if type(value) in _PLAIN else to_json(value)
+    place: dict[str, Any] = reply.pop("place", {})
     return {**reply, **place}
 
 

@@ -28,8 +28,8 @@ def iso(at: int | None) -> str | None:
     """Epoch milliseconds as ISO 8601 in UTC: ``2026-03-01T08:15:00.000Z``."""
     if at is None:
         return None
-    moment = datetime.fromtimestamp(at // 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
+    moment = datetime.fromtimestamp(at // 1000, UTC).isoformat()
+    return f"{moment[:19]}.{at % 1000:03d}Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,8 @@ class Names:
 def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: bool) -> GraphView:
     """The nodes and edges of an answer, with places when ``layout``."""
     via = frozenset(answer.via)
-    column_nodes = _column_nodes(answer.columns, names, via)
+    more = {one.node: More(one.upstream, one.downstream) for one in answer.left_out}
+    column_nodes = _column_nodes(answer.columns, names, via, more)
     nodes: list[Node] = []
     inside: dict[str, list[str]] = {}
     for column in column_nodes:
@@ -222,13 +223,15 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
         if dataset in names.datasets:
             listed = tuple(inside.get(dataset, ())) if columns else None
             row = names.datasets[dataset]
-            nodes.append(_dataset_node(row, names, listed, via=dataset in via))
+            nodes.append(_dataset_node(row, names, listed, more.get(dataset), via=dataset in via))
     if jobs:
         plans = _plans_by_job(answer)
-        nodes += [_job_node(names.jobs[job], plans.get(job, ()), names) for job in answer.jobs]
+        nodes += [
+            _job_node(names.jobs[job], plans.get(job, ()), names, more.get(job))
+            for job in answer.jobs
+        ]
     nodes.sort(key=lambda node: (type(node).__name__, node.label, node.id))
     nodes += column_nodes
-    nodes = _with_more(nodes, answer)
     feeds = _feeds(answer) if jobs else _feeds_without_jobs(answer)
     edges: list[FeedEdge | ColumnEdgeView] = [
         *feeds,
@@ -247,7 +250,12 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
 
 
 def _dataset_node(
-    row: DatasetRow, names: Names, columns: tuple[str, ...] | None, *, via: bool
+    row: DatasetRow,
+    names: Names,
+    columns: tuple[str, ...] | None,
+    more: More | None,
+    *,
+    via: bool,
 ) -> DatasetNode:
     return DatasetNode(
         id=row.id,
@@ -259,13 +267,9 @@ def _dataset_node(
         last_write=iso(names.last_writes.get(row.id)),
         columns=columns,
         via=via,
+        more=more,
         quality=names.quality.get(row.id),
     )
-
-
-def _with_more(nodes: Sequence[Node], answer: Answer) -> list[Node]:
-    more = {one.node: More(one.upstream, one.downstream) for one in answer.left_out}
-    return [replace(node, more=more[node.id]) if node.id in more else node for node in nodes]
 
 
 def _plans_by_job(answer: Answer) -> dict[str, tuple[str, ...]]:
@@ -275,7 +279,7 @@ def _plans_by_job(answer: Answer) -> dict[str, tuple[str, ...]]:
     return {job: tuple(listed) for job, listed in plans.items()}
 
 
-def _job_node(row: JobRow, plans: tuple[str, ...], names: Names) -> JobNode:
+def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | None) -> JobNode:
     return JobNode(
         id=row.id,
         label=row.name,
@@ -284,6 +288,7 @@ def _job_node(row: JobRow, plans: tuple[str, ...], names: Names) -> JobNode:
         shared=row.shared,
         plans=plans,
         last_run=last_run(names.last_executions.get(row.id)),
+        more=more,
     )
 
 
@@ -292,12 +297,12 @@ def last_run(row: ExecutionRow | None) -> LastRun | None:
 
 
 def _column_nodes(
-    columns: Sequence[ColumnNode], names: Names, via: frozenset[str]
+    columns: Sequence[ColumnNode], names: Names, via: frozenset[str], more: Mapping[str, More]
 ) -> list[ColumnNodeView]:
     """In schema order within each dataset; columns that no schema lists come last, by path."""
     ordered = sorted(columns, key=lambda column: _column_order(column, names))
     return [
-        _column_node(column, names, via=column.id in via)
+        _column_node(column, names, more.get(column.id), via=column.id in via)
         for column in ordered
         if column.dataset in names.datasets
     ]
@@ -308,7 +313,9 @@ def _column_order(column: ColumnNode, names: Names) -> tuple[str, int, str]:
     return (column.dataset, 1_000_000 if spelling is None else spelling.position, column.path)
 
 
-def _column_node(column: ColumnNode, names: Names, *, via: bool) -> ColumnNodeView:
+def _column_node(
+    column: ColumnNode, names: Names, more: More | None, *, via: bool
+) -> ColumnNodeView:
     spelling = names.columns.get(column.id)
     name = column.path if spelling is None else spelling.name
     return ColumnNodeView(
@@ -319,6 +326,7 @@ def _column_node(column: ColumnNode, names: Names, *, via: bool) -> ColumnNodeVi
         name=name,
         type=None if spelling is None else spelling.type,
         via=via,
+        more=more,
     )
 
 

@@ -92,16 +92,17 @@ def _told(
     found = [_Told(None, False, {span: [] for span in read}) for read in reads]
     spans = [(number, span) for number, read in enumerate(reads) for span in read]
     asked = asked_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
-    rows = connection.execute(_of_reads(), asked | {"reach": reach, "most": most})
-    for place, floor, declared, cut, *values in rows:
+    rows = connection.execute(_of_reads(), asked | {"reach": reach, "most": most}).all()
+    for row in rows:
+        place, floor, declared, cut = row[:4]
         number, span = spans[place]
         told = found[number]
         told.floor = floor
         told.declared |= bool(declared)
         if cut is not None:
             told.full.add(span)
-        elif values[0] is not None:
-            told.writes[span].append(SuccessfulWrite(*values))
+        elif row[4] is not None:
+            told.writes[span].append(SuccessfulWrite._make(row[4:]))
     return dict(zip(reads, found, strict=True))
 
 
@@ -155,7 +156,7 @@ def writes(
     found: list[tuple[Span, Sequence[Any]]] = []
     full: set[Span] = set()
     for chunk, parameters in _asked(spans):
-        found_rows = connection.execute(_newest(), parameters | {"most": most})
+        found_rows = connection.execute(_newest(), parameters | {"most": most}).all()
         for number, cut, *values in found_rows:
             if cut is not None:
                 full.add(chunk[number])
