@@ -29,6 +29,8 @@ _MOST_CONNECTIONS: Final = 2_000
 _SILENT_SECONDS: Final = 120
 """How long a connection stays that says nothing: between requests, or in the middle of one."""
 _LOOK_TICKS: Final = 300  # of a tenth of a second
+_HEED_SECONDS: Final = 0.25
+"""After so long at most a signal that another thread was given is heeded."""
 _END_SECONDS: Final = 5
 _HEAD: Final = "a request of HTTP/1.1"
 _OFFER: Final = (b"connection", b"upgrade")
@@ -298,7 +300,8 @@ class Web:
     def run(self) -> None:
         """Serve until an interrupt, which is raised again, or an error of the server itself."""
         self._thread.start()
-        self._ended.wait()
+        while not self._ended.wait(_HEED_SECONDS):
+            pass  # of two signals at once another thread may get one, which wakes nobody here
         if self._error is not None:
             raise self._error
 

@@ -22,7 +22,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
@@ -467,12 +467,18 @@ def claim_database(engine: Engine, *, shared: bool) -> Iterator[bool]:
         yield True
         return
     attempt = sa.func.pg_try_advisory_lock_shared if shared else sa.func.pg_try_advisory_lock
+    release = sa.func.pg_advisory_unlock_shared if shared else sa.func.pg_advisory_unlock
     with _session(engine, Unavailable) as connection:
         try:
             held = bool(connection.execute(sa.select(attempt(int(Lock.SERVICE)))).scalar())
         except exc.SQLAlchemyError as error:
             raise _translated(error, Unavailable) from error
-        yield held
+        try:
+            yield held
+        finally:
+            if held:  # at once; the session's end does the same, but some time after its close
+                with suppress(exc.SQLAlchemyError):
+                    connection.execute(sa.select(release(int(Lock.SERVICE))))
 
 
 @contextmanager
