@@ -45,6 +45,10 @@ document knows them; a number is what masking leaves alone, as it does an object
 _STAND_IN: Final = re.compile(rb"%d(\d{3})" % (_FIRST // _MOST))
 _HOLDERS: Final = ("facets", "inputFacets", "outputFacets")
 
+_UNUSUAL: Final = (
+    msgspec.MsgspecError, RecursionError, UnicodeError, InvalidRequest, InvalidDocument,
+)  # fmt: skip
+
 _Texts: TypeAlias = dict[str, msgspec.Raw] | None
 
 
@@ -85,9 +89,7 @@ class RepeatedFacets:
         try:
             left, texts = _cut(body)
             return self._put_together(left, texts) if texts else None
-        except (msgspec.MsgspecError, RecursionError, UnicodeError):
-            return None
-        except (InvalidRequest, InvalidDocument):
+        except _UNUSUAL:
             return None
 
     def _put_together(self, left: bytes, texts: list[bytes]) -> Taken | None:

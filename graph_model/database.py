@@ -39,7 +39,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from graph_model.errors import ConfigurationError, Unavailable
-from graph_model.texts import storable
+from graph_model.texts import storable, storable_value
 
 CHUNK: Final = 500
 """How many values one statement asks for: below the limit on parameters of every engine."""
@@ -523,7 +523,7 @@ def insert_rows(
     every driver takes as they are.
     """
     text, names = _spelled(connection.dialect, statement, tuple(rows[0]))
-    bound = [{name: _bound(value) for name, value in row.items()} for row in rows]
+    bound = [{name: storable_value(value) for name, value in row.items()} for row in rows]
     if names is None:
         connection.exec_driver_sql(text, bound)
     else:
@@ -538,10 +538,6 @@ def _spelled(
     compiled: Any = statement.compile(dialect=dialect, column_keys=list(columns))
     order = compiled.positiontup
     return str(compiled), None if order is None else tuple(order)
-
-
-def _bound(value: Any) -> Any:
-    return storable(value) if isinstance(value, str) else value
 
 
 def among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
@@ -562,7 +558,7 @@ class _JsonList(TypeDecorator[Sequence[Any]]):
     cache_ok = True
 
     def process_bind_param(self, value: Sequence[Any] | None, dialect: Dialect) -> str:  # noqa: ARG002
-        return json.dumps([_bound(one) for one in value or ()], ensure_ascii=False)
+        return json.dumps([storable_value(one) for one in value or ()], ensure_ascii=False)
 
 
 class _elements(FunctionElement[Any]):  # noqa: N801 - a function of SQL

@@ -455,7 +455,7 @@ class FactCollector:
             elif isinstance(element, Vertex):
                 first = self._vertices.setdefault(element.id, element)
             else:
-                first = self._rows.setdefault(_KEY_READERS[type(element)](element), element)
+                first = self._rows.setdefault(row_key(element), element)
             if first is not element and first != element:
                 raise FactConflict(f"{first!r} and {element!r} share an id")
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+_Value = TypeVar("_Value")
+
 
 def storable(text: str) -> str:
     """The text as every database stores it: NUL and lone surrogates become U+FFFD.
@@ -14,3 +18,8 @@ def storable(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def storable_value(value: _Value) -> _Value | str:
+    """A text as ``storable`` makes it, any other value as it is."""
+    return storable(value) if isinstance(value, str) else value

@@ -22,7 +22,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from graph_model.database import StoredText
-from graph_model.texts import storable
+from graph_model.texts import storable_value
 
 _Given = ParamSpec("_Given")
 
@@ -94,7 +94,7 @@ def asked_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
     listed = [tuple(row) for row in rows]
     text = json.dumps(listed)
     if "\\u" in text:  # only there a character may stand that no database holds
-        listed = [tuple(storable(v) if isinstance(v, str) else v for v in r) for r in listed]
+        listed = [tuple(map(storable_value, row)) for row in listed]
         text = json.dumps(listed)
     return {_ASKED: text}
 

@@ -387,9 +387,10 @@ class SqlCatalogue:
             return history.newest_schema_ids(connection, datasets, at)
 
     def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
-        chosen = self.newest_schema_ids(datasets, at)
-        rows = {row.id: row for row in self.schemas(set(chosen.values()))}
-        return {dataset: rows[schema] for dataset, schema in chosen.items() if schema in rows}
+        with self.snapshot() as same:
+            chosen = same.newest_schema_ids(datasets, at)
+            rows = {row.id: row for row in same.schemas(set(chosen.values()))}
+        return {dataset: rows[schema] for dataset, schema in chosen.items()}
 
     # --- versions --------------------------------------------------------------------------------
 

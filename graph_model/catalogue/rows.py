@@ -17,7 +17,7 @@ from graph_model.catalogue.tables import STORAGE_OF, STORAGES, Storage
 from graph_model.database import chunks, insertion, read, write
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
-from graph_model.texts import storable
+from graph_model.texts import storable_value
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored
@@ -208,7 +208,7 @@ def stored_values(row: Row) -> Values:
     text = "".join([value for value in row if isinstance(value, str)])
     if text.isascii() and "\0" not in text:  # nearly every row: nothing to replace in any of it
         return row
-    return tuple(storable(value) if isinstance(value, str) else value for value in row)
+    return tuple(map(storable_value, row))
 
 
 def records(storage: Storage, batch: Iterable[Values]) -> list[Values]:

@@ -71,8 +71,8 @@ def add_execution(collector: FactCollector, row: ExecutionRow) -> None:
 @lru_cache(maxsize=_DAYS_KEPT)
 def _elements_of_day(job: str, logical_plan: str, day: int) -> tuple[Vertex, Edge, Edge]:
     """What all executions of a plan on one day say alike; ``day`` counts from 1970."""
-    date = utc_date(day * _DAY_MS)
-    vertex = Vertex(identity.vertex_id(labels.DAY, job, date), labels.DAY, (("date", date),))
+    at = day * _DAY_MS
+    vertex = Vertex(day_id(job, at), labels.DAY, (("date", utc_date(at)),))
     return (
         vertex,
         edge(labels.HAS, job, vertex.id),
