@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NoReturn, Protocol
 
+import msgspec
 from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
@@ -188,6 +189,8 @@ def parse_json(body: bytes) -> Any:
     """
     if _exceeds(body):
         raise InvalidRequest({"document": [f"at most {MOST_VALUES:,} values"]})
+    if (plain := parse_plain(body)) is not None:
+        return plain
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -202,6 +205,20 @@ def parse_json(body: bytes) -> Any:
         raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
     except ValueError as error:
         raise InvalidRequest({"document": [f"JSON ({error})"]}) from None
+
+
+def parse_plain(body: bytes) -> Any:
+    """The value of a text without fractions, spelled as ``compact_json`` spells it; else None.
+
+    Most clients write so, and what msgspec spells again in the same bytes has no key twice, at a
+    fifth of the cost of looking at every object's keys. None says nothing: whoever gets it asks
+    ``parse_json``.
+    """
+    try:
+        value = _plain(body)
+        return value if msgspec.json.encode(value) == body else None
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
 
 
 def compact_json(value: object) -> bytes:
@@ -257,6 +274,16 @@ def _finite(text: str) -> float:
         raise ValueError("a number is too large")
     return number
 
+
+class _Fraction(ValueError):
+    """A number that two libraries may spell differently: ``1e16`` and ``1e+16``."""
+
+
+def _refuse_fraction(text: str) -> NoReturn:
+    raise _Fraction(text)
+
+
+_plain: Final = msgspec.json.Decoder(float_hook=_refuse_fraction).decode
 
 # Made once: to make a decoder takes as long as to read a small document.
 _load: Final = json.JSONDecoder(

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from api.bodies import compact_json, parse_json
+from api.bodies import compact_json, parse_json, parse_plain
 from api.errors import InvalidRequest
 from graph_model import naming
 from graph_model.errors import InvalidDocument
@@ -95,20 +95,27 @@ class RepeatedFacets:
     def _put_together(self, left: bytes, texts: list[bytes]) -> Taken | None:
         kept = self._kept.find(texts)
         facets = [kept.get(text) or self._read(text) for text in texts]
-        event: Any = naming.mask_secrets(parse_json(left))
-        pieces = _STAND_IN.split(compact_json(event))
+        event, spelled, _ = _masked(left)
+        pieces = _STAND_IN.split(spelled)
         pieces[1::2] = [facets[int(number)].spelled for number in pieces[1::2]]
         return Taken(event, b"".join(pieces)) if _fill(event, facets) else None
 
     def _read(self, text: bytes) -> RepeatedFacet:
-        said = parse_json(text)
-        check_depth(said, _MOST_LEVELS)
-        masked: Any = naming.mask_secrets(said)
-        spelled = compact_json(masked)
+        masked, spelled, changed = _masked(text)
+        check_depth(masked, _MOST_LEVELS)
         facet = RepeatedFacet(masked, text if spelled == text else spelled, len(text))
-        if masked is said:
+        if not changed:
             self._kept.keep({text: facet})
         return facet
+
+
+def _masked(text: bytes) -> tuple[Any, bytes, bool]:
+    """What a text says without its secrets, how that is spelled, and whether there were any."""
+    plain = parse_plain(text)
+    said = parse_json(text) if plain is None else plain
+    masked: Any = naming.mask_secrets(said)
+    changed = masked is not said
+    return masked, text if plain is not None and not changed else compact_json(masked), changed
 
 
 def _cut(body: bytes) -> tuple[bytes, list[bytes]]:

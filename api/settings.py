@@ -239,7 +239,7 @@ ROWS: Final[tuple[Row, ...]] = (
     Row(
         "checkpoint_every",
         "HEADWATER_CHECKPOINT_EVERY",
-        "100000",
+        "200000",
         "How many vertices and edges are written before the embedded Gremlin Server saves the "
         "graph (of a large graph: half of it at least), so that a start need not begin from "
         "nothing. A document counts as ten. It waits until nothing was written for five seconds, "

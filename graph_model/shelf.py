@@ -40,6 +40,14 @@ class Shelf(Generic[_Key, _Value]):
                 self._values.move_to_end(key)
         return value
 
+    def spend(self, key: _Key) -> _Value | None:
+        """The value of one key, which is not likely to be asked for again: it is the next to go."""
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key, last=False)
+        return value
+
     def keep(self, values: Mapping[_Key, _Value]) -> None:
         """A key has one value for ever: one that is kept already stays."""
         with self._lock:

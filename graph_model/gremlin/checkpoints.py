@@ -118,7 +118,7 @@ class Checkpoints:
         graph: SavedGraph,
         marks: Marks,
         *,
-        every: int = 100_000,
+        every: int = 200_000,
         token: Callable[[], str] = lambda: uuid.uuid4().hex[:12],
     ) -> None:
         self._folder = folder.resolve()

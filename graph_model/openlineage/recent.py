@@ -1,7 +1,8 @@
 """The events that came last, as they were read: what takes them and what projects them read once.
 
 Equal bodies have equal content hashes, and an event is a function of its body alone, so nothing
-depends on what is remembered here.
+depends on what is remembered here. What was read again goes first: under load the events that wait
+are those whose readings are still wanted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final
 from graph_model.openlineage.documents import Event, read_event
 from graph_model.shelf import Shelf
 
-_MOST_BYTES: Final = 2 << 20
+_MOST_BYTES: Final = 4 << 20
 """Of bodies; an event that was read takes about ten times its body."""
 _LARGE: Final = 256 << 10
 
@@ -30,7 +31,7 @@ class RecentEvents:
 
     def read(self, content_hash: str, body: bytes) -> Event:
         """The event of a body with this content hash; raises InvalidDocument."""
-        kept = self._kept.get(content_hash)
+        kept = self._kept.spend(content_hash)
         return read_event(body) if kept is None else kept[0]
 
 

@@ -43,6 +43,17 @@ def test_the_first_kept_go_where_there_are_too_many_bytes() -> None:
     assert recent.read("1", b"") is recent.read("2", b"") is event
 
 
+def test_one_that_was_read_again_goes_before_those_that_wait() -> None:
+    recent, event = RecentEvents(most_bytes=100), read_event(an_event("a"))
+    recent.keep("waits", event, 40)
+    recent.keep("projected", event, 40)
+    assert recent.read("projected", b"") is event
+    recent.keep("new", event, 40)
+    assert recent.read("waits", b"") is recent.read("new", b"") is event
+    with pytest.raises(InvalidDocument):
+        recent.read("projected", b"")
+
+
 def test_an_event_that_is_kept_twice_counts_once() -> None:
     recent, event = RecentEvents(most_bytes=100), read_event(an_event("a"))
     for _ in range(5):
