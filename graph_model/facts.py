@@ -496,7 +496,8 @@ class Stages:
     execution_edges: tuple[Edge, ...]
 
 
-_EXECUTION_KINDS = frozenset({labels.DAY, labels.RUN, labels.EXECUTION})
+_EXECUTION_KINDS: Final = frozenset({labels.DAY, labels.RUN, labels.EXECUTION})
+_EXECUTION_PREFIXES: Final = tuple(f"{identity.PREFIXES[kind]}_" for kind in _EXECUTION_KINDS)
 
 
 def is_marker(candidate: Edge) -> bool:
@@ -528,5 +529,5 @@ def stages(facts: Facts) -> Stages:
 
 
 def _touches_execution(candidate: Edge) -> bool:
-    kinds = {identity.kind_of(candidate.out_id), identity.kind_of(candidate.in_id)}
-    return bool(kinds & _EXECUTION_KINDS)
+    prefixes = _EXECUTION_PREFIXES
+    return candidate.out_id.startswith(prefixes) or candidate.in_id.startswith(prefixes)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from gremlin_python.process.traversal import Direction, T
@@ -35,6 +36,9 @@ _LONG_TYPE: Final = b"\x02\x00"
 _DOUBLE_TYPE: Final = b"\x07\x00"
 _LIST_TYPE: Final = b"\x09\x00"
 _MAP_TYPE: Final = b"\x0a\x00"
+_SHORT: Final = 256
+_HEADS: Final = tuple(_STRING_TYPE + _LENGTH(size) for size in range(_SHORT))
+"""What short texts, as nearly all are, begin with."""
 _TRUE: Final = b"\x27\x00\x01"
 _FALSE: Final = b"\x27\x00\x00"
 
@@ -72,7 +76,14 @@ def text(value: str) -> bytes:
         data = value.encode("utf-8")
     except UnicodeEncodeError as failure:
         raise GraphRejected(f"text with half a surrogate pair: {value[:80]!r}") from failure
-    return _STRING_TYPE + _LENGTH(len(data)) + data
+    size = len(data)
+    return (_HEADS[size] if size < _SHORT else _STRING_TYPE + _LENGTH(size)) + data
+
+
+@lru_cache(maxsize=256)
+def _word(value: str) -> bytes:
+    """The text of a label or of a property's name, of which there are a few dozen."""
+    return text(value)
 
 
 _ID: Final = _constant(T.id_)
@@ -106,7 +117,7 @@ def vertex_row(vertex: Vertex) -> bytes:
             _ROW_BODY,
             _LENGTH(1 + len(vertex.properties)),
             _LABEL,
-            text(vertex.label),
+            _word(vertex.label),
             _pairs(vertex.properties),
         )
     )
@@ -120,7 +131,7 @@ def edge_row(edge: Edge) -> bytes:
             _ROW_BODY,
             _LENGTH(3 + len(edge.properties)),
             _LABEL,
-            text(edge.label),
+            _word(edge.label),
             _OUT,
             text(edge.out_id),
             _IN,
@@ -131,7 +142,7 @@ def edge_row(edge: Edge) -> bytes:
 
 
 def _pairs(properties: Properties) -> bytes:
-    return b"".join(text(key) + scalar(value) for key, value in properties)
+    return b"".join([_word(key) + scalar(value) for key, value in properties])
 
 
 def rows(encoded: Sequence[bytes]) -> Encoded:

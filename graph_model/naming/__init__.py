@@ -20,7 +20,7 @@ from graph_model.naming.jdbc import query_lineage, without_query
 from graph_model.naming.jdbc_columns import QueryLineage
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
-from graph_model.naming.masking import JsonValue, mask_secrets, mask_text
+from graph_model.naming.masking import JsonValue, are_harmless, mask_secrets, mask_text
 from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
 from graph_model.naming.partitions import may_overlap, partition_pairs, partition_text
 from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
@@ -35,6 +35,7 @@ __all__ = [
     "QueryLineage",
     "Rules",
     "SchemaColumn",
+    "are_harmless",
     "catalog_table",
     "column_path",
     "fold",

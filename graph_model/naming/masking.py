@@ -7,6 +7,7 @@ Everything here is linear in the text: a document of 12 MB passes through on eve
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -389,6 +390,38 @@ def mask_secrets(value: JsonValue, rules: Rules = DEFAULT_RULES) -> JsonValue:
         return value if masked == value else masked
     changes = _Walk(rules).changes(value)
     return _copied(value, changes) if changes else value
+
+
+def are_harmless(texts: Iterable[str], rules: Rules = DEFAULT_RULES) -> bool:
+    """Whether ``mask_secrets`` leaves a document as it is that has these texts: keys and values.
+
+    However they are arranged: a rule is about one text alone, or about what stands beside or below
+    a text that looks like a secret's name. Documents repeat most of their texts, which are judged
+    once: this costs a fraction of the walk. False says nothing.
+    """
+    known = _harmless_texts(rules)
+    new = set(texts).difference(known)
+    if not all(_is_harmless(text, rules) for text in new):
+        return False
+    if len(known) + len(new) > _MOST_KEYS:
+        known.clear()
+    known.update(text for text in new if len(text) <= _NAME_LENGTH)
+    return True
+
+
+@lru_cache(maxsize=16)
+def _harmless_texts(rules: Rules) -> set[str]:  # noqa: ARG001 - each has its own
+    return set()
+
+
+def _is_harmless(text: str, rules: Rules) -> bool:
+    name = text[:_NAME_LENGTH]
+    looks_secret = is_secret_key.__wrapped__  # what is no key is no use to its memory
+    if looks_secret(name, rules) or _squash(name).endswith(_NUMBER_SECRETS):
+        return False
+    return _SUSPICIOUS.search(text) is None or mask_text(text, rules) == text == mask_uri(
+        text, rules
+    )
 
 
 _NESTED: Final = (dict, list)
