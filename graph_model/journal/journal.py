@@ -47,6 +47,7 @@ from graph_model.store import (
 _CURSOR: Final = "entries"
 _REOPEN_CHUNK: Final = 10_000
 _MOST_RECALLED: Final = 20_000
+_FOLLOWING_POSITIONS: Final = 256
 
 _described = (
     sa.select(
@@ -79,6 +80,21 @@ _OUTLINED_NEW: Final = _described.where(
     documents.c.plan_id.in_(sa.bindparam("plan_ids", expanding=True)),
     documents.c.kind != DocumentKind.PLAN.value,
     documents.c.state == DocumentState.PENDING.value,
+)
+_taken_as = _described.join(raw, raw.c.position == documents.c.position)
+_RECALLED: Final = _taken_as.where(
+    raw.c.raw_hash == sa.bindparam("asked_hash"), raw.c.scope == sa.bindparam("asked_scope")
+).order_by(raw.c.ordinal)
+_second = raw.alias()
+_FOLLOWING: Final = _taken_as.add_columns(raw.c.raw_hash, raw.c.scope.label("raw_scope")).where(
+    raw.c.position.between(sa.bindparam("first"), sa.bindparam("last")),
+    raw.c.ordinal == 0,
+    ~sa.exists().where(
+        _second.c.raw_hash == raw.c.raw_hash,
+        _second.c.scope == raw.c.scope,
+        _second.c.ordinal == 1,
+    ),
+    documents.c.state == DocumentState.PROJECTED.value,
 )
 _META: Final = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked"))
 _EVERY_META: Final = sa.select(meta.c.key, meta.c.value)
@@ -124,7 +140,15 @@ class SqlJournal:
         """
         if not submissions:
             return ()
-        return self._taking.run(packed(Arrival(tuple(submissions), receipt, remember)))
+        try:
+            return self._taking.run(packed(Arrival(tuple(submissions), receipt, remember)))
+        finally:
+            self._forget_bytes(submissions, receipt)
+
+    def _forget_bytes(self, submissions: Iterable[Submission], receipt: Receipt) -> None:
+        """They may mean something else from now on: a rule about secrets has changed."""
+        for scope in {submission.scope for submission in submissions}:
+            self._recalled.pop((receipt.raw_hash, scope), None)
 
     def take(self, requests: Sequence[Arrival | Repeat]) -> list[tuple[int, ...] | Exception]:
         """See ``store.Journal``."""
@@ -135,7 +159,9 @@ class SqlJournal:
         ]
         outcomes = self._taking.run_all(ready)
         for request, outcome in zip(requests, outcomes, strict=True):
-            if isinstance(request, Repeat) and not outcome:
+            if isinstance(request, Arrival):
+                self._forget_bytes(request.submissions, request.receipt)
+            elif not outcome:
                 self._recalled.pop((request.receipt.raw_hash, request.scope), None)
         return outcomes
 
@@ -145,17 +171,21 @@ class SqlJournal:
         return known if known is not None else self._look_up(raw_hash, scope)
 
     def _look_up(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
-        asked = (
-            _described.join(raw, raw.c.position == documents.c.position)
-            .where(raw.c.raw_hash == raw_hash, raw.c.scope == scope)
-            .order_by(raw.c.ordinal)
-        )
+        """What came after these bytes is likely to come again after them: it is looked up, too."""
         with self._read() as connection:
-            found = tuple(map(_without_body, connection.execute(asked)))
-        if found and all(one.state == DocumentState.PROJECTED for one in found):
-            if len(self._recalled) >= _MOST_RECALLED:
-                self._recalled.clear()
-            self._recalled[raw_hash, scope] = found
+            asked = {"asked_hash": raw_hash, "asked_scope": scope}
+            found = tuple(map(_without_body, connection.execute(_RECALLED, asked)))
+            if not found or any(one.state != DocumentState.PROJECTED for one in found):
+                return found
+            first = found[0].position + 1
+            near = {"first": first, "last": first + _FOLLOWING_POSITIONS}
+            following = {
+                (row.raw_hash, row.raw_scope): (_without_body(row),)
+                for row in connection.execute(_FOLLOWING, near)
+            }
+        if len(self._recalled) + len(following) >= _MOST_RECALLED:
+            self._recalled.clear()
+        self._recalled |= {**following, (raw_hash, scope): found}
         return found
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:

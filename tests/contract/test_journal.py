@@ -226,6 +226,40 @@ def test_of_two_readings_of_the_same_bytes_the_last_is_recalled(journal: SqlJour
     assert [document.position for document in journal.recall("raw", "")] == [3]
 
 
+def test_what_is_recalled_with_others_is_what_it_would_be_alone(journal: SqlJournal) -> None:
+    expected: dict[tuple[str, str], tuple[int, ...]] = {}
+    for number in range(40):
+        scope = "s" if number % 3 else ""
+        said = [an_event(f"{number} {part}", scope=scope) for part in range(1 + number % 4 // 3)]
+        if number % 5 == 0:
+            said.append(an_event("shared", scope=scope))
+        expected[str(number), scope] = journal.accept(said, a_receipt(str(number)))
+    half = {position for key, found in expected.items() if int(key[0]) % 2 for position in found}
+    journal.conclude([(half, DocumentState.PROJECTED, None)])
+    for asked in (list(expected), list(reversed(expected))):
+        for key in asked:
+            recalled = journal.recall(*key)
+            assert tuple(one.position for one in recalled) == expected[key]
+            for one in recalled:
+                state = DocumentState.PROJECTED if one.position in half else DocumentState.PENDING
+                assert one == journal.document(one.position)._replace(body=b"")
+                assert one.state == state
+    assert journal.recall("1", "") == journal.recall("39", "s") == ()
+
+
+def test_bytes_that_were_recalled_with_others_may_be_taken_as_something_else(
+    journal: SqlJournal,
+) -> None:
+    for number in range(3):
+        journal.accept([an_event(str(number))], a_receipt(str(number)))
+    journal.conclude([((1, 2, 3), DocumentState.PROJECTED, None)])
+    assert [one.position for one in journal.recall("0", "")] == [1]
+    journal.accept([an_event("other")], a_receipt("1"))
+    journal.take([Arrival((an_event("another"),), a_receipt("2"))])
+    assert [one.position for one in journal.recall("1", "")] == [4]
+    assert [one.position for one in journal.recall("2", "")] == [5]
+
+
 def test_acknowledging_known_bytes_adds_receipts(journal: SqlJournal) -> None:
     journal.accept([an_event("a"), an_event("b")], a_receipt("raw", 1))
     assert journal.acknowledge("raw", "", a_receipt("raw", 2)) is True
