@@ -498,14 +498,16 @@ class Stages:
 
 _EXECUTION_KINDS: Final = frozenset({labels.DAY, labels.RUN, labels.EXECUTION})
 _EXECUTION_PREFIXES: Final = tuple(f"{identity.PREFIXES[kind]}_" for kind in _EXECUTION_KINDS)
+_JOB_PREFIX: Final = f"{identity.PREFIXES[labels.JOB]}_"
+_LOGICAL_PLAN_PREFIX: Final = f"{identity.PREFIXES[labels.LOGICAL_PLAN]}_"
 
 
 def is_marker(candidate: Edge) -> bool:
     """Whether an edge is ``job -has-> logical_plan``, which tells that a plan is complete."""
     return (
         candidate.label == labels.HAS
-        and identity.kind_of(candidate.out_id) == labels.JOB
-        and identity.kind_of(candidate.in_id) == labels.LOGICAL_PLAN
+        and candidate.out_id.startswith(_JOB_PREFIX)
+        and candidate.in_id.startswith(_LOGICAL_PLAN_PREFIX)
     )
 
 

@@ -565,19 +565,24 @@ def _unpacked(row: Any) -> bytes:
         ) from error
 
 
+# Looked up sooner than an enumeration finds them, twice for every document of a round.
+_KINDS: Final = {kind.value: kind for kind in DocumentKind}
+_STATES: Final = {state.value: state for state in DocumentState}
+
+
 def _stored(row: Any, body: bytes) -> StoredDocument:
     # As ``_described`` lists them; looked up by its name, each would cost as much as all of them.
     position, kind, api_version, plan_id, scope, subject, content_hash, state, *rest = row
     reason, received_at, size = rest[:3]
     return StoredDocument(
         position,
-        DocumentKind(kind),
+        _KINDS[kind],
         api_version,
         plan_id,
         scope,
         subject,
         content_hash,
-        DocumentState(state),
+        _STATES[state],
         reason,
         received_at,
         size,
