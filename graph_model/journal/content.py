@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from functools import lru_cache
 from typing import Final
 
 from graph_model import identity
@@ -24,8 +25,12 @@ def content_hash(kind: str, api_version: str, body: bytes) -> str:
     The parts are joined unambiguously: ``["plan","1.2"]``, a line feed (which JSON never holds
     raw inside a string), the body. The same bytes as another kind are other content.
     """
-    head = json.dumps([str(kind), api_version], separators=(",", ":")).encode()
-    return hashlib.sha256(b"\n".join((head, body))).hexdigest()
+    return hashlib.sha256(_head(str(kind), api_version) + body).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _head(kind: str, api_version: str) -> bytes:
+    return json.dumps([kind, api_version], separators=(",", ":")).encode() + b"\n"
 
 
 def make_submission(

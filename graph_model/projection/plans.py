@@ -62,7 +62,7 @@ def gather(documents: Sequence[StoredDocument]) -> Gathered:
             plans.setdefault(document.scope, []).append(document)
         else:
             events.append(document)
-    ranked = {scope: sorted(found, key=_rank) for scope, found in plans.items()}
+    ranked = {scope: _ranked(found) for scope, found in plans.items()}
     going: dict[str, list[StoredDocument]] = {scope: [] for scope in ranked}
     waiting: list[StoredDocument] = []
     contradicting: list[tuple[StoredDocument, str]] = []
@@ -108,6 +108,10 @@ def _discriminator(document: StoredDocument) -> str | None:
         return None
     value = json.loads(document.body).get("discriminator")
     return None if value is None else str(value)
+
+
+def _ranked(plans: list[StoredDocument]) -> list[StoredDocument]:
+    return sorted(plans, key=_rank) if len(plans) > 1 else plans
 
 
 def _rank(document: StoredDocument) -> tuple[tuple[int, ...], str]:
