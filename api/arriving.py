@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import IO, Any, Final, NoReturn
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import IO, Any, Final, NoReturn, Protocol
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Reply(Protocol):
+    """Who waits for the answer to a whole request that became no scope and no messages."""
+
+    def created(self, lines: bytes, body: bytes) -> None:
+        """201; ``lines`` are headers as they go on the wire, each with its end."""
+
+    def hand_on(self, known: Mapping[str, Any]) -> None:
+        """The application shall answer it; its scope gets these entries too."""
+
+
+Take = Callable[[bytes, Reply], None]
+"""Takes the body of a request whose head it knows; returns at once, and is answered later."""
+Recognise = Callable[[Scope], Take | None]
+"""How requests with a head like this one's are taken; None: the application is asked each time."""
 
 _SMALL: Final = 64 * 1024
 IN_MEMORY: Final = 512 * 1024

@@ -29,10 +29,7 @@ class Crowd:
         self._dense_until = float("-inf")
 
     def __enter__(self) -> Crowd:
-        with self._lock:
-            self._inside += 1
-            if self._inside >= self._many:
-                self._dense_until = self._seconds() + _SECONDS
+        self.enter()
         return self
 
     def __exit__(
@@ -41,6 +38,17 @@ class Crowd:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.leave()
+
+    def enter(self) -> None:
+        """For who cannot write among others in one block; to be followed by ``leave``."""
+        with self._lock:
+            self._inside += 1
+            if self._inside >= self._many:
+                self._dense_until = self._seconds() + _SECONDS
+
+    def leave(self) -> None:
+        """The end of what ``enter`` began."""
         with self._lock:
             self._inside -= 1
 

@@ -89,6 +89,11 @@ class Exchange:
     principal: str
 
 
+def tells_all() -> bool:
+    """Whether a request that went well has a line too."""
+    return log.isEnabledFor(logging.INFO)
+
+
 def tell(exchange: Exchange) -> None:
     """The access line, a warning where we failed. A probe of readiness was answered, with whatever.
 

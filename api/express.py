@@ -1,6 +1,7 @@
 """Documents are taken before the framework is asked: the road of nearly every request.
 
     POST of documents -> request id -> guard -> read -> take -> 201
+    a small one whose head is known -> the same, without a scope, a task and messages (``passage``)
     anything else, and whatever goes wrong on the way -> the application
 
 What the framework does for one of these requests (a thread, routing, contexts, hooks) costs more
@@ -17,27 +18,48 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from flask import Flask, request
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException
 from werkzeug.wsgi import get_input_stream
 
 from api.access import Guard, presented_key
-from api.arriving import Gone, Names, named, read_body
+from api.arriving import Gone, Names, Reply, Take, named, read_body
 from api.bodies import Limits, gunzip, is_gzip, read_bounded, refuse_too_large
-from api.exchange import HEADER, Exchange, request_id_of, tell
-from api.intake import Delivery, Documents, Reading, Taken, advance, follow, take, take_in_steps
+from api.exchange import request_id_of
+from api.intake import (
+    Delivery,
+    Documents,
+    Reading,
+    Taken,
+    advance,
+    follow,
+    take,
+    take_in_steps,
+)
 from api.logs import current_request_id
+from api.passage import Known, Passage
 from api.principals import Principal
-from api.security import HEADERS
 from api.service import Service
 from api.settings import Settings
+from api.takers import (
+    ADMITTED,
+    CREATED,
+    ERROR,
+    LIGHT,
+    PRODUCER,
+    Arrived,
+    Heavy,
+    Taker,
+    account,
+    created_headers,
+    light,
+)
 from api.together import Outcome, Together
-from graph_model.keys import Role
-from graph_model.store import DocumentKind
+from graph_model.errors import HeadwaterError
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -46,36 +68,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-ERROR: Final = "headwater.error"
-"""Where an error waits, in a scope and in an environment, to be raised inside the application."""
-
-_PRODUCER: Final = frozenset({Role.PRODUCER})
-_CREATED: Final = 201
-_LIGHT: Final = 64 * 1024
-"""Bytes on the wire that the event loop reads by itself; what follows in a second waits for it."""
-_LIGHT_INFLATED: Final = 256 * 1024
-_LIGHT_OBJECTS: Final = 400
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a request brought, and the JSON of its 201; empty where there is nothing to say."""
-
-    kind: DocumentKind
-    number: int
-    body: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Taker:
-    """What is posted to a path: ``version`` of a Content-Type (raises 415), how it is read, for how
-    many seconds the graph is waited for, and what is answered.
-    """
-
-    version: Callable[[str | None], str]
-    reading: Reading
-    wait: Callable[[Settings], float]
-    answer: Callable[[Documents], Answer]
+_SINGULAR: Final = frozenset({"origin", "x-request-id", "traceparent"})
+"""Headers of requests that are left to the application, or that never have the same head again."""
 
 
 def read_delivery(
@@ -123,16 +117,19 @@ class Express:
     ) -> None:
         self._takers = takers
         self._service = service
-        self._settings = settings
-        self._keeper = keeper
+        self.settings = settings
+        self.keeper = keeper
         self._application = application
         self._workers = workers
-        self._together = Together(lambda requests: service().journal.take(requests), writer)
-        self._seconds = seconds
+        self.together = Together(lambda requests: service().journal.take(requests), writer)
+        self.seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         taker = self._takers.get(scope["path"])
         headers = named(scope) if taker and scope["method"] == "POST" else None
+        if ERROR in scope:
+            await self._application(scope, _nothing, send)
+            return
         # A page of another origin is told what it may read: that is the application's affair.
         if taker is None or headers is None or "origin" in headers:
             await self._application(scope, receive, send)
@@ -140,7 +137,7 @@ class Express:
         request_id = headers["x-request-id"] = request_id_of(headers.get("x-request-id"))
         token = current_request_id.set(request_id)
         try:
-            body = await self._take(taker, scope["path"], headers, receive)
+            body = await self._take(taker, scope, headers, receive)
         except Gone:
             return
         except Exception as error:
@@ -148,15 +145,38 @@ class Express:
             return
         finally:
             current_request_id.reset(token)
-        start = {"type": "http.response.start", "status": _CREATED}
-        await send(start | {"headers": _headers(request_id, body)})
+        start = {"type": "http.response.start", "status": CREATED}
+        await send(start | {"headers": created_headers(request_id, body)})
         await send({"type": "http.response.body", "body": body})
 
-    async def _take(self, taker: Taker, path: str, headers: Names, receive: Receive) -> bytes:
-        began = self._seconds()
-        principal = await self._admitted(headers)
+    def recognise(self, scope: Scope) -> Take | None:
+        """See ``arriving.Recognise``."""
+        taker, headers = self._takers.get(scope["path"]), named(scope)
+        if taker is None or not (self._service().beside and _SINGULAR.isdisjoint(headers)):
+            return None
+        try:
+            version = taker.version(headers.get("content-type"))
+            packed = is_gzip(headers.get("content-encoding"))
+            known = Known(taker, scope["path"], version, packed, presented_key(headers))
+        except (HTTPException, HeadwaterError):
+            return None
+        return partial(self._pass, known)
+
+    def _pass(self, known: Known, body: bytes, reply: Reply) -> None:
+        if len(body) <= min(LIGHT, self._limit(packed=known.packed)):
+            Passage(self, self._service(), known, body, reply).go_on()
+        else:
+            reply.hand_on({})
+
+    def _limit(self, *, packed: bool) -> int:
+        settings = self.settings
+        return settings.max_compressed_bytes if packed else settings.max_body_bytes
+
+    async def _take(self, taker: Taker, scope: Scope, headers: Names, receive: Receive) -> bytes:
+        began, path = self.seconds(), scope["path"]
+        principal = scope.get(ADMITTED) or await self._admitted(headers)
         version = taker.version(headers.get("content-type"))
-        limits = Limits(self._settings.max_body_bytes, self._settings.max_compressed_bytes)
+        limits = Limits(self.settings.max_body_bytes, self.settings.max_compressed_bytes)
         packed = is_gzip(headers.get("content-encoding"))
         limit = limits.compressed if packed else limits.inflated
         arrived = await read_body(receive, limit, lambda: refuse_too_large(limit))
@@ -168,28 +188,23 @@ class Express:
         else:
             length = arrived.seek(0, os.SEEK_END)
             documents = await self._in_thread(self._take_file, taker, arrived, deliver, service)
-        answer = taker.answer(documents)
-        body = answer.body.encode()
-        service.metrics.received(answer.kind.value, answer.number)
-        took = self._seconds() - began
-        service.metrics.answered("POST", path, _CREATED, took)
-        tell(Exchange("POST", path, path, _CREATED, took, len(body), length, principal.name))
-        return body
+        request = Arrived(path, began, length, principal.name)
+        return account(taker.answer(documents), request, self.seconds(), service)
 
     async def _admitted(self, headers: Names) -> Principal:
         key = presented_key(headers)
         if self._service().beside:
-            return self._keeper.admitted(key, _PRODUCER)
-        return await self._in_thread(self._keeper.admitted, key, _PRODUCER)
+            return self.keeper.admitted(key, PRODUCER)
+        return await self._in_thread(self.keeper.admitted, key, PRODUCER)
 
     async def _made_durable(self, taker: Taker, delivery: Delivery, service: Service) -> Documents:
-        wait = taker.wait(self._settings)
-        if service.beside and len(delivery.raw) <= _LIGHT:
-            light = replace(delivery, inflate=partial(_inflate_light, packed=_packed(delivery)))
+        wait = taker.wait(self.settings)
+        if service.beside and len(delivery.raw) <= LIGHT:
+            small = replace(delivery, inflate=light(packed=delivery.encoding != "identity"))
             try:
                 with service.crowd:
-                    return await self._take_here(taker.reading, light, service, wait)
-            except _Heavy:
+                    return await self._take_here(taker.reading, small, service, wait)
+            except Heavy:
                 pass
         return await self._in_thread(take, taker.reading, delivery, service, wait)
 
@@ -199,7 +214,7 @@ class Express:
         steps = take_in_steps(reading, delivery, service)
         outcome: Outcome | None = None
         while not isinstance(step := advance(steps, outcome), Taken):
-            outcome = await self._together.write(step)
+            outcome = await self.together.write(step)
         if follow(step, service) and wait > 0:
             await self._in_thread(service.projector.wait, step.positions, wait)
         return step.documents
@@ -215,29 +230,15 @@ class Express:
         with arrived:
             arrived.seek(0)
             delivery = deliver(arrived.read())
-        return take(taker.reading, delivery, service, taker.wait(self._settings))
+        return take(taker.reading, delivery, service, taker.wait(self.settings))
 
     async def _in_thread(self, work: Callable[..., _Result], *given: Any) -> _Result:
+        return await self.begin_in_thread(work, *given)
+
+    def begin_in_thread(self, work: Callable[..., _Result], *given: Any) -> asyncio.Future[_Result]:
+        """Work for one of the application's threads, in the context of this request."""
         call = partial(copy_context().run, work, *given)
-        return await asyncio.get_running_loop().run_in_executor(self._workers, call)
-
-
-class _Heavy(Exception):
-    """A small body that is a lot of work."""
-
-
-def _packed(delivery: Delivery) -> bool:
-    return delivery.encoding != "identity"
-
-
-def _inflate_light(raw: bytes, *, packed: bool) -> bytes:
-    try:
-        body = gunzip(raw, limit=_LIGHT_INFLATED) if packed else raw
-    except RequestEntityTooLarge:
-        raise _Heavy from None
-    if body.count(b"{") > _LIGHT_OBJECTS:  # ten thousand times {} are 71 bytes on the wire
-        raise _Heavy
-    return body
+        return asyncio.get_running_loop().run_in_executor(self._workers, call)
 
 
 # --- scopes --------------------------------------------------------------------------------------
@@ -251,15 +252,6 @@ def _refused(scope: Scope, headers: Mapping[str, str], error: Exception) -> Scop
 
 async def _nothing() -> dict[str, Any]:
     return {"type": "http.request", "body": b"", "more_body": False}
-
-
-def _headers(request_id: str, body: bytes) -> list[tuple[bytes, bytes]]:
-    kind = [(b"Content-Type", b"application/json")] if body else []
-    length = (b"Content-Length", str(len(body)).encode())
-    return [*kind, length, *_FIXED, (HEADER.encode(), request_id.encode())]
-
-
-_FIXED: Final = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 def raise_errors(app: Flask) -> None:

@@ -13,14 +13,15 @@ from typing import Final
 from flask import Flask
 
 from api.access import GUARD
-from api.arriving import Message, Receive, Scope, Send
+from api.arriving import Message, Receive, Scope, Send, Take
 from api.bridge import Bridge
-from api.express import ERROR, Express
+from api.express import Express
 from api.paths import meant_path
-from api.refusals import send_refusal
+from api.refusals import STOPPING, send_refusal
 from api.routes import openlineage, producer
 from api.service import service_of
 from api.settings import Settings
+from api.takers import ERROR
 
 UNREADABLE: Final = 4
 """A body is heard to its end up to this multiple of the largest one, so that its sender sees the
@@ -47,9 +48,7 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        path = meant_path(scope["path"])
-        if path != scope["path"]:
-            scope = {**scope, "path": path}
+        scope = _meant(scope)
         started = False
 
         async def answer(message: Message) -> None:
@@ -61,9 +60,18 @@ class Front:
             await self._express(scope, receive, answer)
         except asyncio.CancelledError:  # the service stops and cannot wait any longer
             if not started:
-                await send_refusal(send, 503, "Headwater is being stopped: try again")
+                await send_refusal(send, 503, STOPPING)
+
+    def recognise(self, scope: Scope) -> Take | None:
+        """See ``arriving.Recognise``."""
+        return self._express.recognise(_meant(scope))
 
     def close(self) -> None:
         """Begin nothing that has not begun."""
         for threads in (self._workers, self._writer):
             threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _meant(scope: Scope) -> Scope:
+    path = meant_path(scope["path"])
+    return scope if path == scope["path"] else {**scope, "path": path}

@@ -46,6 +46,7 @@ class Metrics:
             ["kind"],
             registry=registry,
         )
+        self._kinds: dict[str, Counter] = {}  # to look a label up costs more than to count
         self._refused = Counter(
             "headwater_requests_refused",
             "Requests with documents that were answered with an error, since the start",
@@ -81,7 +82,10 @@ class Metrics:
 
     def received(self, kind: str, number: int) -> None:
         """Documents of a kind were made durable."""
-        self._received.labels(kind).inc(number)
+        child = self._kinds.get(kind)
+        if child is None:
+            child = self._kinds[kind] = self._received.labels(kind)
+        child.inc(number)
 
     def refused(self, kind: str, status: int) -> None:
         """A request with documents of a kind was answered with an error."""

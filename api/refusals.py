@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
+from typing import Final
 
 from api.arriving import Send
 from api.errors import error_body
 from api.security import HEADERS
+
+STOPPING: Final = "Headwater is being stopped: try again"
 
 
 def refusal(code: int, message: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:

@@ -204,7 +204,7 @@ def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterat
     """A server on a bound socket; ``run()`` serves until interrupted."""
     allow_files()
     front = Front(app, settings)
-    web = Web(front, [listener], UNREADABLE * settings.max_body_bytes)
+    web = Web(front, [listener], UNREADABLE * settings.max_body_bytes, front.recognise)
     try:
         yield web
     finally:

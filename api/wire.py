@@ -2,6 +2,9 @@
 
 uvicorn answers a broken request in text of its own, waits for ever for a request that never ends,
 and reads heads of any length.
+
+Nearly all requests are small, have a head that came before, and come to a connection that has
+nothing else to do. Such a one (``Brief``) passes by uvicorn's parser, scopes, tasks and messages.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from socket import socket
@@ -17,9 +20,11 @@ from typing import Any, Final, cast
 
 import httptools
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from api.arriving import Application
+from api.arriving import Application, Recognise, Scope, Take
+from api.brief import Brief
+from api.heads import read_head
 from api.refusals import refusal
 
 MOST_HEAD: Final = 262_144
@@ -35,6 +40,12 @@ _END_SECONDS: Final = 5
 _HEAD: Final = "a request of HTTP/1.1"
 _OFFER: Final = (b"connection", b"upgrade")
 _CONTINUE: Final = b"HTTP/1.1 100 "
+_BRIEF: Final = 64 * 1024
+"""Bytes of a body."""
+_MOST_HEADS: Final = 1_024
+_NOT_BRIEF: Final = frozenset({b"expect", b"transfer-encoding", b"upgrade"})
+_KEPT: Final = b"\r\n"
+_CLOSED: Final = b"Connection: close\r\n\r\n"
 
 
 _SPELLINGS: Final = {
@@ -91,6 +102,14 @@ def _spell_line(line: bytes) -> bytes:
     return _spell_name(name) + colon + value if colon else line
 
 
+@lru_cache(maxsize=4)  # the date is another one every second
+def _opening(code: int, *headers: tuple[bytes, bytes]) -> bytes:
+    """The first line of an answer, and what the server says of itself in every one."""
+    lines = (b"%b: %b" % header for header in headers)
+    phrase = HTTPStatus(code).phrase.encode()
+    return spell(b"HTTP/1.1 %d %b\r\n%b\r\n" % (code, phrase, b"\r\n".join(lines)))
+
+
 @lru_cache(maxsize=256)
 def _spell_name(name: bytes) -> bytes:
     return _SPELLINGS.get(name) or name.title()
@@ -104,8 +123,12 @@ class Connection(HttpToolsProtocol):
     """One connection, with the bounds above; a body beyond ``most_bytes`` is refused unread."""
 
     most_bytes: int
+    recognise: Recognise
+    heads: dict[bytes, Take]
+    """How requests are taken by their heads, without length: those that came once."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._plain = transport
         self._spelling = Spelling(transport)
         super().connection_made(cast(asyncio.Transport, self._spelling))
         self._heard_at = self.loop.time()
@@ -114,12 +137,106 @@ class Connection(HttpToolsProtocol):
         self._trailer_bytes = self._body_bytes = 0
         self._head_bytes = 0
         self._in_head = False
+        self._between = True
+        self._lines: bytes | None = None
+        self._brief: Brief | None = None
+        self._held = b""
+        self._known: Mapping[str, Any] = {}
         self._refusal = (400, f"expected {_HEAD}")
         if len(self.connections) > _MOST_CONNECTIONS:
             transport.close()
 
     def data_received(self, data: bytes) -> None:
         self._heard_at = self.loop.time()
+        if self._held:
+            self._held += data
+        elif self._brief is not None:
+            self._hear(self._brief, data)
+        elif not self._begins_brief(data):
+            self._parse(data)
+
+    # --- brief requests ---------------------------------------------------------------------------
+
+    def _begins_brief(self, data: bytes) -> bool:
+        """Whether a request begins here that needs no parser; else its head may be remembered."""
+        head = read_head(data) if self._is_free() else None
+        if head is None or not 0 < head.length <= _BRIEF:
+            return False
+        take = self.heads.get(head.lines)
+        if take is None:
+            self._lines = head.lines
+            return False
+        self._unset_keepalive_if_required()
+        self._brief = Brief(self, take, data[: head.size], head.length)
+        self.cycle = cast(RequestResponseCycle, self._brief)
+        self._hear(self._brief, data[head.size :])
+        return True
+
+    def _is_free(self) -> bool:
+        """Whether the parser is between two requests, and every answer has been sent."""
+        answered = self.cycle is None or self.cycle.response_complete
+        idle = answered and self._between and not self.pipeline
+        return idle and not (self.flow.write_paused or self._plain.is_closing())
+
+    def _hear(self, brief: Brief, data: bytes) -> None:
+        """What comes before the answer is held back, and no more of it is read."""
+        arriving = brief.more_body
+        self._held = brief.hear(data)
+        if self._held:
+            self.flow.pause_reading()
+        if arriving and not brief.more_body:
+            brief.begin()
+
+    def answer(self, code: int, lines: bytes, body: bytes, *, keep_alive: bool) -> None:
+        """See ``brief.Connection``. Who is silent after it is hung up on at the next look."""
+        self._brief = None
+        if self._plain.is_closing():
+            return
+        opening = _opening(code, *self.server_state.default_headers)
+        self._plain.write(opening + lines + (_KEPT if keep_alive else _CLOSED) + body)
+        self.server_state.total_requests += 1
+        if not keep_alive:
+            self._plain.close()
+        elif self._held:
+            self.loop.call_soon(self._release)
+
+    def hear_again(self, request: bytes, known: Mapping[str, Any], *, keep_alive: bool) -> None:
+        """See ``brief.Connection``."""
+        self._brief, self._known = None, known
+        self.cycle = cast(RequestResponseCycle, None)
+        self._parse(request)
+        self.cycle.keep_alive &= keep_alive
+        if self._held:
+            self.loop.call_soon(self._release)
+
+    def _release(self) -> None:
+        held, self._held = self._held, b""
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            self.data_received(held)
+
+    def give_up(self) -> None:
+        """Answer what the service cannot wait for any longer."""
+        if self._brief is not None:
+            self._brief.give_up()
+
+    def _remember(self, lines: bytes) -> None:
+        if not self._may_be_brief():
+            return
+        take = self.recognise(cast(Scope, self.scope))
+        if take is not None:
+            if len(self.heads) >= _MOST_HEADS:
+                self.heads.clear()
+            self.heads[lines] = take
+
+    def _may_be_brief(self) -> bool:
+        names = [name for name, _ in self.headers]
+        kept = self.scope["http_version"] == "1.1" and self.parser.should_keep_alive()
+        return kept and _NOT_BRIEF.isdisjoint(names) and names.count(b"content-length") == 1
+
+    # --- every other request ----------------------------------------------------------------------
+
+    def _parse(self, data: bytes) -> None:
         while data:
             self._received, self._rest = data, b""
             super().data_received(data)
@@ -131,6 +248,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._between = False
         self._in_head = True
         self._trailer_bytes = self._body_bytes = 0
 
@@ -158,7 +276,17 @@ class Connection(HttpToolsProtocol):
         length = self._length()
         if length > self.most_bytes:
             self._refuse_length()
+        lines, self._lines = self._lines, None
+        if self._known:
+            cast(Scope, self.scope).update(self._known)
+            self._known = {}
         super().on_headers_complete()
+        if lines is not None:
+            self._remember(lines)
+
+    def on_message_complete(self) -> None:
+        self._between = True
+        super().on_message_complete()
 
     def _refuse_length(self) -> None:
         self._refusal = (413, f"the body is larger than {self.most_bytes:,} bytes")
@@ -261,24 +389,37 @@ class _Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % _LOOK_TICKS == 0:
             now = asyncio.get_running_loop().time()
-            for connection in list(self.server_state.connections):
-                if isinstance(connection, Connection):
-                    connection.hang_up_if_silent(now)
+            for connection in self._connections():
+                connection.hang_up_if_silent(now)
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        for connection in self._connections():
+            connection.give_up()
+
+    def _connections(self) -> list[Connection]:
+        return [one for one in self.server_state.connections if isinstance(one, Connection)]
 
 
 class Web:
     """An application on bound sockets. ``run`` serves until it is interrupted.
 
-    The event loop has a thread of its own: the main one is where signals arrive.
+    The event loop has a thread of its own: the main one is where signals arrive. ``recognise``
+    takes brief requests instead of the application.
     """
 
     def __init__(
-        self, application: Application, sockets: Sequence[socket], most_bytes: int
+        self,
+        application: Application,
+        sockets: Sequence[socket],
+        most_bytes: int,
+        recognise: Recognise = lambda _scope: None,
     ) -> None:
+        bounds = {"most_bytes": most_bytes, "recognise": staticmethod(recognise), "heads": {}}
         config = uvicorn.Config(
             application,
-            http=type("BoundedConnection", (Connection,), {"most_bytes": most_bytes}),
+            http=type("BoundedConnection", (Connection,), bounds),
             ws="none",
             lifespan="off",
             interface="asgi3",

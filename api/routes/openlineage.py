@@ -17,7 +17,6 @@ from flask import Response, jsonify, request
 
 from api.blueprint import Blueprint
 from api.bodies import require_json
-from api.express import Answer, Taker
 from api.intake import Documents, Reading
 from api.openlineage import (
     AT_ONCE,
@@ -29,6 +28,7 @@ from api.openlineage import (
 )
 from api.routes.producer import created, delivered
 from api.service import current_service
+from api.takers import Answer, Taker
 from graph_model.store import DocumentKind
 
 PATHS: Final = ("/api/v1/lineage", "/api/v1/lineage/batch")

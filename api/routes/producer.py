@@ -16,7 +16,7 @@ from flask import Response, current_app, request
 
 from api.blueprint import Blueprint
 from api.bodies import CONTENT_TYPES, api_version
-from api.express import Answer, Taker, read_delivery
+from api.express import read_delivery
 from api.intake import Delivery, Documents, Reading, prepare_events, prepare_plans, take
 from api.principals import current_principal
 from api.readiness import probe_journal
@@ -24,6 +24,7 @@ from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import current_service
 from api.settings import Settings
+from api.takers import Answer, Taker
 from graph_model.store import DocumentKind
 
 API_VERSIONS: Final = ("1.2", "1.1", "1")

@@ -174,7 +174,7 @@ def test_who_is_cut_off_by_the_end_of_the_service_is_told_to_come_back(
         return await asking
 
     hold = threading.Event()
-    monkeypatch.setattr(front._express._together, "_write", lambda _: hold.wait(30) and [])
+    monkeypatch.setattr(front._express.together, "_write", lambda _: hold.wait(30) and [])
     told = asyncio.run(stopped())
     hold.set()
     assert (told.status, json.loads(told.data)["code"]) == (503, 503)
