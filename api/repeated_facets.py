@@ -28,7 +28,7 @@ from graph_model import naming
 from graph_model.errors import InvalidDocument
 from graph_model.json_fields import check_depth
 from graph_model.openlineage import RepeatedFacet
-from graph_model.shelf import Shelf
+from graph_model.shelf import RecurringShelf
 
 _LARGE: Final = 256 * 1024
 _SHORT: Final = 48
@@ -73,13 +73,13 @@ class Taken:
 
 
 class RepeatedFacets:
-    """The facets that came last, by their text; bounded by their bytes, for any thread.
+    """Facets that came before, by their text; bounded by their bytes, for any thread.
 
     One that holds a secret is not kept.
     """
 
     def __init__(self, most_bytes: int = _KEPT_BYTES) -> None:
-        self._kept: Shelf[bytes, RepeatedFacet] = Shelf(
+        self._kept: RecurringShelf[bytes, RepeatedFacet] = RecurringShelf(
             most_bytes, lambda facet: _FACET_BYTES + facet.length + _SPREAD * len(facet.spelled)
         )
 

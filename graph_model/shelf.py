@@ -5,10 +5,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
+
+_ONE_IN: Final = 16
+_ROUNDS: Final = 4
+_NEAR: Final = 256
+"""What was asked for so few values ago is asked for by everybody."""
 
 
 class Shelf(Generic[_Key, _Value]):
@@ -55,6 +60,54 @@ class Shelf(Generic[_Key, _Value]):
                 if key not in self._values:
                     self._values[key] = value
                     self._bytes += self._weigh(value)
-            while self._bytes > self._most:
-                _, gone = self._values.popitem(last=False)
-                self._bytes -= self._weigh(gone)
+                    self._make_room(key)
+
+    def _make_room(self, newest: _Key) -> None:  # noqa: ARG002 - see RecurringShelf
+        while self._bytes > self._most:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> _Key:
+        key, gone = self._values.popitem(last=False)
+        self._bytes -= self._weigh(gone)
+        return key
+
+
+class RecurringShelf(Shelf[_Key, _Value]):
+    """Values that come again in rounds, to be found by ``find``.
+
+    Of more than there is room for, each would go just before it comes again, and none be found.
+    So while the oldest may come again (it was asked for within the last rounds, as long as all that
+    is kept), only one new value in 16 takes the place of others: most of what is kept is found.
+    What everybody asks for, again and again, makes no round longer.
+    """
+
+    def __init__(self, most: int, weigh: Callable[[_Value], int]) -> None:
+        super().__init__(most, weigh)
+        self._asked = self._late = 0
+        self._last: dict[_Key, int] = {}
+
+    def find(self, keys: Iterable[_Key]) -> dict[_Key, _Value]:
+        """Those of these that are kept."""
+        with self._lock:
+            found = {}
+            for key in keys:
+                self._asked += self._asked - self._last.get(key, -_NEAR) >= _NEAR
+                if key in self._values:
+                    found[key] = self._values[key]
+                    self._values.move_to_end(key)
+                    self._last[key] = self._asked
+        return found
+
+    def _make_room(self, newest: _Key) -> None:
+        self._last[newest] = self._asked
+        if self._bytes > self._most:
+            self._late += 1
+            idle = self._asked - self._last[next(iter(self._values))]
+            if idle < _ROUNDS * len(self._values) and self._late % _ONE_IN:
+                self._values.move_to_end(newest, last=False)  # the first to go
+        super()._make_room(newest)
+
+    def _drop_oldest(self) -> _Key:
+        key = super()._drop_oldest()
+        del self._last[key]
+        return key
