@@ -43,7 +43,7 @@ def marked_graph(
     reply = graph_reply(shown, rebuilding)
     for node in reply["nodes"]:
         mark(node, governance)
-        for check in node.get("quality", {}).get("failed", ()):
+        for check in node["quality"]["failed"] if "quality" in node else ():
             if _is_hidden_job(check["job"], governance.hidden):
                 check["job"] = None
     drawn = {node.get("layer") for node in reply["nodes"]}
@@ -62,12 +62,12 @@ def _in_lanes(view: GraphView, governance: Governance) -> tuple[GraphView, tuple
     return place_in_lanes(view, layer_of, [layer.name for layer in layers.items])
 
 
-def mark_declared(edges: Iterable[dict[str, Any]], catalogue: Catalogue) -> None:
-    """``origin: declared`` on the edges that no run stands behind, only what somebody declares."""
-    listed = list(edges)
-    declared = catalogue.declared_plans({plan for edge in listed for plan in edge["plans"]})
-    for edge in listed if declared else ():
-        if edge["plans"] and declared.issuperset(edge["plans"]):
+def mark_declared(edges: Iterable[dict[str, Any]], declared: Collection[str]) -> None:
+    """``origin: declared`` on the edges that no run stands behind, only what somebody declares:
+    the plans in ``declared``.
+    """
+    for edge in edges if declared else ():
+        if edge["plans"] and all(plan in declared for plan in edge["plans"]):
             edge["origin"] = labels.DECLARED
 
 

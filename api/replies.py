@@ -5,7 +5,7 @@ Field names become camelCase; ``source`` and ``target`` of an edge become ``from
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -25,6 +25,8 @@ from graph_model.view import (
     FeedEdge,
     GraphView,
     JobNode,
+    LastRun,
+    More,
     Node,
 )
 
@@ -33,6 +35,8 @@ _NODE_KINDS: Final[dict[type, str]] = {
     JobNode: "job",
     ColumnNodeView: "column",
 }
+#: Tuples that become objects.
+_TUPLES: Final = frozenset({*_NODE_KINDS, LastRun, More})
 #: Types whose values are JSON already, and most of a reply.
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 #: Fields of a node that are left out where they were not asked for, or nothing is known.
@@ -40,21 +44,24 @@ _OPTIONAL: Final = ("columns", "more", "place", "quality")
 
 
 def to_json(value: Any) -> Any:
-    """Dataclasses become objects, tuples lists; everything else is JSON already."""
-    kind = type(value)
+    """Dataclasses and what is drawn become objects, other tuples lists; else it is JSON already."""
+    kind: Any = type(value)
     if kind in _PLAIN:
         return value
+    if members := _members(kind):
+        return {key: to_json(getattr(value, name)) for name, key in members}
     if isinstance(value, tuple | list):
         return [to_json(item) for item in value]
-    if is_dataclass(kind):
-        return {key: to_json(getattr(value, name)) for name, key in _members(kind)}
     return value
 
 
 @lru_cache(maxsize=512)
 def _members(kind: Any) -> tuple[tuple[str, str], ...]:
-    """The fields of a dataclass, each with its name in JSON."""
-    return tuple((field.name, camel(field.name)) for field in fields(kind))
+    """The fields of a value that becomes an object, each with its name in JSON."""
+    names: Iterable[str] = kind._fields if kind in _TUPLES else ()
+    if is_dataclass(kind):
+        names = (field.name for field in fields(kind))
+    return tuple((name, camel(name)) for name in names)
 
 
 @lru_cache(maxsize=512)
@@ -133,12 +140,12 @@ def _plan_check(plan: PlanCheck) -> dict[str, Any]:
 def _node(node: Node) -> dict[str, Any]:
     kind: Any = type(node)
     reply: dict[str, Any] = {"kind": _NODE_KINDS[kind]}
-    for name, key in _members(kind):
-        value = getattr(node, name)
+    for (_, key), value in zip(_members(kind), node, strict=True):
         if value is not None or key not in _OPTIONAL:
             reply[key] = value if type(value) in _PLAIN else to_json(value)
-    place: dict[str, Any] = reply.pop("place", {})
-    return {**reply, **place}
+    if "place" in reply:
+        reply |= reply.pop("place")
+    return reply
 
 
 def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:

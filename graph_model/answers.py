@@ -498,12 +498,13 @@ class Answers:
 
         ``ends``: what a chain begins and ends with alone (``lineage.keep_ends``).
         """
-        dataset_id = self.references.dataset(dataset.removeprefix("dataset:"), question.at)
+        lineage = self._lineage(expired, time_limit_ms)
+        references = References(self._catalogue, self._graph, self._rules, lineage.past.columns)
+        dataset_id = references.dataset(dataset.removeprefix("dataset:"), question.at)
         if column is not None:
-            start = [self.references.column(dataset_id, column)]
+            start = [references.column(dataset_id, column)]
         else:
             start = self._schema_column_ids(dataset_id, question.at)
-        lineage = self._lineage(expired, time_limit_ms)
         answer = lineage.ask_columns(start, question)
         if ends:
             answer = keep_ends(answer, start)
@@ -541,19 +542,20 @@ class Answers:
         layout: bool,
     ) -> GraphView:
         names = self._names(answer, past, at, columns=columns)
-        return draw(answer, names, jobs=jobs, columns=columns, layout=layout)
+        view = draw(answer, names, jobs=jobs, columns=columns, layout=layout)
+        return replace(view, declared=past.declared_plans(_plans_of(answer)))
 
     def _names(self, answer: Answer, past: Past, at: int | None, *, columns: bool) -> Names:
         datasets = answer.datasets
         plans = {plan for edge in answer.column_edges for plan in edge.plans}
         return Names(
             datasets={row.id: row for row in self._catalogue.datasets(datasets)},
-            jobs={row.id: row for row in self._catalogue.jobs(answer.jobs)},
+            jobs={row.id: row for row in self._catalogue.jobs(answer.jobs)} if answer.jobs else {},
             catalog_names=self._catalog_names(past, datasets, at),
             last_writes=past.last_writes(datasets, at),
-            last_executions=self._catalogue.last_executions(answer.jobs, at),
+            last_runs=self._catalogue.last_states(answer.jobs, at) if answer.jobs else {},
             columns=self._spellings(answer.columns, at) if columns else {},
-            plan_jobs={row.id: row.job for row in past.plans(plans).values()},
+            plan_jobs=past.jobs_of(plans),
             quality=self._about.quality(datasets, at),
         )
 
@@ -1122,6 +1124,12 @@ def _job_queries(namespace: str | None, query: str) -> Iterator[tuple[str | None
     space, separator, name = query.partition("/")
     if separator and namespace in (None, space):
         yield space, name
+
+
+def _plans_of(answer: Answer) -> set[str]:
+    """The logical plans behind its edges."""
+    derived = {plan for edge in answer.column_edges for plan in edge.plans}
+    return derived | {use.logical_plan for use in answer.plans}
 
 
 def _is_after(time: int, at: int | None) -> bool:

@@ -32,8 +32,7 @@ EVERYTHING: Final = Filter()
 def keep_nodes(answer: Answer, datasets: Collection[str], jobs: Collection[str]) -> Answer:
     """The answer with these nodes only, and of its plans and columns what is left between them."""
     plans = tuple(
-        replace(
-            use,
+        use._replace(
             sources=tuple(d for d in use.sources if d in datasets),
             targets=tuple(d for d in use.targets if d in datasets),
         )

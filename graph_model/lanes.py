@@ -96,6 +96,7 @@ def _moved(nodes: Sequence[Node], placed: Mapping[str, Place]) -> tuple[Node, ..
         now, was = placed.get(home), before.get(home)
         if node.place is None or now is None or was is None:
             return node
-        return replace(node, place=replace(node.place, y=round(node.place.y + now.y - was.y, 1)))
+        y = round(node.place.y + now.y - was.y, 1)
+        return node._replace(place=replace(node.place, y=y))
 
     return tuple(moved(node) for node in nodes)

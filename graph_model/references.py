@@ -8,7 +8,7 @@ normalises it, so any accepted spelling finds its dataset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 from urllib.parse import unquote
 
@@ -25,14 +25,22 @@ _NODE_KINDS: Final = (labels.DATASET, labels.COLUMN, labels.JOB)
 
 
 class References:
-    """Resolves references against one catalogue and one graph."""
+    """Resolves references against one catalogue and one graph.
+
+    ``listed`` tells which of some columns (ids) a schema has: of whoever asks about them next.
+    """
 
     def __init__(
-        self, catalogue: Catalogue, graph: GraphReader, rules: Rules = naming.DEFAULT_RULES
+        self,
+        catalogue: Catalogue,
+        graph: GraphReader,
+        rules: Rules = naming.DEFAULT_RULES,
+        listed: Callable[[Collection[str]], Collection[object]] | None = None,
     ) -> None:
         self._catalogue = catalogue
         self._graph = graph
         self._rules = rules
+        self._listed = listed or catalogue.columns
 
     def resolve(self, reference: str, at: int | None = None) -> str:
         """The id of an existing dataset, column or job.
@@ -97,7 +105,7 @@ class References:
 
     def _has_column(self, key: str) -> bool:
         """Columns that no schema lists stand in the graph alone."""
-        return bool(self._catalogue.columns((key,)) or self._graph.vertices((key,)))
+        return bool(self._listed((key,)) or self._graph.vertices((key,)))
 
     def _rows(self, uri: str) -> tuple[DatasetRow, ...]:
         """Those with this URI, else those that a client of OpenLineage calls so."""

@@ -311,16 +311,14 @@ class DeclaredFlow:
     ends: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpanWrites:
+class SpanWrites(NamedTuple):
     """The writes of one span; ``older`` is empty where they are all of them."""
 
     writes: tuple[SuccessfulWrite, ...] = ()
     older: tuple[OlderWrites, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What stood where one read looked: ``floor`` is the time of the last full overwrite before
     it, None where there was none; ``declared``: whether anything is declared of a target.
     """
@@ -546,6 +544,9 @@ class Catalogue(Protocol):
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per job its newest execution by (at, id), whatever its state."""
 
+    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str]]:
+        """Of ``last_executions`` the time and the state."""
+
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per dataset its newest completed ``write`` execution by (at, id)."""
 
@@ -554,8 +555,10 @@ class Catalogue(Protocol):
 
     def lone_last_writes(
         self, targets: Collection[str], at: int | None, *, apart: int
-    ) -> dict[str, int]:
-        """Of ``last_writes`` those before which no other lies within ``apart`` milliseconds."""
+    ) -> dict[str, int | None]:
+        """Of ``last_writes`` those before which no other lies within ``apart`` milliseconds; None
+        for what has no write.
+        """
 
     def newest_event(self, at: int | None) -> int | None:
         """The greatest ``ExecutionRow.at`` considered: the ``asOf`` of an answer."""
@@ -573,6 +576,11 @@ class Catalogue(Protocol):
         """(name, location), every pair ever observed, of these and of the names that ever stood
         for them.
         """
+
+    def names_and_columns(
+        self, datasets: Collection[str], columns: Collection[str]
+    ) -> tuple[frozenset[tuple[str, str]], tuple[ColumnRow, ...]]:
+        """``names_around`` of the datasets and ``columns`` of these ids, asked together."""
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
         """Those of these datasets that were there by then (``catalogue.births``)."""

@@ -1,5 +1,7 @@
 """What a viewer draws: pure values, ready to be spelled as JSON.
 
+Nodes and edges are tuples: an answer has thousands, and making them is what they cost.
+
 The edge of the read road: ids, names, friendly labels, times as text, boxes with places. Nothing
 here asks a store; ``answers`` gathers the rows and calls :func:`draw`.
 """
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
 from graph_model.layout import Box, Point, lay_out
@@ -94,22 +96,19 @@ class Place:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class More:
+class More(NamedTuple):
     """How many neighbours on each side a limit has left out."""
 
     upstream: int
     downstream: int
 
 
-@dataclass(frozen=True, slots=True)
-class LastRun:
+class LastRun(NamedTuple):
     at: str
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetNode:
+class DatasetNode(NamedTuple):
     """``columns`` are ids in schema order, None when columns were not asked for."""
 
     id: str
@@ -126,8 +125,7 @@ class DatasetNode:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JobNode:
+class JobNode(NamedTuple):
     id: str
     label: str
     namespace: str
@@ -139,8 +137,7 @@ class JobNode:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnNodeView:
+class ColumnNodeView(NamedTuple):
     """``dataset`` is the URI; ``type`` None where no schema tells."""
 
     id: str
@@ -157,8 +154,7 @@ class ColumnNodeView:
 Node = DatasetNode | JobNode | ColumnNodeView
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FeedEdge:
+class FeedEdge(NamedTuple):
     """Between a dataset and a job, or with jobs left out between two datasets."""
 
     id: str
@@ -169,8 +165,7 @@ class FeedEdge:
     jobs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ColumnEdgeView:
+class ColumnEdgeView(NamedTuple):
     id: str
     source: str
     target: str
@@ -194,6 +189,7 @@ class GraphView:
     partial: Partial | None
     folded: bool = False
     focus: str | None = None  # the node asked about, whichever way it was spelled
+    declared: frozenset[str] = frozenset()  # logical plans that no run has followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +200,7 @@ class Names:
     jobs: Mapping[str, JobRow]
     catalog_names: Mapping[str, Sequence[str]]
     last_writes: Mapping[str, int]
-    last_executions: Mapping[str, ExecutionRow]
+    last_runs: Mapping[str, tuple[int, str]]
     columns: Mapping[str, ColumnSpelling]
     plan_jobs: Mapping[str, str]
     quality: Mapping[str, QualityMark] = field(default_factory=dict)
@@ -287,13 +283,17 @@ def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | No
         name=row.name,
         shared=row.shared,
         plans=plans,
-        last_run=last_run(names.last_executions.get(row.id)),
+        last_run=_last_run(names.last_runs.get(row.id)),
         more=more,
     )
 
 
 def last_run(row: ExecutionRow | None) -> LastRun | None:
     return None if row is None else LastRun(iso(row.at) or "", row.state)
+
+
+def _last_run(told: tuple[int, str] | None) -> LastRun | None:
+    return None if told is None else LastRun(iso(told[0]) or "", told[1])
 
 
 def _column_nodes(
@@ -408,7 +408,7 @@ def place(view: GraphView) -> GraphView:
         if dataset in places:
             places |= _column_places(places[dataset], listed)
     return replace(
-        view, nodes=tuple(replace(node, place=places.get(node.id)) for node in view.nodes)
+        view, nodes=tuple(node._replace(place=places.get(node.id)) for node in view.nodes)
     )
 
 

@@ -102,7 +102,8 @@ def _between_times(
         unchanged=query["unchanged"],
         layout=query["layout"],
     )
-    mark_declared(reply["edges"], current_service().catalogue)
+    plans = {plan for edge in reply["edges"] for plan in edge["plans"]}
+    mark_declared(reply["edges"], current_service().catalogue.declared_plans(plans))
     return reply
 
 

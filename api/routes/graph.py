@@ -61,12 +61,11 @@ _KEPT: Final = "datasets-kept"
 
 
 def _graph(view: GraphView, rebuilding: bool, query: Mapping[str, Any]) -> Response:
-    service = current_service()
-    governance = service.governance
+    governance = current_service().governance
     reply = marked_graph(
         view, governance, rebuilding=rebuilding, layout=query["layout"], group=query["group"]
     )
-    mark_declared(reply["edges"], service.catalogue)
+    mark_declared(reply["edges"], view.declared)
     return jsonify(reply)
 
 

@@ -18,16 +18,20 @@ from typing import Any, Final, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.catalogue.asked import AT_ONCE, at_values, is_asked
+from graph_model.catalogue.asked import AT_ONCE, at_values, is_asked, prepared
 from graph_model.catalogue.tables import applications
 from graph_model.database import chunks
 from graph_model.facts import ExecutionRow, RunRow
 
 _Row = TypeVar("_Row", ExecutionRow, RunRow)
-_OF_RUNS: Final = sa.select(
-    applications.c.run, applications.c.application_id, applications.c.application_run
-).where(is_asked(applications.c.run))
-_NAMED: Final = sa.select(applications.c.run).where(is_asked(applications.c.application_id))
+_OF_RUNS: Final = prepared(
+    sa.select(
+        applications.c.run, applications.c.application_id, applications.c.application_run
+    ).where(is_asked(applications.c.run))
+)
+_NAMED: Final = prepared(
+    sa.select(applications.c.run).where(is_asked(applications.c.application_id))
+)
 
 
 def under_applications(connection: Connection, rows: Iterable[_Row]) -> list[_Row]:
@@ -48,7 +52,7 @@ def applications_of(connection: Connection, runs: Collection[str]) -> dict[str, 
         return {}
     found: dict[str, set[tuple[str, str]]] = {}
     for chunk in chunks(sorted(runs), AT_ONCE):
-        for run, application, named in connection.execute(_OF_RUNS, at_values(chunk)):
+        for run, application, named in _OF_RUNS.rows(connection, at_values(chunk)):
             found.setdefault(run, set()).add((application, named))
     return {run: next(iter(told)) for run, told in found.items() if len(told) == 1}
 
@@ -70,7 +74,7 @@ def names_of_applications(
     """The runs that clients named and that are of one of these applications; per run which."""
     claimed: set[str] = set()
     for chunk in chunks(sorted(application_ids), AT_ONCE):
-        claimed.update(connection.execute(_NAMED, at_values(chunk)).scalars())
+        claimed.update(run for (run,) in _NAMED.rows(connection, at_values(chunk)))
     return {run: told for run, (told, _) in applications_of(connection, claimed).items()}
 
 

@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.catalogue.rows import Values, records, stored_values
 from graph_model.catalogue.tables import STORAGE_OF, Storage
+from graph_model.catalogue.uses import count_added, take_turn
 from graph_model.database import write
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
@@ -28,9 +29,11 @@ def copy(engine: Engine, rows: Iterable[Row]) -> None:
         batches.setdefault(STORAGE_OF[type(row)], []).append(stored_values(row))
 
     def work(connection: Connection) -> None:
+        take_turn(connection, batches)
         add = _copy if connection.dialect.name == _POSTGRESQL else _insert
         for storage, batch in batches.items():
             add(connection, storage, records(storage, batch))
+            count_added(connection, storage, batch)
 
     try:
         write(engine, work, Unavailable)

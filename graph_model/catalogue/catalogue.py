@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model import labels
-from graph_model.catalogue import history, lists, search, versions, writes
+from graph_model.catalogue import history, lists, search, uses, versions, writes
 from graph_model.catalogue.applications import under_applications
 from graph_model.catalogue.asked import AT_ONCE, at_values
 from graph_model.catalogue.bulk import copy
@@ -27,7 +27,6 @@ from graph_model.catalogue.tables import (
     declarations,
     execution_plans,
     executions,
-    facets,
     forgotten,
     jobs,
     metadata,
@@ -193,12 +192,8 @@ class SqlCatalogue:
 
     def facets_in_use(self, digests: Collection[str]) -> frozenset[str]:
         """See ``store.Catalogue``."""
-        found: set[str] = set()
         with self._read() as connection:
-            for chunk in chunks(sorted(set(digests))):
-                asked = sa.select(facets.c.digest).where(facets.c.digest.in_(chunk))
-                found.update(connection.execute(asked.distinct()).scalars())
-        return frozenset(found)
+            return uses.in_use(connection, digests)
 
     # --- what people did ------------------------------------------------------------------------
 
@@ -343,6 +338,10 @@ class SqlCatalogue:
         with self._read() as connection:
             return history.newest_executions(connection, "job", jobs, at, only="any")
 
+    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str]]:
+        with self._read() as connection:
+            return history.last_states(connection, jobs, at)
+
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
             return history.newest_executions(connection, "target", targets, at, only="writes")
@@ -353,7 +352,7 @@ class SqlCatalogue:
 
     def lone_last_writes(
         self, targets: Collection[str], at: int | None, *, apart: int
-    ) -> dict[str, int]:
+    ) -> dict[str, int | None]:
         with self._read() as connection:
             return history.lone_last_writes(connection, targets, at, apart)
 
@@ -377,6 +376,14 @@ class SqlCatalogue:
     def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
         with self._read() as connection:
             return history.names_around(connection, datasets)
+
+    def names_and_columns(
+        self, datasets: Collection[str], columns: Collection[str]
+    ) -> tuple[frozenset[tuple[str, str]], tuple[ColumnRow, ...]]:
+        """See ``store.Catalogue``. One statement."""
+        with self._read() as connection:
+            pairs, rows = history.names_and_columns(connection, datasets, columns)
+        return pairs, tuple(rows)
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
         with self._read() as connection:
@@ -489,8 +496,8 @@ class SqlCatalogue:
         found: list[_Row] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(ids)), AT_ONCE):
-                rows: Any = connection.execute(history.BY_IDS[kind], at_values(chunk))
-                found += [kind(*row) for row in rows.all()]
+                rows = history.BY_IDS[kind].rows(connection, at_values(chunk))
+                found += [kind(*row) for row in rows]
         return tuple(sorted(found, key=_id))
 
 

@@ -206,7 +206,7 @@ class SqlEvents:
         )
         asked = sa.select(sa.func.min(columns.at)).where(
             columns.target == execution.target,
-            columns.mode == labels.OVERWRITE,
+            columns.mode == sa.literal(labels.OVERWRITE, literal_execute=True),  # for its index
             *successful(columns, writes_only=True),
             columns.at > execution.at,
             sa.not_(once_more),

@@ -9,7 +9,7 @@ times by one plan has one writer.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -24,6 +24,7 @@ from graph_model.catalogue.asked import (
     at_values,
     is_asked,
     made_once,
+    prepared,
     until_asked,
 )
 from graph_model.catalogue.tables import (
@@ -38,7 +39,7 @@ from graph_model.catalogue.tables import (
     supports,
 )
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.database import StoredText, chunks
+from graph_model.database import Prepared, StoredText, chunks
 from graph_model.facts import (
     ColumnRow,
     ExecutionPlanRow,
@@ -51,9 +52,9 @@ from graph_model.store import Page, Writer
 KIND_WRITE: Final = "write"
 _CURSOR: Final = "executions"
 
-#: Rows of a kind by their ids, see ``at_values``: statements made once are compiled once.
-BY_IDS: Final[dict[type[Any], sa.Select[Any]]] = {
-    storage.row: sa.select(*storage.fields).where(is_asked(storage.table.c.id))
+#: Rows of a kind by their ids, see ``at_values``.
+BY_IDS: Final[dict[type[Any], Prepared]] = {
+    storage.row: prepared(sa.select(*storage.fields).where(is_asked(storage.table.c.id)))
     for storage in STORAGES
     if storage.key == ("id",)
 }
@@ -106,7 +107,7 @@ def fields(connection: Connection, of: Collection[tuple[str, str]]) -> list[Colu
     """See ``store.Catalogue``. A seek for each column asked for."""
     found: set[ColumnRow] = set()
     for chunk in chunks(set(of), AT_ONCE):
-        rows = connection.execute(_fields(), asked_values(chunk))
+        rows = _fields().rows(connection, asked_values(chunk))
         found.update(ColumnRow(*row) for row in rows)
     return sorted(found)
 
@@ -132,7 +133,7 @@ def writers(connection: Connection, targets: Collection[str], at: int | None) ->
     """Per (target, logical plan, mode) the newest successful write."""
     found = []
     for chunk in chunks(sorted(set(targets)), AT_ONCE):
-        rows = connection.execute(_writers(), at_values(chunk, at))
+        rows = _writers().rows(connection, at_values(chunk, at))
         for target, logical_plan, mode, latest in rows:
             if latest is not None:
                 found.append(Writer(target, logical_plan, mode, latest))
@@ -234,38 +235,34 @@ def newest_executions(
     """Per value of the column its newest execution by (at, id), of those that ``only`` leaves."""
     found: dict[str, ExecutionRow] = {}
     for chunk in chunks(sorted(set(values)), AT_ONCE):
-        statement = _newest_executions(column, only)
-        for row in connection.execute(statement, at_values(chunk, at)):
-            found[row.value] = ExecutionRow(*row[:-1])
+        for row in _newest_executions(column, only).rows(connection, at_values(chunk, at)):
+            found[row[-1]] = ExecutionRow(*row[:-1])
     return dict(zip(found, under_applications(connection, found.values()), strict=True))
 
 
 def last_writes(connection: Connection, targets: Collection[str], at: int | None) -> dict[str, int]:
     """Per target the time of its newest completed write: from an index alone."""
-    return {target: newest for target, newest, _ in _two_newest(connection, targets, at)}
+    found = _two_newest(connection, targets, at)
+    return {target: newest for target, newest, _ in found if newest is not None}
 
 
 def lone_last_writes(
     connection: Connection, targets: Collection[str], at: int | None, apart: int
-) -> dict[str, int]:
+) -> dict[str, int | None]:
     """See ``store.Catalogue``."""
     return {
         target: newest
         for target, newest, second in _two_newest(connection, targets, at)
-        if second is None or second < newest - apart
+        if newest is None or second is None or second < newest - apart
     }
 
 
 def _two_newest(
     connection: Connection, targets: Collection[str], at: int | None
-) -> Iterator[tuple[str, int, int | None]]:
+) -> Iterator[tuple[Any, ...]]:
     """Per target the times of its newest completed write and of the one before."""
     for chunk in chunks(sorted(set(targets)), AT_ONCE):
-        for target, newest, second in connection.execute(
-            _times_of_writes(), at_values(chunk, at)
-        ).all():
-            if newest is not None:
-                yield target, newest, second
+        yield from _times_of_writes().rows(connection, at_values(chunk, at))
 
 
 @made_once
@@ -283,38 +280,68 @@ def _times_of_writes() -> sa.Select[Any]:
     return sa.select(asked.c.value, newest(0).label("newest"), newest(1).label("second"))
 
 
+def last_states(
+    connection: Connection, jobs: Collection[str], at: int | None
+) -> dict[str, tuple[int, str]]:
+    """See ``store.Catalogue``."""
+    found: dict[str, tuple[int, str]] = {}
+    for chunk in chunks(sorted(set(jobs)), AT_ONCE):
+        for job, time, state in _last_states().rows(connection, at_values(chunk, at)):
+            found[job] = time, state
+    return found
+
+
+@made_once
+def _last_states() -> sa.Select[Any]:
+    asked, own = asked_column(), executions.c
+    newest = _newest_id("job", asked, "any")
+    return sa.select(asked.c.value, own.at, own.state).join_from(
+        asked, executions, own.id == newest
+    )
+
+
 @made_once
 def _newest_executions(column: str, only: Only) -> sa.Select[Any]:
-    asked, seen = asked_column(), executions.alias("seen").c
+    asked = asked_column()
+    newest = _newest_id(column, asked, only)
+    return sa.select(executions, asked.c.value).join_from(
+        asked, executions, executions.c.id == newest
+    )
+
+
+def _newest_id(column: str, asked: sa.CTE, only: Only) -> Any:
+    seen = executions.alias("seen").c
     conditions = () if only == "any" else successful(seen, writes_only=only == "writes")
-    newest = (
+    return (
         sa.select(seen.id)
         .where(seen[column] == asked.c.value, *conditions, until_asked(seen.at))
         .order_by(seen.at.desc(), seen.id.desc())
         .limit(1)
         .scalar_subquery()
     )
-    return sa.select(executions, asked.c.value).join_from(
-        asked, executions, executions.c.id == newest
-    )
 
 
-_PARTITIONS: Final = sa.select(partitions).where(is_asked(partitions.c.execution))
+_PARTITIONS: Final = prepared(sa.select(partitions).where(is_asked(partitions.c.execution)))
 
 
 def partitions_of(connection: Connection, ids: Collection[str]) -> list[PartitionRow]:
     """The partitions that these executions touched."""
     found = []
     for chunk in chunks(sorted(set(ids)), AT_ONCE):
-        found += [PartitionRow(*row) for row in connection.execute(_PARTITIONS, at_values(chunk))]
+        found += [PartitionRow(*row) for row in _PARTITIONS.rows(connection, at_values(chunk))]
     return sorted(found)
 
 
 def newest_event(connection: Connection, at: int | None) -> int | None:
     """The greatest time of an execution."""
-    asked = sa.select(sa.func.max(executions.c.at)).where(*until(executions.c.at, at))
-    newest: int | None = connection.execute(asked).scalar()
+    newest: int | None
+    ((newest,),) = _newest_event().rows(connection, at_values((), at))
     return newest
+
+
+@made_once
+def _newest_event() -> sa.Select[Any]:
+    return sa.select(sa.func.max(executions.c.at)).where(until_asked(executions.c.at))
 
 
 # --- plans ---------------------------------------------------------------------------------------
@@ -358,7 +385,7 @@ def names_of(connection: Connection, locations: Collection[str], at: int | None)
     """Per location and name the newest observation; of several at one time the greatest id."""
     found = []
     for chunk in chunks(sorted(set(locations)), AT_ONCE):
-        found += [NameRow(*row) for row in connection.execute(_names_of(), at_values(chunk, at))]
+        found += [NameRow(*row) for row in _names_of().rows(connection, at_values(chunk, at))]
     return sorted(found)
 
 
@@ -407,15 +434,19 @@ def names_around(connection: Connection, asked: Collection[str]) -> frozenset[tu
     """See ``store.Catalogue``."""
     found: set[tuple[str, str]] = set()
     for chunk in chunks(set(asked), AT_ONCE):
-        rows = connection.execute(_names_around(), at_values(chunk))
+        rows = _names_around().rows(connection, at_values(chunk))
         found.update((name, location) for name, location in rows)
     return frozenset(found)
 
 
 @made_once
 def _names_around() -> sa.Select[Any]:
+    return _pairs_around(asked_column())
+
+
+def _pairs_around(asked: sa.CTE) -> sa.Select[Any]:
     """What stood for those asked for, then every place of these names and of those asked for."""
-    asked, seen = asked_column(), names.alias("seen").c
+    seen = names.alias("seen").c
     standing = pairs_from(seen.location, seen.name, asked, name="standing").c
     called = sa.union_all(
         sa.select(asked.c.value),
@@ -425,7 +456,49 @@ def _names_around() -> sa.Select[Any]:
     return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
 
 
+_EITHER: Final = (("value", StoredText()), ("is_column", sa.BigInteger()))
+
+
+def names_and_columns(
+    connection: Connection, datasets: Collection[str], asked: Collection[str]
+) -> tuple[frozenset[tuple[str, str]], list[ColumnRow]]:
+    """See ``store.Catalogue``."""
+    pairs: set[tuple[str, str]] = set()
+    found: list[ColumnRow] = []
+    either = [*((dataset, 0) for dataset in set(datasets)), *((key, 1) for key in set(asked))]
+    for chunk in chunks(either, AT_ONCE):
+        for first, second, path in _names_and_columns().rows(connection, asked_values(chunk)):
+            if path is None:
+                pairs.add((first, second))
+            else:
+                found.append(ColumnRow(first, second, path))
+    return frozenset(pairs), sorted(found)
+
+
+@made_once
+def _names_and_columns() -> sa.CompoundSelect[Any]:
+    """``_names_around`` of datasets, and the rows of columns: these have a path."""
+    asked, own = asked_table(_EITHER), columns.c
+
+    def of(kind: int) -> sa.Select[Any]:
+        return sa.select(asked.c.value).where(asked.c.is_column == kind)
+
+    pairs = _pairs_around(of(0).cte("datasets")).add_columns(sa.null().label("path"))
+    return sa.union_all(pairs, sa.select(own.id, own.dataset, own.path).where(own.id.in_(of(1))))
+
+
 # --- schemas -------------------------------------------------------------------------------------
+
+
+class _Use(NamedTuple):
+    """A SchemaUseRow with the newest execution of its plan at a time, and at any."""
+
+    logical_plan: str
+    dataset: str
+    schema: str
+    role: str
+    latest: int | None
+    ever: int | None
 
 
 def newest_schema_ids(
@@ -439,8 +512,8 @@ def newest_schema_ids(
     if at is None:
         chosen = _only_schemas(connection, datasets)
     for chunk in chunks(sorted(set(datasets) - chosen.keys()), AT_ONCE):
-        uses: dict[str, list[Any]] = {}
-        for use in connection.execute(_schema_uses(), at_values(chunk, at)).all():
+        uses: dict[str, list[_Use]] = {}
+        for use in map(_Use._make, _schema_uses().rows(connection, at_values(chunk, at))):
             uses.setdefault(use.dataset, []).append(use)
         for dataset, candidates in uses.items():
             schema = _newest_schema(candidates)
@@ -453,7 +526,7 @@ def _only_schemas(connection: Connection, datasets: Collection[str]) -> dict[str
     """The schemas of those that have only one, whoever used it and when."""
     found: dict[str, set[str]] = {}
     for chunk in chunks(sorted(set(datasets)), AT_ONCE):
-        for dataset, schema in connection.execute(_used_schemas(), at_values(chunk)).all():
+        for dataset, schema in _used_schemas().rows(connection, at_values(chunk)):
             found.setdefault(dataset, set()).add(schema)
     return {dataset: min(schemas) for dataset, schemas in found.items() if len(schemas) == 1}
 
@@ -495,7 +568,7 @@ def _schema_uses() -> sa.Select[Any]:
     )
 
 
-def _newest_schema(uses: list[Any]) -> str | None:
+def _newest_schema(uses: list[_Use]) -> str | None:
     seen = [use for use in uses if use.latest is not None]
     if not seen and any(use.ever is not None for use in uses):
         return None  # at that time nobody had used it yet
@@ -509,4 +582,4 @@ def _newest_schema(uses: list[Any]) -> str | None:
             use.schema,
         ),
     )
-    return str(best.schema)
+    return best.schema

@@ -11,16 +11,24 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.catalogue.applications import names_of_runs, under_applications
-from graph_model.catalogue.asked import AT_ONCE, asked_column, at_values, is_asked, until_asked
+from graph_model.catalogue.asked import (
+    AT_ONCE,
+    asked_column,
+    at_values,
+    is_asked,
+    made_once,
+    prepared,
+    until_asked,
+)
 from graph_model.catalogue.history import pairs_from, until
-from graph_model.catalogue.tables import facet_bodies, facets, runs
+from graph_model.catalogue.tables import BY_JOB, facet_bodies, facets, runs
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.database import StoredText, chunks
+from graph_model.database import Prepared, StoredText, chunks
 from graph_model.facts import FacetRow, RunRow
 from graph_model.records import FacetPage, Rows
 
 _CURSOR: Final = "facets"
-_BODIES: Final = sa.select(facet_bodies).where(is_asked(facet_bodies.c.id))
+_BODIES: Final = prepared(sa.select(facet_bodies).where(is_asked(facet_bodies.c.id)))
 Reading = Callable[[], AbstractContextManager[Connection]]
 
 
@@ -127,7 +135,7 @@ class SqlFacetRecords:
     def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
         """One an entity and name."""
         found: dict[tuple[str, str], FacetRow] = {}
-        for row in self._newest(entities, ("kind", kind), "name", at):
+        for row in self._newest(entities, _newest_of("kind", "name"), kind, at):
             key = (row.entity, row.name)
             if key not in found or _preference(row) > _preference(found[key]):
                 found[key] = row
@@ -136,18 +144,19 @@ class SqlFacetRecords:
     def newest_by_job(
         self, entities: Collection[str], name: str, at: int | None
     ) -> tuple[FacetRow, ...]:
-        """All of the newest time of an entity and job."""
-        return tuple(sorted(self._newest(entities, ("name", name), "job", at)))
+        """All of the newest time of an entity and job. ``BY_JOB`` has an index; of any other name
+        the facets of the entities are walked through.
+        """
+        statement = _newest_of("name", "job", BY_JOB if name == BY_JOB else None)
+        return tuple(sorted(self._newest(entities, statement, name, at)))
 
     def _newest(
-        self, entities: Collection[str], fixed: tuple[str, str], beside: str, at: int | None
+        self, entities: Collection[str], statement: Prepared, fixed: str, at: int | None
     ) -> Iterable[FacetRow]:
         found: list[FacetRow] = []
-        column, value = fixed
         with self._read() as connection:
             for chunk in chunks(sorted(set(entities)), AT_ONCE):
-                asked = at_values(chunk, at) | {"fixed": value}
-                rows = connection.execute(_newest_of(column, beside), asked)
+                rows = statement.rows(connection, at_values(chunk, at) | {"fixed": fixed})
                 found += [FacetRow(*row) for row in rows]
         return found
 
@@ -197,19 +206,20 @@ class SqlFacetRecords:
         found: dict[str, str] = {}
         with self._read() as connection:
             for chunk in chunks(sorted(set(digests)), AT_ONCE):
-                rows = connection.execute(_BODIES, at_values(chunk))
+                rows = _BODIES.rows(connection, at_values(chunk))
                 found.update((digest, body) for digest, body in rows)
         return found
 
 
-@lru_cache
-def _newest_of(column: str, beside: str) -> sa.Select[Any]:
+@made_once
+def _newest_of(column: str, beside: str, only: str | None = None) -> sa.Select[Any]:
     """Per entity and value of the column ``beside`` its newest rows, of those that have the
-    parameter ``fixed`` in ``column``.
+    parameter ``fixed`` in ``column``, or always ``only``.
 
     A seek for each pair, whatever number of rows holds it.
     """
-    value = sa.bindparam("fixed", type_=StoredText(), required=True)
+    value: sa.ColumnElement[str] = sa.bindparam("fixed", type_=StoredText(), required=True)
+    value = value if only is None else sa.literal(only, StoredText())
     listed, seen = facets.alias("listed").c, facets.alias("seen").c
     pairs = pairs_from(listed.entity, listed[beside], asked_column(), listed[column] == value)
     latest = (

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values, is_asked
-from graph_model.catalogue.tables import STORAGE_OF, STORAGES, Storage
+from graph_model.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
+from graph_model.catalogue.uses import count_added, count_removed, take_turn
 from graph_model.database import chunks, insertion, read, write
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
@@ -34,8 +35,16 @@ def record(engine: Engine, rows: Iterable[Row]) -> None:
     """
     with read(engine, Unavailable) as connection:
         asked = _from_the_first_new(connection, _batches(rows))
-    if asked:
+    if not asked:
+        return
+    try:
         write(engine, lambda connection: _insert(connection, asked), Unavailable)
+    except _PartlyKnown:
+        write(engine, lambda connection: _insert_unknown(connection, asked), Unavailable)
+
+
+class _PartlyKnown(Exception):
+    """Some of the rows to be counted were there: it must be looked up which."""
 
 
 def _from_the_first_new(connection: Connection, batches: dict[Storage, Batch]) -> Sequence[_Part]:
@@ -47,11 +56,21 @@ def _from_the_first_new(connection: Connection, batches: dict[Storage, Batch]) -
 
 
 def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
+    take_turn(connection, (storage for storage, _ in parts))
     for storage, batch in parts:
         text = insertion(connection, storage.table)
         result = connection.exec_driver_sql(text, records(storage, batch.values()))
         if result.rowcount != len(batch):
             _unknown(connection, storage, batch)  # what was there must say the same
+            if storage.counted is not None:
+                raise _PartlyKnown
+        count_added(connection, storage, batch.values())
+
+
+def _insert_unknown(connection: Connection, parts: Sequence[_Part]) -> None:
+    take_turn(connection, (storage for storage, _ in parts))
+    unknown = ((storage, _unknown(connection, storage, batch)) for storage, batch in parts)
+    _insert(connection, [(storage, batch) for storage, batch in unknown if batch])
 
 
 def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
@@ -109,19 +128,32 @@ def _keyed(storage: Storage) -> sa.Select[Any]:
 
 def withdraw(engine: Engine, rows: Sequence[Row]) -> None:
     """Delete the rows that are stored exactly so, in one transaction."""
-    asked: dict[Storage, list[dict[str, Any]]] = {}
+    asked: dict[Storage, list[Values]] = {}
     for row in rows:
-        storage = STORAGE_OF[type(row)]
-        values = stored_values(row)
-        names = (f"old_{name}" for name in _field_names(storage))
-        asked.setdefault(storage, []).append(dict(zip(names, values, strict=True)))
+        asked.setdefault(STORAGE_OF[type(row)], []).append(stored_values(row))
 
     def work(connection: Connection) -> None:
-        for storage, parameters in asked.items():
-            connection.execute(_delete(storage), parameters)
+        take_turn(connection, asked)
+        for storage, batch in asked.items():
+            if storage.counted is None:
+                _remove(connection, storage, batch)
+            elif stored := _stored(connection, storage, batch):
+                _remove(connection, storage, stored)
+                count_removed(connection, storage, stored)
 
     if asked:
         write(engine, work, Unavailable)
+
+
+def _stored(connection: Connection, storage: Storage, batch: Sequence[Values]) -> list[Values]:
+    """Those that are stored exactly so, each once."""
+    near = _near(connection, storage, {_key_reader(storage)(values): values for values in batch})
+    return sorted(set(batch).intersection(near))
+
+
+def _remove(connection: Connection, storage: Storage, batch: Sequence[Values]) -> None:
+    names = [f"old_{name}" for name in _field_names(storage)]
+    connection.execute(_delete(storage), [dict(zip(names, one, strict=True)) for one in batch])
 
 
 @lru_cache
@@ -137,8 +169,8 @@ def clear(engine: Engine) -> None:
     """Delete every row of every table, in one transaction."""
 
     def work(connection: Connection) -> None:
-        for storage in STORAGES:
-            connection.execute(storage.table.delete())
+        for table in metadata.sorted_tables:
+            connection.execute(table.delete())
 
     write(engine, work, Unavailable)
 
@@ -155,11 +187,11 @@ def scan(engine: Engine) -> Iterator[Row]:
                 yield row
             if len(page) < _PAGE:
                 break
-            last = _key_reader(storage)(tuple(page[-1]))
+            last = _reader(storage, storage.order)(tuple(page[-1]))
 
 
 def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
-    key = [storage.table.c[name] for name in storage.key]
+    key = [storage.table.c[name] for name in storage.order]
     asked = sa.select(*storage.fields).order_by(*key).limit(_PAGE)
     if last is None:
         return asked
@@ -172,7 +204,7 @@ def digest(engine: Engine) -> str:
     total = hashlib.sha256()
     with read(engine, Unavailable) as connection:
         for storage in STORAGES:
-            key = [storage.table.c[name] for name in storage.key]
+            key = [storage.table.c[name] for name in storage.order]
             stored = connection.execute(
                 sa.select(*storage.fields).order_by(*key), execution_options={"yield_per": _PAGE}
             )
@@ -196,7 +228,12 @@ def _field_names(storage: Storage) -> tuple[str, ...]:
 
 @lru_cache
 def _key_reader(storage: Storage) -> Callable[[Values], Values]:
-    places = [_field_names(storage).index(name) for name in storage.key]
+    return _reader(storage, storage.key)
+
+
+def _reader(storage: Storage, names: Sequence[str]) -> Callable[[Values], Values]:
+    """What gives the values of these fields of a row."""
+    places = [_field_names(storage).index(name) for name in names]
     if len(places) == 1:
         (place,) = places
         return lambda values: (values[place],)

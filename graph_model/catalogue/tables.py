@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from graph_model import labels
 from graph_model.catalogue.search_text import column_text, dataset_text, job_text
 from graph_model.database import StoredText
 from graph_model.facts import (
@@ -38,8 +39,11 @@ from graph_model.facts import (
     SupportRow,
 )
 
-VERSION: Final = 7
+VERSION: Final = 8
 """Tables of an older version are emptied: the catalogue is made from the journal anyway."""
+
+BY_JOB: Final = "dataQualityAssertions"
+"""The facet of which is asked what each job told last: no job's checks speak for another's."""
 
 metadata = sa.MetaData()
 
@@ -50,6 +54,14 @@ def _key(name: str) -> sa.Column[str]:
 
 def _text(name: str) -> sa.Column[str]:
     return sa.Column(name, StoredText(), nullable=False)
+
+
+def _partial_index(index: str, /, *columns: str, **only: str) -> sa.Index:
+    """An index of the rows that have these values. A statement that has a parameter for one of
+    them does not use it: the value stands in its text (``asked.made_once``).
+    """
+    chosen = sa.and_(*(sa.column(column, StoredText()) == value for column, value in only.items()))
+    return sa.Index(index, *columns, sqlite_where=chosen, postgresql_where=chosen)
 
 
 datasets = sa.Table(
@@ -158,8 +170,10 @@ executions = sa.Table(
     sa.Index(
         "catalogue_executions_by_writer", "target", "kind", "state", "logical_plan", "mode", "at"
     ),
-    # The last full overwrite before a time.
-    sa.Index("catalogue_executions_by_overwrite", "target", "mode", "kind", "state", "at"),
+    # The last full overwrite before a time: what asks must say the mode in its text.
+    _partial_index(
+        "catalogue_executions_by_overwrite", "target", "kind", "state", "at", mode=labels.OVERWRITE
+    ),
     # Writes that one application told twice.
     sa.Index(
         "catalogue_executions_by_application",
@@ -242,9 +256,9 @@ event_labels = sa.Table(
 supports = sa.Table(
     "catalogue_supports",
     metadata,
-    _key("subject"),
-    _key("logical_plan"),
-    sa.Index("catalogue_supports_by_logical_plan", "logical_plan", "subject"),
+    _text("subject"),
+    _text("logical_plan"),
+    sa.PrimaryKeyConstraint("logical_plan", "subject"),  # nobody asks what a subject supports
     sqlite_with_rowid=False,
 )
 
@@ -326,10 +340,20 @@ facets = sa.Table(
     _key("digest"),
     sa.Column("deleted", sa.Boolean, nullable=False),
     _key("job"),
-    # The newest of a name by each job that told it.
-    sa.Index("catalogue_facets_by_job", "entity", "name", "job", "at", "deleted"),
-    sa.Index("catalogue_facets_by_digest", "digest"),
-    # Most rows of a catalogue are these, and the key is long: an index has a number instead of it.
+    # The newest of a name by each job that told it: asked of one name alone.
+    _partial_index(
+        "catalogue_facets_by_job", "entity", "name", "job", "at", "deleted", name=BY_JOB
+    ),
+    # Most rows of a catalogue are these, and nearly all of a row is its key: it is kept once.
+    sqlite_with_rowid=False,
+)
+
+facet_uses = sa.Table(
+    "catalogue_facet_uses",  # how many facets have a digest: see ``uses``
+    metadata,
+    _key("digest"),
+    sa.Column("uses", sa.BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 facet_bodies = sa.Table(
@@ -364,7 +388,7 @@ class Storage:
 
     ``key`` are the columns of ``facts.row_key``; rows are looked up by the column ``owner``, which
     few of them share, or by their whole key where there is none. ``search`` gives what stands in
-    ``search_name`` and ``search_text``.
+    ``search_name`` and ``search_text``. Of ``counted`` it is kept how many rows have each value.
     """
 
     row: type[Any]
@@ -372,6 +396,12 @@ class Storage:
     key: tuple[str, ...]
     owner: str | None
     search: Callable[[Any], tuple[str, str]] | None = None
+    counted: str | None = None
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The columns of the key, in the order in which rows are kept by it."""
+        return tuple(column.name for column in self.table.primary_key)
 
     @property
     def fields(self) -> tuple[sa.Column[Any], ...]:
@@ -402,13 +432,17 @@ STORAGES: Final[tuple[Storage, ...]] = (
     Storage(
         SchemaUseRow, schema_uses, ("logical_plan", "dataset", "schema", "role"), "logical_plan"
     ),
-    Storage(SupportRow, supports, ("subject", "logical_plan"), "subject"),
+    Storage(SupportRow, supports, ("subject", "logical_plan"), owner=None),
     _by_id(CommandRow, commands),
     Storage(ForgottenRow, forgotten, ("content_hash", "command"), "content_hash"),
     _by_id(RunRow, runs),
     _by_id(ApplicationRow, applications),
     Storage(
-        FacetRow, facets, ("entity", "kind", "name", "at", "subject", "digest", "job"), owner=None
+        FacetRow,
+        facets,
+        ("entity", "kind", "name", "at", "subject", "digest", "job"),
+        owner=None,
+        counted="digest",
     ),
     _by_id(FacetBodyRow, facet_bodies),
     Storage(DeclarationRow, declarations, ("id", "event", "scope"), "id"),

@@ -60,7 +60,7 @@ def standing(
     told: dict[tuple[Span, ...], _Told] = {}
     for chunk in chunks(set(reads), AT_ONCE):
         told |= _told(connection, chunk, reach, most)
-    long = {span for one in told.values() for span in one.long(reach).values()}
+    long = {span for one in told.values() if one.full for span in one.long(reach).values()}
     newest = _by_plan(connection, long, per_plan)
     return {read: one.standing(reach, newest) for read, one in told.items()}
 
@@ -82,7 +82,8 @@ class _Told:
     def standing(self, reach: int, newest: Mapping[Span, SpanWrites]) -> Standing:
         """With the newest writes of each plan where there are too many."""
         spans = {span: SpanWrites(tuple(writes)) for span, writes in self.writes.items()}
-        spans |= {span: newest[long] for span, long in self.long(reach).items()}
+        if self.full:
+            spans |= {span: newest[long] for span, long in self.long(reach).items()}
         return Standing(self.floor, spans, self.declared)
 
 
@@ -92,8 +93,7 @@ def _told(
     found = [_Told(None, False, {span: [] for span in read}) for read in reads]
     spans = [(number, span) for number, read in enumerate(reads) for span in read]
     asked = asked_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
-    rows = connection.execute(_of_reads(), asked | {"reach": reach, "most": most}).all()
-    for row in rows:
+    for row in _of_reads().rows(connection, asked | {"reach": reach, "most": most}):
         place, floor, declared, cut = row[:4]
         number, span = spans[place]
         told = found[number]
@@ -156,8 +156,7 @@ def writes(
     found: list[tuple[Span, Sequence[Any]]] = []
     full: set[Span] = set()
     for chunk, parameters in _asked(spans):
-        found_rows = connection.execute(_newest(), parameters | {"most": most}).all()
-        for number, cut, *values in found_rows:
+        for number, cut, *values in _newest().rows(connection, parameters | {"most": most}):
             if cut is not None:
                 full.add(chunk[number])
             elif values[0] is not None:
@@ -205,17 +204,16 @@ def _by_plan(
     found: list[tuple[Span, Sequence[Any]]] = []
     older: dict[Span, set[OlderWrites]] = {span: set() for span in spans}
     for chunk, parameters in _asked(spans):
-        for number, plan, job, cut, first, *values in connection.execute(
-            _newest_of_plans(), parameters | {"per_plan": per_plan}
-        ):
+        rows = _newest_of_plans().rows(connection, parameters | {"per_plan": per_plan})
+        for number, plan, job, cut, first, *values in rows:
             span = chunk[number]
             if cut is not None:
                 older[span].add(OlderWrites(plan, job, first, cut))
             if values[0] is not None:
                 found.append((span, values))
-    rows = _by_span(spans, found)
+    writes = _by_span(spans, found)
     return {
-        span: SpanWrites(tuple(rows[span]), tuple(sorted(older[span], key=_order)))
+        span: SpanWrites(tuple(writes[span]), tuple(sorted(older[span], key=_order)))
         for span in spans
     }
 
@@ -284,7 +282,7 @@ def companions(
     apart = {(write.target, write.application_id) for write in found}
     asked = [(*pair, int(pair in apart)) for pair in sorted(set(pairs))]
     for chunk in chunks(asked, AT_ONCE):
-        rows = connection.execute(_companions(state), asked_values(chunk))
+        rows = _companions(state).rows(connection, asked_values(chunk))
         found += [SuccessfulWrite(*row) for row in rows]
     return found
 
@@ -352,9 +350,9 @@ def told_twice(
     connection: Connection, target: str, state: str = labels.COMPLETED
 ) -> list[SuccessfulWrite]:
     """See ``store.Catalogue``. One pass over an index of the target's history."""
-    asked = {*connection.execute(_told_twice(), {"target": target, "state": state}).scalars()}
-    named = connection.execute(_named_elsewhere(), {"target": target, "state": state})
-    pairs = [(target, application) for application in asked | {*named.scalars()}]
+    given = {"target": target, "state": state}
+    told = {*_told_twice().rows(connection, given), *_named_elsewhere().rows(connection, given)}
+    pairs = [(target, application) for (application,) in told]
     return companions(connection, pairs, state)
 
 
@@ -395,7 +393,7 @@ def declared_flows(connection: Connection, targets: Collection[str]) -> list[Dec
     found = []
     for chunk in chunks(sorted(set(targets)), AT_ONCE):
         asked = asked_values((target,) for target in chunk)
-        found += [DeclaredFlow(*row) for row in connection.execute(_declared_flows(), asked)]
+        found += [DeclaredFlow(*row) for row in _declared_flows().rows(connection, asked)]
     return sorted(found)
 
 
@@ -427,7 +425,7 @@ def declared_plans(connection: Connection, plans: Collection[str]) -> set[str]:
     found: set[str] = set()
     for chunk in chunks(sorted(set(plans)), AT_ONCE):
         asked = asked_values((plan,) for plan in chunk)
-        found.update(connection.execute(_declared_plans(), asked).scalars())
+        found.update(plan for (plan,) in _declared_plans().rows(connection, asked))
     return found
 
 
@@ -451,7 +449,7 @@ def locations_of(
     """See ``store.Catalogue``."""
     found = {}
     for chunk in chunks(sorted(set(moments)), AT_ONCE):
-        for name, at, location in connection.execute(_locations(), asked_values(chunk)):
+        for name, at, location in _locations().rows(connection, asked_values(chunk)):
             if location is not None:
                 found[name, at] = location
     return found

@@ -339,7 +339,7 @@ def together_with(start: PlanUse, again: Sequence[PlanUse]) -> PlanUse:
     """The execution's plan where it stands further along a chain as well."""
     sources = {*start.sources, *(source for use in again for source in use.sources)}
     targets = {*start.targets, *(target for use in again for target in use.targets)}
-    return replace(start, sources=tuple(sorted(sources)), targets=tuple(sorted(targets)))
+    return start._replace(sources=tuple(sorted(sources)), targets=tuple(sorted(targets)))
 
 
 def _searched(

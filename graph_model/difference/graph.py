@@ -145,16 +145,16 @@ def unite(views: Sequence[GraphView], base: GraphView) -> GraphView:
 
 def _same_node(known: Node | None, node: Node) -> Node:
     if isinstance(known, JobNode) and isinstance(node, JobNode):
-        return replace(node, plans=tuple(sorted({*known.plans, *node.plans})))
+        return node._replace(plans=tuple(sorted({*known.plans, *node.plans})))
     return node
 
 
 def _same_edge(known: Edge | None, edge: Edge) -> Edge:
     if known is None:
         return edge
-    united = replace(edge, plans=tuple(sorted({*known.plans, *edge.plans})))
+    united = edge._replace(plans=tuple(sorted({*known.plans, *edge.plans})))
     if isinstance(known, FeedEdge) and isinstance(united, FeedEdge):
-        return replace(united, modes=tuple(sorted({*known.modes, *united.modes})))
+        return united._replace(modes=tuple(sorted({*known.modes, *united.modes})))
     return united
 
 
@@ -259,7 +259,7 @@ def _with_both_columns(node: Node, former: Node | None) -> Node:
         return node
     if node.columns is None or not former.columns:
         return node
-    return replace(node, columns=tuple(dict.fromkeys((*node.columns, *former.columns))))
+    return node._replace(columns=tuple(dict.fromkeys((*node.columns, *former.columns))))
 
 
 # --- edges ---------------------------------------------------------------------------------------

@@ -353,7 +353,7 @@ def _with_plans(node: Node, own: Mapping[str, set[str]]) -> Node:
     """A job of the run with the plans of the run alone."""
     if not isinstance(node, JobNode) or node.id not in own:
         return node
-    return replace(node, plans=tuple(sorted(own[node.id])))
+    return node._replace(plans=tuple(sorted(own[node.id])))
 
 
 def _nearest(view: GraphView, distances: Mapping[str, int], kind: type[Node]) -> list[str]:

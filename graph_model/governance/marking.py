@@ -17,6 +17,8 @@ def hide_nodes(view: GraphView, hidden: Collection[str], *, layout: bool) -> tup
 
     The node asked about stays. With ``layout`` the rest is placed anew.
     """
+    if not hidden:
+        return view, 0
     asked = {view.focus, *_home_of_focus(view)}
     gone = {node.id for node in view.nodes if _home(node) in hidden and _home(node) not in asked}
     if not gone:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from graph_model import labels, naming
 from graph_model.store import SuccessfulWrite
@@ -37,8 +37,7 @@ WHOLE: Final[Part] = frozenset()
 _EVERYWHERE: Final = (WHOLE,)
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """One write of a dataset, told by one execution or by several.
 
     ``id`` and ``at`` are those of the earliest by (at, id). ``logical_plan`` and ``job`` are of

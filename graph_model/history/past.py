@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from graph_model import labels
 from graph_model.expressions.definitions import SUBQUERY
-from graph_model.facts import LogicalPlanRow
+from graph_model.facts import ColumnRow, LogicalPlanRow
 from graph_model.history.merging import (
     REACH_MS,
     WHOLE,
@@ -61,8 +60,7 @@ class KnownPlans(Protocol):
     def keep(self, values: Mapping[str, LogicalPlanRow]) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(NamedTuple):
     """What was to be seen at a moment: writes, newest first.
 
     ``older``: where there were too many of a logical plan, between which times the others lie.
@@ -92,6 +90,7 @@ class Past:
         self._written: dict[str, list[str]] = {}  # execution -> partitions
         self._read: dict[str, dict[str, frozenset[str]]] = {}  # execution -> dataset -> partitions
         self._sights: dict[Moment, Sight] = {}
+        self._jobs: dict[str, str] = {}  # logical plan that has written -> its job
 
     # --- names
 
@@ -107,11 +106,25 @@ class Past:
 
     def _learn_names(self, datasets: Collection[str]) -> None:
         """Both at once: who asks for one mostly asks for the other next."""
-        if not datasets:
-            return
+        if datasets:
+            self._note_names(datasets, self._catalogue.names_around(datasets))
+
+    def learn_around(self, datasets: Collection[str], columns: Collection[str]) -> None:
+        """The names of datasets and what columns (ids) are, asked for together."""
+        new_datasets = set(datasets) - self._locations.keys()
+        new_columns = set(columns) - self._columns.keys()
+        if new_datasets and new_columns:
+            pairs, rows = self._catalogue.names_and_columns(new_datasets, new_columns)
+            self._note_names(new_datasets, pairs)
+            self._note_columns(rows)
+        else:
+            self._learn_names(new_datasets)
+            self.columns(new_columns)
+
+    def _note_names(self, datasets: Collection[str], pairs: Collection[tuple[str, str]]) -> None:
         names: defaultdict[str, set[str]] = defaultdict(set)
         places: defaultdict[str, set[str]] = defaultdict(set)
-        for name, location in self._catalogue.names_around(datasets):
+        for name, location in pairs:
             names[location].add(name)
             places[name].add(location)
         self._names |= {d: frozenset(names.get(d, ())) for d in datasets}
@@ -142,14 +155,26 @@ class Past:
             self._known.keep(rows)
         return {**kept, **rows}
 
+    def jobs_of(self, plans: Collection[str]) -> dict[str, str]:
+        """The jobs of these logical plans, as far as they are known."""
+        unseen = self.plans(set(plans) - self._jobs.keys())
+        seen = {plan: self._jobs[plan] for plan in plans if plan in self._jobs}
+        return seen | {plan: row.job for plan, row in unseen.items()}
+
+    def declared_plans(self, plans: Collection[str]) -> frozenset[str]:
+        """Those of these logical plans that are declared and that no run has followed."""
+        unseen = set(plans) - self._jobs.keys()  # what was seen to write, a run has followed
+        return self._catalogue.declared_plans(unseen) if unseen else frozenset()
+
     def columns(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """Per column that a schema has its dataset and path."""
         new = set(ids) - self._columns.keys()
         if new:
-            self._columns |= {
-                row.id: (row.dataset, row.path) for row in self._catalogue.columns(new)
-            }
+            self._note_columns(self._catalogue.columns(new))
         return {column: self._columns[column] for column in ids if column in self._columns}
+
+    def _note_columns(self, rows: Iterable[ColumnRow]) -> None:
+        self._columns |= {row.id: (row.dataset, row.path) for row in rows}
 
     def fields(self, columns: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
         """The known columns nested in these, each a (dataset, path)."""
@@ -180,7 +205,7 @@ class Past:
                 floor = BEGINNING if moment in again else floors.get(moment, BEGINNING)
                 sight = _sight(moment, floor, *found[moment])
                 if moment in declared:
-                    sight = replace(sight, declared=declared[moment])
+                    sight = sight._replace(declared=declared[moment])
                 self._sights[moment] = sight
         return {moment: self._sights[moment] for moment in moments}
 
@@ -250,8 +275,9 @@ class Past:
         """Per dataset the time of its newest completed write at or before ``at``."""
         alone = {d for d, found in self._targets(datasets).items() if len(found) == 1}
         # what no other execution is near to is no second telling of an earlier one
-        lone = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
-        return lone | self._merged_last_writes(set(datasets) - lone.keys(), at)
+        told = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
+        lone = {dataset: last for dataset, last in told.items() if last is not None}
+        return lone | self._merged_last_writes(set(datasets) - told.keys(), at)
 
     def _merged_last_writes(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
         if not datasets:
@@ -313,6 +339,7 @@ class Past:
     def _writes(self, rows: Mapping[_Key, SpanWrites]) -> dict[_Key, list[Write]]:
         """Merged with all that the same applications told; each where one of its rows is."""
         listed = {row for some in rows.values() for row in some.writes}
+        self._jobs |= {row.logical_plan: row.job for row in listed}
         pairs = {(row.target, row.application_id) for row in listed if row.application_id}
         everything = listed | set(self._catalogue.companions(pairs) if pairs else ())
         by_execution = {

@@ -14,6 +14,7 @@ from graph_model.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.database import (
     GroupCommit,
     Lock,
+    Prepared,
     alone,
     among,
     chunks,
@@ -96,7 +97,9 @@ _FOLLOWING: Final = _taken_as.add_columns(raw.c.raw_hash, raw.c.scope.label("raw
     ),
     documents.c.state == DocumentState.PROJECTED.value,
 )
-_META: Final = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked"))
+_META: Final = Prepared(
+    sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked", required=True))
+)
 _EVERY_META: Final = sa.select(meta.c.key, meta.c.value)
 _PENDING: Final = (
     sa.select(documents.c.position, documents.c.plan_id)
@@ -497,8 +500,8 @@ class SqlJournal:
     def get_meta(self, key: str) -> str | None:
         """See ``store.Journal``."""
         with self._read() as connection:
-            value = connection.execute(_META, {"asked": key}).scalar()
-        return None if value is None else str(value)
+            found = _META.rows(connection, {"asked": key})
+        return str(found[0][0]) if found else None
 
     def set_meta(self, key: str, value: str) -> None:
         """See ``store.Journal``; durable on return."""

@@ -7,7 +7,7 @@ one into ``customer.address.city`` as well, whichever way it is walked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -46,8 +46,7 @@ class Cell(NamedTuple):
         return self.moment.dataset, self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(NamedTuple):
     """A job's derivation, between columns where they were, and the column it came from."""
 
     edge: Edge
@@ -66,7 +65,9 @@ class _Beside:
     structure: Structure
     cells: Collection[Cell]
     known: Collection[_Write]
-    columns: frozenset[str] = frozenset()
+    enter: Callable[[Collection[str]], EdgePage]
+    writes: set[_Write] = field(default_factory=set)
+    columns: frozenset[str] | None = None
     page: EdgePage = field(default_factory=lambda: EdgePage(()))
 
     def wanted(self, sights: Mapping[Moment, Sight]) -> set[str]:
@@ -78,11 +79,24 @@ class _Beside:
             for write in sights[cell.moment].writes
             for holder in holders(cell.path)
         }.difference(self.known)
-        return {column for _, column in writes - self.structure.derivations.find(writes).keys()}
+        self.writes = writes - self.structure.derivations.find(writes).keys()
+        return {column for _, column in self.writes}
 
     def take(self, columns: Collection[str], page: EdgePage) -> None:
         """See ``walk.Beside``."""
         self.columns, self.page = frozenset(columns), page
+
+    def sources(self, sights: Mapping[Moment, Sight]) -> set[str]:
+        """See ``walk.Beside``."""
+        if self.columns is None:  # the walk knew all plans of the level: they are complete
+            columns = self.wanted(sights)
+            self.take(columns, self.enter(columns))
+        found = {
+            edge.out_id
+            for edge in self.page.edges
+            if edge.label == labels.DERIVES and _write_of(edge) in self.writes
+        }
+        return found - self.structure.columns.find(found).keys()
 
 
 @dataclass(slots=True)
@@ -248,7 +262,7 @@ class Columns:
         """Per cell the derivations behind it: all of them, or of these that are known."""
         moments = {cell.moment for cell in cells}
         if known is None:
-            beside = _Beside(self._structure, cells, self._into.keys())
+            beside = _Beside(self._structure, cells, self._into.keys(), self._entering)
             steps = walk.expand(moments, beside)
             self._learn_derivations(cells, steps, beside)
         else:
@@ -282,9 +296,9 @@ class Columns:
         """The derivations into these columns by these plans, which are complete."""
         found: dict[_Write, list[Edge]] = {write: [] for write in writes}
         columns = {column for _, column in writes}
-        pages = [beside.page, self._entering(columns - beside.columns)]
+        pages = [beside.page, self._entering(columns - (beside.columns or frozenset()))]
         for edge in (edge for page in pages for edge in page.edges if edge.label == labels.DERIVES):
-            write = str(edge.value("logical_plan")), edge.in_id
+            write = _write_of(edge)
             if write in found:
                 found[write].append(edge)
         derived = {write: tuple(edges) for write, edges in found.items()}
@@ -441,6 +455,11 @@ class Columns:
 
 
 # --- values --------------------------------------------------------------------------------------
+
+
+def _write_of(edge: Edge) -> _Write:
+    """What a derivation is part of."""
+    return str(edge.value("logical_plan")), edge.in_id
 
 
 def _way(hop: Hop) -> Way[Cell]:

@@ -73,7 +73,7 @@ def _edge(
     if hops == 1:
         for edge in first:
             if (edge.source, edge.target, edge.kind, edge.how) == (source, target, kind, how):
-                return replace(edge, hops=1)
+                return edge._replace(hops=1)
     return ColumnEdge(source, target, kind, how, "", (), hops)
 
 

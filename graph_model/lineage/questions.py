@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from graph_model.lineage.traces import Chain
 from graph_model.store import Direction
@@ -42,8 +43,7 @@ class Partial:
     limit: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class PlanUse:
+class PlanUse(NamedTuple):
     """A logical plan in an answer, with the datasets of it that the answer draws."""
 
     logical_plan: str
@@ -53,8 +53,7 @@ class PlanUse:
     targets: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ColumnEdge:
+class ColumnEdge(NamedTuple):
     """One per (source, target, kind, how), whatever number of plans stands behind it.
 
     ``hops``: of a chain that is drawn as one edge the number of its steps (``ends``).
@@ -69,15 +68,13 @@ class ColumnEdge:
     hops: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnNode:
+class ColumnNode(NamedTuple):
     id: str
     dataset: str  # the dataset's id
     path: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """Neighbours of a drawn node that the walk has met and a limit has left out.
 
     Of a dataset they are jobs, of a job datasets, of a column columns.

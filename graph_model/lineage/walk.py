@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from graph_model import identity, labels
 from graph_model.history import Moment, Write
@@ -19,8 +18,7 @@ from graph_model.lineage.structure import Structure
 from graph_model.store import DeclaredFlow, Direction, EdgePage, GraphReader
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """Writes of a moment by one logical plan, and what they read.
 
     ``target`` is what the plan calls the dataset written; ``inputs`` are pairs of what it calls a
@@ -47,6 +45,11 @@ class Beside(Protocol):
 
     def take(self, columns: Collection[str], page: EdgePage) -> None:
         """The edges, among others, that lead into these columns."""
+
+    def sources(self, sights: Mapping[Moment, Sight]) -> Collection[str]:
+        """The ids of the columns from which they lead, without those that are known; what was not
+        taken is asked for now.
+        """
 
 
 class Walk:
@@ -113,13 +116,20 @@ class Walk:
         }
         new = {plan for plan in seen - self._sources.keys() if self._follows(plan)}
         if not new:
+            self._learn_around(set(), beside, sights)
             return
         told = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
         whole = self._sources_of(new - told.keys(), beside, sights)
         marked = self._marked(told)
         known = whole | {plan: frozenset(told[plan]) for plan in marked}
         self._sources |= {plan: known.get(plan) for plan in new}
-        self._past.locations_of({source for found in known.values() for source in found})
+        self._learn_around({source for found in known.values() for source in found}, beside, sights)
+
+    def _learn_around(
+        self, sources: Collection[str], beside: Beside | None, sights: Mapping[Moment, Sight]
+    ) -> None:
+        """What the sources were called, and what the columns are that the derivations name."""
+        self._past.learn_around(sources, beside.sources(sights) if beside else ())
 
     def _sources_of(
         self, plans: Collection[str], beside: Beside | None, sights: Mapping[Moment, Sight]

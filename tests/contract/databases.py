@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import pytest
 import sqlalchemy as sa
@@ -20,7 +21,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
+from graph_model.database import Prepared, open_database
 from tests.contract.postgresql import postgresql
 
 SETTING: Final = "HEADWATER_TEST_DATABASE_URL"
@@ -72,8 +73,12 @@ def schema_on(server_url: str) -> Iterator[str]:
 
 @contextmanager
 def recorded_plans(engine: Engine) -> Iterator[list[str]]:
-    """EXPLAIN QUERY PLAN of each SELECT and UPDATE that SQLite runs meanwhile, line by line."""
+    """EXPLAIN QUERY PLAN of each SELECT and UPDATE that SQLite runs meanwhile, line by line.
+
+    With its parameters as they are: spelled out, they would make a partial index look useful.
+    """
     lines: list[str] = []
+    ask = Prepared.rows
 
     def explain(
         connection: Connection, _cursor: object, statement: str, parameters: Any, *_: object
@@ -85,9 +90,17 @@ def recorded_plans(engine: Engine) -> Iterator[list[str]]:
         lines.extend(row[3] for row in raw.fetchall())
         raw.close()
 
+    def explain_prepared(
+        prepared: Prepared, connection: Connection, values: Mapping[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        spelled = prepared.spelled_for(connection)
+        explain(connection, None, spelled.text, spelled.parameters(values))
+        return ask(prepared, connection, values)
+
     event.listen(engine, "before_cursor_execute", explain)
     try:
-        yield lines
+        with patch.object(Prepared, "rows", explain_prepared):
+            yield lines
     finally:
         event.remove(engine, "before_cursor_execute", explain)
 
@@ -95,6 +108,34 @@ def recorded_plans(engine: Engine) -> Iterator[list[str]]:
 def full_scans(lines: Sequence[str], tables: Sequence[str]) -> list[str]:
     """The lines that walk a whole table or a whole index; ``tables`` are names or aliases."""
     return [line for line in lines if any(line.startswith(f"SCAN {table}") for table in tables)]
+
+
+def instructions(engine: Engine, ask: Callable[[], object]) -> int:
+    """How many steps SQLite takes meanwhile, in tens: that tells what a plan of a statement whose
+    parameters are spelled out hides.
+    """
+    steps = 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    def listen(connection: Any, *_: object) -> None:
+        connection.set_progress_handler(step, 10)
+
+    def leave(connection: Any, *_: object) -> None:
+        if connection is not None:
+            connection.set_progress_handler(None, 0)
+
+    event.listen(engine, "checkout", listen)
+    event.listen(engine, "checkin", leave)
+    try:
+        ask()
+    finally:
+        event.remove(engine, "checkout", listen)
+        event.remove(engine, "checkin", leave)
+    return steps
 
 
 @pytest.fixture(params=EVERY)

@@ -362,7 +362,10 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     catalogue.record(rows)
     oldest_first = sorted(until(rows, at), key=lambda row: (row.at, row.id))
     asked = {"job-0", "job-1", "unknown"}
-    assert catalogue.last_executions(asked, at) == {row.job: row for row in oldest_first}
+    newest = {row.job: row for row in oldest_first}
+    assert catalogue.last_executions(asked, at) == newest
+    states = {job: (row.at, row.state) for job, row in newest.items()}
+    assert catalogue.last_states(asked, at) == states
     newest = {row.target: row for row in oldest_first if row in writes(rows, at)}
     targets = {"ds-0", "ds-1", "ds-2"}
     assert catalogue.last_writers(targets, at) == newest
@@ -370,11 +373,13 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     assert catalogue.last_writes([], at) == {}
     seen = writes(rows, at)
     for apart in (0, 5, 1_000):
-        assert catalogue.lone_last_writes(targets, at, apart=apart) == {
+        lone = {
             key: row.at
             for key, row in newest.items()
             if [one for one in seen if one.target == key and one.at >= row.at - apart] == [row]
         }
+        none = dict.fromkeys(set(targets) - newest.keys())
+        assert catalogue.lone_last_writes(targets, at, apart=apart) == lone | none
 
 
 def test_partitions_are_those_of_the_executions(catalogue: SqlCatalogue) -> None:
@@ -805,7 +810,7 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
             "catalogue_execution_plans_by_logical_plan",
         ),
         (lambda c: c.execution_plans(id="xp-1"), "sqlite_autoindex_catalogue_execution_plans_1"),
-        (lambda c: c.supporters("lp-1"), "catalogue_supports_by_logical_plan"),
+        (lambda c: c.supporters("lp-1"), "PRIMARY KEY"),
         (lambda c: c.datasets(["ds-1"]), "sqlite_autoindex_catalogue_datasets_1"),
         (lambda c: c.datasets_by_uri("s3://x"), "catalogue_datasets_by_uri"),
         (lambda c: c.job_by_name("ns", "x"), "catalogue_jobs_by_name"),
@@ -813,6 +818,9 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.names_of(["l"], 5), "catalogue_names_by_location"),
         (lambda c: c.names_around(["l"]), "catalogue_names_by_location"),
         (lambda c: c.names_around(["l"]), "PRIMARY KEY"),
+        (lambda c: c.names_and_columns(["l"], ["c"]), "catalogue_names_by_location"),
+        (lambda c: c.names_and_columns(["l"], ["c"]), "sqlite_autoindex_catalogue_columns_1"),
+        (lambda c: c.last_states(["job-1"], 5), "catalogue_executions_by_job"),
         (lambda c: c.fields([("ds-1", "a")]), "catalogue_columns_by_dataset"),
         (lambda c: c.location_of("n", 5), "catalogue_names_by_name"),
         (lambda c: c.newest_schemas(["ds-1"], 5), "catalogue_schema_uses_by_dataset"),
@@ -822,6 +830,7 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         ),
         (lambda c: c.record([NameRow("n", "l", "ex", 1)]), "catalogue_names_by_execution"),
         (lambda c: c.record([SupportRow("s", "l")]), "PRIMARY KEY"),
+        (lambda c: c.facets_in_use(["d"]), "PRIMARY KEY"),
     ],
 )
 def test_a_question_seeks_in_its_index(

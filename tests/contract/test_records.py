@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.catalogue import SqlCatalogue
-from graph_model.errors import InvalidReference
-from graph_model.facts import FacetBodyRow, FacetRow
+from graph_model.database import open_database
+from graph_model.errors import FactConflict, InvalidReference
+from graph_model.facts import FacetBodyRow, FacetRow, row_key
 from graph_model.records import FacetRecords, RunRecords
-from tests.contract.databases import full_scans, recorded_plans
-from tests.contract.rows import a_run, property_test
+from tests.contract.databases import full_scans, instructions, recorded_plans
+from tests.contract.rows import a_run, an_execution, property_test
 
 
 def a_facet(name: str, at: int, **values: Any) -> FacetRow:
@@ -159,6 +164,81 @@ def test_a_cursor_of_another_list_is_refused(catalogue: SqlCatalogue) -> None:
 def test_bodies_come_by_digest(catalogue: SqlCatalogue) -> None:
     catalogue.record([FacetBodyRow("d1", '{"a":1}'), FacetBodyRow("d2", "{}")])
     assert catalogue.facets.bodies(["d1", "unknown"]) == {"d1": '{"a":1}'}
+
+
+FACT = st.tuples(st.booleans(), st.lists(st.builds(
+    a_facet,
+    st.sampled_from(["ownership", "schema"]),
+    st.integers(0, 3),
+    subject=st.sampled_from(["sub-1", "sub-2"]),
+    digest=st.sampled_from(["d1", "d2", "d3", ""]),
+    deleted=st.booleans(),
+), min_size=1, max_size=6))  # fmt: skip
+
+
+@property_test
+@given(steps=st.lists(FACT, max_size=8))
+def test_a_digest_is_in_use_while_a_facet_has_it(
+    catalogue: SqlCatalogue, steps: list[tuple[bool, list[FacetRow]]]
+) -> None:
+    catalogue.clear()
+    kept: dict[tuple[object, ...], FacetRow] = {}
+    for number, (added, rows) in enumerate(steps):
+        if not added:
+            catalogue.withdraw(rows)
+            kept = {key: row for key, row in kept.items() if row not in rows}
+            continue
+        after = {**{row_key(row): row for row in rows}, **kept}
+        if all(after[row_key(row)] == row for row in rows):
+            catalogue.record([an_execution(f"ex-{number}"), *rows])  # some of it new, some not
+            kept = after
+        else:
+            with pytest.raises(FactConflict):
+                catalogue.record(rows)
+    asked = ["d1", "d2", "d3", "unknown", ""]
+    assert catalogue.facets_in_use(asked) == {row.digest for row in kept.values()}
+
+
+def test_what_is_copied_is_in_use_until_the_last_is_withdrawn(catalogue: SqlCatalogue) -> None:
+    first, second = a_facet("schema", 1, digest="d"), a_facet("schema", 2, digest="d")
+    catalogue.copy([first, second])
+    catalogue.withdraw([first, first, first._replace(deleted=True)])
+    assert catalogue.facets_in_use(["d"]) == {"d"}
+    catalogue.withdraw([first])
+    assert catalogue.facets_in_use(["d"]) == {"d"}
+    catalogue.withdraw([second])
+    assert catalogue.facets_in_use(["d"]) == frozenset()
+    catalogue.record([second])
+    catalogue.clear()
+    assert catalogue.facets_in_use(["d"]) == frozenset()
+
+
+def test_threads_that_tell_the_same_facets_count_each_once(catalogue: SqlCatalogue) -> None:
+    rows = [a_facet("schema", at, digest=f"d{at % 3}") for at in range(30)]
+
+    def record(seed: int) -> None:
+        mine = random.Random(seed).sample(rows, len(rows))
+        for start in range(0, len(mine), 7):
+            catalogue.record(mine[start : start + 7])
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(record, range(6)))
+    catalogue.withdraw([row for row in rows if row.digest != "d1"])
+    assert catalogue.facets_in_use(["d0", "d1", "d2"]) == {"d1"}
+    catalogue.withdraw(rows)
+    assert catalogue.facets_in_use(["d1"]) == frozenset()
+
+
+def test_what_each_job_told_last_costs_the_same_after_a_long_history(tmp_path: Path) -> None:
+    engine = open_database(tmp_path / "headwater.db")
+    catalogue, steps = SqlCatalogue(engine), []
+    for at in (20, 2_000):
+        rows = [a_facet("dataQualityAssertions", n) for n in range(at)]
+        catalogue.record([*rows, *(a_facet("schema", n) for n in range(at))])
+        ask = partial(catalogue.facets.newest_by_job, ["ds-1"], "dataQualityAssertions", at)
+        steps.append(instructions(engine, ask))
+    assert steps[1] < 2 * steps[0], steps
+    engine.dispose()
 
 
 def test_what_is_newest_costs_seeks_however_long_the_history_is(catalogue: SqlCatalogue) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from hypothesis import strategies as st
 
 from graph_model.catalogue import SqlCatalogue
 from graph_model.database import open_database
-from graph_model.facts import ApplicationRow, ExecutionRow, NameRow, PartitionRow
+from graph_model.facts import ApplicationRow, ColumnRow, ExecutionRow, NameRow, PartitionRow
 from graph_model.history import CTAS_COMMANDS
 from graph_model.store import OlderWrites, Span, SpanWrites, SuccessfulWrite
-from tests.contract.databases import full_scans, recorded_plans
+from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import EXECUTIONS, TARGETS, TIMES, a_job, an_execution, property_test
 
 NOWHERE = st.just("")
@@ -129,6 +130,11 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     assert catalogue.names_around(["name", "none"]) == everywhere
     assert catalogue.names_around(["here"]) == everywhere
     assert catalogue.names_around(["none"]) == frozenset()
+    column = ColumnRow("col-1", "here", "a")
+    catalogue.record([column, ColumnRow("col-2", "there", "")])
+    ids = ["col-1", "none", "here"]
+    assert catalogue.names_and_columns(["here", "col-1"], ids) == (everywhere, (column,))
+    assert catalogue.names_and_columns(["none"], []) == (frozenset(), ())
 
 
 def test_what_is_declared_of_a_target_is_told_with_its_writes(catalogue: SqlCatalogue) -> None:
@@ -258,6 +264,27 @@ def test_whether_an_execution_is_stored_asks_by_its_own_run(catalogue: SqlCatalo
 
 def standing(catalogue: SqlCatalogue, span: Span) -> object:
     return catalogue.standing([(span,)], reach=1, most=9, per_plan=1)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda c, at: standing(c, Span("ds-1", at + 1, at + 2)),
+        lambda c, _: c.events.next_overwrite(an_execution("ex", at=-1)),
+    ],
+)
+def test_an_overwrite_is_one_seek_before_and_after_many_appends(
+    tmp_path: Path, ask: Callable[[SqlCatalogue, int], object]
+) -> None:
+    engine: sa.Engine = open_database(tmp_path / "headwater.db")
+    catalogue, steps = SqlCatalogue(engine), []
+    for many in (30, 3_000):
+        appends = [an_execution(f"ex-{n}", at=n, mode="append") for n in range(many)]
+        catalogue.record([*appends, an_execution(f"end-{many}", at=many)])
+        steps.append(instructions(engine, partial(ask, catalogue, many)))
+        catalogue.withdraw([an_execution(f"end-{many}", at=many)])
+    assert steps[1] < 2 * steps[0], steps
+    engine.dispose()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,89 @@
+"""Statements that are given to the driver as they were spelled once (``database.Prepared``)."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import ProgrammingError
+
+from graph_model.catalogue.asked import at_values, is_asked, made_once, prepared
+from graph_model.database import Prepared, StoredText, read, write
+from graph_model.errors import Unavailable
+
+_TABLE = sa.Table(
+    "prepared_rows",
+    sa.MetaData(),
+    sa.Column("id", StoredText(), primary_key=True),
+    sa.Column("told", sa.Boolean, nullable=False),
+    sa.Column("at", sa.BigInteger),
+)
+_ROWS = [("a", True, 2**40), ("b", False, None), ("it's 100%", True, 1)]
+_BY_IDS = prepared(sa.select(_TABLE).where(is_asked(_TABLE.c.id)))
+
+
+@pytest.fixture
+def filled(engine: sa.Engine) -> sa.Engine:
+    _TABLE.metadata.create_all(engine)
+    rows = [dict(zip(("id", "told", "at"), row, strict=True)) for row in _ROWS]
+    write(engine, lambda connection: connection.execute(_TABLE.insert(), rows), Unavailable)
+    return engine
+
+
+def _asked(engine: sa.Engine, statement: Prepared, *values: str) -> list[tuple[object, ...]]:
+    with read(engine, Unavailable) as connection:
+        return sorted(statement.rows(connection, at_values(values)))
+
+
+def test_values_have_the_types_of_their_columns(filled: sa.Engine) -> None:
+    found = _asked(filled, _BY_IDS, *(row[0] for row in _ROWS), "unknown")
+    assert found == _ROWS
+    assert [type(row[1]) for row in found] == [bool, bool, bool]
+
+
+def test_constants_stand_in_the_text_whatever_they_hold(filled: sa.Engine) -> None:
+    @made_once
+    def build() -> sa.Select[tuple[str]]:
+        wanted = _TABLE.c.id.in_(("a", "it's 100%"))
+        return sa.select(_TABLE.c.id).where(wanted, _TABLE.c.at > 0, _TABLE.c.id != "a")
+
+    assert build() is build()
+    assert _asked(filled, build()) == [("it's 100%",)]
+
+
+def test_a_statement_asks_the_schema_of_its_connection(filled: sa.Engine) -> None:
+    if filled.dialect.name == "sqlite":
+        pytest.skip("SQLite keeps a generation in a file of its own")
+    with filled.begin() as connection:
+        connection.execute(sa.schema.CreateSchema("headwater_prepared"))
+    other = filled.execution_options(schema_translate_map={None: "headwater_prepared"})
+    try:
+        _TABLE.metadata.create_all(other)
+        assert _asked(filled, _BY_IDS, "a") == _ROWS[:1]
+        assert _asked(other, _BY_IDS, "a") == []
+        assert _asked(filled, _BY_IDS, "a") == _ROWS[:1]
+    finally:
+        with filled.begin() as connection:
+            connection.execute(sa.schema.DropSchema("headwater_prepared", cascade=True))
+
+
+def test_what_the_driver_refuses_is_told_as_of_every_other_statement(engine: sa.Engine) -> None:
+    # A missing table: SQLite calls it a fault of the database, PostgreSQL one of the statement.
+    expected = Unavailable if engine.dialect.name == "sqlite" else ProgrammingError
+    with pytest.raises(expected, match="prepared_rows"):
+        _asked(engine, _BY_IDS, "a")
+
+
+def test_a_connection_that_breaks_is_not_used_again(filled: sa.Engine) -> None:
+    if filled.dialect.name == "sqlite":
+        pytest.skip("nobody else can end a connection to a file")
+    with pytest.raises(Unavailable, match="does not answer"):
+        _ask_of_an_ended_process(filled)
+    assert _asked(filled, _BY_IDS, "a") == _ROWS[:1]
+
+
+def _ask_of_an_ended_process(engine: sa.Engine) -> None:
+    with read(engine, Unavailable) as connection:
+        process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+        with engine.connect() as other:
+            other.exec_driver_sql(f"SELECT pg_terminate_backend({process}, 10000)")
+        _BY_IDS.rows(connection, at_values(["a"]))
