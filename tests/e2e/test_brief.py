@@ -7,7 +7,7 @@ import json
 import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
@@ -346,6 +346,53 @@ def test_what_is_taken_of_one_who_has_left_stays_taken(server: Served) -> None:
     assert server.headwater.journal.summary().received == 3
 
 
+def test_what_goes_wrong_for_one_who_has_left_is_told_to_nobody(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[bytes] = []
+    hear_again = wire.Connection.hear_again
+
+    def hear(self: wire.Connection, request: bytes, *known: Any, **kept: Any) -> None:
+        heard.append(request)
+        hear_again(self, request, *known, **kept)
+
+    monkeypatch.setattr(wire.Connection, "hear_again", hear)
+    server.learn(posted_event(1))
+    with held(server, JournalUnavailable("planted")) as (asked, let_go):
+        with server.connect() as client:
+            client.sendall(posted_event(2))
+            assert asked.wait(30)
+        assert server.say(HEALTH + LAST).count(b"HTTP/1.1 200") == 2  # the loop has seen it leave
+        let_go.set()
+        assert server.say(HEALTH + LAST).count(b"HTTP/1.1 200") == 2
+    assert server.say(posted_event(3) + LAST).startswith(b"HTTP/1.1 201")
+    assert server.handed_on == [event(2)]
+    assert heard == []
+
+
+def test_who_goes_on_sending_before_the_answer_is_not_read(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held_back: list[int] = []
+    receive = wire.Connection.data_received
+
+    def received(self: wire.Connection, data: bytes) -> None:
+        receive(self, data)
+        held_back.append(len(self._held))
+
+    monkeypatch.setattr(wire.Connection, "data_received", received)
+    server.learn(posted_event(1))
+    with held(server) as (asked, _), server.connect() as client:
+        client.sendall(posted_event(2))
+        assert asked.wait(30)
+        client.setblocking(False)
+        for _ in range(30):
+            with suppress(BlockingIOError):
+                client.send(b"x" * 200_000)
+            assert server.say(HEALTH + LAST).count(b"HTTP/1.1 200") == 2  # the loop goes round
+    assert 0 < max(held_back) < 1_000_000
+
+
 def test_the_next_request_is_not_begun_before_the_answer(server: Served) -> None:
     server.learn(posted_event(1))
     with held(server) as (asked, let_go), server.connect() as client:
@@ -407,8 +454,11 @@ def test_who_cannot_be_waited_for_is_told_to_come_back(monkeypatch: pytest.Monke
 
 
 @contextmanager
-def held(server: Served) -> Iterator[tuple[Event, Event]]:
-    """What is written is held up until it is let go: (that there is something, that it goes on)."""
+def held(server: Served, failure: Exception | None = None) -> Iterator[tuple[Event, Event]]:
+    """What is written is held up until it is let go: (that there is something, that it goes on).
+
+    Then it is written, or fails so.
+    """
     asked, let_go = Event(), Event()
     journal = server.headwater.journal
     taking: Callable[[Sequence[Any]], list[Any]] = journal.take
@@ -416,6 +466,8 @@ def held(server: Served) -> Iterator[tuple[Event, Event]]:
     def take(requests: Sequence[Any]) -> list[Any]:
         asked.set()
         assert let_go.wait(30)
+        if failure is not None:
+            raise failure
         return taking(requests)
 
     journal.take = take  # type: ignore[method-assign]
