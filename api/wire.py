@@ -205,7 +205,8 @@ class Connection(HttpToolsProtocol):
         self._brief, self._known = None, known
         self.cycle = cast(RequestResponseCycle, None)
         self._parse(request)
-        self.cycle.keep_alive &= keep_alive
+        if self.cycle is not None:  # else the parser has refused it
+            self.cycle.keep_alive &= keep_alive
         if self._held:
             self.loop.call_soon(self._release)
 

@@ -169,6 +169,7 @@ def clear(engine: Engine) -> None:
     """Delete every row of every table, in one transaction."""
 
     def work(connection: Connection) -> None:
+        take_turn(connection, STORAGES)
         for table in metadata.sorted_tables:
             connection.execute(table.delete())
 

@@ -87,15 +87,19 @@ _RECALLED: Final = _taken_as.where(
     raw.c.raw_hash == sa.bindparam("asked_hash"), raw.c.scope == sa.bindparam("asked_scope")
 ).order_by(raw.c.ordinal)
 _second = raw.alias()
-_FOLLOWING: Final = _taken_as.add_columns(raw.c.raw_hash, raw.c.scope.label("raw_scope")).where(
-    raw.c.position.between(sa.bindparam("first"), sa.bindparam("last")),
-    raw.c.ordinal == 0,
-    ~sa.exists().where(
-        _second.c.raw_hash == raw.c.raw_hash,
-        _second.c.scope == raw.c.scope,
-        _second.c.ordinal == 1,
-    ),
-    documents.c.state == DocumentState.PROJECTED.value,
+_FOLLOWING: Final = (
+    _taken_as.add_columns(raw.c.raw_hash, raw.c.scope.label("raw_scope"))
+    .where(
+        raw.c.position.between(sa.bindparam("first"), sa.bindparam("last")),
+        raw.c.ordinal == 0,
+        ~sa.exists().where(
+            _second.c.raw_hash == raw.c.raw_hash,
+            _second.c.scope == raw.c.scope,
+            _second.c.ordinal == 1,
+        ),
+        documents.c.state == DocumentState.PROJECTED.value,
+    )
+    .limit(_FOLLOWING_POSITIONS)
 )
 _META: Final = Prepared(
     sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked", required=True))
@@ -127,6 +131,7 @@ class SqlJournal:
             engine, record, JournalUnavailable
         )
         self._recalled: dict[tuple[str, str], tuple[StoredDocument, ...]] = {}
+        self._looked_up = 0
 
     # --- taking documents ------------------------------------------------------------------------
 
@@ -174,7 +179,9 @@ class SqlJournal:
         return known if known is not None else self._look_up(raw_hash, scope)
 
     def _look_up(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
-        """What came after these bytes is likely to come again after them: it is looked up, too."""
+        """Where bytes are asked for in the order in which they came first, what came after them is
+        likely to follow again: it is looked up, too.
+        """
         with self._read() as connection:
             asked = {"asked_hash": raw_hash, "asked_scope": scope}
             found = tuple(map(_without_body, connection.execute(_RECALLED, asked)))
@@ -182,10 +189,10 @@ class SqlJournal:
                 return found
             first = found[0].position + 1
             near = {"first": first, "last": first + _FOLLOWING_POSITIONS}
-            following = {
-                (row.raw_hash, row.raw_scope): (_without_body(row),)
-                for row in connection.execute(_FOLLOWING, near)
-            }
+            in_order = 0 < first - self._looked_up <= 2 * _FOLLOWING_POSITIONS
+            self._looked_up = first
+            rows = connection.execute(_FOLLOWING, near) if in_order else ()
+            following = {(one.raw_hash, one.raw_scope): (_without_body(one),) for one in rows}
         if len(self._recalled) + len(following) >= _MOST_RECALLED:
             self._recalled.clear()
         self._recalled |= {**following, (raw_hash, scope): found}

@@ -247,6 +247,29 @@ def test_what_is_recalled_with_others_is_what_it_would_be_alone(journal: SqlJour
     assert journal.recall("1", "") == journal.recall("39", "s") == ()
 
 
+def test_however_many_spellings_a_document_came_in_few_are_looked_up_with_others(
+    journal: SqlJournal,
+) -> None:
+    for number in range(3):
+        journal.accept([an_event(str(number))], a_receipt(str(number)))
+    same = an_event("2")
+    journal.take([Arrival((same,), a_receipt(f"spelling {number}")) for number in range(600)])
+    journal.conclude([((1, 2, 3), DocumentState.PROJECTED, None)])
+    assert [one.position for one in journal.recall("0", "")] == [1]
+    assert [one.position for one in journal.recall("1", "")] == [2]
+    assert 100 < len(journal._recalled) < 300
+    assert [one.position for one in journal.recall("spelling 599", "")] == [3]
+
+
+def test_bytes_that_come_in_no_order_are_looked_up_alone(journal: SqlJournal) -> None:
+    for number in range(30):
+        journal.accept([an_event(str(number))], a_receipt(str(number)))
+    journal.conclude([(range(1, 31), DocumentState.PROJECTED, None)])
+    for number, kept in [(20, 10), (5, 11), (0, 12), (1, 30)]:
+        assert [one.position for one in journal.recall(str(number), "")] == [number + 1]
+        assert len(journal._recalled) == kept
+
+
 def test_bytes_that_were_recalled_with_others_may_be_taken_as_something_else(
     journal: SqlJournal,
 ) -> None:

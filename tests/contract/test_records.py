@@ -6,9 +6,11 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -254,3 +256,27 @@ def test_what_is_newest_costs_seeks_however_long_the_history_is(catalogue: SqlCa
         catalogue.runs.first_of_runs(["run-1"])
     assert lines
     assert not full_scans(lines, ["catalogue_facets", "catalogue_runs", "listed", "seen"])
+
+
+def test_clearing_waits_for_who_counts(catalogue: SqlCatalogue) -> None:
+    """Else a facet could be removed, and its digest counted a moment later."""
+    catalogue.record([a_facet("schema", 1, digest="d")])
+    clearing, recorded = Event(), Event()
+
+    def pause(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("DELETE") and statement.endswith("catalogue_facets"):
+            clearing.set()
+            recorded.wait(0.5)
+
+    sa.event.listen(catalogue._engine, "before_cursor_execute", pause)
+    with ThreadPoolExecutor(2) as pool:
+        cleared = pool.submit(catalogue.clear)
+        assert clearing.wait(30)
+        recording = pool.submit(catalogue.record, [a_facet("schema", 2, digest="e")])
+        recording.add_done_callback(lambda _: recorded.set())
+        cleared.result(30)
+        recording.result(30)
+    sa.event.remove(catalogue._engine, "before_cursor_execute", pause)
+    assert catalogue.facets_in_use(["d", "e"]) == {"e"}
+    catalogue.withdraw([a_facet("schema", 2, digest="e")])
+    assert catalogue.facets_in_use(["d", "e"]) == frozenset()

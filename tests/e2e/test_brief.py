@@ -270,6 +270,22 @@ def test_what_is_broken_behind_a_brief_request_is_refused_after_its_answer(
     assert re.findall(rb"HTTP/1.1 (\d+)", answers[0]) == [b"201", b"400"]
 
 
+def test_a_brief_request_beyond_a_small_limit_is_refused_as_every_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("tests.e2e.test_brief.LIMIT", 4_000)
+    answers: list[list[bytes]] = []
+    for brief in (False, True):
+        with served(monkeypatch, brief=brief) as one:
+            one.learn(post(EVENTS, b"[]"))
+            said = [post(EVENTS, b"[]".ljust(size)) + LAST for size in (5_000, 30_000)]
+            answers.append([compared(one.say(request)) for request in said])
+            assert bool(one.begun) == brief
+    assert answers[0] == answers[1]
+    assert all(answer.startswith(b"HTTP/1.1 413") for answer in answers[0])
+    assert [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")] == []
+
+
 def test_a_known_head_in_the_middle_of_another_begins_nothing(server: Served) -> None:
     server.learn(posted_event(1))
     with server.connect() as client:
