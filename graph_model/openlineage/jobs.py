@@ -125,11 +125,18 @@ def parent_of(facets: Facets) -> Parent | None:
 
 
 def is_spark(statement: Statement, rules: Rules) -> bool:
-    """By the integration that the job's type names, else by facets of Spark's agent alone."""
+    """Whether Spark's agent speaks: by the integration and the type that it gives its jobs, or by
+    facets of its own.
+
+    A client of another kind may say that its job runs on Spark, too (``SPARK``, ``JOB``). It knows
+    no applications and no commands, and its job has the name that it gives.
+    """
+    told = any(name in statement.run_facets for name in rules.spark_facets)
     kind = value_of(statement.job_facets, "jobType", JobType)
-    if kind is not None and kind.integration:
-        return kind.integration in rules.spark_integrations
-    return any(name in statement.run_facets for name in rules.spark_facets)
+    if kind is None or not kind.integration:
+        return told
+    types = ("", *rules.spark_application_types, *rules.spark_command_types)
+    return kind.integration in rules.spark_integrations and (told or kind.type in types)
 
 
 def _role(statement: Statement, parent: RunReference | None, rules: Rules) -> Role:

@@ -332,3 +332,19 @@ def test_where_a_test_would_store_failures_is_no_dataset() -> None:
     assert {r.uri for r in translate_run(told).rows if isinstance(r, DatasetRow)} == {"s3://lake/t"}
     stored = Rules(test_job_types=())
     assert len([r for r in translate_run(told, stored).rows if isinstance(r, DatasetRow)]) == 2
+
+
+@pytest.mark.parametrize("kind", ["JOB", "QUERY", "BATCH"])
+def test_who_only_says_that_a_job_runs_on_spark_names_it_with_and_without_datasets(
+    kind: str,
+) -> None:
+    """Spark's agent alone has applications with commands below them."""
+    says = {"jobType": {"processingType": "BATCH", "integration": "SPARK", "jobType": kind}}
+    ends = {"inputs": [table("in")], "outputs": [table("out")]}
+    start = event(0, "START", job="etl_l00.load_orders", job_facets=says)
+    complete = event(1, "COMPLETE", job="etl_l00.load_orders", job_facets=says, **ends)
+    for events in ([start], [complete], [start, complete]):
+        rows = translate_run(events).rows
+        assert {(row.namespace, row.name) for row in rows if isinstance(row, JobRow)} == {
+            ("etl", "etl_l00.load_orders")
+        }
