@@ -189,8 +189,12 @@ def parse_json(body: bytes) -> Any:
     """
     if _exceeds(body):
         raise InvalidRequest({"document": [f"at most {MOST_VALUES:,} values"]})
-    if (plain := parse_plain(body)) is not None:
-        return plain
+    plain = parse_plain(body)
+    return parse_any_spelling(body) if plain is None else plain
+
+
+def parse_any_spelling(body: bytes) -> Any:
+    """``parse_json`` of a text that is not large and that ``parse_plain`` has no answer to."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -212,7 +216,7 @@ def parse_plain(body: bytes) -> Any:
 
     Most clients write so, and what msgspec spells again in the same bytes has no key twice, at a
     fifth of the cost of looking at every object's keys. None says nothing: whoever gets it asks
-    ``parse_json``.
+    ``parse_any_spelling``.
     """
     try:
         value = _plain(body)
@@ -275,12 +279,9 @@ def _finite(text: str) -> float:
     return number
 
 
-class _Fraction(ValueError):
-    """A number that two libraries may spell differently: ``1e16`` and ``1e+16``."""
-
-
 def _refuse_fraction(text: str) -> NoReturn:
-    raise _Fraction(text)
+    """Two libraries may spell it differently: ``1e16`` and ``1e+16``."""
+    raise ValueError(text)
 
 
 _plain: Final = msgspec.json.Decoder(float_hook=_refuse_fraction).decode

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from api.bodies import compact_json, parse_json, parse_plain
+from api.bodies import compact_json, parse_any_spelling, parse_plain
 from api.errors import InvalidRequest
 from graph_model import naming
 from graph_model.errors import InvalidDocument
@@ -124,7 +124,7 @@ def _masked(text: bytes, plain: Any) -> tuple[Any, bytes, bool]:
 
     ``plain`` is what ``parse_plain`` made of it.
     """
-    said = parse_json(text) if plain is None else plain
+    said = parse_any_spelling(text) if plain is None else plain
     masked: Any = naming.mask_secrets(said)
     changed = masked is not said
     return masked, text if plain is not None and not changed else compact_json(masked), changed

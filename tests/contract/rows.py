@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from graph_model.catalogue import SqlCatalogue
 from graph_model.facts import (
     ApplicationRow,
     ColumnRow,
@@ -192,3 +196,15 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
     st.builds(SupportRow, _pool("sub", 3), PLANS),
     st.integers(0, 5).map(lambda n: ApplicationRow(f"ola-{n}", f"run-{n}", f"äpp {n}", "run-9")),
 )
+
+
+def record_in_threads(catalogue: SqlCatalogue, rows: Sequence[Any]) -> None:
+    """Six threads record the same rows at the same time, each in an order of its own."""
+
+    def record(seed: int) -> None:
+        mine = random.Random(seed).sample(rows, len(rows))
+        for start in range(0, len(mine), 7):
+            catalogue.record(mine[start : start + 7])
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(record, range(6)))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
 import sqlite3
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +41,7 @@ from tests.contract.rows import (
     a_job,
     an_execution,
     an_execution_plan,
+    record_in_threads,
 )
 
 # One database serves all examples of a property: each begins with clear().
@@ -218,14 +217,7 @@ def test_a_writer_that_comes_in_between_must_have_said_the_same(
 
 def test_threads_record_the_same_rows_at_the_same_time(catalogue: SqlCatalogue) -> None:
     rows = [an_execution(f"ex-{n}", at=n) for n in range(60)]
-
-    def record(seed: int) -> None:
-        mine = random.Random(seed).sample(rows, len(rows))
-        for start in range(0, len(mine), 7):
-            catalogue.record(mine[start : start + 7])
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(record, range(6)))
+    record_in_threads(catalogue, rows)
     assert sorted(catalogue.scan()) == sorted(rows)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from graph_model.errors import FactConflict, InvalidReference
 from graph_model.facts import FacetBodyRow, FacetRow, row_key
 from graph_model.records import FacetRecords, RunRecords
 from tests.contract.databases import full_scans, instructions, recorded_plans
-from tests.contract.rows import a_run, an_execution, property_test
+from tests.contract.rows import a_run, an_execution, property_test, record_in_threads
 
 
 def a_facet(name: str, at: int, **values: Any) -> FacetRow:
@@ -217,14 +216,7 @@ def test_what_is_copied_is_in_use_until_the_last_is_withdrawn(catalogue: SqlCata
 
 def test_threads_that_tell_the_same_facets_count_each_once(catalogue: SqlCatalogue) -> None:
     rows = [a_facet("schema", at, digest=f"d{at % 3}") for at in range(30)]
-
-    def record(seed: int) -> None:
-        mine = random.Random(seed).sample(rows, len(rows))
-        for start in range(0, len(mine), 7):
-            catalogue.record(mine[start : start + 7])
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(record, range(6)))
+    record_in_threads(catalogue, rows)
     catalogue.withdraw([row for row in rows if row.digest != "d1"])
     assert catalogue.facets_in_use(["d0", "d1", "d2"]) == {"d1"}
     catalogue.withdraw(rows)

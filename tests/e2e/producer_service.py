@@ -59,6 +59,14 @@ _PLAN: dict[str, Any] = {
     "systemInfo": {"name": "spark", "version": "3.5.1"},
     "agentInfo": {"name": "spline", "version": "2.2.0"},
 }
+LINEAGE_EVENT = {
+    "eventType": "COMPLETE",
+    "eventTime": "2026-03-01T08:15:00.000Z",
+    "producer": "https://example.org/tool",
+    "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+    "run": {"runId": "11111111-2222-7333-8444-555555555555"},
+    "job": {"namespace": "tool", "name": "job"},
+}
 
 
 def a_plan(**changes: Any) -> dict[str, Any]:

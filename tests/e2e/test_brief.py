@@ -22,6 +22,7 @@ from api.wire import Web
 from graph_model.errors import JournalUnavailable
 from graph_model.keys import Role
 from tests.e2e.producer_service import (
+    LINEAGE_EVENT,
     NOW,
     PLAN_ID,
     SPLINE_1_1,
@@ -35,16 +36,7 @@ from tests.e2e.producer_service import (
 PLANS, EVENTS, LINEAGE = "/producer/execution-plans", "/execution-events", "/api/v1/lineage"
 PLAN = json.dumps(a_plan()).encode()
 LIMIT = 100_000
-RUN_EVENT = json.dumps(
-    {
-        "eventType": "COMPLETE",
-        "eventTime": "2026-03-01T08:15:00.000Z",
-        "producer": "https://example.org/tool",
-        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-        "run": {"runId": "11111111-2222-7333-8444-555555555555"},
-        "job": {"namespace": "tool", "name": "job"},
-    }
-).encode()
+RUN_EVENT = json.dumps(LINEAGE_EVENT).encode()
 _CHANGES = re.compile(rb"(?<=Date: )[^\r]*|(?<=X-Request-Id: )[0-9a-f]{16}")
 
 

@@ -21,6 +21,7 @@ from graph_model.keys import Role
 from graph_model.store import Arrival, Repeat
 from tests.asgi import Answered, Asked, answer, ask, post
 from tests.e2e.producer_service import (
+    LINEAGE_EVENT,
     NOW,
     PLAN_ID,
     SPLINE_1_2,
@@ -36,14 +37,6 @@ PLANS, EVENTS, LINEAGE = (
     "/producer/execution-events",
     "/api/v1/lineage",
 )
-LINEAGE_EVENT = {
-    "eventType": "COMPLETE",
-    "eventTime": "2026-03-01T08:15:00.000Z",
-    "producer": "https://example.org/tool",
-    "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-    "run": {"runId": "11111111-2222-7333-8444-555555555555"},
-    "job": {"namespace": "tool", "name": "job"},
-}
 
 
 @pytest.fixture
