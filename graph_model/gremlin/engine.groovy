@@ -18,6 +18,10 @@ import io.netty.channel.ChannelHandler.Sharable
 import io.netty.channel.ChannelHandlerContext
 import io.netty.channel.ChannelInboundHandlerAdapter
 import io.netty.handler.codec.ByteToMessageDecoder
+import java.lang.management.GarbageCollectorMXBean
+import java.lang.management.ManagementFactory
+import java.lang.management.MemoryPoolMXBean
+import java.lang.management.MemoryUsage
 import java.nio.charset.StandardCharsets
 import java.nio.file.Files
 import java.nio.file.Path
@@ -314,6 +318,83 @@ class ShortLivedThreads extends ThreadPoolExecutor {
     }
 }
 
+/**
+ * Ends this JVM when it does nothing but collect garbage that is not there.
+ *
+ * The collector's own limit (GCTimeLimit) begins anew after each collection that freed a few bytes, and a
+ * request that has waited long enough leaves a heap that is full and nobody who asks for more of it: a server
+ * that answers nothing, for minutes or for ever. Here it is enough that ten seconds with three or more full
+ * collections were spent nine tenths in them, and that the last left the old part of the heap full.
+ *
+ * It looks without making an object: in a full heap whoever needs one waits.
+ */
+@CompileStatic
+class FullHeapGuard extends Thread {
+    static final int OUT_OF_MEMORY = 3 // supervisor.py knows this; ExitOnOutOfMemoryError ends so too
+    static final long PAUSE_MILLISECONDS = 500
+    static final long WINDOW_NANOSECONDS = 10_000_000_000L
+    static final int FULL_COLLECTIONS = 3
+    static final double SPENT_COLLECTING = 0.9d
+    static final double FULL = 0.95d
+    static final byte[] LAST_WORDS = 'the heap is full: nothing but garbage is collected\n'.bytes
+
+    final GarbageCollectorMXBean young
+    final GarbageCollectorMXBean full
+    final MemoryPoolMXBean old
+    // the last looks, in a ring: when, what had been spent collecting until then, how many full collections
+    final long[] nanoseconds = new long[64]
+    final long[] collecting = new long[64]
+    final long[] collections = new long[64]
+
+    private FullHeapGuard(GarbageCollectorMXBean young, GarbageCollectorMXBean full, MemoryPoolMXBean old) {
+        super('full-heap')
+        this.young = young
+        this.full = full
+        this.old = old
+        daemon = true
+    }
+
+    /** Other collectors than the one that server.py asks for are left to their own limits. */
+    static void watch() {
+        GarbageCollectorMXBean young = ManagementFactory.garbageCollectorMXBeans.find { it.name == 'PS Scavenge' }
+        GarbageCollectorMXBean full = ManagementFactory.garbageCollectorMXBeans.find { it.name == 'PS MarkSweep' }
+        MemoryPoolMXBean old = ManagementFactory.memoryPoolMXBeans.find { it.name == 'PS Old Gen' }
+        if (young != null && full != null && old != null) new FullHeapGuard(young, full, old).start()
+    }
+
+    @Override
+    void run() {
+        for (int look = 0; ; look++) {
+            Thread.sleep(PAUSE_MILLISECONDS)
+            int now = look % nanoseconds.length
+            nanoseconds[now] = System.nanoTime()
+            collecting[now] = young.collectionTime + full.collectionTime
+            collections[now] = full.collectionCount
+            if (isOverrun(look) && isFull()) {
+                System.err.write(LAST_WORDS, 0, LAST_WORDS.length)
+                Runtime.runtime.halt(OUT_OF_MEMORY)
+            }
+        }
+    }
+
+    /** The shortest time back from now that is long enough and has collections enough: was it spent in them? */
+    private boolean isOverrun(int look) {
+        int now = look % nanoseconds.length
+        for (int back = look - 1; back >= 0 && back > look - nanoseconds.length; back--) {
+            int since = back % nanoseconds.length
+            long passed = nanoseconds[now] - nanoseconds[since]
+            if (passed < WINDOW_NANOSECONDS || collections[now] - collections[since] < FULL_COLLECTIONS) continue
+            return (collecting[now] - collecting[since]) * 1_000_000L >= SPENT_COLLECTING * passed
+        }
+        return false
+    }
+
+    private boolean isFull() {
+        MemoryUsage after = old.collectionUsage
+        after != null && after.used >= FULL * after.max
+    }
+}
+
 /** Ends this JVM when its owner has gone: nothing here outlives the process, so nothing is lost. */
 void endWithOwner(long owner) {
     // The owner's end of the pipe closes when it ends; copies of it may live on in forked children,
@@ -372,6 +453,7 @@ int serve(Settings settings, Path folder) {
 
 try {
     endWithOwner(args[2] as long)
+    FullHeapGuard.watch()
     Path ready = Path.of(args[1]).toAbsolutePath().normalize()
     int port = serve(Settings.read(args[0]), ready.parent)
     Path draft = ready.resolveSibling(ready.fileName.toString() + '.new')

@@ -277,8 +277,8 @@ def java_command(
         "-XX:CompileThresholdScaling=3",
         "-XX:FreqInlineSize=150",
         "-XX:InlineSmallCode=1500",
-        # a full heap ends the engine: no half-dead server. This collector, because it alone gives
-        # up when it does nothing but collect; by default only after many minutes of that
+        # a full heap ends the engine: no half-dead server. With this collector FullHeapGuard in the
+        # script sees it, mostly before the collector's own limit does
         "-XX:+UseParallelGC",
         "-XX:GCTimeLimit=90",
         "-XX:GCHeapFreeLimit=5",

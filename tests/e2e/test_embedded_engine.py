@@ -202,27 +202,6 @@ def test_a_folder_that_cannot_be_written_is_named(gremlin_url: str, tmp_path: Pa
         server.start()
 
 
-def fill(graph: GremlinGraph) -> None:
-    for number in range(100):
-        graph.write(
-            facts(*(vertex(labels.DATASET, number, each, x="x" * 20_000) for each in range(99)))
-        )
-
-
-def test_a_full_heap_ends_the_engine_instead_of_crippling_it(
-    gremlin_url: str, tmp_path: Path
-) -> None:
-    server = EmbeddedServer(
-        tmp_path, environment=os.environ, port=0, heap_mb=48, java_options=QUICK_START
-    )
-    with server:
-        graph = open_graph(server.url)
-        with pytest.raises((GraphUnavailable, GraphRejected)):
-            fill(graph)
-        graph.close()
-        assert wait_until(lambda: not server.alive())
-
-
 # --- what it lets others do ----------------------------------------------------------------------
 
 
