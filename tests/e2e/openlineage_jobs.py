@@ -5,7 +5,8 @@
 
 Spark reads the client's settings from ``ROOT/conf``, as ``headwater config openlineage-spark``
 prints them; all but where the jar is. ``short`` runs some short queries in the place of all that,
-and leaves ``capturedProperties`` as the client has it.
+with settings as somebody writes them who knows nothing of us: a namespace of the client's own, a
+task of a scheduler above, no run tags, and ``capturedProperties`` as the client has it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from spark_agent_config.openlineage import coordinate, render_client
 
 #: What the short queries write, in this order; the last one twice.
 SHORT: Final = ("first", "copy", "counted", "counted")
+#: What the client of the short queries calls the application's place, and who started it.
+SHORT_NAMESPACE: Final = "a team's own"
+SHORT_PARENT: Final = ("scheduler", "nightly.short", "0199c1f0-7d5e-7c3a-9b6e-2f1d0c4b5a69")
 #: An aggregate, EXISTS, and three with subqueries, conditions and many joins.
 QUERIES: Final = (1, 4, 7, 8, 9)
 
@@ -38,19 +42,28 @@ def configure(root: Path, url: str, jar: str) -> None:
     (root / "conf" / "spark-defaults.conf").write_text(settings, encoding="utf-8")
 
 
-def leave_properties(root: Path) -> None:
-    """Let the client capture what it does by default: the application's id is not among it."""
+def configure_otherwise(root: Path) -> None:
+    """What the client captures by default does not tell the application's id."""
     file = root / "conf" / "spark-defaults.conf"
     lines = file.read_text("utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if "capturedProperties  " not in line]
-    assert len(kept) == len(lines) - 1
+    ours = ("capturedProperties  ", "run.tags  ", "openlineage.namespace  ")
+    kept = [line for line in lines if not any(one in line for one in ours)]
+    assert len(kept) == len(lines) - len(ours)
+    above, name, run = SHORT_PARENT
+    theirs = {
+        "namespace": SHORT_NAMESPACE,
+        "parentJobNamespace": above,
+        "parentJobName": name,
+        "parentRunId": run,
+    }
+    kept += [f"spark.openlineage.{key}  {value}\n" for key, value in theirs.items()]
     file.write_text("".join(kept), encoding="utf-8")
 
 
 def run_short_queries(root: Path, url: str) -> None:
     spark = open_session("short queries", Lake(root))
     try:
-        observation = observe(spark, url, namespace=NAMESPACE, spill="")
+        observation = observe(spark, url, spill="")
         numbers = spark.range(20).selectExpr("id", "id % 3 as third")
         numbers.write.mode("overwrite").parquet(f"{root}/out/first")
         first = spark.read.parquet(f"{root}/out/first")
@@ -89,7 +102,7 @@ def main(arguments: Sequence[str]) -> None:
     root, url, jar = Path(arguments[0]), arguments[1], arguments[2]
     configure(root, url, jar)
     if arguments[3:] == ["short"]:
-        leave_properties(root)
+        configure_otherwise(root)
         run_short_queries(root, url)
         return
     run_pipeline(url, root)

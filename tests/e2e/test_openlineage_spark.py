@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +23,7 @@ from graph_model import labels
 from graph_model.facts import Edge, Vertex
 from graph_model.store import DocumentKind, Submission
 from spark_agent_config.demo import JOBS
-from tests.e2e.openlineage_jobs import QUERIES, SHORT
+from tests.e2e.openlineage_jobs import QUERIES, SHORT, SHORT_NAMESPACE, SHORT_PARENT
 from tests.e2e.service import RunningHeadwater
 from tests.e2e.small_client import client_of
 from tests.e2e.spark_jars import openlineage_jar
@@ -238,9 +238,35 @@ def test_the_columns_of_a_write_come_from_the_agent_that_knows_their_expressions
 def test_short_queries_are_one_run_and_one_write_each(short: Short) -> None:
     ends = [one for one in _told(short) if one["eventType"] == "COMPLETE"]
     assert not any(_names_application(one) for one in ends), "more than the client's defaults"
-    (job,) = short.server.get("/graph/jobs")["items"]
-    assert job["runs"] == 1
+    assert _application(short)["runs"] == 1
     assert _writes(short.server.get) == dict(Counter(SHORT))
+
+
+def test_a_namespace_and_a_parent_of_the_client_s_do_not_part_what_two_agents_report(
+    short: Short,
+) -> None:
+    assert {event["job"]["namespace"] for event in _told(short)} == {SHORT_NAMESPACE}
+    application = _application(short)
+    (run,) = short.server.get(f"/graph/jobs/{application['id']}/runs")["items"]
+    above = short.server.get(f"/graph/runs/{run['id']}")["parent"]
+    assert (above["job"]["namespace"], above["job"]["name"]) == SHORT_PARENT[:2]
+    assert not above["known"], "nobody told of the task itself"
+    told = short.server.get(f"/graph/jobs/{application['id']}/runs/{run['id']}")["items"]
+    assert {one["producer"].split(" ")[0] for one in told} == {
+        "openlineage-spark",
+        "headwater-listener",
+    }
+
+
+def _application(short: Short) -> Any:
+    return _beside_its_task(short.server.get("/graph/jobs")["items"])
+
+
+def _beside_its_task(jobs: Sequence[Any]) -> Any:
+    """The one job that is not the task which started it."""
+    named = {(job["namespace"], job["name"]): job for job in jobs}
+    assert set(named) == {("default", "short queries"), SHORT_PARENT[:2]}
+    return named["default", "short queries"]
 
 
 def test_so_are_they_where_all_but_the_end_of_each_was_lost(
@@ -250,7 +276,7 @@ def test_so_are_they_where_all_but_the_end_of_each_was_lost(
     lost = [
         line
         for line in short.lines
-        if "parent" in _facets(line) and line["body"]["eventType"] != "COMPLETE"
+        if _is_of_a_query(line) and line["body"]["eventType"] != "COMPLETE"
     ]
     assert len(lost) >= 2 * len(SHORT)
     for line in short.lines:
@@ -262,11 +288,17 @@ def test_so_are_they_where_all_but_the_end_of_each_was_lost(
     def get(path: str, **query: Any) -> Any:
         return client.get(path, query_string=query).get_json()
 
-    (job,) = get("/graph/jobs")["items"]
+    job = _beside_its_task(get("/graph/jobs")["items"])
     assert job["runs"] == 1
     (run,) = get(f"/graph/jobs/{job['id']}/runs")["items"]
     assert run["executions"] == 2 * len(SHORT)
     assert _writes(get) == dict(Counter(SHORT))
+
+
+def _is_of_a_query(line: Mapping[str, Any]) -> bool:
+    """The application's own events name the task as their parent."""
+    parent = _facets(line).get("parent")
+    return parent is not None and parent["run"]["runId"] != SHORT_PARENT[2]
 
 
 def _told(short: Short) -> list[Any]:
