@@ -28,7 +28,12 @@ _ENDINGS = {
     "returns": ("", 0),
     "raises": ("raise ValueError('the job')", 1),
     "sys.exit": ("sys.exit(3)", 3),
-    "Ctrl-C": ("signal.raise_signal(signal.SIGINT)", -2),
+    # who is started in the background by a shell without job control ignores Ctrl-C from the start
+    "Ctrl-C": (
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "signal.raise_signal(signal.SIGINT)",
+        -2,
+    ),
     "exits in a thread": ("threading.Thread(target=sys.exit, args=(4,)).start()", 0),
     "raises in a thread": ("threading.Thread(target=lambda: 1 / 0).start()", 0),
 }
