@@ -269,7 +269,12 @@ def java_command(
     """The command line of the engine; ``options`` come after ours, ``arguments`` to the script."""
     return [
         java,
+        # The whole heap from the start, of which only what is used takes memory, and a fifth of it
+        # for new objects: a heap that grows is collected whole before each step, and what stays is
+        # most of it.
+        f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
+        f"-Xmn{heap_mb // 5}m",
         "-XX:MetaspaceSize=192m",  # what classes take anyway: to grow there collects everything
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
         # most of what a first load takes was the second compiler's work: it begins later, with what

@@ -133,7 +133,7 @@ def test_every_end_has_its_reason(watched: Watched, code: int, words: str) -> No
 
 
 def test_capacity_follows_the_heap() -> None:
-    assert 500_000 < capacity(2048) < 1_000_000  # half a million worked, a million did not
+    assert 800_000 <= capacity(2048) < 1_000_000  # the one worked, the other did not
     assert capacity(4096) == pytest.approx(2 * capacity(2048), abs=2)
     assert capacity(2048) * BYTES_PER_ELEMENT < 2048 * 2**20
 
