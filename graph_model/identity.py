@@ -38,7 +38,10 @@ _JOBS_KEPT: Final = 4_096
 _LONGEST_KEPT: Final = 1_000
 _MOST_TOLD_APART: Final = 64
 _DIGITS_TOLD_APART: Final = 12
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+# What is digested was parsed from JSON or made of values, and holds no circle to look out for.
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":"), sort_keys=True
+)
 
 
 def digest(*parts: object) -> str:

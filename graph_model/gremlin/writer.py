@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
 from gremlin_python.process.traversal import Bytecode
@@ -21,6 +22,8 @@ from graph_model.gremlin.connection import Connections, Shrinkable
 from graph_model.gremlin.dialect import Dialect, Upsert
 
 _HALVINGS: Final = 5
+_BY_ID: Final = attrgetter("id")
+_BY_VERTEX: Final = attrgetter("out_id", "id")
 
 Element = TypeVar("Element", Vertex, Edge)
 _Part = TypeVar("_Part")
@@ -65,11 +68,8 @@ def batches(
 
 
 def _ordered(elements: Sequence[Element]) -> list[Element]:
-    return sorted({each.id: each for each in elements}.values(), key=_order)
-
-
-def _order(element: Vertex | Edge) -> tuple[str, str]:
-    return (element.out_id, element.id) if isinstance(element, Edge) else ("", element.id)
+    found = {each.id: each for each in elements}.values()
+    return sorted(found, key=_BY_VERTEX if elements and isinstance(elements[0], Edge) else _BY_ID)
 
 
 class Writer:
