@@ -27,6 +27,7 @@ import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.StandardCopyOption
 import java.util.concurrent.ArrayBlockingQueue
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.ThreadFactory
 import java.util.concurrent.ThreadPoolExecutor
@@ -45,7 +46,10 @@ import org.apache.tinkerpop.gremlin.process.traversal.Traverser
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeEdgeStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeVertexStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.NoOpBarrierStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.SelectOneStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.UnfoldStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.sideEffect.InjectStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.sideEffect.IoStep
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.AbstractTraversalStrategy
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.verification.VerificationException
@@ -57,6 +61,7 @@ import org.apache.tinkerpop.gremlin.structure.Direction
 import org.apache.tinkerpop.gremlin.structure.Edge
 import org.apache.tinkerpop.gremlin.structure.T
 import org.apache.tinkerpop.gremlin.structure.Vertex
+import org.apache.tinkerpop.gremlin.tinkergraph.structure.AbstractTinkerGraph
 import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils
 
 /** Puts a HandshakeGuard in front of every connection that the server accepts. */
@@ -165,6 +170,17 @@ class UpsertRow {
         keyValues == null ? null : new UpsertRow(id, (Map<Object, Object>) created, keyValues)
     }
 
+    /** The few words of labels and names of properties: an element keeps one of each, not a copy of its own. */
+    static final ConcurrentHashMap<Object, Object> WORDS = new ConcurrentHashMap<>()
+    static final int MOST_WORDS = 1000
+
+    static Object word(Object read) {
+        Object known = WORDS.get(read)
+        if (known != null) return known
+        if (WORDS.size() < MOST_WORDS) WORDS.put(read, read)
+        read
+    }
+
     /** [T.id, id, key, value, ...] as addVertex() and addEdge() take them: plain values under names. */
     private static Object[] flattened(Object id, Map<Object, Object> created) {
         List<Object> flat = new ArrayList<>(2 * created.size() + 2)
@@ -175,14 +191,19 @@ class UpsertRow {
             if (key instanceof Direction) continue
             if (!(key instanceof String || key == T.label && value instanceof String)) return null
             if (value == null || value instanceof Traversal) return null
-            flat.add(key)
-            flat.add(value)
+            flat.add(key instanceof String ? word(key) : key)
+            flat.add(key instanceof String ? value : word(value))
         }
         flat.toArray()
     }
 }
 
-/** mergeV() of an UpsertRow. */
+/**
+ * mergeV() of an UpsertRow.
+ *
+ * Looks into the graph's own table: vertices(id) answers with an iterator that tells its end by an exception,
+ * which costs more than all else that is done for a row. Like that, this is a read of the transaction.
+ */
 @CompileStatic
 class UpsertVertexStep extends MergeVertexStep {
     final String search
@@ -198,12 +219,14 @@ class UpsertVertexStep extends MergeVertexStep {
     protected Iterator flatMap(Traverser.Admin traverser) {
         UpsertRow row = UpsertRow.of(traverser.get(), search, create)
         if (row == null) return super.flatMap(traverser)
-        Iterator<Vertex> found = graph.vertices(row.id)
-        found.hasNext() ? found : IteratorUtils.of(graph.addVertex(row.keyValues))
+        AbstractTinkerGraph tables = (AbstractTinkerGraph) graph
+        tables.tx().readWrite()
+        Vertex found = tables.vertex(row.id)
+        IteratorUtils.of(found == null ? tables.addVertex(row.keyValues) : found)
     }
 }
 
-/** mergeE() of an UpsertRow. */
+/** mergeE() of an UpsertRow; looks things up as UpsertVertexStep does. */
 @CompileStatic
 class UpsertEdgeStep extends MergeEdgeStep {
     final String search
@@ -219,18 +242,15 @@ class UpsertEdgeStep extends MergeEdgeStep {
     protected Iterator flatMap(Traverser.Admin traverser) {
         UpsertRow row = UpsertRow.of(traverser.get(), search, create)
         if (row == null) return super.flatMap(traverser)
-        Iterator<Edge> found = graph.edges(row.id)
-        if (found.hasNext()) return found
-        Vertex from = vertex(row.created.get(Direction.OUT)), to = vertex(row.created.get(Direction.IN))
+        AbstractTinkerGraph tables = (AbstractTinkerGraph) graph
+        tables.tx().readWrite()
+        Edge found = tables.edge(row.id)
+        if (found != null) return IteratorUtils.of(found)
+        Object out = row.created.get(Direction.OUT), into = row.created.get(Direction.IN)
+        Vertex from = out == null ? null : tables.vertex(out), to = into == null ? null : tables.vertex(into)
         Object label = row.created.get(T.label)
         if (from == null || to == null || label == null) return super.flatMap(traverser) // says what is missing
-        IteratorUtils.of(from.addEdge((String) label, to, row.keyValues))
-    }
-
-    private Vertex vertex(Object id) {
-        if (id == null) return null
-        Iterator<Vertex> found = graph.vertices(id)
-        found.hasNext() ? found.next() : null
+        IteratorUtils.of(from.addEdge((String) UpsertRow.word(label), to, row.keyValues))
     }
 }
 
@@ -253,7 +273,38 @@ class UpsertsLookUpIds extends AbstractTraversalStrategy<TraversalStrategy.Provi
             upsert.addChildOption(Merge.onCreate, step.onCreateTraversal)
             TraversalHelper.copyLabels(step, upsert, false)
             TraversalHelper.replaceStep((Step) step, (Step) upsert, traversal)
+            letThrough((Step) upsert, traversal)
         }
+    }
+
+    /**
+     * inject(rows).unfold().barrier().unfold().barrier().merge() => inject(rows').unfold().unfold().merge()
+     *
+     * LazyBarrierStrategy puts the barriers there, to count equal rows as one, and a traversal counts equal
+     * things that it begins with. To find none, each row was hashed with all that it holds, twice.
+     */
+    static void letThrough(Step upsert, Traversal.Admin<?, ?> traversal) {
+        Step before = upsert.previousStep
+        while (before instanceof UnfoldStep || before instanceof NoOpBarrierStep) {
+            Step step = before
+            before = step.previousStep
+            if (step instanceof NoOpBarrierStep) traversal.removeStep(step)
+        }
+        if (!(before instanceof InjectStep) || !before.labels.empty) return
+        Object[] injected = ((InjectStep) before).injections
+        if (injected.length != 1 || !(injected[0] instanceof Iterable)) return
+        Step start = new InjectStep(traversal, new Rows((Iterable) injected[0]))
+        TraversalHelper.replaceStep(before, start, traversal)
+    }
+
+    /** Rows that are equal to themselves alone. */
+    static class Rows implements Iterable {
+        final Iterable rows
+
+        Rows(Iterable rows) { this.rows = rows }
+
+        @Override
+        Iterator iterator() { rows.iterator() }
     }
 
     /** select(key) => key; null for every other traversal. */

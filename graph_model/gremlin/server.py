@@ -288,6 +288,8 @@ def java_command(
         "-XX:GCTimeLimit=90",
         "-XX:GCHeapFreeLimit=5",
         "-XX:+ExitOnOutOfMemoryError",
+        # a cast in the script is looked up anew until it has been made so often (by default 10,000)
+        "-Dgroovy.indy.optimize.threshold=100",
         "-XX:MaxTenuringThreshold=1",  # the graph stays: it is not copied among the new again
         # checkpoints in Kryo look into AtomicLong, which Java 17 forbids by default
         "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
