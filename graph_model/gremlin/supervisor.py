@@ -21,7 +21,7 @@ URL_SETTING: Final = "HEADWATER_GREMLIN_URL"
 
 BYTES_PER_ELEMENT: Final = 1_020
 """Heap that a vertex or an edge takes, measured by bench/engine_memory.py (docs/graph.md)."""
-USABLE_HEAP: Final = 0.39
+USABLE_HEAP: Final = 0.38
 """The share of the heap that the graph may fill: the JVM keeps a fifth for new objects, and
 counting or saving the graph needs room too."""
 NEARLY_FULL: Final = 0.8
