@@ -150,6 +150,9 @@ class FilesStayInside extends AbstractTraversalStrategy<TraversalStrategy.Verifi
 /** A row that a batched upsert unfolds: {search: {T.id: id}, create: {T.label: label, key: value, ...}}. */
 @CompileStatic
 class UpsertRow {
+    static final int MOST_WORDS = 1000
+    static final ConcurrentHashMap<Object, Object> WORDS = new ConcurrentHashMap<>()
+
     final Object id
     final Map<Object, Object> created
     final Object[] keyValues
@@ -170,10 +173,7 @@ class UpsertRow {
         keyValues == null ? null : new UpsertRow(id, (Map<Object, Object>) created, keyValues)
     }
 
-    /** The few words of labels and names of properties: an element keeps one of each, not a copy of its own. */
-    static final ConcurrentHashMap<Object, Object> WORDS = new ConcurrentHashMap<>()
-    static final int MOST_WORDS = 1000
-
+    /** One of all labels and names of properties that are equal, of which there are a few dozen, for all elements. */
     static Object word(Object read) {
         Object known = WORDS.get(read)
         if (known != null) return known
@@ -202,7 +202,7 @@ class UpsertRow {
  * mergeV() of an UpsertRow.
  *
  * Looks into the graph's own table: vertices(id) answers with an iterator that tells its end by an exception,
- * which costs more than all else that is done for a row. Like that, this is a read of the transaction.
+ * with a stack of sixty frames. Either is the same read of the transaction.
  */
 @CompileStatic
 class UpsertVertexStep extends MergeVertexStep {

@@ -100,6 +100,35 @@ def test_what_is_there_is_left_as_it_is(
     }
 
 
+def test_a_row_that_comes_twice_in_a_request_is_one_element_and_counted_twice(
+    gremlin_graph: GremlinGraph, connections: Connections
+) -> None:
+    same = [row("J", name="daily"), row("J", name="daily"), row("J", name="another")]
+    merge = g().inject(same).unfold().merge_v(__.select("s"))
+    counted = connections.submit(merge.option(Merge.on_create, __.select("c")).count().bytecode)
+    assert counted == [3]
+    assert set(gremlin_graph.scan()) == {Vertex("J", "job", (("name", "daily"),))}
+
+
+def test_rows_are_not_held_against_each_other(
+    gremlin_graph: GremlinGraph, gremlin_url: str
+) -> None:
+    rows = "g.inject([[['s': [(T.id): 'J'], 'c': [(T.label): 'job']]]]).unfold().unfold()"
+    steps = steps_of(gremlin_url, rows + _UPSERT_VERTICES)
+    assert "UpsertVertexStep" in steps
+    assert "Barrier" not in steps
+    assert set(gremlin_graph.scan()) == {Vertex("J", "job")}
+
+
+def test_names_beyond_those_that_are_kept_once_are_written_all_the_same(
+    gremlin_graph: GremlinGraph, connections: Connections
+) -> None:
+    names = {f"name {number}": number for number in range(1_200)}
+    upsert(connections, row("J", **names), row("K", **names))
+    found = {each.id: dict(each.properties) for each in gremlin_graph.scan()}
+    assert found == {"J": names, "K": names}
+
+
 def test_a_search_for_more_than_an_id_is_gremlins(
     gremlin_graph: GremlinGraph, connections: Connections
 ) -> None:
