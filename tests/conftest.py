@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 from gremlin_python.process.traversal import Bytecode
 
+from graph_model.gremlin import script as engine_script
 from graph_model.gremlin import server as engine_server
 from graph_model.gremlin.connection import Connections
 from graph_model.gremlin.dialect import NEPTUNE
@@ -84,7 +85,7 @@ def neptune_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Gremlin Server set up like Neptune: sets unless single is said, string ids, no scripts."""
     needs_java()
     folder = tmp_path_factory.mktemp("neptune")
-    script = engine_server._LAUNCHER.read_text("utf-8")
+    script = engine_script.SCRIPT.read_text("utf-8")
     no_sessions = "processors.get(null).remove('session')"
     assert no_sessions in script
     launcher = folder / "neptune.groovy"
@@ -98,7 +99,7 @@ def neptune_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         settings = settings.replace(f"{kind}IdManager=ANY", f"{kind}IdManager=STRING")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_server, "graph_properties", lambda: settings)
-        patch.setattr(engine_server, "_LAUNCHER", launcher)
+        patch.setattr(engine_script, "SCRIPT", launcher)
         server = EmbeddedServer(
             folder / "engine",
             environment=os.environ,

@@ -1,6 +1,8 @@
 // The embedded engine: a Gremlin Server in a JVM of its own, started by server.py.
 //
-//   java ... groovy.ui.GroovyMain engine.groovy <settings.yaml> <ready file> <process id of the owner>
+//   java ... engine <settings.yaml> <ready file> <process id of the owner>
+//
+// Compiled once by script.py, for the compiler is half of a start.
 //
 // Why not GremlinServer's own main class:
 //   * the JVM must end with its owner, however the owner ends (kill -9 too);

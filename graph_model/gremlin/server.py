@@ -29,7 +29,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from graph_model.errors import ConfigurationError, EngineError, GraphUnavailable
-from graph_model.gremlin import jars
+from graph_model.gremlin import jars, script
 from graph_model.gremlin.connection import Limits
 from graph_model.gremlin.dialect import EMBEDDED
 from graph_model.gremlin.graph import open_graph
@@ -38,7 +38,6 @@ DEFAULT_PORT: Final = 8182
 PORT_SETTING: Final = "GREMLIN_PORT"
 OLDEST_JAVA: Final = 17
 
-_LAUNCHER: Final = Path(__file__).with_name("engine.groovy")
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _PORT_TAKEN: Final = 98  # engine.groovy ends with it
 _POLL_SECONDS: Final = 0.02
@@ -109,7 +108,8 @@ class EmbeddedServer:
             check_port(self.host, self.port)
             self._clean_up()
             self._prepare()
-            self._process = self._launch(java, archives)
+            compiled = script.classes(java, archives, self._environment)
+            self._process = self._launch(java, archives, compiled)
             try:
                 self._await_ready(self._process)
             except BaseException:
@@ -181,10 +181,13 @@ class EmbeddedServer:
     def _settings_file(self) -> Path:
         return self.folder / "engine.yaml"
 
-    def _launch(self, java: str, archives: Sequence[Path]) -> subprocess.Popen[bytes]:
+    def _launch(
+        self, java: str, archives: Sequence[Path], compiled: Path | None
+    ) -> subprocess.Popen[bytes]:
         command = java_command(
             java,
             archives,
+            compiled,
             heap_mb=self.heap_mb,
             options=self._java_options,
             arguments=(str(self._settings_file), str(self._ready_file), str(os.getpid())),
@@ -261,12 +264,18 @@ class EmbeddedServer:
 def java_command(
     java: str,
     archives: Sequence[Path],
+    compiled: Path | None = None,
     *,
     heap_mb: int,
     options: Sequence[str] = (),
     arguments: Sequence[str],
 ) -> list[str]:
-    """The command line of the engine; ``options`` come after ours, ``arguments`` to the script."""
+    """The command line of the engine; ``options`` come after ours, ``arguments`` to the script.
+
+    ``compiled`` is the folder of the script's classes; without it the script itself is run.
+    """
+    own = () if compiled is None else (compiled,)
+    main = (script.SCRIPT.stem,) if own else ("groovy.ui.GroovyMain", str(script.SCRIPT))
     return [
         java,
         # The whole heap from the start, of which only what is used takes memory, and a fifth of it
@@ -301,9 +310,8 @@ def java_command(
         "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss",
         *options,
         "-cp",
-        os.pathsep.join(str(path) for path in archives),
-        "groovy.ui.GroovyMain",
-        str(_LAUNCHER),
+        os.pathsep.join(str(path) for path in (*own, *archives)),
+        *main,
         *arguments,
     ]
 
