@@ -42,7 +42,8 @@ def test_a_layer_and_a_class_filter_the_overview_and_stand_in_the_link(
     page.goto("/")
     wait_for(page)
     page.get_by_test_id("control-layer").select_option("curated")
-    page.get_by_test_id("control-classification").select_option("PII")
+    with page.expect_response(lambda answer: "classification=PII" in answer.url):
+        page.get_by_test_id("control-classification").select_option("PII")
     wait_for(page)
     assert (state_of(page)["layer"], state_of(page)["classification"]) == ("curated", "PII")
     last = asked(api, "/graph/overview")[-1]
