@@ -11,6 +11,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
 _ONE_IN: Final = 16
+"""Of the new values that find no room, one in so many takes the place of the oldest."""
 _ROUNDS: Final = 4
 _NEAR: Final = 256
 """What was asked for so few values ago is asked for by everybody."""
@@ -45,14 +46,6 @@ class Shelf(Generic[_Key, _Value]):
                 self._values.move_to_end(key)
         return value
 
-    def spend(self, key: _Key) -> _Value | None:
-        """The value of one key, which is not likely to be asked for again: it is the next to go."""
-        with self._lock:
-            value = self._values.get(key)
-            if value is not None:
-                self._values.move_to_end(key, last=False)
-        return value
-
     def keep(self, values: Mapping[_Key, _Value]) -> None:
         """A key has one value for ever: one that is kept already stays."""
         with self._lock:
@@ -62,13 +55,52 @@ class Shelf(Generic[_Key, _Value]):
                     self._bytes += self._weigh(value)
                     self._make_room(key)
 
-    def _make_room(self, newest: _Key) -> None:  # noqa: ARG002 - see RecurringShelf
+    def _make_room(self, newest: _Key) -> None:  # noqa: ARG002 - see the shelves below
         while self._bytes > self._most:
             self._drop_oldest()
 
     def _drop_oldest(self) -> _Key:
         key, gone = self._values.popitem(last=False)
         self._bytes -= self._weigh(gone)
+        return key
+
+
+class WaitingShelf(Shelf[_Key, _Value]):
+    """Values that wait in a queue, each to be asked for once, by ``spend``.
+
+    What was spent goes first. Of more than there is room for, the oldest is the next to be wanted:
+    so a new value is not kept, but for one in 16, which lets nothing wait for ever.
+    """
+
+    def __init__(self, most: int, weigh: Callable[[_Value], int]) -> None:
+        super().__init__(most, weigh)
+        self._spent: set[_Key] = set()
+        self._late = 0
+
+    def spend(self, key: _Key) -> _Value | None:
+        """The value of one key, if it is kept; it may be asked for again, for a while."""
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key, last=False)
+                self._spent.add(key)
+        return value
+
+    def _make_room(self, newest: _Key) -> None:
+        if self._bytes <= self._most:
+            return
+        self._late += 1
+        while self._spent and (self._bytes > self._most or self._late % _ONE_IN == 0):
+            self._drop_oldest()
+        if self._late % _ONE_IN == 0:
+            self._drop_oldest()
+        elif self._bytes > self._most:
+            self._values.move_to_end(newest, last=False)
+        super()._make_room(newest)
+
+    def _drop_oldest(self) -> _Key:
+        key = super()._drop_oldest()
+        self._spent.discard(key)
         return key
 
 

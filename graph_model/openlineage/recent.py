@@ -1,8 +1,8 @@
 """The events that came last, as they were read: what takes them and what projects them read once.
 
 Equal bodies have equal content hashes, and an event is a function of its body alone, so nothing
-depends on what is remembered here. What was read again goes first: under load the events that wait
-are those whose readings are still wanted.
+depends on what is remembered here. What was read again goes first, and of more than there is room
+for those that came first stay: they are projected first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from graph_model.openlineage.documents import Event, read_event
-from graph_model.shelf import Shelf
+from graph_model.shelf import WaitingShelf
 
 _MOST_BYTES: Final = 4 << 20
 """Of bodies; an event that was read takes about ten times its body."""
@@ -22,7 +22,7 @@ class RecentEvents:
 
     def __init__(self, most_bytes: int = _MOST_BYTES, large: int = _LARGE) -> None:
         self._large = large
-        self._kept: Shelf[str, tuple[Event, int]] = Shelf(most_bytes, lambda kept: kept[1])
+        self._kept = WaitingShelf[str, tuple[Event, int]](most_bytes, lambda kept: kept[1])
 
     def keep(self, content_hash: str, event: Event, size: int) -> None:
         """Remember an event whose body has so many bytes, unless it is large."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_model.shelf import RecurringShelf, Shelf
+from graph_model.shelf import RecurringShelf, Shelf, WaitingShelf
 
 ROOM = 100
 
@@ -48,7 +48,33 @@ def test_what_comes_instead_is_found_a_few_rounds_later() -> None:
     assert min(after[-3:]) > 0.8 * ROOM
 
 
-@pytest.mark.parametrize("kind", [Shelf, RecurringShelf])
+def test_of_a_queue_longer_than_the_room_most_that_fits_is_found() -> None:
+    shelf = WaitingShelf[str, int](ROOM, lambda _: 1)
+    shelf.keep(dict.fromkeys(named(0, 2 * ROOM), 1))
+    found = [shelf.spend(name) for name in named(0, ROOM)]
+    assert sum(value is not None for value in found) > 0.9 * ROOM
+
+
+def test_what_was_spent_makes_room_for_what_comes() -> None:
+    shelf = WaitingShelf[str, int](ROOM, lambda _: 1)
+    shelf.keep(dict.fromkeys(named(0, ROOM), 1))
+    assert shelf.spend("0") == shelf.spend("7") == 1
+    assert shelf.spend("0") == 1  # still there, until its room is wanted
+    shelf.keep({"a": 1, "b": 1})
+    kept = shelf.find([*named(0, ROOM), "a", "b"])
+    assert set(kept) == {"a", "b", *named(0, ROOM)} - {"0", "7"}
+
+
+def test_what_nobody_asks_for_does_not_stay_for_ever() -> None:
+    shelf = WaitingShelf[str, int](ROOM, lambda _: 1)
+    shelf.keep({name: 1 for name in named(0, ROOM)})
+    for number in range(2 * ROOM, 60 * ROOM):
+        shelf.keep({str(number): 1})
+        shelf.spend(str(number - ROOM // 2))
+    assert not shelf.find(named(0, ROOM))
+
+
+@pytest.mark.parametrize("kind", [Shelf, RecurringShelf, WaitingShelf])
 def test_the_bound_holds_whatever_the_values_weigh(kind: type[Shelf[str, int]]) -> None:
     shelf: Shelf[str, int] = kind(ROOM, lambda value: value)
     for number in range(300):
