@@ -291,6 +291,11 @@ def java_command(
         "-XX:CompileThresholdScaling=3",
         "-XX:FreqInlineSize=150",
         "-XX:InlineSmallCode=1500",
+        # each element has four thread-local values: put into their callers, a quarter of that work
+        "-XX:CompileCommand=quiet",
+        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::get",
+        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::set",
+        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::setInitialValue",
         # a full heap ends the engine: no half-dead server. With this collector FullHeapGuard in the
         # script sees it, mostly before the collector's own limit does
         "-XX:+UseParallelGC",
