@@ -83,19 +83,30 @@ def read_items(
     fields: JsonObject, key: str, path: str, read: Callable[[JsonObject, str], _Value]
 ) -> tuple[_Value, ...]:
     """A list of objects, each read by ``read``."""
-    return tuple(read(read_object(item, place), place) for item, place in items(fields, key, path))
+    listed = optional_list(fields, key, path)
+    if not listed:
+        return ()
+    here = join(path, key)
+    found = []
+    for index, item in enumerate(listed):
+        place = f"{here}[{index}]"
+        found.append(read(read_object(item, place), place))
+    return tuple(found)
 
 
 def read_members(
     fields: JsonObject, key: str, path: str, read: Callable[[JsonObject, str], _Value]
 ) -> tuple[tuple[str, _Value], ...]:
     """An object of objects as sorted pairs; nothing for null or none."""
-    here = join(path, key)
     listed = optional_object(fields, key, path)
-    return tuple(
-        (name, read(read_object(value, join(here, name)), join(here, name)))
-        for name, value in sorted(listed.items())
-    )
+    if not listed:
+        return ()
+    here = join(path, key)
+    found = []
+    for name in sorted(listed):
+        place, value = join(here, name), listed[name]
+        found.append((name, read(read_object(value, place), place)))
+    return tuple(found)
 
 
 def check_depth(document: object, most: int) -> None:

@@ -34,13 +34,15 @@ _WRITABLE_BY_OTHERS: Final = 0o022
 _log = logging.getLogger(__name__)
 
 
-def classes(java: str, archives: Sequence[Path], environment: Mapping[str, str]) -> Path | None:
+def find_classes(
+    java: str, archives: Sequence[Path], environment: Mapping[str, str]
+) -> Path | None:
     """The folder of the compiled script, compiled now if need be; None where that cannot be."""
     place = jars.cache_folder(environment) / "engine" / _key()
     try:
         if not place.is_dir():
             _compile(java, archives, place)
-        return place if _is_ours(place) else None
+        return place if _main_class(place).is_file() and _is_ours(place) else None
     except (OSError, subprocess.SubprocessError) as failure:
         _log.debug("the engine's script is run as it is: %s", failure)
         return None
@@ -50,6 +52,10 @@ def _key() -> str:
     digest = hashlib.sha256(jars.LOCK.read_bytes())
     digest.update(SCRIPT.read_bytes())
     return digest.hexdigest()[:32]
+
+
+def _main_class(place: Path) -> Path:
+    return place / f"{SCRIPT.stem}.class"
 
 
 def _is_ours(place: Path) -> bool:
@@ -73,6 +79,8 @@ def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
             timeout=_COMPILE_SECONDS,
             check=True,
         )
+        if not _main_class(draft).is_file():
+            raise FileNotFoundError(f"{_COMPILER} made no {_main_class(draft).name}")
         for made in draft.iterdir():
             made.chmod(_FILE_MODE)
             _write_through(made)

@@ -108,7 +108,7 @@ class EmbeddedServer:
             check_port(self.host, self.port)
             self._clean_up()
             self._prepare()
-            compiled = script.classes(java, archives, self._environment)
+            compiled = script.find_classes(java, archives, self._environment)
             self._process = self._launch(java, archives, compiled)
             try:
                 self._await_ready(self._process)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, TypeVar
 
 from graph_model import identity, labels
@@ -36,6 +36,7 @@ _SPREAD: Final = 4
 _LONGEST_RUN_ID: Final = 500  # these two are keys: a database's index takes no longer ones
 _LONGEST_FACET_NAME: Final = 200
 _MOST_PLACES: Final = 4
+_SHORT: Final = 100
 """Kinds and names that one object is a facet under; a client may make up any number."""
 _ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 _Value = TypeVar("_Value")
@@ -173,12 +174,18 @@ class Subset:
 
 
 def _read_transformation(fields: JsonObject, path: str) -> Transformation:
-    return Transformation(
-        optional_text(fields, "type", path).strip().upper(),
-        optional_text(fields, "subtype", path).strip().upper(),
-        optional_text(fields, "description", path),
-        optional_flag(fields, "masking", path),
-    )
+    kind, how = optional_text(fields, "type", path), optional_text(fields, "subtype", path)
+    description = optional_text(fields, "description", path)
+    masking = optional_flag(fields, "masking", path)
+    if len(kind) + len(how) + len(description) > _SHORT:
+        return Transformation(kind.strip().upper(), how.strip().upper(), description, masking)
+    return _short_transformation(kind, how, description, masking)
+
+
+@lru_cache(maxsize=256)
+def _short_transformation(kind: str, how: str, description: str, masking: bool) -> Transformation:
+    """The lineage of columns says the same few of all of its sources."""
+    return Transformation(kind.strip().upper(), how.strip().upper(), description, masking)
 
 
 def _read_source_field(fields: JsonObject, path: str) -> SourceField:

@@ -27,7 +27,7 @@ class Compiler:
         self._java.chmod(self._java.stat().st_mode | stat.S_IXUSR)
 
     def classes(self) -> Path | None:
-        return script.classes(str(self._java), ARCHIVES, {jars.CACHE_SETTING: str(self.cache)})
+        return script.find_classes(str(self._java), ARCHIVES, {jars.CACHE_SETTING: str(self.cache)})
 
     def runs(self) -> list[str]:
         return self._told.read_text("utf-8").splitlines() if self._told.exists() else []
@@ -64,7 +64,7 @@ def test_another_script_and_other_archives_have_classes_of_their_own(
     assert len(compiler.runs()) == 2
 
 
-@pytest.mark.parametrize("does", ["exit 1", "kill -9 $$", "rmdir $5"])
+@pytest.mark.parametrize("does", ["exit 1", "kill -9 $$", "rmdir $5", "exit 0"])
 def test_what_cannot_be_compiled_is_run_as_it_is_and_leaves_nothing(
     tmp_path: Path, does: str
 ) -> None:

@@ -67,7 +67,7 @@ def test_what_was_spent_makes_room_for_what_comes() -> None:
 
 def test_what_nobody_asks_for_does_not_stay_for_ever() -> None:
     shelf = WaitingShelf[str, int](ROOM, lambda _: 1)
-    shelf.keep({name: 1 for name in named(0, ROOM)})
+    shelf.keep(dict.fromkeys(named(0, ROOM), 1))
     for number in range(2 * ROOM, 60 * ROOM):
         shelf.keep({str(number): 1})
         shelf.spend(str(number - ROOM // 2))
