@@ -21,7 +21,8 @@ import pytest
 from graph_model.database import claim_database, open_database
 from graph_model.gremlin.graph import GremlinGraph
 from tests.e2e.producer_service import a_plan, an_event
-from tests.e2e.test_server import Serving, eventually, free_port, serving
+from tests.e2e.test_server import Serving, free_port, serving
+from tests.waiting import eventually
 
 V12 = "application/vnd.absa.spline.producer.v1.2+json"
 

@@ -24,9 +24,9 @@ from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.facts import CommandRow
 from graph_model.keys import Key, Role
 from tests.e2e.small_client import client_of, running, told
-from tests.e2e.test_governance import wait_until
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
+from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 START = 1_700_000_000_000
@@ -391,7 +391,7 @@ def test_a_declaration_follows_its_datasets_through_other_naming_rules(
     rules["schemeAliases"] = [*rules["schemeAliases"], ["depot", "warehouse"]]
     rules["fileSchemes"] = [*rules["fileSchemes"], "warehouse"]
     assert client.put("/rules", json={"rules": rules}).status_code == 200
-    wait_until(lambda: client.get("/rules").get_json()["state"] == "in force")
+    eventually(lambda: client.get("/rules").get_json()["state"] == "in force")
     (after,) = listed(client)
     assert after["id"] == before["id"]
     assert [source["uri"] for source in after["sources"]] == ["warehouse://a/c"]

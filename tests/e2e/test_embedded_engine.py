@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from graph_model.gremlin.graph import GremlinGraph, open_graph
 from graph_model.gremlin.server import EmbeddedServer
 from tests.conftest import QUICK_START
 from tests.contract.facts_to_write import everything, facts, plan, vertex, visible_plans, whole
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine
 
@@ -50,15 +51,6 @@ def is_running(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 20.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 @pytest.fixture
@@ -102,7 +94,7 @@ def test_a_killed_engine_is_noticed_and_one_started_again_is_found_by_old_connec
     written = plan("daily")
     graph.write(written)
     os.kill(engine.pid, signal.SIGKILL)
-    assert wait_until(lambda: not engine.alive())
+    eventually(lambda: not engine.alive())
     with pytest.raises(GraphUnavailable):
         graph.count()
     engine.start()  # on the port it had
@@ -136,7 +128,7 @@ def test_the_engine_ends_with_an_owner_that_was_killed(gremlin_url: str, tmp_pat
     owner.wait()
     try:
         assert is_running(child)
-        assert wait_until(lambda: not is_running(engine))
+        eventually(lambda: not is_running(engine))
     finally:
         os.kill(child, signal.SIGKILL)
 

@@ -16,6 +16,7 @@ from graph_model.keys import Key, Role
 from tests.e2e.small_client import client_of, running, told
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
+from tests.waiting import eventually
 
 START = 1_700_000_000_000
 DAY = 86_400_000
@@ -363,15 +364,15 @@ def test_rules_are_read_previewed_put_in_force_and_taken_back(
     assert headwater.elements() == before
     given = client.put("/rules", json={"rules": document, "note": "one store"}).get_json()
     assert set(given["changed"]) == {"schemeAliases", "fileSchemes"}
-    wait_until(lambda: client.get("/rules").get_json()["state"] == "in force")
+    eventually(lambda: client.get("/rules").get_json()["state"] == "in force")
     uris = {item["uri"] for item in client.get("/graph/datasets").get_json()["items"]}
     assert "object://lake/people" in uris
     assert "s3://lake/people" not in uris
     assert client.get("/graph/lineage?node=dataset:s3a://lake/people").status_code == 200
     assert client.get("/graph/datasets?classification=PII").get_json()["total"] == 1
     client.delete("/rules")
-    wait_until(lambda: client.get("/rules").get_json()["state"] == "in force")
-    wait_until(lambda: headwater.projector._rebuild is None)
+    eventually(lambda: client.get("/rules").get_json()["state"] == "in force")
+    eventually(lambda: headwater.projector._rebuild is None)
     assert [one["note"] for one in client.get("/rules").get_json()["versions"]] == ["", "one store"]
     assert without_commands(headwater.elements()) == without_commands(before)
 
@@ -379,16 +380,6 @@ def test_rules_are_read_previewed_put_in_force_and_taken_back(
 def without_commands(elements: Any) -> Any:
     vertices, rows = elements
     return vertices, [row for row in rows if type(row).__name__ != "CommandRow"]
-
-
-def wait_until(holds: Any) -> None:
-    """At most 30 s."""
-    import time
-
-    end = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,11 @@ from graph_model.journal import SqlJournal
 from graph_model.store import DocumentKind, Receipt, Submission
 from tests.e2e.producer_service import a_plan, an_event
 from tests.e2e.test_databases import limit_files, pair, post, summary, two_services
-from tests.e2e.test_server import Serving, eventually, serving
+from tests.e2e.test_server import Serving, serving
 from tests.projections import submission
 from tests.unit import test_openlineage_projection as openlineage
 from tests.unit import test_projector as spline
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine
 

@@ -23,8 +23,8 @@ from graph_model.impact.relocation import relocate
 from graph_model.keys import Key, Role
 from tests import impact_lake as lake
 from tests.e2e.small_client import CallOn, client_of, command, running
-from tests.e2e.test_governance import wait_until
 from tests.projections import SmallHeadwater, lineage_event
+from tests.waiting import eventually
 
 WITHOUT_AMOUNT = tuple(text for text in lake.ORDER_COLUMNS if not text.startswith("amount"))
 NOW = lake.START + 10**9
@@ -134,7 +134,7 @@ def test_what_rests_on_a_declaration_says_so_in_every_format(client: FlaskClient
     }
     answer = client.post("/declarations", json={"declarations": [declared]})
     assert answer.status_code == 201, answer.get_json()
-    wait_until(lambda: ("dataset", "totals") in rests_on_declarations(client))
+    eventually(lambda: ("dataset", "totals") in rests_on_declarations(client))
     found = rests_on_declarations(client)
     assert {key for key, rests in found.items() if rests} == {
         ("dataset", "totals"), ("job", "upload"), ("column", "sum"),

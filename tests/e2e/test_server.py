@@ -8,10 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,9 @@ from api.server import claim, dialect_of
 from api.settings import read_settings
 from tests import captures
 from tests.conftest import needs_java
+from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 90
 
 
 def free_port() -> int:
@@ -32,15 +31,6 @@ def free_port() -> int:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
         return port
-
-
-def eventually(check: Callable[[], Any], seconds: float = SECONDS) -> Any:
-    """What ``check`` gives once it is true; the last answer is shown when it never is."""
-    end = time.monotonic() + seconds
-    while not (answer := check()):
-        assert time.monotonic() < end, f"still {answer!r}"
-        time.sleep(0.1)
-    return answer
 
 
 class Serving:
