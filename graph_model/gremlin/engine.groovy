@@ -294,13 +294,17 @@ class RowsAreNotCompared extends AbstractTraversalStrategy<TraversalStrategy.Dec
     static Step alike(Step step, Traversal.Admin<?, ?> traversal) {
         if (step.class == InjectStep) {
             Object[] given = ((InjectStep) step).injections
-            if (given.length == 1 && given[0] instanceof TraversalPath) return new InjectStep(traversal, new Rows((Iterable) given[0]))
-        } else if (step.class == ConstantStep) {
-            Object given = ((ConstantStep) step).constant
-            if (given instanceof TraversalPath) return new ConstantStep(traversal, new Rows((Iterable) given))
+            return given.length == 1 && isList(given[0]) ? new InjectStep(traversal, rows(given[0])) : null
         }
-        null
+        if (step.class != ConstantStep) return null
+        Object given = ((ConstantStep) step).constant
+        isList(given) ? new ConstantStep(traversal, rows(given)) : null
     }
+
+    /** Rows come in a path, which is the one thing that a server does not copy (encoding.py). */
+    private static boolean isList(Object given) { given instanceof TraversalPath }
+
+    private static Rows rows(Object given) { new Rows((Iterable) given) }
 }
 
 /**
