@@ -103,7 +103,8 @@ class RepeatedFacets:
 
     def _read(self, text: bytes) -> RepeatedFacet:
         masked, spelled, changed = _look_for_secrets(text)
-        check_depth(masked, _MOST_LEVELS)
+        if text.count(b"{") + text.count(b"[") > _MOST_LEVELS:  # else it cannot be so deep
+            check_depth(masked, _MOST_LEVELS)
         facet = RepeatedFacet(masked, text if spelled == text else spelled, len(text))
         if not changed:
             self._kept.keep({text: facet})

@@ -116,6 +116,21 @@ def test_a_text_of_blanks_counts_with_all_of_them() -> None:
     assert one.event["job"]["facets"]["wide"] is not other.event["job"]["facets"]["wide"]
 
 
+def nested(levels: int, kind: type[list[Any]] | type[dict[str, Any]]) -> Any:
+    inside: Any = "[{"  # brackets in a text are none
+    for _ in range(levels):
+        inside = [inside] if kind is list else {"in": inside}
+    return inside
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+def test_a_facet_that_is_too_deep_is_left_to_who_reads_the_whole(kind: type[Any]) -> None:
+    deep, wide = nested(100, kind), [nested(1, kind)] * 300
+    assert RepeatedFacets().take(text_of(an_event(custom={"said": nested(99, kind)}))) is not None
+    assert RepeatedFacets().take(text_of(an_event(custom={"said": deep}))) is None
+    assert RepeatedFacets().take(text_of(an_event(custom={"said": wide}))) is not None
+
+
 def test_a_facet_remembers_a_few_of_its_names() -> None:
     facet = RepeatedFacet(_SQL, text_of(_SQL), len(text_of(_SQL)))
     read = [facet.read("job", f"name {number}", "job.facets") for number in range(20)]
