@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from graph_model.durability import make_durable
 from graph_model.errors import HeadwaterError, InvalidInput
 from graph_model.journal import SqlJournal
 from graph_model.journal.archive import Contents, Progress, dump, examine, load
@@ -39,7 +40,7 @@ def write_backup(
         _write(database, partial, clock(), progress)
         contents = examine(read_lines(partial))
         partial.replace(file)
-        _sync_folder(file.parent)
+        make_durable(file.parent)
     except OSError as error:
         raise HeadwaterError(f"{error.filename or file}: {error.strerror or error}") from error
     finally:
@@ -62,15 +63,6 @@ def _write(database: Database, partial: Path, created_at: int, progress: Progres
                 packed.write(line)
         raw.flush()
         os.fsync(raw.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    """A new name is on disk once its folder is."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_backup(

@@ -83,29 +83,18 @@ def read_items(
     fields: JsonObject, key: str, path: str, read: Callable[[JsonObject, str], _Value]
 ) -> tuple[_Value, ...]:
     """A list of objects, each read by ``read``."""
-    listed = optional_list(fields, key, path)
-    if not listed:
-        return ()
-    here = join(path, key)
-    found = []
-    for index, item in enumerate(listed):
-        place = f"{here}[{index}]"
-        found.append(read(read_object(item, place), place))
-    return tuple(found)
+    return tuple([read(read_object(item, at), at) for item, at in items(fields, key, path)])
 
 
 def read_members(
     fields: JsonObject, key: str, path: str, read: Callable[[JsonObject, str], _Value]
 ) -> tuple[tuple[str, _Value], ...]:
     """An object of objects as sorted pairs; nothing for null or none."""
-    listed = optional_object(fields, key, path)
-    if not listed:
-        return ()
     here = join(path, key)
     found = []
-    for name in sorted(listed):
-        place, value = join(here, name), listed[name]
-        found.append((name, read(read_object(value, place), place)))
+    for name, value in sorted(optional_object(fields, key, path).items()):
+        at = join(here, name)
+        found.append((name, read(read_object(value, at), at)))
     return tuple(found)
 
 

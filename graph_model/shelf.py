@@ -90,9 +90,10 @@ class WaitingShelf(Shelf[_Key, _Value]):
         if self._bytes <= self._most:
             return
         self._late += 1
-        while self._spent and (self._bytes > self._most or self._late % _ONE_IN == 0):
+        oldest_goes = self._late % _ONE_IN == 0  # and all that was spent before it
+        while self._spent and (oldest_goes or self._bytes > self._most):
             self._drop_oldest()
-        if self._late % _ONE_IN == 0:
+        if oldest_goes:
             self._drop_oldest()
         elif self._bytes > self._most:
             self._values.move_to_end(newest, last=False)

@@ -21,7 +21,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import threading
 import time
 import uuid
@@ -31,6 +30,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from graph_model.durability import make_durable
 from graph_model.errors import GraphRejected, GraphTimeout, HeadwaterError
 
 MARK_KEY: Final = "engine_checkpoint"
@@ -202,9 +202,9 @@ class Checkpoints:
         vertices, edges = self._graph.count()
         self._graph.save(draft)
         size, digest = _examine(draft)
-        _make_durable(draft)
+        make_durable(draft)
         draft.rename(self._folder / name)
-        _make_durable(self._folder)
+        make_durable(self._folder)
         return Mark(name, epoch, position, vertices, edges, size, digest, self._last)
 
     def _publish(self, mark: Mark, generation: int) -> bool:
@@ -335,12 +335,3 @@ def _examine(file: Path) -> tuple[int, str]:
             digest.update(piece)
             size += len(piece)
     return size, digest.hexdigest()
-
-
-def _make_durable(path: Path) -> None:
-    """Make a file, or the names in a folder, survive a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from graph_model.durability import make_durable
 from graph_model.gremlin import jars
 
 SCRIPT: Final = Path(__file__).with_name("engine.groovy")
@@ -83,7 +84,7 @@ def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
             raise FileNotFoundError(f"{_COMPILER} made no {_main_class(draft).name}")
         for made in draft.iterdir():
             made.chmod(_FILE_MODE)
-            _write_through(made)
+            make_durable(made)  # after a crash no name leads to half a class
         draft.chmod(_FOLDER_MODE)
         draft.rename(place)
     except OSError:
@@ -91,9 +92,3 @@ def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
             raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-
-
-def _write_through(file: Path) -> None:
-    """To the disk, so that after a crash no name leads to half a class."""
-    with file.open("rb") as handle:
-        os.fsync(handle.fileno())

@@ -35,8 +35,8 @@ _SPREAD: Final = 4
 """Bytes of what was read to a character of the facet."""
 _LONGEST_RUN_ID: Final = 500  # these two are keys: a database's index takes no longer ones
 _LONGEST_FACET_NAME: Final = 200
-_MOST_PLACES: Final = 4
 _SHORT: Final = 100
+_MOST_PLACES: Final = 4
 """Kinds and names that one object is a facet under; a client may make up any number."""
 _ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 _Value = TypeVar("_Value")
@@ -177,14 +177,14 @@ def _read_transformation(fields: JsonObject, path: str) -> Transformation:
     kind, how = optional_text(fields, "type", path), optional_text(fields, "subtype", path)
     description = optional_text(fields, "description", path)
     masking = optional_flag(fields, "masking", path)
-    if len(kind) + len(how) + len(description) > _SHORT:
-        return Transformation(kind.strip().upper(), how.strip().upper(), description, masking)
-    return _short_transformation(kind, how, description, masking)
+    is_short = len(kind) + len(how) + len(description) <= _SHORT
+    make = _transformation if is_short else _transformation.__wrapped__
+    return make(kind, how, description, masking)
 
 
 @lru_cache(maxsize=256)
-def _short_transformation(kind: str, how: str, description: str, masking: bool) -> Transformation:
-    """The lineage of columns says the same few of all of its sources."""
+def _transformation(kind: str, how: str, description: str, masking: bool) -> Transformation:
+    """Short ones are remembered: the lineage of columns says the same few of all of its sources."""
     return Transformation(kind.strip().upper(), how.strip().upper(), description, masking)
 
 
