@@ -31,6 +31,8 @@ PAGE = frontend/node_modules/.installed
 PAGE_TOOLS = frontend/node_modules/.tools-installed
 SPARK4 = build/spark4
 SPARK4_READY = $(SPARK4)/.installed
+SPARK41 = build/spark41
+SPARK41_READY = $(SPARK41)/.installed
 SPARK_JARS = $(VENV)/.spark-jars-fetched
 DBT = build/dbt
 DBT_READY = $(DBT)/.installed
@@ -56,7 +58,7 @@ demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a run
 # --- working on it ---------------------------------------------------------------------------------
 
 .PHONY: test
-test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK_JARS) $(DBT_READY) ## Run every test (ARGS= goes to pytest, WORKERS=0 is one at a time)
+test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK41_READY) $(SPARK_JARS) $(DBT_READY) ## Run every test (ARGS= goes to pytest, WORKERS=0 is one at a time)
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 	npm --prefix frontend test
 
@@ -101,6 +103,7 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	$(UV) $(UPGRADE) setup.cfg --extra spark --extra test --extra dev \
 	  -c requirements/serve.txt -c requirements/spark.txt -o requirements/development.txt
 	printf 'pyspark>=4.0,<4.1\n' | $(UV) $(UPGRADE) - -o requirements/spark4.txt
+	printf 'pyspark==4.1.1\n' | $(UV) $(UPGRADE) - -o requirements/spark41.txt
 	printf 'dbt-core>=1.10,<1.11\ndbt-duckdb>=1.10,<1.11\nopenlineage-dbt>=1.54,<2\n' \
 	  | $(UV) $(UPGRADE) --no-strip-extras - -o requirements/dbt.txt
 	printf 'setuptools>=77\nwheel\n' | $(UV) $(UPGRADE) - -o requirements/build.txt
@@ -155,12 +158,22 @@ $(DEVELOPMENT): requirements/development.txt $(SERVE)
 	$(PIP) install --require-hashes -r requirements/development.txt
 	@touch $@
 
-$(SPARK4_READY): requirements/spark4.txt requirements/build.txt | interpreter
-	@echo "Installing Spark 4 beside Spark 3.5, for the listener's tests (requirements/spark4.txt, 430 MB)"
-	"$(PYTHON)" -m venv "$(SPARK4)"
-	$(SPARK4)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt
-	$(SPARK4)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r requirements/spark4.txt
+# $(1) is the folder, $(2) the lock: a Spark beside the one of .venv, for the tests alone.
+define install_spark
+	"$(PYTHON)" -m venv "$(1)"
+	$(1)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt
+	$(1)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r $(2)
 	@touch $@
+endef
+
+$(SPARK4_READY): requirements/spark4.txt requirements/build.txt | interpreter
+	@echo "Installing Spark 4.0 beside Spark 3.5, for the listener's tests ($<, 430 MB)"
+	$(call install_spark,$(SPARK4),$<)
+
+# 4.1.1: on Spark 4.1.4, Delta 4.1.0 misses a class of Spark's.
+$(SPARK41_READY): requirements/spark41.txt requirements/build.txt | interpreter
+	@echo "Installing Spark 4.1 beside Spark 3.5, for the listener's tests ($<, 430 MB)"
+	$(call install_spark,$(SPARK41),$<)
 
 # Its packages and ours exclude one another. Where they cannot be had, its tests are skipped.
 $(DBT_READY): requirements/dbt.txt requirements/build.txt | interpreter

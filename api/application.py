@@ -53,7 +53,7 @@ def create_app(settings: Settings, service: Service) -> Flask:
     register_error_handlers(app)
     watch(app, service.metrics, time.monotonic)
     raise_errors(app)
-    secure(app, settings.cors_origins)
+    secure(app, settings.cors_origins, lambda: not (settings.insecure or service.keys.exist()))
     anonymous = frozenset(map(Role, settings.anonymous))
     keeper = Guard(service.keys, anonymous, Rates(time.monotonic))
     guard(app, keeper)

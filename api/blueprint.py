@@ -22,7 +22,7 @@ from flask import Request, g
 from webargs import core
 from webargs.flaskparser import FlaskParser
 
-from api.bodies import ROOM, gunzip, is_gzip, parse_json, require_json
+from api.bodies import ROOM, gunzip, is_gzip, parse_order, require_json
 from api.errors import ErrorSchema, InvalidRequest, answer_http, flatten
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -48,7 +48,7 @@ class StrictParser(FlaskParser):
         return super().load_querystring(req, schema)
 
     def _raw_load_json(self, req: Request) -> Any:
-        """A JSON body, as strictly read as a document. Nothing sent is no body; another type is a
+        """A JSON body, which says one thing. Nothing sent is no body; another type is a
         415: a page of another origin cannot send this one without being asked first (CORS).
         ``g.body`` keeps it, for an error that names one of its fields.
         """
@@ -60,7 +60,7 @@ class StrictParser(FlaskParser):
         if is_gzip(req.headers.get("Content-Encoding")):
             body = gunzip(body, _MOST_BODY)
         with ROOM.hold(len(body)):
-            g.body = parse_json(body)
+            g.body = parse_order(body)
         return g.body
 
     def handle_error(

@@ -13,8 +13,7 @@ import json
 import re
 import threading
 import zlib
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +24,8 @@ from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
 from api.errors import InvalidRequest
+from api.repeated_keys import RepeatedKeys
+from graph_model.projection.notes import repeated_keys
 
 CONTENT_TYPES: Final = {
     "application/json": "1",
@@ -40,12 +41,17 @@ MOST_VALUES: Final = 8_000_000
 """Commas and opening brackets outside strings. An agent's document has one in ten bytes or more, so
 64 MB of it pass; ``[{},{},…]`` has one in two and takes forty times its size in memory."""
 _SMALL: Final = 1024 * 1024
-_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# To its end, or to the body's where it has none: a search never reads a string twice.
+_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _STRINGS: Final = re.compile(_STRING, re.DOTALL)
 _STRETCH: Final = re.compile(rb'[^"]*+(?:' + _STRING + rb'[^"]*+){0,10000}+', re.DOTALL)
 _MARKS: Final = (b",", b"[", b"{")
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _UTF8: Final = frozenset({"", "utf-8", "utf8", "us-ascii"})
+
+
+class RepeatedKey(InvalidRequest):
+    """An object has a key twice, where it may not: ``parse_json`` takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,34 +187,74 @@ def require_json(content_type: str | None) -> None:
 def parse_json(body: bytes) -> Any:
     """The JSON value of UTF-8 bytes; a byte order mark is skipped.
 
-    Refused (InvalidRequest): what is not UTF-8 or not JSON, NaN and numbers beyond a double, a
-    key given twice in one object, nesting beyond the interpreter's stack, more than MOST_VALUES
-    values. A lone surrogate
-    (text cut in the middle of a character) becomes U+FFFD: it is no reason to lose
-    a document.
+    Refused (InvalidRequest): what is not UTF-8 or not JSON, NaN and numbers beyond a double,
+    nesting beyond the interpreter's stack, more than MOST_VALUES values. Of a key given twice in
+    one object the last value counts, and where they differ the document says so
+    (``repeated_keys``). A lone surrogate (text cut in the middle of a character) becomes U+FFFD:
+    it is no reason to lose a document.
     """
     if _exceeds(body):
-        raise InvalidRequest({"document": [f"at most {MOST_VALUES:,} values"]})
+        raise InvalidRequest({"document": [f"at most {MOST_VALUES:,} values"]}, "too-large")
     plain = parse_plain(body)
-    return parse_any_spelling(body) if plain is None else plain
+    if plain is not None:
+        return plain
+    try:
+        return parse_any_spelling(body)
+    except RepeatedKey:
+        return _parse(body, _load_repeated)
+
+
+def parse_order(body: bytes) -> Any:
+    """``parse_json`` of what is carried out at once: a key with two values is refused."""
+    value = parse_json(body)
+    if twice := repeated_keys(value):
+        listed = ", ".join(map(repr, twice))
+        raise InvalidRequest({"document": [f"one value for each key, not two for {listed}"]})
+    return value
 
 
 def parse_any_spelling(body: bytes) -> Any:
-    """``parse_json`` of a text that is not large and that ``parse_plain`` has no answer to."""
+    """``parse_json`` of a text that is not large and that ``parse_plain`` has no answer to.
+
+    Raises RepeatedKey where an object has a key twice.
+    """
+    return _parse(body, _load_strictly)
+
+
+def _parse(body: bytes, load: Callable[[str], Any]) -> Any:
     try:
-        text = body.decode("utf-8-sig")
+        return load(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise InvalidRequest({"document": [f"UTF-8 (byte {error.start} is not)"]}) from None
-    try:
-        value = _load(text)
-        return _load(_mended(value)) if _may_hold_surrogates(text) else value
+        raise _unreadable(f"UTF-8 (byte {error.start} is not)") from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise InvalidRequest({"document": [f"JSON ({error.msg}: {where})"]}) from None
+        raise _unreadable(f"JSON ({error.msg}: {where})") from None
     except RecursionError:
-        raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
+        raise _unreadable("JSON that is nested less deeply") from None
     except ValueError as error:
-        raise InvalidRequest({"document": [f"JSON ({error})"]}) from None
+        raise _unreadable(f"JSON ({error})") from None
+
+
+def _unreadable(expected: str) -> InvalidRequest:
+    return InvalidRequest({"document": [expected]}, "unreadable")
+
+
+def _load_strictly(text: str) -> Any:
+    value = _load(text)
+    return _load(_mended(value)) if _may_hold_surrogates(text) else value
+
+
+def _load_repeated(text: str) -> Any:
+    """A text in which some object has a key twice; mending may make two keys one as well."""
+    value = _load_and_note(text)
+    return _load_and_note(_mended(value)) if _may_hold_surrogates(text) else value
+
+
+def _load_and_note(text: str) -> Any:
+    repeated = RepeatedKeys()
+    value = _decoder(repeated.object_of)(text)
+    repeated.note(value)
+    return value
 
 
 def parse_plain(body: bytes) -> Any:
@@ -262,9 +308,7 @@ def _exceeds(body: bytes) -> bool:
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        counted = Counter(name for name, _ in pairs)
-        twice = next(name for name, count in counted.items() if count > 1)
-        raise ValueError(f"the key {twice[:80]!r} stands twice in one object")
+        raise RepeatedKey({"document": ["each key once in an object"]})
     return found
 
 
@@ -286,10 +330,15 @@ def _refuse_fraction(text: str) -> NoReturn:
 
 _plain: Final = msgspec.json.Decoder(float_hook=_refuse_fraction).decode
 
+
+def _decoder(object_of: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Callable[[str], Any]:
+    return json.JSONDecoder(
+        object_pairs_hook=object_of, parse_constant=_refuse_constant, parse_float=_finite
+    ).decode
+
+
 # Made once: to make a decoder takes as long as to read a small document.
-_load: Final = json.JSONDecoder(
-    object_pairs_hook=_object_of, parse_constant=_refuse_constant, parse_float=_finite
-).decode
+_load: Final = _decoder(_object_of)
 
 
 def _may_hold_surrogates(text: str) -> bool:
@@ -307,4 +356,4 @@ def refuse_too_large(limit: int) -> NoReturn:
 
 
 def _not_gzip() -> NoReturn:
-    raise InvalidRequest({"document": ["a whole gzip stream"]})
+    raise _unreadable("a whole gzip stream")

@@ -120,7 +120,8 @@ def _documents(rows: Sequence[DeclarationRow], service: Service) -> tuple[str, .
                 document.content_hash
                 for plan_id in {row.plan_id for row in rows}
                 for document in service.journal.plan(plan_id)
-                if (read_event(document.body).digest, document.scope) in told
+                if not document.damage
+                and (read_event(document.body).digest, document.scope) in told
             }
         )
     )

@@ -6,7 +6,7 @@ import importlib.metadata
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,8 @@ from api.machine import Finding, check_java, check_node, check_python
 from api.routes.pages import missing_parts
 from api.server import check_free, claim
 from api.settings import Settings
-from api.storage import open_storage
+from api.storage import DATABASE_FILE, open_storage
+from graph_model.catalogue.generations import examine_file
 from graph_model.database import claim_database, shown
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.gremlin import jars
@@ -36,6 +37,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
         _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
         _data(settings.data),
         *_database(settings),
+        *_stores(settings),
         _disk(settings.data),
         *_memory(settings),
         _jars(environment),
@@ -80,6 +82,36 @@ def _database(settings: Settings) -> tuple[Finding, ...]:
             database.dispose()
     except HeadwaterError as error:
         return (Finding("database", False, str(error)),)
+
+
+def _stores(settings: Settings) -> tuple[Finding, ...]:
+    """Whether journal and catalogue can be read and belong together: of SQLite's files, while no
+    service holds them.
+    """
+    if settings.database or not (settings.data / DATABASE_FILE).is_file():
+        return ()
+    try:
+        with claim(settings.data):
+            return tuple(_look_at_files(settings))
+    except HeadwaterError:
+        return ()  # said by the data folder
+
+
+def _look_at_files(settings: Settings) -> Iterator[Finding]:
+    try:
+        database = open_storage(settings)
+        try:
+            journal = SqlJournal(database)
+            yield Finding("journal", True, f"{journal.summary().received:,} documents")
+            doubt = examine_file(database, journal)
+        finally:
+            database.dispose()
+    except HeadwaterError as error:
+        yield Finding("journal", False, str(error))
+        return
+    anew = "the next start makes it anew from the journal"
+    said = "belongs to the journal" if doubt is None else f"{doubt}: {anew}"
+    yield Finding("catalogue", doubt is None, said)
 
 
 def _disk(folder: Path) -> Finding:

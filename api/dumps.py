@@ -6,19 +6,23 @@ Known are: lines of ``headwater journal export``; OpenLineage's events, one to a
 transport writes them, or behind whatever its console transport's logger puts before them; what the
 console and logging dispatchers of the Spline agent print, inside any log
 (``ExecutionPlan (apiVersion: 1.2):`` and JSON after it); the ``_LINEAGE`` files of its hdfs
-dispatcher; plain plans, events and lists of them, on one line or over many. Everything here is
-pure: lines go in, pieces and refusals come out, in order, and a bad piece does not spoil the next.
+dispatcher; plain plans, events and lists of them, on one line or over many. What a log or its
+collector broke at some width, inside of a string too, is joined (``wrapped_lines``). Everything
+here is pure: lines go in, pieces and refusals come out, in order, and a bad piece does not spoil
+the next.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from api.bodies import parse_json
 from api.errors import InvalidRequest
+from api.wrapped_lines import Prefix
+from graph_model.projection.notes import REPEATED_KEYS, repeated_keys
 from graph_model.store import DocumentKind
 
 PLAIN_VERSION: Final = "1"
@@ -35,7 +39,11 @@ _MARKER: Final = re.compile(
 )
 _JSON_START: Final = re.compile(r"\s*(\{|\[\s*([\[{\]]|$))")
 _NEW_DOCUMENT: Final = re.compile(r'\{\s*"')
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+_STRING_END: Final = r'[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>"|\\?\Z)'
+_TOKEN: Final = re.compile(f'"{_STRING_END}|[{{}}\\[\\]]', re.DOTALL)
+_REST_OF_STRING: Final = re.compile(_STRING_END, re.DOTALL)
+_MARKER_TEXTS: Final = ('{"eventTime"', '{"eventType"')
+_MARKER_TEXT: Final = _MARKER_TEXTS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +92,9 @@ def recognise(lines: Iterable[str], name: str, limit: int) -> Iterator[Found]:
         try:
             document = parse_json(value.text.encode("utf-8"))
         except UnicodeEncodeError:
-            yield Refusal(where, "expected UTF-8")
+            yield Refusal(where, value.explained("expected UTF-8"))
         except InvalidRequest as error:
-            yield Refusal(where, str(error))
+            yield Refusal(where, value.explained(str(error)))
         else:
             yield from _pieces(document, value.marker, where)
 
@@ -96,37 +104,75 @@ def recognise(lines: Iterable[str], name: str, limit: int) -> Iterator[Found]:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """The text of a JSON value that starts on ``line``, or what is ``wrong`` with it."""
+    """The text of a JSON value that stands on the lines from ``line`` to ``last``, or what is
+    ``wrong`` with it.
+    """
 
     line: int
     marker: tuple[str, str] | None
     text: str = ""
     wrong: str = ""
+    last: int = 0
+
+    def explained(self, reason: str) -> str:
+        """The reason of a refusal, with the lines that were joined."""
+        joined = f" (lines {self.line} to {self.last} joined)" if self.last > self.line else ""
+        return f"{reason}{joined}"
 
 
 @dataclass(slots=True)
 class _Capture:
-    """A JSON value that is being read. Strings never span lines, so tokens do not either."""
+    """A JSON value that is being read, a line at a time. A line may end anywhere in it: between two
+    lines there is nothing, for a line feed in JSON is blank space or a place where it was broken.
+
+    ``prefix`` is what stood before it on its first line.
+    """
 
     line: int
     marker: tuple[str, str] | None
+    prefix: Prefix
     opening: str = ""
     parts: list[str] = field(default_factory=list)
     size: int = 0
-    depth: int = 0
+    nesting: bytearray = field(default_factory=bytearray)
+    tail: str = ""
+    in_string: bool = False
+    escaped: bool = False
+    last: int = 0
 
     def feed(self, text: str, limit: int) -> str | None:
         """Take text; what follows the end of the value once it has come, else None."""
         self.opening = self.opening or text[:1]
-        for token in _TOKEN.finditer(text):
-            if token[0] in "{[":
-                self.depth += 1
-            elif token[0] in "}]":
-                self.depth -= 1
-                if self.depth <= 0:
-                    self._keep(text[: token.end()], limit)
-                    return text[token.end() :]
-        self._keep(text, limit)
+        end = self._end_in(text, self._after_string(text))
+        self._keep(text if end is None else text[:end], limit)
+        self.tail = "" if self.in_string else text.rstrip()[-1:] or self.tail
+        return None if end is None else text[end:]
+
+    def _after_string(self, text: str) -> int:
+        """Where the string ends in which the last line did."""
+        start = min(self.escaped, len(text))
+        if not self.in_string or (self.escaped and not text):
+            return 0
+        self.escaped = False
+        found = _REST_OF_STRING.match(text, start)
+        return self._leave(found) if found else len(text)
+
+    def _leave(self, string: re.Match[str]) -> int:
+        """The end of a string, or of the line inside of it."""
+        self.in_string = string["end"] != '"'
+        self.escaped = string["end"] == "\\"
+        return string.end()
+
+    def _end_in(self, text: str, start: int) -> int | None:
+        for token in _TOKEN.finditer(text, start):
+            if token[0][0] == '"':
+                self._leave(token)
+            elif token[0] in "{[":
+                self.nesting += token[0].encode()
+            else:
+                del self.nesting[-1:]
+                if not self.nesting:
+                    return token.end()
         return None
 
     def _keep(self, text: str, limit: int) -> None:
@@ -138,20 +184,31 @@ class _Capture:
     def value(self, limit: int) -> _Value:
         if self.size > limit:
             return self.broken(f"the document is larger than {limit:,} characters")
-        return _Value(self.line, self.marker, "".join(self.parts))
+        return _Value(self.line, self.marker, "".join(self.parts), last=self.last)
 
     def broken(self, reason: str) -> _Value:
-        return _Value(self.line, self.marker, wrong=reason)
+        return _Value(self.line, self.marker, wrong=reason, last=self.last)
 
     def ends_before(self, line: str) -> bool:
         """Whether a line can only be the start of something else: this value was cut off.
 
         Printed over many lines, an object's own lines are indented; ``{"`` in the first column
-        of a line after an unfinished one is the next document of a file with one to a line.
+        of a line after an unfinished one is the next document of a file with one to a line, unless
+        an object had to come. In a log an event begins where a marker stands behind words, not
+        behind JSON.
         """
-        if self.marker:
-            return _MARKER.search(line) is not None and line[:1] not in " \t{"
-        return self.opening == "{" and _NEW_DOCUMENT.match(line) is not None
+        if not self.marker:
+            begins = self.opening == "{" and _NEW_DOCUMENT.match(line) is not None
+            return begins and not self._awaits_object()
+        found = _MARKER.search(line)
+        if found is None or line[:1] in " \t":
+            return False
+        if not found.start():
+            return self.opening != "" and not self._awaits_object()
+        return found[1] is not None or '"' not in line[: found.start()]
+
+    def _awaits_object(self) -> bool:
+        return self.tail in (":", "[") or (self.tail == "," and self.nesting[-1:] == b"[")
 
 
 def _values(lines: Iterable[str], limit: int) -> Iterator[_Value]:
@@ -168,18 +225,40 @@ class _Scanner:
         self._limit = limit
         self._is_json: bool | None = None
         self._capture: _Capture | None = None
+        self._held: tuple[int, Prefix, str] | None = None
+        """The line, what stands before it and the beginning of a marker that a line ends with."""
 
     def take(self, line: str, number: int) -> Iterator[_Value]:
         if number == 1:
             line = line.removeprefix("\ufeff")
+        line = line.rstrip("\r\n")
         if self._is_json is None and line.strip():
             self._is_json = _JSON_START.match(line) is not None
         if self._capture is not None and self._capture.ends_before(line):
             yield from self.end(f"another document begins on line {number}")
-        rest = line
+        if self._held is not None:
+            line = self._with_held(line)
+        if self._capture is None:
+            yield from self._look(line, line, number)
+        else:
+            yield from self._go_on(self._capture, line, number)
+
+    def _go_on(self, capture: _Capture, line: str, number: int) -> Iterator[_Value]:
+        """The next line of a value; a line of another record in between is passed over."""
+        text = capture.prefix.continued(line) if capture.marker else line
+        text = text if text is None or capture.opening else text.lstrip()
+        if text:
+            capture.last = number
+            found, rest = self._read(capture, text)
+            yield from found
+            yield from self._look(rest, text, number)
+
+    def _look(self, rest: str, line: str, number: int) -> Iterator[_Value]:
+        """The values that begin in what is left of a line."""
         while rest := rest.lstrip():
             if self._capture is None:
-                rest = self._begin(rest, number)
+                before = line[: len(line) - len(rest)]
+                rest = self._begin(rest, number, before)
                 if self._capture is None and rest:
                     yield _Value(number, None, wrong="expected JSON")
                     return
@@ -193,15 +272,37 @@ class _Scanner:
             yield self._capture.broken(f"cut off: {reason}")
             self._capture = None
 
-    def _begin(self, text: str, number: int) -> str:
+    def _begin(self, text: str, number: int, before: str) -> str:
         """Open a capture where a value may start; the text to go on with."""
         if self._is_json and text[0] in "{[":
-            self._capture = _Capture(number, None)
+            self._capture = _Capture(number, None, Prefix(""), last=number)
             return text
         if marker := _MARKER.search(text):
-            self._capture = _Capture(number, (marker[1] or "", marker[2] or ""))
+            line, prefix = number, Prefix(before + text[: marker.start()])
+            if self._held is not None:
+                line, prefix, _ = self._held
+            kind = (marker[1] or "", marker[2] or "")
+            self._capture = _Capture(line, kind, prefix, last=number)
+            self._held = None
             return text[marker.end() :]
+        self._held = None if self._is_json else self._hold(text, number, before)
         return text.strip(",; \t\r\n") if self._is_json else ""
+
+    def _hold(self, text: str, number: int, before: str) -> tuple[int, Prefix, str] | None:
+        """``… {"eve`` at the end of a line may go on as ``ntTime"`` on the next."""
+        start = text.rfind("{", len(text) - len(_MARKER_TEXT))
+        if start < 0 or not any(one.startswith(text[start:]) for one in _MARKER_TEXTS):
+            return None
+        return number, Prefix(before + text[:start]), text[start:]
+
+    def _with_held(self, line: str) -> str:
+        """The line behind the beginning of a marker, where it goes on with it."""
+        _, prefix, beginning = self._held or (0, Prefix(""), "")
+        joined = beginning + (prefix.continued(line) or "")
+        if _MARKER.match(joined):
+            return joined
+        self._held = None
+        return line
 
     def _read(self, capture: _Capture, text: str) -> tuple[tuple[_Value, ...], str]:
         """The value when it ends in this text, and the text after it."""
@@ -221,11 +322,21 @@ class _Scanner:
 def _pieces(document: Any, marker: tuple[str, str] | None, where: str) -> Iterator[Found]:
     """The pieces of a value; nesting that cannot be followed is a refusal."""
     try:
-        yield from list(
+        found = list(
             _marked(document, marker, where) if marker and marker[0] else classify(document, where)
         )
     except RecursionError:
         yield Refusal(where, "expected JSON that is nested less deeply")
+    else:
+        noted = repeated_keys(document)
+        yield from (_with_note(one, noted) for one in found) if noted else found
+
+
+def _with_note(found: Found, noted: Sequence[str]) -> Found:
+    """A document inside of a noted value has the note, too."""
+    if isinstance(found, Refusal) or not isinstance(found.document, dict):
+        return found
+    return replace(found, document={**found.document, REPEATED_KEYS: list(noted)})
 
 
 def _marked(document: Any, marker: tuple[str, str], where: str) -> Iterator[Found]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from api.logs import current_request_id
 from graph_model.errors import (
     AmbiguousReference,
+    DamagedDocument,
     EngineError,
     HeadwaterError,
     InvalidDocument,
@@ -44,6 +46,7 @@ Errors = Mapping[str, Sequence[str]]
 RETRY_AFTER_SECONDS: Final = 5
 CHALLENGE: Final = 'Bearer realm="headwater"'
 """No browser asks a person for this one: the page has a field of its own."""
+NO_ENGINE: Final = "the embedded Gremlin Server does not run"
 _WHOLE: Final = "document"
 _MOST_ERRORS: Final = 50
 
@@ -51,10 +54,11 @@ _MOST_ERRORS: Final = 50
 class InvalidRequest(InvalidInput):
     """A request breaks the contract in one or more named places. 400.
 
-    ``errors`` maps each place to what was expected there.
+    ``errors`` maps each place to what was expected there; ``reason`` is what metrics call it.
     """
 
-    def __init__(self, errors: Errors) -> None:
+    def __init__(self, errors: Errors, reason: str = "invalid") -> None:
+        self.reason = reason
         self.errors = dict(list(errors.items())[:_MOST_ERRORS])
         super().__init__(
             "; ".join(f"{path}: expected {_and(said)}" for path, said in self.errors.items())
@@ -79,6 +83,38 @@ class ErrorSchema(marshmallow.Schema):
         values=marshmallow.fields.List(marshmallow.fields.String()),
         required=True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a request is refused: ``kind`` is one of a few words, ``said`` a sentence."""
+
+    kind: str
+    said: str
+
+
+_OF_STATUS: Final = {405: "method", 413: "too-large", 415: "content-type", 503: "unavailable"}
+
+
+def reason_of(error: Exception) -> Reason:
+    """Why a request that ends with this error is refused; of a bug no message, as in ``trace``."""
+    match error:
+        case InvalidRequest():
+            return Reason(error.reason, str(error))
+        case InvalidInput():
+            return Reason("invalid", str(error))
+        case NotAuthenticated():
+            return Reason("unauthenticated", str(error))
+        case TooManyRequests():
+            return Reason("too-many", str(error))
+        case Refused():
+            return Reason("forbidden", str(error))
+        case Unavailable() | EngineError():
+            return Reason("unavailable", str(error))
+        case HTTPException():
+            return Reason(_OF_STATUS.get(error.code or 0, "other"), str(error.description))
+        case _:
+            return Reason("bug", type(error).__name__)
 
 
 def register_error_handlers(app: Flask) -> None:
@@ -107,6 +143,7 @@ def error_response(status: HTTPStatus, message: str, errors: Errors | None = Non
 
 def answer_http(error: HTTPException) -> Response:
     """A werkzeug exception: not found, wrong method, too large, a redirect."""
+    g.reason = reason_of(error)
     if error.response is not None or error.code is None:
         return Response.force_type(error.get_response())  # type: ignore[return-value]
     status = _known_status(error.code)
@@ -139,6 +176,7 @@ def _known_status(code: int) -> HTTPStatus:
 
 def answer_headwater(error: HeadwaterError) -> Response:
     """One of our own exceptions."""
+    g.reason = reason_of(error)
     match error:
         case InvalidRequest():
             return error_response(HTTPStatus.BAD_REQUEST, str(error), error.errors)
@@ -157,8 +195,12 @@ def answer_headwater(error: HeadwaterError) -> Response:
             return error_response(HTTPStatus.NOT_FOUND, str(error))
         case Refused():
             return _answer_refused(error)
-        case Unavailable() | EngineError():
-            return _later(HTTPStatus.SERVICE_UNAVAILABLE, error, RETRY_AFTER_SECONDS)
+        case DamagedDocument():
+            return error_response(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+        case Unavailable():
+            return _later(HTTPStatus.SERVICE_UNAVAILABLE, error.reason, RETRY_AFTER_SECONDS)
+        case EngineError():
+            return _later(HTTPStatus.SERVICE_UNAVAILABLE, NO_ENGINE, RETRY_AFTER_SECONDS)
         case _:
             return answer_bug(error)
 
@@ -171,7 +213,7 @@ def _answer_refused(error: Refused) -> Response:
             response.headers["WWW-Authenticate"] = CHALLENGE
             return response
         case TooManyRequests():
-            return _later(HTTPStatus.TOO_MANY_REQUESTS, error, error.retry_after)
+            return _later(HTTPStatus.TOO_MANY_REQUESTS, str(error), error.retry_after)
         case NotAllowed():
             needed = {"role": list(error.needed)}
             return error_response(HTTPStatus.FORBIDDEN, str(error), needed)
@@ -179,8 +221,8 @@ def _answer_refused(error: Refused) -> Response:
             return error_response(HTTPStatus.FORBIDDEN, str(error))
 
 
-def _later(status: HTTPStatus, error: HeadwaterError, seconds: int) -> Response:
-    response = error_response(status, str(error))
+def _later(status: HTTPStatus, reason: str, seconds: int) -> Response:
+    response = error_response(status, reason)
     response.headers["Retry-After"] = str(seconds)
     return response
 
@@ -200,6 +242,7 @@ def _named(error: HeadwaterError, reference: str) -> str:
 
 def answer_bug(error: Exception) -> Response:
     """A bug of ours: the caller gets an id, the log the place."""
+    g.reason = reason_of(error)
     request_id = current_request_id.get()
     log.error(
         "request %s: %s %s failed\n%s", request_id, request.method, request.path, trace(error)

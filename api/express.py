@@ -68,7 +68,9 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-_SINGULAR: Final = frozenset({"origin", "x-request-id", "traceparent"})
+_OF_PAGES: Final = frozenset({"origin", "sec-fetch-site"})
+"""Headers by which a browser tells which page sends a request."""
+_SINGULAR: Final = _OF_PAGES | {"x-request-id", "traceparent"}
 """Headers of requests that are left to the application, or that never have the same head again."""
 
 
@@ -130,8 +132,8 @@ class Express:
         if ERROR in scope:
             await self._application(scope, _nothing, send)
             return
-        # A page of another origin is told what it may read: that is the application's affair.
-        if taker is None or headers is None or "origin" in headers:
+        # What a page may send, and may read of the answer, is the application's affair.
+        if taker is None or headers is None or not _OF_PAGES.isdisjoint(headers):
             await self._application(scope, receive, send)
             return
         request_id = headers["x-request-id"] = request_id_of(headers.get("x-request-id"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -22,20 +21,10 @@ current_request_id: ContextVar[str] = ContextVar("request_id", default="")
 FIELDS: Final = "fields"
 """Under which ``extra`` carries the fields of a line: ``extra={FIELDS: {"status": 200}}``."""
 
-_OF_HEADERS: Final = re.compile(
-    r"(?i)((?:proxy-)?authorization|x-api-key)([\"']?\s{0,4}[:=,]\s{0,4}(?:b(?=[\"']))?[\"']?)"
-    r"((?:bearer|basic|digest|negotiate|token|apikey)\s{1,4})?[^\s\"',;)\]}]{1,4096}"
-)
-_SETTINGS: Final = re.compile(
-    r"(?i)\b([a-z0-9_.-]{0,64}(?:password|passwd|secret|api[_.-]?key|token))(\s{0,2}=\s{0,2})"
-    r"(?![\s*])[^\s,;&\"')\]}]{1,4096}"
-)
-
 
 def masked(text: str) -> str:
     """A line of the log with secrets as ``*****``."""
-    text = _OF_HEADERS.sub(r"\1\2\3*****", keys.masked(text))
-    return _SETTINGS.sub(r"\1\2*****", naming.mask_text(text))
+    return naming.mask_text(keys.masked(text))
 
 
 class Masking(logging.Filter):

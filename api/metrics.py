@@ -53,6 +53,12 @@ class Metrics:
             ["kind", "status"],
             registry=registry,
         )
+        self._reasons = Counter(
+            "headwater_refusals",
+            "Requests with documents, and events of a batch, that were refused, since the start",
+            ["kind", "reason"],
+            registry=registry,
+        )
         self._requests = Histogram(
             "headwater_request_duration_seconds",
             "Time from a request to its answer",
@@ -90,6 +96,10 @@ class Metrics:
     def refused(self, kind: str, status: int) -> None:
         """A request with documents of a kind was answered with an error."""
         self._refused.labels(kind, str(status)).inc()
+
+    def refused_for(self, kind: str, reason: str) -> None:
+        """Why a request with documents of a kind, or an event of a batch, was not taken."""
+        self._reasons.labels(kind, reason).inc()
 
     def arrivals(self) -> Arrivals:
         """What came so far."""

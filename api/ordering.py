@@ -27,7 +27,10 @@ def order(ask: Ask, say: Callable[[str], None], wish: Mapping[str, Any], *, agre
         return 0
     given = ask("POST", ROUTE, {**wish, "dryRun": False})
     positions = ", ".join(map(str, given["positions"]))
-    say(f"done: document{'s' if len(given['positions']) > 1 else ''} {positions} of the journal")
+    done = "given" if "pending" in given else "done"
+    say(f"{done}: document{'s' if len(given['positions']) > 1 else ''} {positions} of the journal")
+    if "pending" in given:
+        say(given["pending"])
     return 0
 
 

@@ -9,12 +9,12 @@ machine, comes to the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from api.bodies import compact_json
 from api.service import Service
-from graph_model import identity, labels
+from graph_model import identity, labels, naming
 from graph_model.commands import (
     MOST_CUTOFFS,
     VERSION,
@@ -27,14 +27,18 @@ from graph_model.commands import (
 )
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.journal import content_hash, make_submission
+from graph_model.recorded import Recorded
+from graph_model.references import possible_ids
 from graph_model.retention import (
     Retention,
     count_covered,
+    ensure_known,
     plan_ids_of_dataset,
     plan_ids_of_job,
     resolve_forget,
     resolve_prune,
     telling_subjects,
+    waiting_plan_ids,
 )
 from graph_model.store import DocumentKind, Receipt, Submission
 
@@ -70,33 +74,58 @@ def cover_forget(reference: str, service: Service) -> Covered:
     """
     if reference.startswith(DOCUMENT):
         return Covered((_forget_document(reference, service),), reference)
-    node = service.references.resolve(reference)
+    catalogue = service.catalogue
+    structure = Recorded(catalogue)
+    node, waiting = _resolve(reference, service)
     kind = identity.kind_of(node)
     if kind == labels.JOB:
-        plan_ids = plan_ids_of_job(node, service.graph, service.catalogue)
+        plan_ids = plan_ids_of_job(node, structure, catalogue)
     elif kind == labels.DATASET:
-        plan_ids = plan_ids_of_dataset(node, service.graph, service.catalogue)
+        plan_ids = plan_ids_of_dataset(node, structure, catalogue)
     else:
         raise InvalidReference(reference, _EXPECTED)
-    plan_ids |= service.journal.plan_ids_of(telling_subjects(node, service.catalogue))
-    return Covered(resolve_forget(plan_ids, service.journal), reference)
+    plan_ids |= service.journal.plan_ids_of(telling_subjects(node, catalogue))
+    return Covered(resolve_forget(plan_ids | waiting, service.journal), reference)
+
+
+def _resolve(reference: str, service: Service) -> tuple[str, frozenset[str]]:
+    """The id of a node, and the plan ids that tell of it and that the catalogue does not know.
+
+    Those are looked for while the graph is behind or away: it may be they that keep it away.
+    """
+    if service.projector.state == "ready":
+        return service.references.resolve(reference), frozenset()
+    rules, journal = service.projector.rules, service.journal
+    try:
+        node = service.references.resolve(reference)
+    except NotFound:
+        nodes = possible_ids(reference, rules)
+        waiting = waiting_plan_ids(nodes, journal, rules)
+        if not waiting:
+            raise
+        return next(iter(nodes)), waiting  # all of one kind
+    return node, waiting_plan_ids({node}, journal, rules)
 
 
 def _forget_document(reference: str, service: Service) -> Forget:
     position = reference.removeprefix(DOCUMENT)
     if not position.isascii() or not position.isdigit() or len(position) > 18:
         raise InvalidReference(reference, _EXPECTED)
-    document = service.journal.document(int(position))
-    if document is None or document.kind == DocumentKind.COMMAND:
+    found = service.journal.documents([int(position)])  # one whose body is damaged can be forgotten
+    if not found or found[0].kind == DocumentKind.COMMAND:
         raise NotFound("document", position)
+    document = found[0]
     return Forget((document.plan_id,), (document.content_hash,))
 
 
 def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) -> Covered:
     """What pruning to this retention covers."""
-    prune = resolve_prune(retention, service.graph, service.catalogue, drop_bodies=drop_bodies)
+    if service.projector.state != "ready":
+        ensure_known(service.journal)
+    catalogue = service.catalogue
+    prune = resolve_prune(retention, Recorded(catalogue), catalogue, drop_bodies=drop_bodies)
     executions = tuple(
-        count_covered(service.catalogue, *cutoff.key, cutoff.before) for cutoff in prune.cutoffs
+        count_covered(catalogue, *cutoff.key, cutoff.before) for cutoff in prune.cutoffs
     )
     pieces = tuple(
         Prune(prune.cutoffs[start : start + MOST_CUTOFFS], drop_bodies)
@@ -119,7 +148,12 @@ def give(covered: Covered, author: str, note: str, route: str, service: Service)
 
 
 def submit(command: Command) -> Submission:
-    """The document of a command on its way into the journal."""
-    body = compact_json(write_command(command))
+    """The document of a command on its way into the journal, what a person typed masked."""
+    told = replace(
+        command,
+        note=naming.mask_text(command.note),
+        target=naming.mask_text(command.target),
+    )
+    body = compact_json(write_command(told))
     key = command.key_prefix + content_hash(DocumentKind.COMMAND.value, VERSION, body)[:32]
     return make_submission(DocumentKind.COMMAND, VERSION, key, "", body)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from api.errors import NO_ENGINE
 from api.logs import masked
 from api.metrics import lag_seconds
 from api.service import Service
-from graph_model.errors import HeadwaterError
-
-_PROBE = "probe"
+from graph_model.errors import HeadwaterError, Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,35 +33,34 @@ class Readiness:
     lag: Lag | None = None
 
 
-def probe_journal(service: Service) -> None:
-    """Write one small durable value; raises JournalUnavailable when that fails.
-
-    Only a write tells a full disk from a working one.
-    """
-    service.journal.set_meta(_PROBE, "written")
-
-
 def ask(service: Service) -> Readiness:
     """Ask every part. The journal decides whether documents are taken, the graph what is seen."""
     checks: dict[str, str] = {}
     lag: Lag | None = None
     try:
-        probe_journal(service)
+        service.journal.ensure_taking()
         lag = _lag(service)
         checks["journal"] = "ok"
     except HeadwaterError as error:
-        checks["journal"] = masked(str(error))
+        checks["journal"] = _said(error)
     try:
         service.graph.ping()
         checks["graph"] = "ok" if service.projector.state == "ready" else service.projector.state
     except HeadwaterError as error:
-        checks["graph"] = masked(str(error))
+        checks["graph"] = _said(error)
     if (trouble := service.projector.trouble) is not None:
         checks["projection"] = masked(trouble)
+    if (doubt := service.projector.doubt) is not None:
+        checks["catalogue"] = masked(doubt)
     if service.engine is not None and (memory := service.engine.memory) is not None:
         checks["memory"] = str(memory)
     status = _status(checks, service.projector.state)
     return Readiness(status, checks, None if lag is None else lag.documents, lag)
+
+
+def _said(error: HeadwaterError) -> str:
+    """Nothing of addresses or of what a driver says: whoever comes without a key may read this."""
+    return masked(error.reason) if isinstance(error, Unavailable) else NO_ENGINE
 
 
 def _lag(service: Service) -> Lag:

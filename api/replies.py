@@ -15,7 +15,7 @@ from graph_model.answers import ColumnStep, PlanPage, RunView
 from graph_model.impact.check import CheckReport, PlanCheck
 from graph_model.impact.report import ImpactReport
 from graph_model.inspection import OperationView
-from graph_model.lineage import Partial
+from graph_model.lineage import Influences, Partial
 from graph_model.run_trees import RunBranch, RunBrief, RunTree
 from graph_model.store import Page
 from graph_model.view import (
@@ -143,9 +143,22 @@ def _node(node: Node) -> dict[str, Any]:
     for (_, key), value in zip(_members(kind), node, strict=True):
         if value is not None or key not in _OPTIONAL:
             reply[key] = value if type(value) in _PLAIN else to_json(value)
+    if isinstance(node, ColumnNodeView):
+        del reply["influences"]
+        reply["indirect"] = count_influences(node.influences)
     if "place" in reply:
         reply |= reply.pop("place")
     return reply
+
+
+def count_influences(influences: Influences | None) -> dict[str, int] | None:
+    """``{"FILTER": 2}``: how many columns decide over a column, by how they do."""
+    if influences is None:
+        return None
+    counts: dict[str, int] = {}
+    for one in influences:
+        counts[one.how] = counts.get(one.how, 0) + one.columns
+    return counts
 
 
 def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
@@ -163,6 +176,8 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
         reply["modes"] = list(edge.modes)
     if edge.jobs:
         reply["jobs"] = list(edge.jobs)
+    if edge.attempted:
+        reply["attempted"] = True
     return reply
 
 

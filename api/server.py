@@ -115,6 +115,9 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
         checkpoints=checkpoints,
         observe=metrics.projected,
     )
+    if engine:
+        engine.watch(graph, lambda: projector.state == "ready")
+        stack.callback(engine.stop)
     projector.start()
     stack.callback(projector.stop, _STOP_SECONDS)
     stack.callback(_say_saving, checkpoints, say)
@@ -175,8 +178,6 @@ def _open_graph(
     supervisor = Supervisor(engine)
     graph = open_graph(engine.url, explain=lambda: supervisor.trouble)
     stack.callback(graph.close)
-    supervisor.watch(graph)
-    stack.callback(supervisor.stop)
     return graph, supervisor
 
 

@@ -11,6 +11,7 @@ from flask import Flask, current_app, has_request_context, request
 from api.access import Keys, NoKeys
 from api.crowd import Crowd
 from api.metrics import Metrics
+from api.refusals import Refusals
 from api.standing import Kept, Standing, Stated, StatedAtOnce
 from graph_model.governance.standing import Governance
 from graph_model.naming import Rules
@@ -32,6 +33,10 @@ class Projector(Protocol):
     @property
     def trouble(self) -> str | None:
         """Why nothing is projected while the state is ``unavailable``."""
+
+    @property
+    def doubt(self) -> str | None:
+        """Why graph or catalogue could not be trusted and everything is projected anew."""
 
     @property
     def rules(self) -> Rules:
@@ -89,6 +94,7 @@ class Service:
     standing: Stated = field(default_factory=Standing)
     crowd: Crowd = field(default_factory=Crowd)
     beside: bool = True
+    refusals: Refusals = field(default_factory=Refusals)
 
     @property
     def catalogue(self) -> Catalogue:

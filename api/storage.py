@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from api.settings import Settings
@@ -35,7 +36,20 @@ def open_storage(settings: Settings, *, make: bool = False) -> Database:
             f"there is no journal in {place.parent}: name its folder with --data, or start "
             "headwater serve once"
         )
+    _refuse_emptied(place)
     return open_database(place)
+
+
+def _refuse_emptied(journal: Path) -> None:
+    """A file of no bytes is a new database to SQLite. Beside a catalogue it was a journal."""
+    if not journal.is_file() or journal.stat().st_size:
+        return
+    if any(journal.parent.glob("catalogue-*.db")):
+        raise ConfigurationError(
+            f"{journal} is empty, but a catalogue that was made from a journal lies beside it:"
+            " restore the newest backup into another data folder (headwater restore FILE --data"
+            " FOLDER), or remove the empty file to begin anew"
+        )
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """What facets say of jobs and datasets at a time: owners, code, versions, quality.
 
-The newest facet of a name is in force; a job's checks of a dataset are replaced by its next ones
-alone. The shapes are pure (``openlineage.descriptions``, ``openlineage.quality``); this module
-asks the catalogue.
+The newest facet of a name is in force, and the newest of each check, whatever job made it. The
+shapes are pure (``openlineage.descriptions``, ``openlineage.quality``); this module asks the
+catalogue.
 """
 
 from __future__ import annotations
@@ -23,14 +23,7 @@ from graph_model.openlineage.descriptions import (
     describe_dataset,
     describe_job,
 )
-from graph_model.openlineage.quality import (
-    ASSERTIONS,
-    Check,
-    Quality,
-    State,
-    judge,
-    read_checks,
-)
+from graph_model.openlineage.quality import Check, Quality, State, judge, read_check
 from graph_model.rule_checks import rule_checks
 from graph_model.store import Catalogue, Page
 from graph_model.view import CheckView, JobReference, QualityMark, iso, job_reference
@@ -89,7 +82,7 @@ class JobAbout:
 
 @dataclass(frozen=True, slots=True)
 class QualityPage:
-    """The checks of a dataset in force: ``failed`` first, then those that passed."""
+    """The checks of a dataset in force: what failed first, then what warns, then what passed."""
 
     state: State
     at: str
@@ -173,14 +166,13 @@ class About:
         return {dataset: _mark(quality, jobs) for dataset, quality in marks.items()}
 
     def _checks(self, datasets: Collection[str], at: int | None) -> dict[str, list[Check]]:
-        """Every check in force: those of the newest facet of each job that made some."""
-        rows = self._catalogue.facets.newest_by_job(datasets, ASSERTIONS, at)
+        """Every check in force: the newest of each, whatever job told it."""
+        rows = self._catalogue.facets.checks(datasets, at)
         bodies = self._bodies(rows)
         found: dict[str, list[Check]] = {}
         for row in rows:
-            if not row.deleted:
-                checks = read_checks(bodies.get(row.digest, {}), row.at, row.job)
-                found.setdefault(row.entity, []).extend(checks)
+            check = read_check(bodies[row.digest], row.at, row.job)
+            found.setdefault(row.entity, []).append(check)
         for dataset, checks_of in rule_checks(self._rules, datasets, at, self._catalogue).items():
             found.setdefault(dataset, []).extend(checks_of)
         return found
@@ -190,7 +182,7 @@ class About:
         quality = judge(checks)
         if quality is None:
             return None
-        checks.sort(key=lambda check: (check.passed, -check.at, check))
+        checks.sort(key=lambda check: (check.passed, check.warns, -check.at, check))
         jobs = self._jobs({check.job for check in checks})
         views = tuple(_check_view(check, jobs) for check in checks)
         return QualityPage(quality.state, iso(quality.at) or "", views)
@@ -266,6 +258,7 @@ def _mark(quality: Quality, jobs: Mapping[str, JobReference]) -> QualityMark:
         tuple(_check_view(check, jobs) for check in quality.failed),
         quality.checks,
         quality.failures,
+        quality.warnings,
         iso(quality.at) or "",
     )
 
@@ -275,6 +268,7 @@ def _check_view(check: Check, jobs: Mapping[str, JobReference]) -> CheckView:
         check.assertion,
         check.column or None,
         check.passed,
+        check.fails,
         check.severity or None,
         check.name or None,
         check.description or None,

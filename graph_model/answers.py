@@ -19,6 +19,7 @@ from graph_model import identity, labels, naming
 from graph_model.about import About, DatasetAbout, JobAbout, described_columns
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import (
+    MAIN_BRANCH,
     DatasetRow,
     Edge,
     ExecutionPlanRow,
@@ -38,7 +39,9 @@ from graph_model.filtering import (
 )
 from graph_model.governance.previews import walk_datasets
 from graph_model.governance.quality_rules import QualityRule
-from graph_model.history.past import Past, moment_of
+from graph_model.history.merging import Write, part_of
+from graph_model.history.past import Past, Reports, moment_of
+from graph_model.history.visibility import maybe_touched, surely_touched
 from graph_model.inspection import PlanInspection, inspect
 from graph_model.lineage import (
     HUB_LIMIT,
@@ -48,14 +51,16 @@ from graph_model.lineage import (
     Partial,
     Question,
     Structure,
+    holders,
     keep_ends,
 )
 from graph_model.naming import Rules
 from graph_model.openlineage.descriptions import ColumnDescription, Tag
 from graph_model.openlineage.inspection import Use, draw_told
+from graph_model.projection.notes import gaps_of
 from graph_model.projection.plans import read_plan_document
 from graph_model.references import References
-from graph_model.spellings import ColumnSpelling, read_spellings
+from graph_model.spellings import ColumnSpelling, read_spellings, spell_column
 from graph_model.store import (
     Catalogue,
     Direction,
@@ -70,23 +75,31 @@ from graph_model.store import (
 )
 from graph_model.told_plans import ToldPlan, ToldPlans, raw_events
 from graph_model.translate import PlanDocument
-from graph_model.view import DatasetReference as DatasetReference
+from graph_model.translate.partitions import PARTITIONS_UNKNOWN
 from graph_model.view import (
+    LINEAGE,
+    SCHEMA,
     GraphView,
     LastRun,
     Names,
     dataset_reference,
     draw,
+    in_schema_order,
     iso,
     job_reference,
+    known_mode,
     last_run,
 )
+from graph_model.view import DatasetReference as DatasetReference
 from graph_model.view import JobReference as JobReference
 
 #: The origin of what a plan's own document says.
 PLAN = "plan"
+#: Failures that an overview names.
+FAILURES_NAMED = 20
 _PLANS_SHOWN = 200
 _EXECUTIONS_SHOWN = 20
+_CANDIDATES_SHOWN = 100
 _RECENT = 1_000
 _AT_ONCE = 1_000
 
@@ -102,14 +115,29 @@ class SourceReference(DatasetReference):
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """What is not known, as a code and in words."""
+
+    code: str
+    detail: str
+
+
+_SOME_PARTITIONS = Gap(PARTITIONS_UNKNOWN, "it may have left some alone: nobody says which")
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutionView:
-    """One execution as lists and pages show it."""
+    """One execution as lists and pages show it.
+
+    ``version`` is the id of the table's version that it made, None where nobody told; ``branch``
+    None: the main one.
+    """
 
     id: str
     at: str
     state: str
     duration_ms: float | None
-    mode: str
+    mode: str | None  # None: nobody said it
     command: str
     plan_id: str
     plan: str
@@ -121,13 +149,16 @@ class ExecutionView:
     error: str | None
     application_id: str
     producer: str
+    gaps: tuple[Gap, ...] = ()
+    version: str | None = None
+    branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
     id: str
     application_id: str
-    started_at: str
+    started_at: str | None  # None: nobody said it
     ended_at: str
     state: str
     executions: int
@@ -147,12 +178,31 @@ class JobItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Totals:
+    """Of all jobs and datasets, whatever a picture shows; ``failed``: of how many jobs the newest
+    execution failed.
+    """
+
+    jobs: int
+    datasets: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A job whose newest execution failed, and when."""
+
+    job: JobReference
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanItem:
     """A logical plan on its job's page."""
 
     id: str
     fingerprint: str
-    mode: str
+    mode: str | None
     target: DatasetReference | None  # None: it only reads
     sources: tuple[DatasetReference, ...]
     partition_keys: Any
@@ -192,21 +242,30 @@ class SchemaColumnView:
     type: str | None
     description: str = ""
     tags: tuple[Tag, ...] = ()
+    known: str = SCHEMA
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaView:
-    id: str
+    """``columns``: those of the schema, then (``known`` is ``lineage``) those that column lineage
+    alone names, all with the fields that are known in them. ``id`` None: there is no schema.
+    """
+
+    id: str | None
     columns: tuple[SchemaColumnView, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A job that writes or reads a dataset through one logical plan; ``at``: its newest write."""
+    """A job that writes or reads a dataset through one logical plan.
+
+    ``at``: of its newest write, or read where it writes nothing, or since when it is declared.
+    """
 
     job: JobReference
     plan: str
-    mode: str
+    mode: str | None
     at: str | None
 
 
@@ -228,10 +287,17 @@ class DatasetPage:
 
 @dataclass(frozen=True, slots=True)
 class LastWriter:
-    """``failed_since``: failed attempts after it, newest first."""
+    """``failed_since``: failed attempts after it, newest first.
+
+    ``certain``: it is known to have written the partition asked for. Else ``candidates``, newest
+    first, begin with ``execution`` and end with the newest write that is, or with the oldest.
+    """
 
     execution: ExecutionView | None
     failed_since: tuple[ExecutionView, ...]
+    certain: bool = True
+    candidates: tuple[ExecutionView, ...] = ()
+    partial: Partial | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +341,7 @@ class PlanPage:
     agent: str
     api_version: str
     command: str
-    mode: str
+    mode: str | None
     labels: Any
     target: DatasetReference | None
     sources: tuple[SourceReference, ...]
@@ -382,6 +448,14 @@ class Answers:
         answer = limit_nodes(answer, limit, cut=cut)
         return self._draw(answer, lineage.past, at, jobs=True, columns=False, layout=layout)
 
+    def totals(self, hidden: Collection[str], at: int | None) -> tuple[Totals, tuple[Failure, ...]]:
+        """What there is but for the hidden (ids), and the newest failures, newest first."""
+        found = self._catalogue.estate(hidden, failures=FAILURES_NAMED, at=at)
+        failures = tuple(
+            Failure(job_reference(one.job), iso(one.at) or "") for one in found.failures
+        )
+        return Totals(found.jobs, found.datasets, found.failed), failures
+
     def _first(self, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
         """The first datasets and jobs, and whether there are more."""
         most = min(limit, _AT_ONCE)
@@ -475,6 +549,8 @@ class Answers:
         answer = lineage.ask(question)
         if identity.kind_of(question.node) == labels.DATASET:
             question = replace(question, node=self._location(question.node, question.at))
+        elif identity.kind_of(question.node) == labels.COLUMN:
+            question = replace(question, node=self._located_column(question.node, question.at))
         answer = self._filter(answer, lineage.past, wanted, frozenset({question.node}))
         columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
         view = self._draw(
@@ -503,9 +579,12 @@ class Answers:
         dataset_id = references.dataset(dataset.removeprefix("dataset:"), question.at)
         if column is not None:
             start = [references.column(dataset_id, column)]
+            answer = lineage.ask_columns(start, question)
+            start = [self._located_column(one, question.at) for one in start]
         else:
-            start = self._schema_column_ids(dataset_id, question.at)
-        answer = lineage.ask_columns(start, question)
+            answer = lineage.ask_columns_of((dataset_id,), question)
+            place = self._location(dataset_id, question.at)
+            start = [node.id for node in answer.columns if node.dataset == place]
         if ends:
             answer = keep_ends(answer, start)
         if dataset_id not in answer.datasets:
@@ -525,11 +604,6 @@ class Answers:
             time_limit_ms=time_limit_ms,
             structure=self._structure,
         )
-
-    def _schema_column_ids(self, dataset: str, at: int | None) -> list[str]:
-        schema = self._catalogue.newest_schemas((dataset,), at).get(dataset)
-        listed = [] if schema is None else json.loads(schema.columns)
-        return [identity.column_id(dataset, column["path"]) for column in listed]
 
     def _draw(
         self,
@@ -578,7 +652,8 @@ class Answers:
         listed = self._listed(set(chosen.values()))
         spellings: dict[str, ColumnSpelling] = {}
         for column in columns:
-            spelling = listed.get(chosen.get(column.dataset, ""), {}).get(column.path)
+            columns_of_schema = listed.get(chosen.get(column.dataset, ""), {})
+            spelling = spell_column(column.path, columns_of_schema)
             if spelling is not None:
                 spellings[column.id] = spelling
         return spellings
@@ -594,6 +669,15 @@ class Answers:
     def _location(self, dataset: str, at: int | None) -> str:
         """Where a catalog name stood at the time; any other dataset itself."""
         return self._catalogue.location_of(dataset, at) or dataset
+
+    def _located_column(self, column: str, at: int | None) -> str:
+        """The column where its table stood at the time."""
+        rows = self._catalogue.columns((column,))
+        return (
+            identity.column_id(self._location(rows[0].dataset, at), rows[0].path)
+            if rows
+            else column
+        )
 
     # --- jobs and runs
 
@@ -652,7 +736,7 @@ class Answers:
         return PlanItem(
             id=row.id,
             fingerprint=row.fingerprint,
-            mode=row.mode,
+            mode=known_mode(row.mode),
             target=references.get(row.target),
             sources=tuple(references[d] for d in sources.get(row.id, ()) if d in references),
             partition_keys=json.loads(row.partition_keys),
@@ -692,18 +776,29 @@ class Answers:
     def runs(self, job: str, *, limit: int, cursor: str | None, at: int | None) -> Page[RunView]:
         self._job_row(job)
         page = self._catalogue.list_runs(job, at=at, limit=limit, cursor=cursor)
-        return Page(tuple(_run_view(run) for run in page.items), page.total, page.next)
+        written = self._catalogue.written_by(job, [run.run for run in page.items])
+        reports = Past(self._catalogue).reports(written)
+        views = (_run_view(run, _count_again(reports, job, run, at)) for run in page.items)
+        return Page(tuple(views), page.total, page.next)
 
     @_of_one_state
     def run(self, job: str, run: str) -> RunView:
-        """One run with its executions, newest first; of more than 1,000 the newest."""
+        """One run with its executions, newest first; of more than 1,000 the newest.
+
+        A write that several agents report is one of them.
+        """
         self._job_row(job)
         found = self._catalogue.list_runs(job, run=run, limit=1).items
         if not found:
             raise NotFound("run", run)
         page = self._catalogue.executions(job=job, run=run, limit=_RECENT)
         cut = Partial("executions", _RECENT) if page.next is not None else None
-        return replace(_run_view(found[0]), items=self.execution_views(page.items), partial=cut)
+        past = Past(self._catalogue)
+        reports = past.reports({(row.target, row.application_id) for row in page.items})
+        again = _again(reports, {row.id for row in page.items})
+        rows = past.completed((row for row in page.items if row.id not in again), reports)
+        view = _run_view(found[0], _count_again(reports, job, found[0], None))
+        return replace(view, items=self.execution_views(rows), partial=cut)
 
     def _job_row(self, job: str) -> JobRow:
         rows = self._catalogue.jobs((job,))
@@ -753,24 +848,28 @@ class Answers:
         )
 
     def _readers(self, past: Past, dataset: str, at: int | None) -> tuple[Neighbour, ...]:
-        """Plans that read it, under any of its names, whose writes are still to be seen."""
+        """Plans that read it, under any of its names, and whose writes are still to be seen or that
+        write nothing.
+        """
         called = {dataset, *past.names_of((dataset,))[dataset]}
         page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
         plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
         rows = self._catalogue.logical_plans(plans)
         places = past.locations_of({row.target for row in rows})
-        targets = {place for found in places.values() for place in found}
-        times = self._visible_plans(past, targets, at)
+        targets = {place for found in places.values() for place in found if place}
+        reading = {row.id for row in rows if not row.target}
+        times = self._visible_plans(past, targets | reading, at)
         return self._neighbours([row for row in rows if row.id in times], times)
 
-    def _visible_plans(
-        self, past: Past, datasets: Collection[str], at: int | None
-    ) -> dict[str, int]:
-        """Logical plans whose writes are to be seen in these datasets, each with its newest."""
+    def _visible_plans(self, past: Past, ends: Collection[str], at: int | None) -> dict[str, int]:
+        """Logical plans whose writes are to be seen in these datasets, or (``ends`` may be plans)
+        that read and write nothing: each with its newest time.
+        """
         times: dict[str, int] = {}
-        for sight in past.sights({moment_of(dataset, at) for dataset in datasets}).values():
+        for sight in past.sights({moment_of(end, at) for end in ends}).values():
             newest = [(write.logical_plan, write.at) for write in sight.writes]
             newest += [(older.logical_plan, older.last) for older in sight.older]
+            newest += [(flow.logical_plan, flow.since) for flow in sight.declared]
             for plan, time in newest:
                 times[plan] = max(time, times.get(plan, time))
         return times
@@ -781,23 +880,24 @@ class Answers:
         listed = sorted(rows, key=lambda row: (-times.get(row.id, 0), row.id))
         jobs = self.job_references({row.job for row in listed})
         return tuple(
-            Neighbour(jobs[row.job], row.id, row.mode, iso(times.get(row.id)))
+            Neighbour(jobs[row.job], row.id, known_mode(row.mode), iso(times.get(row.id)))
             for row in listed
             if row.job in jobs
         )
 
     def _schema(self, dataset: str, at: int | None, about: DatasetAbout) -> SchemaView | None:
-        row = self._catalogue.newest_schemas((dataset,), at).get(dataset)
-        if row is None:
+        schema = self._catalogue.newest_schema_ids((dataset,), at).get(dataset)
+        columns = self._lineage().columns_of(dataset, at)
+        if schema is None and not columns:
             return None
         described = described_columns(about)
-        return SchemaView(
-            row.id,
-            tuple(
-                _schema_column(dataset, column, described.get(column["path"]))
-                for column in json.loads(row.columns)
-            ),
-        )
+        ids = {column.path: column.id for column in columns}
+        spelled = self._spellings(columns, at)
+        listed = [
+            _schema_column(column, spelled.get(column.id), described.get(column.path), ids)
+            for column in in_schema_order(columns, spelled)
+        ]
+        return SchemaView(schema, tuple(listed))
 
     @_of_one_state
     def history(
@@ -808,7 +908,9 @@ class Answers:
         It stands where its earliest telling does, whatever page one looks at.
         """
         self._dataset_row(dataset)
-        repeated = self._repeated(dataset, at)
+        past = Past(self._catalogue)
+        reports = past.reports_of(dataset)
+        repeated = _repeated(reports, at)
         rows: list[ExecutionRow] = []
         while True:
             page = self._catalogue.executions(
@@ -817,26 +919,52 @@ class Answers:
             rows += [row for row in page.items if row.id not in repeated]
             cursor = page.next
             if cursor is None or len(rows) == limit:
-                return Page(self.execution_views(rows), page.total - len(repeated), cursor)
-
-    def _repeated(self, dataset: str, at: int | None) -> frozenset[str]:
-        """Ids of executions at or before ``at`` that tell a write of the dataset, or an attempt at
-        one, once more.
-        """
-        repeated = Past(self._catalogue).repeated(dataset)
-        return frozenset(row.id for row in repeated if not _is_after(row.at, at))
+                views = self.execution_views(past.completed(rows, reports))
+                return Page(views, page.total - len(repeated), cursor)
 
     def last_writer(self, dataset: str, *, partition: str | None, at: int | None) -> LastWriter:
-        """The newest completed write (that touched the partition), and what failed since.
+        """The newest completed write (that may have touched the partition), and what failed since.
 
-        A write without partition values touches every partition. Raises InvalidReference for a
-        partition that is not ``key=value/…`` with keys that the dataset is partitioned by.
+        Writes to a branch of the table are no writes of the table itself.
+
+        Raises InvalidReference for a partition that is not ``key=value/…`` with keys that the
+        dataset is partitioned by.
         """
         self._dataset_row(dataset)
-        if partition is not None:
-            partition = self._known_partition(dataset, partition)
-        repeated = self._repeated(dataset, at)
+        part = part_of(self._known_partition(dataset, partition)) if partition is not None else None
+        past = Past(self._catalogue)
+        reports = past.reports_of(dataset)
+        writers: list[ExecutionRow] = []
         failed: list[ExecutionRow] = []
+        certain = part is None
+        for row, write in self._attempts(past, dataset, reports, at):
+            if write.branch != MAIN_BRANCH:
+                continue
+            if part is not None and not maybe_touched(write, part):
+                continue
+            if row.state == labels.COMPLETED:
+                writers.append(row)
+                certain = certain or (part is not None and surely_touched(write, part))
+            elif not writers:
+                failed.append(row)
+            if writers and (certain or len(writers) == _CANDIDATES_SHOWN):
+                break
+        shown = self.execution_views(past.completed(writers, reports))
+        cut = not certain and len(shown) == _CANDIDATES_SHOWN
+        alone = not shown or (certain and len(shown) == 1)
+        return LastWriter(
+            shown[0] if shown else None,
+            self.execution_views(past.completed(failed, reports)),
+            certain=alone,
+            candidates=() if alone else shown,
+            partial=Partial("candidates", _CANDIDATES_SHOWN) if cut else None,
+        )
+
+    def _attempts(
+        self, past: Past, dataset: str, reports: Sequence[Reports], at: int | None
+    ) -> Iterator[tuple[ExecutionRow, Write]]:
+        """Writes of a dataset and attempts at one, newest first, each with what it touched."""
+        repeated = _repeated(reports, at)
 
         def ask(cursor: str | None) -> Page[ExecutionRow]:
             return self._catalogue.executions(
@@ -845,12 +973,8 @@ class Answers:
 
         for page in walk_pages(ask):
             rows = [r for r in page.items if r.kind == "write" and r.id not in repeated]
-            for row in self._touching(rows, dataset, partition):
-                if row.state == labels.COMPLETED:
-                    views = self.execution_views([row, *failed])
-                    return LastWriter(views[0], views[1:])
-                failed.append(row)
-        return LastWriter(None, self.execution_views(failed))
+            writes = past.told_writes(rows, reports)
+            yield from ((row, writes[row.id]) for row in rows)
 
     def _known_partition(self, dataset: str, partition: str) -> str:
         """``DT=2026-01-01`` as ingestion spells it."""
@@ -865,22 +989,6 @@ class Answers:
             names = ", ".join(sorted(known)) or "none: it is not known to be partitioned"
             raise InvalidReference(partition, f"partition keys of this dataset ({names})")
         return naming.partition_text(pairs)
-
-    def _touching(
-        self, rows: Sequence[ExecutionRow], dataset: str, partition: str | None
-    ) -> list[ExecutionRow]:
-        if partition is None:
-            return list(rows)
-        touched: dict[str, set[str]] = {}
-        for row in self._catalogue.partitions([row.id for row in rows]):
-            if row.dataset == dataset and row.role == "write":
-                touched.setdefault(row.execution, set()).add(row.partition)
-        return [
-            row
-            for row in rows
-            if row.id not in touched
-            or any(naming.may_overlap(other, partition) for other in touched[row.id])
-        ]
 
     def _dataset_row(self, dataset: str) -> DatasetRow:
         rows = self._catalogue.datasets((dataset,))
@@ -922,7 +1030,7 @@ class Answers:
             agent=row.agent,
             api_version=row.api_version,
             command=row.command,
-            mode=logical[0].mode,
+            mode=known_mode(logical[0].mode),
             labels=json.loads(row.labels),
             target=references[logical[0].target],
             sources=_source_references(reads),
@@ -930,7 +1038,7 @@ class Answers:
             columns=self._column_steps(row.logical_plan, logical[0].target),
             executions=self.execution_views(page.items),
             other_plans=others,
-            gaps=json.loads(logical[0].gaps),
+            gaps=json.loads(logical[0].gaps) + gaps_of(stored),
             document=json.loads(stored.body) if document else None,
         )
 
@@ -972,7 +1080,7 @@ class Answers:
             agent=told.producer,
             api_version="",
             command=execution.command,
-            mode=logical[0].mode,
+            mode=known_mode(logical[0].mode),
             labels={},
             target=target,
             sources=_source_references(reads),
@@ -980,7 +1088,7 @@ class Answers:
             columns=steps,
             executions=self.execution_views(page.items),
             other_plans=found.others,
-            gaps=json.loads(logical[0].gaps),
+            gaps=json.loads(logical[0].gaps) + [gap for one in documents for gap in gaps_of(one)],
             document=raw_events(documents) if document else None,
             origin=origin,
             links=self._job_links(plan, job.id, columns) if told.explicit else (),
@@ -1093,7 +1201,7 @@ class Answers:
                 at=iso(row.at) or "",
                 state=row.state,
                 duration_ms=None if row.duration_ns is None else row.duration_ns / 1_000_000,
-                mode=labels.DECLARED if row.kind == labels.DECLARATION_KIND else row.mode,
+                mode=_mode_of(row),
                 command=row.command,
                 plan_id=row.plan_id,
                 plan=row.logical_plan,
@@ -1105,6 +1213,9 @@ class Answers:
                 error=row.error,
                 application_id=row.application_id,
                 producer=row.producer,
+                gaps=() if row.id in partitions or not _replaces_some(row) else (_SOME_PARTITIONS,),
+                version=row.version or None,
+                branch=row.branch or None,
             )
             for row in rows
         )
@@ -1132,18 +1243,50 @@ def _plans_of(answer: Answer) -> set[str]:
     return derived | {use.logical_plan for use in answer.plans}
 
 
+def _mode_of(row: ExecutionRow) -> str | None:
+    return labels.DECLARED if row.kind == labels.DECLARATION_KIND else known_mode(row.mode)
+
+
+def _repeated(reports: Iterable[Reports], at: int | None) -> frozenset[str]:
+    """Ids of executions at or before ``at`` that report what an earlier one has."""
+    return frozenset(row.id for _, *again in reports for row in again if not _is_after(row.at, at))
+
+
+def _replaces_some(row: ExecutionRow) -> bool:
+    return row.dynamic and row.mode == labels.OVERWRITE_PARTITIONS
+
+
 def _is_after(time: int, at: int | None) -> bool:
     return at is not None and time > at
 
 
-def _run_view(run: RunSummary) -> RunView:
+def _again(reports: Iterable[Reports], shown: Collection[str]) -> frozenset[str]:
+    """Ids of those shown that report what an earlier one of them has."""
+    listed = ([row.id for row in group if row.id in shown] for group in reports)
+    return frozenset(key for ids in listed for key in ids[1:])
+
+
+def _count_again(reports: Iterable[Reports], job: str, run: RunSummary, at: int | None) -> int:
+    """How many executions of a run report what another one of it has."""
+    if not run.application_id:
+        return 0
+    own = {
+        row.id
+        for group in reports
+        for row in group
+        if (row.job, row.application_id) == (job, run.application_id) and not _is_after(row.at, at)
+    }
+    return len(_again(reports, own))
+
+
+def _run_view(run: RunSummary, again: int) -> RunView:
     return RunView(
         id=run.run,
         application_id=run.application_id,
-        started_at=iso(run.started_at) or "",
+        started_at=iso(run.started_at),
         ended_at=iso(run.ended_at) or "",
         state=run.state,
-        executions=run.executions,
+        executions=run.executions - again,
         error=run.error,
     )
 
@@ -1187,15 +1330,22 @@ def _source_references(
 
 
 def _schema_column(
-    dataset: str, column: dict[str, Any], described: ColumnDescription | None
+    column: ColumnNode,
+    spelling: ColumnSpelling | None,
+    described: ColumnDescription | None,
+    ids: Mapping[str, str],
 ) -> SchemaColumnView:
+    """``ids``: of the table's columns by their paths."""
+    above = (holder for holder in holders(column.path)[1:] if holder in ids)
     return SchemaColumnView(
-        identity.column_id(dataset, column["path"]),
-        column["name"],
-        column["path"],
-        column.get("type"),
+        column.id,
+        spelling.name if spelling else column.path,
+        column.path,
+        spelling.type if spelling else None,
         described.description if described else "",
         described.tags if described else (),
+        SCHEMA if spelling else LINEAGE,
+        next((ids[holder] for holder in above), None),
     )
 
 

@@ -7,15 +7,25 @@ of them is stored.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Set
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Final
 
+from graph_model import labels
 from graph_model.errors import NotFound
 from graph_model.facts import ColumnRow
 from graph_model.lineage import Derivation, Lineage, Structure
+from graph_model.spellings import ColumnSpelling, read_spellings, spell_column
 from graph_model.store import Catalogue, GraphReader
-from graph_model.view import DatasetReference, JobReference, dataset_reference, job_reference
+from graph_model.view import (
+    LINEAGE,
+    SCHEMA,
+    DatasetReference,
+    JobReference,
+    dataset_reference,
+    job_reference,
+)
 from graph_model.wording import Source, define_column
 
 _MOST_PLANS: Final = 20
@@ -43,13 +53,16 @@ class Gap:
 @dataclass(frozen=True, slots=True)
 class ColumnPage:
     """``sentence`` is None where no plan is known to compute the column; ``definitions`` are those
-    of the first 20 plans, by job.
+    of the first 20 plans, by job. ``known`` as in ``view.ColumnNodeView``; ``indirect``: how many
+    columns decide over it, by how they do.
     """
 
     id: str
     name: str
     dataset: DatasetReference
     type: str | None
+    known: str
+    indirect: Mapping[str, int]
     sentence: str | None
     definitions: tuple[Definition, ...]
     gaps: tuple[Gap, ...]
@@ -63,7 +76,7 @@ def describe_column(
     hidden: Set[str] = frozenset(),
     structure: Structure | None = None,
 ) -> ColumnPage:
-    """The page of a column (an id). Raises NotFound where no schema has it.
+    """The page of a column (an id). Raises NotFound for an unknown one.
 
     What a hidden job makes, or what comes of a hidden dataset, is left out.
     """
@@ -72,28 +85,34 @@ def describe_column(
         raise NotFound("column", column)
     (row,) = rows
     (dataset,) = catalogue.datasets((row.dataset,))
-    name, kind = _spelling(row, at, catalogue)
-    found = Lineage(graph, catalogue, structure=structure).derivations(column, at)
+    lineage = Lineage(graph, catalogue, structure=structure)
+    spelling = _spelling(row, at, catalogue)
+    name = spelling.name if spelling else row.path
+    found = lineage.derivations(column, at)
     shown = [one for one in found if not {one.job, one.source[0]} & hidden]
     definitions = _definitions(name, shown, catalogue)
     return ColumnPage(
         id=column,
         name=name,
         dataset=dataset_reference(dataset),
-        type=kind,
+        type=spelling.type if spelling else None,
+        known=SCHEMA if spelling else LINEAGE,
+        indirect=_count_indirect(shown),
         sentence=_sentence(name, definitions),
         definitions=definitions,
         gaps=_gaps(row.dataset, at, catalogue),
     )
 
 
-def _spelling(row: ColumnRow, at: int | None, catalogue: Catalogue) -> tuple[str, str | None]:
-    """Name and type in the newest schema; the path alone where that has no such column."""
+def _spelling(row: ColumnRow, at: int | None, catalogue: Catalogue) -> ColumnSpelling | None:
+    """Name and type in the newest schema; None where that has no such column."""
     schema = catalogue.newest_schemas((row.dataset,), at).get(row.dataset)
-    for listed in json.loads(schema.columns) if schema else ():
-        if listed["path"] == row.path:
-            return listed["name"], listed.get("type")
-    return row.path, None
+    return spell_column(row.path, read_spellings(schema.columns)) if schema else None
+
+
+def _count_indirect(derivations: Iterable[Derivation]) -> dict[str, int]:
+    deciding = {(one.how, one.source) for one in derivations if one.kind == labels.INDIRECT}
+    return dict(sorted(Counter(how for how, _ in deciding).items()))
 
 
 def _definitions(
@@ -102,7 +121,7 @@ def _definitions(
     plans: dict[str, list[Derivation]] = {}
     for derivation in derivations:
         plans.setdefault(derivation.logical_plan, []).append(derivation)
-    labels = {
+    tables = {
         one.id: one.name or one.uri
         for one in catalogue.datasets({one.source[0] for one in derivations})
     }
@@ -110,16 +129,16 @@ def _definitions(
     found = []
     for plan, listed in plans.items():
         job = jobs[listed[0].job]
-        sentence = define_column(name, (_source(one, labels) for one in listed))
+        sentence = define_column(name, (_source(one, tables) for one in listed))
         found.append(Definition(plan, job_reference(job), sentence))
     found.sort(key=lambda one: (one.job.namespace, one.job.name, one.plan))
     return tuple(found[:_MOST_PLANS])
 
 
-def _source(derivation: Derivation, labels: dict[str, str]) -> Source:
+def _source(derivation: Derivation, tables: dict[str, str]) -> Source:
     dataset, path = derivation.source
     return Source(
-        labels.get(dataset, dataset), path, derivation.kind, derivation.how, derivation.expression
+        tables.get(dataset, dataset), path, derivation.kind, derivation.how, derivation.expression
     )
 
 

@@ -56,6 +56,7 @@ _GROUP_SECONDS: Final = 30.0
 _MOST_TOGETHER: Final = 64
 _WRITE: Final = "headwater_write"
 _TURN: Final = "headwater_turn"
+_DAMAGE: Final = "headwater_damage"
 _POSTGRESQL: Final = "postgresql"
 _DRIVER: Final = "postgresql+psycopg"
 _DRIVER_NEEDED: Final = "PostgreSQL needs its driver: pip install 'psycopg[binary]>=3.2,<4'"
@@ -67,6 +68,13 @@ Database = Engine
 _Result = TypeVar("_Result")
 _Request = TypeVar("_Request")
 _Value = TypeVar("_Value")
+
+
+class Damage:
+    """Of one engine: the first sign that what it stores is damaged, for who can do something."""
+
+    def __init__(self) -> None:
+        self.met: str | None = None
 
 
 class Lock(IntEnum):
@@ -159,7 +167,19 @@ def _open_server(url: URL) -> Engine:
         max_overflow=20,
         pool_timeout=_POOL_SECONDS,
         hide_parameters=True,
+        execution_options={_DAMAGE: Damage()},
     )
+
+
+def apart(engine: Engine, schema: str) -> Engine:
+    """The same server, its tables in this schema; what is damaged there is noted apart."""
+    return engine.execution_options(schema_translate_map={None: schema}, **{_DAMAGE: Damage()})
+
+
+def noted_damage(engine: Engine) -> str | None:
+    """What a transaction of this engine has met of damage; None while there was none."""
+    noted: Damage = engine.get_execution_options()[_DAMAGE]
+    return noted.met
 
 
 def is_in_memory(engine: Engine) -> bool:
@@ -185,7 +205,7 @@ def _open_sqlite(url: URL) -> Engine:
         connect_args={"check_same_thread": False},
         hide_parameters=True,
         # Threads queue here rather than in SQLite, whose waiting is polling and not fair.
-        execution_options={_TURN: threading.Lock()},
+        execution_options={_TURN: threading.Lock(), _DAMAGE: Damage()},
     )
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -201,7 +221,16 @@ def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         "foreign_keys = ON",
         "cache_size = -16384",
     ):
-        connection.execute(f"PRAGMA {pragma}").close()
+        try:
+            connection.execute(f"PRAGMA {pragma}").close()
+        except UnicodeDecodeError as error:  # in SQLite's own words about a schema that is damaged
+            raise _malformed() from error
+
+
+def _malformed() -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError("the schema of the database cannot be read")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -225,6 +254,7 @@ def read(engine: Engine, unavailable: type[Unavailable]) -> Iterator[Connection]
             with connection.begin():
                 yield connection
     except exc.SQLAlchemyError as error:
+        _note_damage(engine, error)
         raise _translated(error, unavailable) from error
 
 
@@ -246,6 +276,7 @@ def write(
                     return work(connection)
             except exc.SQLAlchemyError as error:
                 if not (attempts_left and _passes(error)):
+                    _note_damage(engine, error)
                     raise _translated(error, unavailable) from error
     raise AssertionError("the last attempt returns or raises")
 
@@ -825,6 +856,10 @@ _POSTGRESQL_REASONS: Final = {
 }
 _PASSING_SQLITE: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _PASSING_POSTGRESQL: Final = frozenset({"40001", "40P01", "55P03"})  # serialisation, deadlock, lock
+_DAMAGE_SQLITE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_DAMAGE_POSTGRESQL: Final = frozenset({"XX001", "XX002", "42P01", "3F000"})
+"""Damaged data, damaged index, no such table, no such schema."""
+_NO_TEXT: Final = "Could not decode to UTF-8"  # what the sqlite3 module says, without a code
 _BUGS: Final = (exc.IntegrityError, exc.ProgrammingError, exc.DataError)
 
 
@@ -832,20 +867,25 @@ def _translated(error: exc.SQLAlchemyError, unavailable: type[Unavailable]) -> E
     """What a caller shall see instead of this error; the error itself where it is a bug."""
     if isinstance(error, exc.TimeoutError):
         return unavailable("the database is busy: no connection became free in time")
-    if isinstance(error, exc.DBAPIError) and not isinstance(error, _BUGS):
-        return unavailable(_reason(error))
+    if isinstance(error, exc.DBAPIError) and (not isinstance(error, _BUGS) or tells_damage(error)):
+        known = _reason(error)
+        return unavailable(known or "the database does not answer", "" if known else _said(error))
     return error
 
 
-def _reason(error: exc.DBAPIError) -> str:
+def _reason(error: exc.DBAPIError) -> str | None:
+    """In words of our own; None for an error that we have none for."""
     code = _sqlite_code(error)
-    known = (
+    return (
         _SQLITE_REASONS.get(code)
         or _SQLITE_REASONS.get(_kind(code))
         or _POSTGRESQL_REASONS.get(_state(error))
     )
-    first_line = (str(error.orig).strip().splitlines() or ["no reason given"])[0]
-    return known or f"the database does not answer: {first_line}"
+
+
+def _said(error: exc.DBAPIError) -> str:
+    """The first line of the driver, which may name the server's address."""
+    return (str(error.orig).strip().splitlines() or ["no reason given"])[0]
 
 
 def _passes(error: BaseException) -> bool:
@@ -861,6 +901,27 @@ def _is_busy(error: Exception) -> bool:
     if cause is None or isinstance(cause, exc.TimeoutError) or _passes(cause):
         return True
     return isinstance(cause, exc.DBAPIError) and cause.connection_invalidated
+
+
+def _note_damage(engine: Engine, error: exc.SQLAlchemyError) -> None:
+    noted: Damage = engine.get_execution_options()[_DAMAGE]
+    if noted.met is None and isinstance(error, exc.DBAPIError) and tells_damage(error):
+        noted.met = _reason(error) or "what it stores cannot be read"
+
+
+def tells_damage(error: BaseException | None) -> bool:
+    """Whether an error, or what caused it, says that the stored data itself is damaged.
+
+    A page that cannot be read, a file that is no database, a text whose bytes are no UTF-8, a table
+    or a schema of PostgreSQL that is gone.
+    """
+    while error is not None:
+        if _kind(_sqlite_code(error)) in _DAMAGE_SQLITE or _state(error) in _DAMAGE_POSTGRESQL:
+            return True
+        if _NO_TEXT in str(getattr(error, "orig", "")):
+            return True
+        error = error.__cause__
+    return False
 
 
 def _state(error: BaseException) -> str:

@@ -16,9 +16,10 @@ Spline producer API 1.2 as its agents speak it:
 from __future__ import annotations
 
 import math
+import re
 import uuid
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from graph_model.errors import InvalidDocument
@@ -39,6 +40,9 @@ _MAX_TIMESTAMP: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 _MOST_QUOTED: Final = 100
 _MAX_TYPE_PARTS: Final = 10_000  # two fields of one type, 40 levels deep, would be 2**40 parts
 _MAX_TYPE_DEPTH: Final = 64
+#: How Spark calls an RDD by where it was made: in ``start()`` or ``toTable()`` of a stream.
+_BATCH_OF_STREAM: Final = re.compile(r"\w{1,50}\[\d{1,20}\] at (?:start|toTable) at ")
+_FILE_SCAN: Final = "FileScanRDD"
 _SHORTEST_UUID: Final = 32  # characters: hex digits alone
 _MAX_ALL_TYPE_PARTS: Final = 1_000_000  # shared by the types of a plan: 100 may be that large
 
@@ -211,7 +215,7 @@ def read_plan(document: object, plan_id: str | None = None) -> ExecutionPlan:
         name=_optional_text(plan, "name", "") or _app_name(extra),
         discriminator=_optional_text(plan, "discriminator", ""),
         labels=read_labels(plan.get("labels"), "labels"),
-        operations=_topological(_read_operations(operations)),
+        operations=_with_folders_of_streams(_topological(_read_operations(operations))),
         attributes=attributes,
         functions=functions,
         constants=constants,
@@ -401,6 +405,40 @@ def _read_read(fields: JsonObject, path: str) -> Operation:
             for index, source in enumerate(sources)
         ),
     )
+
+
+def _with_folders_of_streams(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
+    """What a batch of a stream reads (``foreachBatch``) is the folder that the stream watches.
+
+    The agent sees the batch as an RDD, and of that the files: ``raw/a.json`` => ``raw``.
+    """
+    known = {operation.id: operation for operation in operations}
+    waiting = [one.id for one in operations if _is_batch_of_stream(one)]
+    below: set[str] = set()
+    while waiting:
+        key = waiting.pop()
+        if key not in below:
+            below.add(key)
+            waiting += known[key].children
+    if not below:
+        return operations
+    return tuple(
+        replace(one, sources=tuple(dict.fromkeys(map(_folder, one.sources))))
+        if one.id in below and one.name == _FILE_SCAN
+        else one
+        for one in operations
+    )
+
+
+def _is_batch_of_stream(operation: Operation) -> bool:
+    """Its RDD was made where a streaming query was started."""
+    rdd = operation.params.get("rdd")
+    return isinstance(rdd, str) and _BATCH_OF_STREAM.match(rdd) is not None
+
+
+def _folder(file: str) -> str:
+    folder = file.rpartition("/")[0]
+    return file if not folder or folder.endswith(("/", ":")) else folder
 
 
 def _read_other(fields: JsonObject, path: str) -> Operation:

@@ -9,6 +9,7 @@
     ├── Refused                 the caller may not do this, or not now
     │   ├── NotAuthenticated    no key, or one that is not known: 401
     │   ├── NotAllowed          a key without the role that is needed: 403
+    │   ├── OtherOrigin         a page of another origin would change something: 403
     │   └── TooManyRequests     more requests than the key's rate: 429
     ├── Unavailable             come back later: 503
     │   ├── JournalUnavailable  a document cannot be made durable now
@@ -17,6 +18,7 @@
     │   └── Rebuilding          the graph is behind the journal
     ├── GraphRejected           the graph database refuses a request: a bug of ours
     ├── FactConflict            two facts share an id and differ: a bug of ours
+    ├── DamagedDocument         the stored body of a document has changed since it was written: 500
     ├── ConfigurationError      a setting or a tool on this machine is wrong; stops start-up
     └── EngineError             the embedded Gremlin Server cannot be started or has died
 
@@ -92,6 +94,17 @@ class NotAllowed(Refused):
         self.needed = needed
 
 
+class OtherOrigin(Refused):
+    """A page of another origin would change something; ``origin`` is its own, "" when untold."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(
+            f"a page of another origin ({origin or 'untold'}) may not change anything here: "
+            "Origin: expected this service's own, or one of HEADWATER_CORS_ORIGINS"
+        )
+        self.origin = origin
+
+
 class TooManyRequests(Refused):
     """A key has used up its rate; ``retry_after`` are whole seconds until it has one request."""
 
@@ -104,7 +117,15 @@ class TooManyRequests(Refused):
 
 
 class Unavailable(HeadwaterError):
-    """It may work later; nothing was half done."""
+    """It may work later; nothing was half done.
+
+    ``reason`` is what any caller may read. ``detail`` is for the log and the console alone: an
+    address, what a driver says.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason} ({detail})" if detail else reason)
+        self.reason = reason
 
 
 class JournalUnavailable(Unavailable):
@@ -129,6 +150,22 @@ class GraphRejected(HeadwaterError):
 
 class FactConflict(HeadwaterError):
     """Two facts have one id and different content; law 2 of the design is broken."""
+
+
+class DamagedDocument(HeadwaterError):
+    """The body of this document of the journal cannot be read as it was written.
+
+    ``position`` is the document's, ``damage`` says what is wrong with its body (``cannot be
+    inflated: ...``). No retry mends it; a backup holds it as it was.
+    """
+
+    def __init__(self, position: int, damage: str) -> None:
+        super().__init__(
+            f"the body of document {position} is damaged: it {damage}; a backup that was made"
+            " before the damage holds it (headwater journal check lists all that is damaged)"
+        )
+        self.position = position
+        self.damage = damage
 
 
 class ConfigurationError(HeadwaterError):

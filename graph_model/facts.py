@@ -94,7 +94,7 @@ class DatasetRow(NamedTuple):
 
 
 class ColumnRow(NamedTuple):
-    """A column that some visible schema has; ``path`` is case-folded."""
+    """A column that a schema or column lineage names; ``path`` is case-folded."""
 
     id: str
     dataset: str
@@ -146,6 +146,28 @@ class ExecutionPlanRow(NamedTuple):
     labels: str
 
 
+MAIN_BRANCH: Final = ""
+EVERY_BRANCH: Final = "*"
+"""Where a question is about all branches of a table; no branch is called so."""
+NO_NUMBER: Final = -1
+
+
+class Version(NamedTuple):
+    """A version of a table. ``id`` is the format's name of it (Delta's version, Iceberg's snapshot
+    id); ``number`` orders the versions of one branch, NO_NUMBER where only the id is known;
+    ``since`` is the first version of a change feed, NO_NUMBER for a read of the table itself.
+    """
+
+    id: str
+    number: int
+    branch: str = MAIN_BRANCH
+    since: int = NO_NUMBER
+
+
+CURRENT_VERSION: Final = Version("", NO_NUMBER)
+"""The newest one of the main branch: what an ordinary read finds."""
+
+
 class ExecutionRow(NamedTuple):
     """One execution: the row that history selects by. Times are epoch milliseconds (event time).
 
@@ -153,7 +175,8 @@ class ExecutionRow(NamedTuple):
     the partitions it touches; ``kind`` is ``write``, ``lifecycle``, ``read`` (it writes nothing:
     ``target`` is empty) or ``declaration``;
     ``metrics`` is JSON ``{"read": {…}, "write": {…}}``; ``reads`` stands for the set of datasets
-    read (``identity.set_text``), so that what is told twice can be recognised.
+    read (``identity.set_text``), so that what is told twice can be recognised. ``version``,
+    ``version_number`` and ``branch`` are those of the ``Version`` that a completed write made.
     """
 
     id: str
@@ -177,6 +200,9 @@ class ExecutionRow(NamedTuple):
     application_id: str
     scope: str
     reads: str
+    version: str = ""
+    version_number: int | None = None
+    branch: str = ""
 
 
 class PartitionRow(NamedTuple):
@@ -189,6 +215,21 @@ class PartitionRow(NamedTuple):
     dataset: str
     role: str
     partition: str
+
+
+class ReadVersionRow(NamedTuple):
+    """An execution read a version of a dataset; the last four fields are a ``Version``.
+
+    CURRENT_VERSION stands beside others where the same execution read the dataset unbound too.
+    """
+
+    execution: str
+    dataset: str
+    logical_plan: str
+    version: str
+    number: int
+    branch: str
+    since: int
 
 
 class NameRow(NamedTuple):
@@ -277,7 +318,8 @@ class RunRow(NamedTuple):
     ``id`` is a digest of the row, so a run that goes on has another row; one row per subject is in
     force. ``run`` is the id of the graph's run vertex (Spark: of the application); ``namespace``
     and ``name`` are the job's as the client spells them. ``state`` is running, completed, failed
-    or aborted; ``folded``: a helper run of a Spark application, shown as a part of its parent;
+    or aborted; ``started_at`` is the time of START, else of the earliest event (``start_told``);
+    ``folded``: a helper run of a Spark application, shown as a part of its parent;
     ``endless``: a streaming job or a service. ``parent_run`` and ``root_run`` are run ids, "" for
     none, beside the ids of their jobs. Times are epoch milliseconds; ``last_at`` is the newest
     event's.
@@ -304,6 +346,7 @@ class RunRow(NamedTuple):
     root_job: str
     producer: str
     error: str | None
+    start_told: bool = True
 
 
 class ApplicationRow(NamedTuple):
@@ -320,13 +363,21 @@ class ApplicationRow(NamedTuple):
     application_run: str
 
 
+CHECK: Final = "check"
+READER: Final = "reader"
+
+
 class FacetRow(NamedTuple):
     """At ``at`` a subject gave an entity a facet, which replaces the entity's earlier one whole.
 
     ``entity`` is the id of a dataset, job or logical plan, or the subject of a run. ``kind`` is
     dataset, input, output, job, logical_plan or run; ``digest`` is the id of the FacetBodyRow, ""
     where the facet was ``deleted``. ``job`` is the job that told it, "" for a dataset's own
-    declaration: several jobs may check one dataset, and none speaks for another.
+    declaration.
+
+    Two kinds are of what a facet says and not facets themselves: ``check``, one check of a dataset
+    (``name`` is its key, "" where all were deleted), and ``reader``, what a run that only read
+    told of itself, on each dataset that it read.
     """
 
     entity: str
@@ -368,6 +419,17 @@ class DeclarationRow(NamedTuple):
     body: str
 
 
+class ArrivalRow(NamedTuple):
+    """At ``received_at`` (epoch ms) a document came first that tells of this execution, or of this
+    plan, by the id of its execution_plan: for lists that are frozen at a time.
+
+    The documents' content does not tell it, so these rows are in no hash.
+    """
+
+    told: str
+    received_at: int
+
+
 Row = (
     DatasetRow
     | ColumnRow
@@ -377,6 +439,7 @@ Row = (
     | ExecutionPlanRow
     | ExecutionRow
     | PartitionRow
+    | ReadVersionRow
     | NameRow
     | SchemaUseRow
     | EventRow
@@ -389,6 +452,7 @@ Row = (
     | FacetRow
     | FacetBodyRow
     | DeclarationRow
+    | ArrivalRow
 )
 
 
@@ -403,6 +467,7 @@ def row_key(row: Row) -> RowKey:
 
 _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
     PartitionRow: ("execution", "dataset", "role", "partition"),
+    ReadVersionRow: ("execution", "dataset", "version", "number", "branch", "since"),
     SchemaUseRow: ("logical_plan", "dataset", "schema", "role"),
     SupportRow: ("subject", "logical_plan"),
     ForgottenRow: ("content_hash", "command"),
@@ -411,6 +476,7 @@ _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
     NameRow: ("name", "location", "execution"),
     FacetRow: ("entity", "kind", "name", "at", "subject", "digest", "job"),
     DeclarationRow: ("id", "event", "scope"),
+    ArrivalRow: ("told", "received_at"),
 }
 """Of the rows that no ``id`` tells apart."""
 

@@ -66,10 +66,13 @@ UNSPECIFIED: Final = "UNSPECIFIED"
 OVERWRITE: Final = "overwrite"
 APPEND: Final = "append"
 LIFECYCLE: Final = "lifecycle"  # DROP, TRUNCATE, CREATE without a query: never a write
-MODES: Final = (OVERWRITE, APPEND, LIFECYCLE)
+UNKNOWN_MODE: Final = "unknown"  # nobody said; it closes nothing
+MODES: Final = (OVERWRITE, APPEND, LIFECYCLE, UNKNOWN_MODE)
 NO_WRITE: Final = "none"  # a plan that only reads
 # Of an execution alone: an overwrite of some partitions, which closes nothing of the others.
 OVERWRITE_PARTITIONS: Final = "overwrite-partitions"
+OVERWRITES: Final = (OVERWRITE, OVERWRITE_PARTITIONS)
+KEEPING_MODES: Final = (APPEND, UNKNOWN_MODE)  # what was there before may still be
 EXECUTION_MODES: Final = (*MODES, OVERWRITE_PARTITIONS)
 
 # States of an execution.

@@ -49,7 +49,7 @@ from graph_model.projection.attempts import (
     write_attempt,
 )
 from graph_model.projection.known import Known
-from graph_model.projection.outcome import project_apart, reason_of
+from graph_model.projection.outcome import damage_of, project_apart, reason_of
 from graph_model.projection.plans import carries_discriminator
 from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.projection.ruling import standing_rules, wanted_rules
@@ -61,8 +61,10 @@ from graph_model.projection.translation import (
 )
 from graph_model.projection.waiting import Waiting
 from graph_model.rebuilding import Phase, Progress, Rebuild
-from graph_model.retention import affected_plan_ids
+from graph_model.retention import CATALOGUE_KEY, FILLING, WHOLE, affected_plan_ids
 from graph_model.store import (
+    ROUND_KEY,
+    Body,
     Catalogue,
     Checkpoints,
     DocumentKind,
@@ -71,6 +73,7 @@ from graph_model.store import (
     Graph,
     Journal,
     NoCheckpoints,
+    Origin,
     StoredDocument,
 )
 from graph_model.withdrawal import withdraw
@@ -91,6 +94,7 @@ _NONE: Final = "none"
 _WANTED: Final = "wanted"
 _SILENT_SECONDS: Final = 60
 _PLANS_A_BATCH: Final = 100
+_WITNESSES: Final = 20
 _BYTES_A_BATCH: Final = 16 << 20
 _FIRST_PAUSE_SECONDS: Final = 0.2
 _LONGEST_PAUSE_SECONDS: Final = 5.0
@@ -159,6 +163,8 @@ class Projector:
         self._name = uuid.uuid4().hex
         self._rebuild: Rebuild | None = None
         self._progress: Progress | None = None
+        self._doubt: str | None = None
+        self._round = 0  # the last that the journal has concluded
         self._orders: Orders | None = None
         self._orders_epoch: str | None = None
         self._any_forgotten = False
@@ -219,12 +225,21 @@ class Projector:
     @property
     def state(self) -> str:
         """``ready``, ``rebuilding`` (behind after a start) or ``unavailable`` (no graph)."""
+        if self._state == "ready" and self._generations.damage is not None:
+            return "rebuilding"  # as the next round will find
         return self._state
 
     @property
     def trouble(self) -> str | None:
         """Why nothing is projected while the state is ``unavailable``."""
         return self._trouble if self._state == "unavailable" else None
+
+    @property
+    def doubt(self) -> str | None:
+        """Why graph or catalogue could not be trusted and everything is projected anew; None when
+        that is done.
+        """
+        return self._doubt or self._generations.damage
 
     def lag(self) -> int:
         """How many documents are accepted and not projected yet."""
@@ -285,7 +300,7 @@ class Projector:
                     self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
             except Unavailable as error:
-                self._state, self._trouble = "unavailable", str(error)
+                self._state, self._trouble = "unavailable", error.reason
                 self._known.forget()
                 self._look_after = 0.0
                 log.warning("projection pauses %.1f s: %s", pause, error)
@@ -300,12 +315,15 @@ class Projector:
     def _work(self) -> bool:
         """A round of new documents, then a step of a rebuild; idle when there is neither.
 
-        False when the graph turned out to be empty: looked at first, for what is known to be
-        written is not written again.
+        False when the graph turned out to be empty, or the catalogue to be damaged: looked at
+        first, for what is known to be written is not written again.
         """
         if not self._graph_is_whole():
             return False
-        self._generations.refresh()
+        if self._generations.damage is not None:
+            return False
+        if self._generations.refresh():  # to one that may not hold everything yet
+            self._state, self._goal = "rebuilding", None
         if self._journal.get_meta(EPOCH_KEY) != self._standing_epoch:
             self._follow_rules()
         projected = self.project_pending()
@@ -313,7 +331,10 @@ class Projector:
             self._projected_at = time.monotonic()
         rebuilt = self.rebuild_step()
         if self._state != "ready" and self._has_caught_up() and self._answers_are_whole():
+            if self._journal.get_meta(CATALOGUE_KEY) == FILLING:
+                self._journal.set_meta(CATALOGUE_KEY, WHOLE)
             self._state, self._goal = "ready", None  # the rest of a rebuild is seen by nobody
+            self._doubt = None
         if not projected and not rebuilt:
             self._await_notification()
         if self._caught_up and not rebuilt:
@@ -333,6 +354,9 @@ class Projector:
         """Whether the catalogue in force says all that was projected, while a rebuild goes on."""
         if self._rebuild is None or self._rebuild.switched:
             return True
+        return self._has_answers()
+
+    def _has_answers(self) -> bool:
         return self._generations.current.newest_event(None) is not None
 
     def _graph_is_whole(self) -> bool:
@@ -379,34 +403,78 @@ class Projector:
 
         An empty graph (a restarted embedded engine) gets its checkpoint and the documents that
         follow it, or every document again. Another epoch (new translator, rules or tables) is
-        projected anew beside what stands.
+        projected anew beside what stands. Where the catalogue is none of this journal, or the graph
+        none of this catalogue, every document is projected again as well, and what the graph has
+        beyond them is swept away.
         """
         self._known.forget()
-        self._witness = None  # one that vanished from a graph with content is not asked again
+        self._witness = None
         self._drop_rebuild()
+        with self._journal.projecting():
+            self._generations.refresh()
+            self._prepare()
+
+    def _prepare(self) -> None:
         known = self._journal.get_meta(EPOCH_KEY)
         self._want(wanted_rules(self._journal, self._defaults))
         self._stand_by(standing_rules(self._journal, self._defaults, known, self._epoch_of))
-        outdated = known != self._epoch
         if known == FROM_NOTHING:
             self._graph.clear()
-        if self._graph.count()[0] > 0 and not self._filling:
+        is_filled = self._graph.count()[0] > 0 and not self._filling
+        doubt = self._find_doubt(is_filled=is_filled)
+        outdated = known != self._epoch
+        if is_filled and doubt is None:
             if outdated:
                 self.request_rebuild()
-                if self._generations.current.newest_event(None) is not None:
+                if self._has_answers():
                     self._state = "ready"  # with the old answers, until the new ones are complete
             return
+        if is_filled:
+            self.request_rebuild()  # for its sweep
+        self._fill(anew=outdated or doubt is not None)
+
+    def _fill(self, *, anew: bool) -> None:
+        """Set everything back to PENDING that the graph, or the catalogue, does not hold."""
         self._state, self._goal = "rebuilding", None
         self._filling = True
         self._stand_by(self._wanted)
-        if outdated:
+        if anew:
+            self._take_turn(None)  # what another process knows to be written is written no more
             with self._checkpoints.voided():
+                self._journal.set_meta(CATALOGUE_KEY, FILLING)
                 self._generations.current.clear()
         first = self._checkpoints.restore(self._epoch) or 1
         self._journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING), first=first)
         self._waiting.forget()
+        if anew:  # only now: whoever dies before this leaves a catalogue that nobody trusts
+            self._generations.adopt()
         self._journal.set_meta(EPOCH_KEY, self._epoch)
         self._filling = False
+
+    def _find_doubt(self, *, is_filled: bool) -> str | None:
+        """Why journal, catalogue and graph do not belong together; None where they do."""
+        doubt = self._generations.doubt()
+        if doubt is not None:
+            self._state, self._goal = "rebuilding", None  # before anyone sees that it is empty
+            self._generations.set_aside()
+            doubt = f"the catalogue is made anew: {doubt}"
+        elif is_filled:
+            doubt = self._find_witness()
+        self._doubt = doubt if self._journal.newest() else None
+        if self._doubt is not None:
+            log.warning("everything is projected anew: %s", self._doubt)
+        return doubt
+
+    def _find_witness(self) -> str | None:
+        """Choose a job to look for in the graph from time to time. Why that cannot be, else None:
+        a graph that has none of the catalogue's jobs was emptied and filled by somebody else.
+        """
+        named = [one.job.id for one in self._generations.current.list_jobs(limit=_WITNESSES).items]
+        found = self._graph.vertices(named)
+        if named and not found:
+            return "the graph has none of the jobs that the catalogue names"
+        self._witness = found[0].id if found else None
+        return None
 
     def project_pending(self) -> int:
         """One round: project up to a batch of plan ids; how many were taken up.
@@ -422,6 +490,7 @@ class Projector:
         began = time.monotonic()
         with self._journal.projecting():
             noted = self._journal.get_every_meta()
+            self._round = int(noted.get(ROUND_KEY) or 0)
             if self._rebuild is None and self._rebuilds_elsewhere(noted.get(REBUILD_KEY)):
                 return 0
             if not self._take_turn(noted.get(WRITER_KEY)):
@@ -443,10 +512,13 @@ class Projector:
     def _project_batch(self, keys: Sequence[str], noted: Attempt | None) -> int:
         """Commands first and each alone, then as many others as fit into memory; how many.
 
-        Before all of it what broke off the last time (``noted``), here or in another process.
+        Before all of it what broke off the last time (``noted``), here or in another process, but
+        nothing of it that a command names by now: that may be what it broke off at.
         """
-        self._finish_attempt(noted)
         commands = [key for key in keys if key.startswith(KEY_PREFIX)]
+        if noted is not None and noted != self._finished:
+            self._hear(commands)
+        self._finish_attempt(noted)
         for key in commands:
             self._obey(key)
         others = keys[len(commands) :]  # looked at now: a command may have settled some
@@ -519,9 +591,29 @@ class Projector:
         hashes = {document.content_hash for document in documents}
         return replace(orders, forgotten=self._generations.current.forgotten(hashes))
 
+    def _hear(self, keys: Sequence[str]) -> None:
+        """Put commands in force; what they cover goes when they are obeyed."""
+        heard = False
+        for document in (one for key in keys for one in self._journal.plan(key)):
+            try:
+                command = read_command(json.loads(document.body))
+                rows = translate_command(command, document.content_hash).rows
+            except (HeadwaterError, ValueError):
+                continue  # it is set aside when it is its turn
+            if not isinstance(command.order, Statement):
+                self._generations.current.record(rows)
+                heard = True
+        if heard:
+            epoch = uuid.uuid4().hex
+            self._journal.set_meta(ORDERS_KEY, epoch)
+            self._load_orders(epoch)
+
     def _obey(self, key: str) -> None:
         """Carry out a command: a crash on the way carries it out again from the start."""
         for document in self._journal.plan(key):
+            if document.damage:
+                self._settle([document.position], DocumentState.FAILED, damage_of(document))
+                continue
             try:
                 command = read_command(json.loads(document.body))
                 facts = translate_command(command, document.content_hash)
@@ -530,7 +622,7 @@ class Projector:
                 continue
             if not isinstance(command.order, Statement):  # which changes nothing in the graph
                 self._void_checkpoint()
-            self._generations.current.record(facts.rows)
+            self._generations.current.record(facts.rows, self._origin(document.position))
             if self._rebuild is not None:
                 self._rebuild.add(facts)
             epoch = uuid.uuid4().hex
@@ -648,7 +740,9 @@ class Projector:
         orders = self._orders_for([document for one in gathered for document in one])
         projections = [self._translation.project(one, orders) for one in gathered]
         for place, plan_id in enumerate(plan_ids):
-            if projections[place].unsettled:
+            # what broke off may have written of it what a command has named since
+            broken_off = self._interrupted is not None and plan_id in self._interrupted.keys
+            if projections[place].unsettled or (broken_off and projections[place].dropped):
                 everything = attempt.among(self._journal.plan(plan_id))
                 projections[place] = self._revised(everything)
         self._commit(projections)
@@ -656,8 +750,11 @@ class Projector:
     def _commit(self, projections: Sequence[Projection]) -> None:
         """Graph, catalogue, withdrawals, states; then bodies go that nothing shows any more."""
         parts = [part for one in projections for part in one.parts]
+        dropped = [position for one in projections for position in one.dropped]
+        concluded = [position for one in projections for position, _, _ in one.states]
+        origin = self._origin(*set(concluded).difference(dropped))
         try:
-            self._write(parts)
+            self._write(parts, origin)
             former = [one.former for one in projections if one.former is not None]
             if former:  # together: what another one of them says now stays
                 self._checkpoints.void_overtaken(at for one in projections for at in one.earlier)
@@ -665,16 +762,33 @@ class Projector:
         except BaseException:
             self._known.forget()
             raise
-        dropped = [position for one in projections for position in one.dropped]
         if dropped:
             self._void_checkpoint()  # what goes from the journal must not come back from there
-        self._journal.conclude(settlements(projections), dropped)
-        concluded = [position for one in projections for position, _, _ in one.states]
+        self._conclude(settlements(projections), dropped, origin)
         self._checkpoints.projected(len(concluded))
         self._waiting.conclude(concluded)
         self._last = max(self._last, *concluded, 0)
 
-    def _write(self, parts: Sequence[Facts]) -> None:
+    def _origin(self, *positions: int) -> Origin | None:
+        """What the catalogue holds after this round; None where it never held all of it."""
+        if not self._generations.trusted:
+            return None
+        return Origin(self._journal.id, self._round + 1, max(positions, default=0))
+
+    def _conclude(
+        self,
+        settled: Collection[tuple[Collection[int], DocumentState, str | None]],
+        dropped: Collection[int],
+        origin: Origin | None,
+    ) -> None:
+        """The end of a round: the journal notes it with the states of its documents."""
+        if origin is None:
+            self._journal.conclude(settled, dropped)
+        else:
+            self._journal.conclude(settled, dropped, {ROUND_KEY: str(origin.round)})
+            self._round = origin.round
+
+    def _write(self, parts: Sequence[Facts], origin: Origin | None) -> None:
         """What is not known to be there already, graph before catalogue."""
         catalogue = self._generations.current
         if catalogue is not self._known_catalogue or self._rebuild is not None:
@@ -685,7 +799,7 @@ class Projector:
         self._checkpoints.wrote(len(new.vertices) + len(new.edges))
         if self._witness is None:
             self._witness = next((one.id for part in parts for one in part.vertices), None)
-        catalogue.record(new.rows)
+        catalogue.record(new.rows, origin)
         self._known.learn(new)
         if self._rebuild is not None and self._rules == self._wanted:
             self._rebuild.add(merge(parts))
@@ -760,9 +874,11 @@ def _needs_all(document: StoredDocument) -> bool:
     return document.kind == DocumentKind.PLAN or document.kind.is_openlineage
 
 
-def _with_body(document: StoredDocument, bodies: Mapping[int, bytes]) -> StoredDocument:
+def _with_body(document: StoredDocument, bodies: Mapping[int, Body]) -> StoredDocument:
     body = bodies.get(document.position)
-    return document if body is None else document._replace(body=body)
+    if body is None:
+        return document
+    return document._replace(body=body.content, damage=body.damage or document.damage)
 
 
 def _pause(stopping: threading.Event, seconds: float) -> None:

@@ -63,10 +63,10 @@ class FacetRecords(Protocol):
         Of several at one time that of the greatest (subject, digest).
         """
 
-    def newest_by_job(
-        self, entities: Collection[str], name: str, at: int | None
-    ) -> tuple[FacetRow, ...]:
-        """Per entity and job that told this facet those of its newest time, of any kind."""
+    def checks(self, entities: Collection[str], at: int | None) -> tuple[FacetRow, ...]:
+        """Per entity and check those of its newest time, and no older than the newest deletion of
+        all checks of the entity.
+        """
 
     def recent(
         self, entity: str, kind: str, name: str, at: int | None, limit: int
@@ -83,7 +83,9 @@ class FacetRecords(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> FacetPage:
-        """Newest first. A cursor that it did not give raises InvalidReference."""
+        """Newest first; checks and what readers told are no facets. A cursor that it did not give
+        raises InvalidReference.
+        """
 
     def bodies(self, digests: Collection[str]) -> dict[str, str]:
         """Per digest the facet's content as JSON."""

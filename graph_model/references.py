@@ -78,7 +78,10 @@ class References:
         raise NotFound("dataset", asked or text)
 
     def column(self, dataset: str, path: str) -> str:
-        """The id of a dataset's column by its path, any case."""
+        """The id of a dataset's column by its path, any case.
+
+        Where only a catalog name of the dataset has such a column, the id of that one.
+        """
         exact = naming.split_path(path)
         spellings = (
             exact,
@@ -86,11 +89,18 @@ class References:
             (path,),  # a name with a dot, written without quotes
             (naming.fold(path),),
         )
-        keys = [identity.column_id(dataset, naming.column_path(each)) for each in spellings]
-        for key in dict.fromkeys(keys):
-            if self._has_column(key):
-                return key
+        paths = [naming.column_path(each) for each in spellings]
+        for called in self._called(dataset):
+            for key in dict.fromkeys(identity.column_id(called, path) for path in paths):
+                if self._has_column(key):
+                    return key
         raise NotFound("column", path)
+
+    def _called(self, dataset: str) -> Iterator[str]:
+        """A dataset and, asked for when it comes to that, the names that ever stood for it."""
+        yield dataset
+        pairs = self._catalogue.names_around((dataset,))
+        yield from sorted(name for name, location in pairs if location == dataset)
 
     def _known_id(self, kind: str, key: str) -> str:
         if kind == labels.DATASET and self._catalogue.datasets((key,)):
@@ -141,6 +151,25 @@ class References:
             if row is not None:
                 return row.id
         raise NotFound("job", reference)
+
+
+def possible_ids(reference: str, rules: Rules = naming.DEFAULT_RULES) -> frozenset[str]:
+    """What a reference to a dataset or a job may stand for, whether anything of it is known."""
+    if identity.kind_of(reference) is not None:
+        return frozenset((reference,))
+    prefix, _, rest = reference.partition(":")
+    if prefix == labels.JOB:
+        names = [rest.partition("/")[::2] for rest in _spellings(rest)]
+        return frozenset(identity.job_id(namespace, name) for namespace, name in names)
+    if prefix != labels.DATASET:
+        return frozenset()
+    return frozenset(
+        identity.dataset_id(one.scope, one.uri)
+        for spelling in _spellings(rest)
+        for scope, uri in _scoped(spelling)
+        for pair in {uri, _as_pair(uri, rules)}
+        for one in naming.normalise(pair, scope or "", rules)
+    )
 
 
 def _as_pair(uri: str, rules: Rules) -> str:

@@ -6,10 +6,10 @@ anew, later and elsewhere, comes to the same without asking these questions agai
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 from graph_model import identity, labels
 from graph_model.commands import (
@@ -21,13 +21,40 @@ from graph_model.commands import (
     Retract,
     Statement,
 )
+from graph_model.errors import Rebuilding
 from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow
 from graph_model.history import CTAS_WINDOW_MS
-from graph_model.store import Catalogue, Direction, Graph, Journal, Page, walk_pages
+from graph_model.naming import Rules
+from graph_model.projection.translation import Translation
+from graph_model.store import (
+    Catalogue,
+    Direction,
+    DocumentKind,
+    DocumentState,
+    EdgePage,
+    Journal,
+    Page,
+    walk_pages,
+)
 
+#: Where the journal keeps that the catalogue was emptied and does not have everything yet.
+CATALOGUE_KEY: Final = "catalogue"
+FILLING: Final = "filling"
+WHOLE: Final = "whole"
+MOST_LOOKED_AT: Final = 1_000
+"""Plans and runs that are translated to see whether a forget command covers them."""
 _ALL_EDGES: Final = 1_000_000
 """To forget half of a thing is not to forget it: there is no cut here."""
 _ALWAYS: Final = -(1 << 62)
+
+
+class Structure(Protocol):
+    """Which plans a job has, and which datasets they touch: a graph, or ``recorded.Recorded``."""
+
+    def edges(
+        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+    ) -> EdgePage:
+        """See ``store.GraphReader``."""
 
 
 def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
@@ -61,12 +88,12 @@ def list_executions(
 # --- forget --------------------------------------------------------------------------------------
 
 
-def plan_ids_of_job(job: str, graph: Graph, catalogue: Catalogue) -> frozenset[str]:
+def plan_ids_of_job(job: str, graph: Structure, catalogue: Catalogue) -> frozenset[str]:
     """The plan ids of every logical plan of a job."""
     return catalogue.plan_ids(_logical_plans(graph, {job}, (labels.HAS,)))
 
 
-def plan_ids_of_dataset(dataset: str, graph: Graph, catalogue: Catalogue) -> frozenset[str]:
+def plan_ids_of_dataset(dataset: str, graph: Structure, catalogue: Catalogue) -> frozenset[str]:
     """The plan ids of every plan that reads, writes or names a dataset."""
     places = {dataset} | _neighbours(graph, {dataset}, (labels.NAMES,))
     return catalogue.plan_ids(_logical_plans(graph, places, (labels.FEEDS,)))
@@ -79,6 +106,47 @@ def telling_subjects(node: str, catalogue: Catalogue) -> frozenset[str]:
     if identity.kind_of(node) == labels.JOB:
         return catalogue.run_subjects(node)
     return frozenset(catalogue.supporters(node, _ALL_EDGES))
+
+
+def waiting_plan_ids(nodes: Collection[str], journal: Journal, rules: Rules) -> frozenset[str]:
+    """The plan ids of documents that tell of one of these nodes and that no catalogue knows yet,
+    for they were never projected (or are to fill an empty one).
+
+    Raises Rebuilding where they are more than are looked at.
+    """
+    translation = Translation(rules)
+    return frozenset(
+        key
+        for key in _unknown_plan_ids(journal)
+        if any(v.id in nodes for v in translation.project_all(journal.plan(key)).facts.vertices)
+    )
+
+
+def _unknown_plan_ids(journal: Journal) -> frozenset[str]:
+    is_whole = journal.get_meta(CATALOGUE_KEY) != FILLING
+    found: set[str] = set()
+    for page in walk_pages(
+        lambda cursor: journal.entries(state=DocumentState.PENDING, limit=1000, cursor=cursor)
+    ):
+        found |= {
+            one.plan_id
+            for one in page.items
+            if one.kind != DocumentKind.COMMAND and (one.is_fresh or not is_whole)
+        }
+        if len(found) > MOST_LOOKED_AT:
+            raise Rebuilding(
+                f"more than {MOST_LOOKED_AT:,} plans and runs are not projected yet: what the "
+                "command covers is not known. One document can be forgotten by its position"
+            )
+    return frozenset(found)
+
+
+def ensure_known(journal: Journal) -> None:
+    """Raises Rebuilding while a catalogue that was emptied is filled: what it does not have yet
+    may rest on what it has.
+    """
+    if journal.get_meta(CATALOGUE_KEY) == FILLING:
+        raise Rebuilding("everything is projected anew: what the command covers is not known yet")
 
 
 def resolve_forget(plan_ids: Collection[str], journal: Journal) -> tuple[Forget, ...]:
@@ -103,12 +171,14 @@ def _forget(named: Mapping[str, list[str]]) -> Forget:
     return Forget(tuple(sorted(named)), tuple(hashes))
 
 
-def _logical_plans(graph: Graph, ids: Collection[str], edge_labels: tuple[str, ...]) -> set[str]:
+def _logical_plans(
+    graph: Structure, ids: Collection[str], edge_labels: tuple[str, ...]
+) -> set[str]:
     ends = _neighbours(graph, ids, edge_labels)
     return {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
 
 
-def _neighbours(graph: Graph, ids: Collection[str], edge_labels: tuple[str, ...]) -> set[str]:
+def _neighbours(graph: Structure, ids: Collection[str], edge_labels: tuple[str, ...]) -> set[str]:
     after = graph.edges(ids, Direction.DOWNSTREAM, edge_labels, _ALL_EDGES).edges
     before = graph.edges(ids, Direction.UPSTREAM, edge_labels, _ALL_EDGES).edges
     return {edge.in_id for edge in after} | {edge.out_id for edge in before}
@@ -128,7 +198,7 @@ class Retention:
 
 
 def resolve_prune(
-    retention: Retention, graph: Graph, catalogue: Catalogue, *, drop_bodies: bool
+    retention: Retention, graph: Structure, catalogue: Catalogue, *, drop_bodies: bool
 ) -> Prune:
     """The cut-offs that do what is wished without touching what today's lineage rests on.
 
@@ -187,7 +257,7 @@ def _time_of_newest(job: str, count: int, catalogue: Catalogue) -> int:
 
 
 def _plans_of(
-    jobs: Collection[str], graph: Graph, catalogue: Catalogue
+    jobs: Collection[str], graph: Structure, catalogue: Catalogue
 ) -> dict[str, LogicalPlanRow]:
     return {
         row.id: row for row in catalogue.logical_plans(_logical_plans(graph, jobs, (labels.HAS,)))
@@ -197,7 +267,7 @@ def _plans_of(
 def _needed_since(
     plans: Mapping[str, LogicalPlanRow],
     wished: Mapping[str, tuple[JobRow, int]],
-    graph: Graph,
+    graph: Structure,
     catalogue: Catalogue,
 ) -> dict[str, int]:
     """Per dataset written the time since when its writes are needed (epoch ms).
@@ -239,7 +309,7 @@ def _last_overwrite(dataset: str, at: int, catalogue: Catalogue) -> int:
     return max(times, default=_ALWAYS)
 
 
-def _sources(plans: Collection[str], graph: Graph) -> dict[str, set[str]]:
+def _sources(plans: Collection[str], graph: Structure) -> dict[str, set[str]]:
     """Per plan the datasets it reads, a catalog name together with the places it stood for."""
     feeds = graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), _ALL_EDGES).edges
     named = graph.edges(

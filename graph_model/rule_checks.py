@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from graph_model.facts import DatasetRow
+from graph_model.facts import READER, DatasetRow
 from graph_model.governance.quality_rules import QualityRule, expected_of, judge_facet
 from graph_model.openlineage.quality import Check, judge
 from graph_model.store import Catalogue, RunFacet
@@ -21,7 +21,9 @@ _LONGEST: Final = 500
 def rule_checks(
     rules: Iterable[QualityRule], datasets: Collection[str], at: int | None, catalogue: Catalogue
 ) -> dict[str, list[Check]]:
-    """Per dataset what the newest run of each logical plan that wrote it says, rule by rule."""
+    """Per dataset what the newest run of each logical plan that wrote it says, rule by rule, and
+    the newest run that only read.
+    """
     listed = tuple(rules)
     return _judged(listed, _told({rule.facet for rule in listed}, datasets, at, catalogue))
 
@@ -37,12 +39,28 @@ class _Told:
 def _told(
     names: Collection[str], datasets: Collection[str], at: int | None, catalogue: Catalogue
 ) -> _Told:
-    """The facets of these names of the runs that wrote last; without a name nothing is asked."""
+    """The facets of these names of the runs that wrote, or only read, last; without a name nothing
+    is asked.
+    """
     if not names:
         return _Told()
-    facets = catalogue.run_facets(datasets, names, at)
+    facets = (
+        *catalogue.run_facets(datasets, names, at),
+        *_of_readers(datasets, names, at, catalogue),
+    )
     texts = catalogue.facets.bodies({one.digest for one in facets})
     return _Told(facets, {digest: json.loads(text) for digest, text in texts.items()})
+
+
+def _of_readers(
+    datasets: Collection[str], names: Collection[str], at: int | None, catalogue: Catalogue
+) -> Iterable[RunFacet]:
+    """The newest that a run which only read told of what it read, whatever job that was of."""
+    return (
+        RunFacet(row.entity, row.job, row.at, row.name, row.digest)
+        for row in catalogue.facets.newest(datasets, READER, at)
+        if row.name in names and not row.deleted
+    )
 
 
 def _judged(rules: Iterable[QualityRule], told: _Told) -> dict[str, list[Check]]:

@@ -237,11 +237,10 @@ class RunTrees:
         ]
         listed = [
             EventView(
-                iso(event.at), event.type, event.producer, one.position, one.state.value,
-                None,
+                iso(event.at), event.type, event.producer, one.position, one.state.value, one.reason
             )
             for event, one in sorted(events, key=lambda pair: (pair[0].time, pair[1].position))
-        ]  # fmt: skip
+        ]
         listed += [
             EventView(None, "", "", one.position, one.state.value, one.reason)
             for one in documents
@@ -296,7 +295,7 @@ class _Briefs:
             closed,
             row.folded,
             row.endless,
-            iso(row.started_at),
+            iso(row.started_at) if row.start_told else None,
             iso(ended_at),
             iso(row.last_at),
             row.producer,

@@ -16,6 +16,8 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from graph_model import labels
 from graph_model.consumer.events import Events
 from graph_model.facts import (
+    MAIN_BRANCH,
+    NO_NUMBER,
     ColumnRow,
     CommandRow,
     DatasetRow,
@@ -28,6 +30,7 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
     PartitionRow,
+    ReadVersionRow,
     Row,
     SchemaRow,
     SchemaUseRow,
@@ -36,6 +39,7 @@ from graph_model.facts import (
 from graph_model.records import FacetRecords, RunRecords
 
 EVERYWHERE: Final[Mapping[str, str]] = MappingProxyType({})
+NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Direction(StrEnum):
@@ -207,6 +211,21 @@ class NoCheckpoints:
 Item = TypeVar("Item")
 
 
+ROUND_KEY: Final = "catalogue_round"
+"""Where the journal keeps the number of the last round that it has concluded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a catalogue was made from: the id of a journal, the number of the projector's last round
+    that is in it, and the position of the newest document that is (``catalogue.origin``).
+    """
+
+    journal: str
+    round: int
+    position: int
+
+
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item]):
     """One page of a list: ``total`` over all pages, ``next`` an opaque cursor or None."""
@@ -240,8 +259,9 @@ class Writer:
 class SuccessfulWrite(NamedTuple):
     """What history needs of a completed ``write`` execution; the fields are those of its row.
 
-    Of a failed one, too, where somebody asks who told of it. ``partitioned``: whether partitions
-    are known that it read or wrote.
+    Of a failed one, too, where somebody asks who told of it; of a read, whose ``target`` is "".
+    ``partitioned``: whether partitions are known that it read or wrote; ``bound``: whether it
+    read a version of something.
     """
 
     id: str
@@ -256,6 +276,9 @@ class SuccessfulWrite(NamedTuple):
     application_id: str
     reads: str
     partitioned: bool = True
+    bound: bool = True
+    version_number: int | None = None
+    branch: str = MAIN_BRANCH
 
 
 class Span(NamedTuple):
@@ -263,7 +286,7 @@ class Span(NamedTuple):
 
     ``place``: where ``target`` is a catalog name, those alone that were made while the name stood
     for this dataset; "" for all. ``partition``: writes of another value of this canonical text's
-    first key may be left out; "" for none.
+    first key may be left out; "" for none. ``branch``: of this one alone, or of EVERY_BRANCH.
     """
 
     target: str
@@ -271,6 +294,44 @@ class Span(NamedTuple):
     before: int
     place: str = ""
     partition: str = ""
+    branch: str = MAIN_BRANCH
+
+
+class VersionSpan(NamedTuple):
+    """The versions of one branch of ``target`` up to ``number``; ``place`` as in ``Span``.
+
+    They begin with the last full overwrite; with the last version before ``since``, where that is
+    not NO_NUMBER; or with the first one (``whole``).
+    """
+
+    target: str
+    branch: str
+    number: int
+    since: int = NO_NUMBER
+    place: str = ""
+    whole: bool = False
+
+
+class NumberedTime(NamedTuple):
+    """The number of a version and the event time (epoch ms) of its write."""
+
+    number: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionWrites:
+    """``writes`` of a VersionSpan in any order, the newest ``most`` where there are more (``cut``).
+
+    ``floor``: whether an overwrite stands before the others. ``first`` is the lowest version of
+    the branch, ``following`` the lowest one above the span.
+    """
+
+    writes: tuple[SuccessfulWrite, ...] = ()
+    cut: bool = False
+    floor: bool = False
+    first: NumberedTime | None = None
+    following: NumberedTime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,12 +412,32 @@ class JobSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedJob:
+    """A job whose newest execution failed, and when that ended (epoch ms)."""
+
+    job: JobRow
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estate:
+    """How many jobs and datasets there are (catalog names aside, which are no places), how many
+    jobs' newest execution failed, and the newest of these failures, newest first.
+    """
+
+    jobs: int
+    datasets: int
+    failed: int
+    failures: tuple[FailedJob, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
     """A run of a job: its executions folded. ``state`` is failed when one of them failed."""
 
     run: str
     application_id: str
-    started_at: int  # epoch ms; the earliest end minus its duration
+    started_at: int | None  # epoch ms; the earliest end minus its duration, None: it has none
     ended_at: int
     state: str
     executions: int
@@ -400,8 +481,11 @@ class Catalogue(Protocol):
         """
 
     # writing: idempotent, one transaction a call
-    def record(self, rows: Sequence[Row]) -> None:
-        """Insert rows whose key is new; a known key with other content raises FactConflict."""
+    def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
+        """Insert rows whose key is new; a known key with other content raises FactConflict.
+
+        ``origin`` is noted in the same transaction.
+        """
 
     def withdraw(self, rows: Sequence[Row]) -> None:
         """Delete exactly these rows; unknown rows are ignored."""
@@ -420,6 +504,9 @@ class Catalogue(Protocol):
     def fields(self, columns: Collection[tuple[str, str]]) -> tuple[ColumnRow, ...]:
         """The columns nested in these (dataset, path): ``a.b`` and ``a.b.c`` in ``a``."""
 
+    def columns_of(self, datasets: Collection[str], limit: int) -> tuple[ColumnRow, ...]:
+        """The columns that these datasets ever had, by (dataset, path); the first ``limit``."""
+
     def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]: ...
     def logical_plans(self, ids: Collection[str]) -> tuple[LogicalPlanRow, ...]: ...
     def execution_plans(
@@ -436,6 +523,16 @@ class Catalogue(Protocol):
         """Every plan id that says one of these logical plans: as many as there are.
 
         Of OpenLineage the subject keys, which stand in the place of a plan id.
+        """
+
+    def logical_plans_of(self, jobs: Collection[str]) -> tuple[LogicalPlanRow, ...]:
+        """Every logical plan of these jobs: as many as there are."""
+
+    def uses(
+        self, *, logical_plans: Collection[str] = (), datasets: Collection[str] = ()
+    ) -> frozenset[SchemaUseRow]:
+        """Every dataset that these logical plans read or write, and every logical plan that reads
+        or writes these datasets: as many as there are.
         """
 
     def run_subjects(self, job: str) -> frozenset[str]:
@@ -531,8 +628,36 @@ class Catalogue(Protocol):
         and where the others of the plan lie. At such a cut equal times are left out together.
         """
 
-    def companions(self, pairs: Collection[tuple[str, str]]) -> tuple[SuccessfulWrite, ...]:
-        """Per (target, application id) all its completed writes, where several may be one.
+    def version_writes(
+        self, spans: Collection[VersionSpan], *, most: int
+    ) -> dict[VersionSpan, VersionWrites]:
+        """Per span its completed writes whose version is known by number."""
+
+    def told_versions(
+        self, asked: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], SuccessfulWrite]:
+        """Per (target, id of a version) the first write that says it made it, where one does."""
+
+    def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
+        """What these executions read of versions."""
+
+    def bound_reads(self, logical_plans: Collection[str]) -> frozenset[tuple[str, str]]:
+        """(logical plan, dataset) of those reads of which some execution read a version."""
+
+    def readings(
+        self, moments: Collection[tuple[str, int]], *, per_plan: int
+    ) -> dict[tuple[str, int], SpanWrites]:
+        """Per (logical plan that only reads, time) its completed ``read`` executions before the
+        time: the newest ``per_plan``, and where the others lie.
+        """
+
+    def declared_reads(self, logical_plans: Collection[str]) -> tuple[DeclaredFlow, ...]:
+        """When these plans, which write nothing, are declared to read; ``target`` is ""."""
+
+    def companions(
+        self, pairs: Collection[tuple[str, str]], state: str = labels.COMPLETED
+    ) -> tuple[SuccessfulWrite, ...]:
+        """Per (target, application id) all its writes of a state, where several may be one.
 
         That is where several producers tell of them, or one is of a command that tells its writes
         twice (``history.CTAS_COMMANDS``); elsewhere none.
@@ -650,6 +775,14 @@ class Catalogue(Protocol):
         substring of the name.
         """
 
+    def estate(self, hidden: Collection[str], *, failures: int, at: int | None) -> Estate:
+        """All that was there at the time but what is hidden (ids); so many failures are named."""
+
+    def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:
+        """(job, logical plan) of those of these jobs whose newest execution failed: the plans that
+        failed among the newest 100 executions of that run.
+        """
+
     def list_runs(
         self,
         job: str,
@@ -660,6 +793,9 @@ class Catalogue(Protocol):
         cursor: str | None = None,
     ) -> Page[RunSummary]:
         """Runs of a job, newest first; with ``run`` that one alone."""
+
+    def written_by(self, job: str, runs: Collection[str]) -> frozenset[tuple[str, str]]:
+        """(target, application id) of all that these runs of a job wrote."""
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
         """Datasets, jobs and columns whose name holds the text (any case).
@@ -683,8 +819,30 @@ class Generations(Protocol):
     def current(self) -> Catalogue:
         """The catalogue in force. One answer asks once and keeps it."""
 
-    def refresh(self) -> None:
-        """Follow a switch that another process has made."""
+    @property
+    def damage(self) -> str | None:
+        """What somebody met who read or wrote the catalogue in force; None while it is whole."""
+
+    def doubt(self) -> str | None:
+        """Why the catalogue in force is none of this journal as it is now; None where it is.
+
+        To be asked while nobody projects (``Journal.projecting``).
+        """
+
+    @property
+    def trusted(self) -> bool:
+        """Whether ``doubt`` found nothing, or the catalogue was made here since."""
+
+    def set_aside(self) -> None:
+        """An empty catalogue in place of the one in force, which is kept under another name where
+        it holds something. It is not trusted until ``adopt`` or ``switch``.
+        """
+
+    def adopt(self) -> None:
+        """What is missing in the catalogue in force is PENDING in the journal: it is trusted."""
+
+    def refresh(self) -> bool:
+        """Follow a switch that another process has made; whether there was one."""
 
     def begin(self) -> Catalogue:
         """The next catalogue, empty."""
@@ -776,8 +934,18 @@ REOPENED: Final = "it was projected and is to be projected again"
 """Why a document is PENDING that the graph or the catalogue may already show."""
 
 
+class Body(NamedTuple):
+    """The body of a document; ``damage`` says why it cannot be read, "" where it can."""
+
+    content: bytes
+    damage: str = ""
+
+
 class StoredDocument(NamedTuple):
     """A document of the journal. ``position`` is the order of first receipt, from 1.
+
+    ``damage`` says what is wrong with the stored body ("" for nothing, or where nobody looked):
+    such a document has an empty ``body`` and cannot be translated.
 
     A tuple, for a round of the projector makes some of each document that it looks at.
     """
@@ -794,6 +962,7 @@ class StoredDocument(NamedTuple):
     received_at: int
     size: int
     body: bytes
+    damage: str = ""
 
     @property
     def is_fresh(self) -> bool:
@@ -837,7 +1006,17 @@ class JournalSize:
 
 
 class Journal(Protocol):
-    """What was said. Every method is safe from several threads; raises JournalUnavailable."""
+    """What was said. Every method is safe from several threads; raises JournalUnavailable.
+
+    ``id`` is given to a journal when it is made, and tells it from every other one.
+
+    Every body that is read is held against its content hash. Where several documents are read, one
+    whose body is damaged comes with its ``damage`` and without its body; where one is asked for,
+    DamagedDocument is raised.
+    """
+
+    @property
+    def id(self) -> str: ...
 
     def accept(
         self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
@@ -855,6 +1034,11 @@ class Journal(Protocol):
 
         For each the positions of its documents, in order (() for a repeat that is none), or what
         was wrong with it alone.
+        """
+
+    def ensure_taking(self) -> None:
+        """Raise JournalUnavailable while documents are refused: the last one was, or an attempt
+        that needs what documents need. At most one attempt a second while they succeed.
         """
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
@@ -896,7 +1080,7 @@ class Journal(Protocol):
         Two requests, whatever the number of plan ids; an unknown one is left out.
         """
 
-    def bodies(self, positions: Collection[int]) -> dict[int, bytes]:
+    def bodies(self, positions: Collection[int]) -> dict[int, Body]:
         """The bodies of these documents."""
 
     def pending(self, limit: int) -> tuple[str, ...]:
@@ -940,17 +1124,23 @@ class Journal(Protocol):
         self,
         settlements: Collection[tuple[Collection[int], DocumentState, str | None]],
         dropped: Collection[int] = (),
+        settings: Mapping[str, str] = NO_SETTINGS,
     ) -> None:
         """Set the states of documents, and remove the dropped ones for good, with their receipts
-        and bodies that nothing else has: all of it in one transaction, none for nothing.
+        and bodies that nothing else has; set ``settings`` as ``set_meta`` does. All of it in one
+        transaction, none for nothing.
         """
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]: ...
 
-    def document(self, position: int) -> StoredDocument | None: ...
+    def document(self, position: int) -> StoredDocument | None:
+        """The document at this position. Raises DamagedDocument."""
 
     def plan_document(self, plan_id: str, content_hash: str | None = None) -> StoredDocument | None:
-        """The plan document with this plan id (and hash): highest API version, then least hash."""
+        """The plan document with this plan id (and hash): highest API version, then least hash.
+
+        Raises DamagedDocument.
+        """
 
     def entries(
         self,

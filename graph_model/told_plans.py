@@ -147,8 +147,9 @@ def _declared(event: Event) -> Statement:
 
 
 def readable(document: StoredDocument) -> Event | None:
-    """The event in a document; None for one that was set aside."""
-    if document.state == DocumentState.FAILED or not document.kind.is_openlineage:
+    """The event in a document; None for one that was set aside, or whose body is damaged."""
+    is_left_out = document.state == DocumentState.FAILED or document.damage != ""
+    if is_left_out or not document.kind.is_openlineage:
         return None
     try:
         return read_event(document.body)

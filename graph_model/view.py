@@ -8,22 +8,39 @@ here asks a store; ``answers`` gathers the rows and calls :func:`draw`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from graph_model import labels, naming
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
 from graph_model.layout import Box, Point, lay_out
-from graph_model.lineage import Answer, ColumnEdge, ColumnNode, Partial
+from graph_model.lineage import (
+    Answer,
+    ColumnEdge,
+    ColumnNode,
+    Influences,
+    Partial,
+    PlanUse,
+    holders,
+)
 from graph_model.spellings import ColumnSpelling
 
 TITLE_HEIGHT: Final = 46.0
 ROW_HEIGHT: Final = 22.0
 JOB_HEIGHT: Final = 40.0
+#: How a column is known: see ``ColumnNodeView``.
+SCHEMA: Final = "schema"
+LINEAGE: Final = "lineage"
 _CHARACTER_WIDTH: Final = 7.6
 _MIN_WIDTH: Final = 150.0
 _MAX_WIDTH: Final = 340.0
+
+
+def known_mode(mode: str) -> str | None:
+    """The mode of a write; None where nobody said it."""
+    return None if mode == labels.UNKNOWN_MODE else mode
 
 
 def iso(at: int | None) -> str | None:
@@ -59,11 +76,14 @@ def dataset_reference(row: DatasetRow) -> DatasetReference:
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """An assertion on a dataset, by the job that made it; ``column`` None: on the whole of it."""
+    """An assertion on a dataset, by the job that made it; ``column`` None: on the whole of it.
+    ``fails``: the dataset fails by it.
+    """
 
     assertion: str
     column: str | None
     passed: bool
+    fails: bool
     severity: str | None
     name: str | None
     description: str | None
@@ -76,13 +96,14 @@ class CheckView:
 @dataclass(frozen=True, slots=True)
 class QualityMark:
     """Whether a dataset's checks passed: ``failed`` are the first 20 of ``failures``; ``checks``
-    counts all, ``at`` is the time of the newest.
+    counts all, ``warnings`` those that failed and do not fail it; ``at`` is the newest's time.
     """
 
     state: str
     failed: tuple[CheckView, ...]
     checks: int
     failures: int
+    warnings: int
     at: str
 
 
@@ -138,7 +159,12 @@ class JobNode(NamedTuple):
 
 
 class ColumnNodeView(NamedTuple):
-    """``dataset`` is the URI; ``type`` None where no schema tells."""
+    """``dataset`` is the URI; ``type`` None where no schema tells.
+
+    ``known``: ``schema`` where the newest schema has the column, or the one that it is a field of;
+    ``lineage`` where column lineage alone names it. ``parent``: the id of the innermost column
+    drawn that it is a field of. ``influences``: what decides over it; None: nobody looked.
+    """
 
     id: str
     label: str
@@ -146,7 +172,10 @@ class ColumnNodeView(NamedTuple):
     dataset_id: str
     name: str
     type: str | None
+    known: str = SCHEMA
+    parent: str | None = None
     via: bool = False  # on the way, but not itself an answer
+    influences: Influences | None = None
     more: More | None = None
     place: Place | None = None
 
@@ -155,7 +184,10 @@ Node = DatasetNode | JobNode | ColumnNodeView
 
 
 class FeedEdge(NamedTuple):
-    """Between a dataset and a job, or with jobs left out between two datasets."""
+    """Between a dataset and a job, or with jobs left out between two datasets.
+
+    ``attempted``: failed runs alone tried it, nothing flowed.
+    """
 
     id: str
     source: str
@@ -163,6 +195,7 @@ class FeedEdge(NamedTuple):
     plans: tuple[str, ...]
     modes: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
+    attempted: bool = False
 
 
 class ColumnEdgeView(NamedTuple):
@@ -210,7 +243,7 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
     """The nodes and edges of an answer, with places when ``layout``."""
     via = frozenset(answer.via)
     more = {one.node: More(one.upstream, one.downstream) for one in answer.left_out}
-    column_nodes = _column_nodes(answer.columns, names, via, more)
+    column_nodes = _column_nodes(answer, names, via, more)
     nodes: list[Node] = []
     inside: dict[str, list[str]] = {}
     for column in column_nodes:
@@ -297,59 +330,89 @@ def _last_run(told: tuple[int, str] | None) -> LastRun | None:
 
 
 def _column_nodes(
-    columns: Sequence[ColumnNode], names: Names, via: frozenset[str], more: Mapping[str, More]
+    answer: Answer, names: Names, via: frozenset[str], more: Mapping[str, More]
 ) -> list[ColumnNodeView]:
-    """In schema order within each dataset; columns that no schema lists come last, by path."""
-    ordered = sorted(columns, key=lambda column: _column_order(column, names))
+    """In schema order within each dataset, fields below their column; columns that no schema lists
+    come last, by path.
+    """
+    ordered = in_schema_order(answer.columns, names.columns)
+    drawn = {(column.dataset, column.path): column.id for column in answer.columns}
     return [
-        _column_node(column, names, more.get(column.id), via=column.id in via)
+        ColumnNodeView(
+            **_spelled(column, names),
+            parent=_parent_of(column, drawn),
+            via=column.id in via,
+            influences=answer.influences.get(column.id),
+            more=more.get(column.id),
+        )
         for column in ordered
         if column.dataset in names.datasets
     ]
 
 
-def _column_order(column: ColumnNode, names: Names) -> tuple[str, int, str]:
-    spelling = names.columns.get(column.id)
-    return (column.dataset, 1_000_000 if spelling is None else spelling.position, column.path)
+def in_schema_order(
+    columns: Collection[ColumnNode], spelled: Mapping[str, ColumnSpelling]
+) -> list[ColumnNode]:
+    """By dataset, then as the schema lists them, fields below their column; ``spelled`` by id."""
+
+    def order(column: ColumnNode) -> tuple[str, bool, int, tuple[str, ...]]:
+        spelling = spelled.get(column.id)
+        position = 0 if spelling is None else spelling.position
+        return (column.dataset, spelling is None, position, naming.split_path(column.path))
+
+    return sorted(columns, key=order)
 
 
-def _column_node(
-    column: ColumnNode, names: Names, more: More | None, *, via: bool
-) -> ColumnNodeView:
+def _parent_of(column: ColumnNode, drawn: Mapping[tuple[str, str], str]) -> str | None:
+    places = ((column.dataset, holder) for holder in holders(column.path)[1:])
+    return next((drawn[place] for place in places if place in drawn), None)
+
+
+def _spelled(column: ColumnNode, names: Names) -> dict[str, Any]:
     spelling = names.columns.get(column.id)
     name = column.path if spelling is None else spelling.name
-    return ColumnNodeView(
-        id=column.id,
-        label=name,
-        dataset=names.datasets[column.dataset].uri,
-        dataset_id=column.dataset,
-        name=name,
-        type=None if spelling is None else spelling.type,
-        via=via,
-        more=more,
-    )
+    return {
+        "id": column.id,
+        "label": name,
+        "dataset": names.datasets[column.dataset].uri,
+        "dataset_id": column.dataset,
+        "name": name,
+        "type": None if spelling is None else spelling.type,
+        "known": LINEAGE if spelling is None else SCHEMA,
+    }
 
 
 def _feeds(answer: Answer) -> list[FeedEdge]:
-    """Dataset -> job -> dataset, one edge a pair, with the plans behind it."""
+    """Dataset -> job -> dataset, one edge a pair, with the plans behind it; what was only attempted
+    where nothing flowed.
+    """
+    true = _feeds_of([use for use in answer.plans if not use.attempted])
+    tried = _feeds_of([use for use in answer.plans if use.attempted])
+    marked = {key: edge._replace(attempted=True) for key, edge in tried.items()}
+    edges = marked | true
+    return [edges[pair] for pair in sorted(edges)]
+
+
+def _feeds_of(uses: Iterable[PlanUse]) -> dict[tuple[str, str], FeedEdge]:
     plans: dict[tuple[str, str], set[str]] = {}
     modes: dict[tuple[str, str], set[str]] = {}
-    for use in answer.plans:
+    for use in uses:
         for source in use.sources:
             plans.setdefault((source, use.job), set()).add(use.logical_plan)
         for target in use.targets:
             plans.setdefault((use.job, target), set()).add(use.logical_plan)
-            modes.setdefault((use.job, target), set()).add(use.mode)
-    return [
-        FeedEdge(
+            if (mode := known_mode(use.mode)) is not None:
+                modes.setdefault((use.job, target), set()).add(mode)
+    return {
+        pair: FeedEdge(
             f"{pair[0]}-{pair[1]}",
             pair[0],
             pair[1],
             tuple(sorted(plans[pair])),
             tuple(sorted(modes.get(pair, ()))),
         )
-        for pair in sorted(plans)
-    ]
+        for pair in plans
+    }
 
 
 def _feeds_without_jobs(answer: Answer) -> list[FeedEdge]:

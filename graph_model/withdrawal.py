@@ -15,6 +15,7 @@ from typing import Final
 from graph_model import identity, labels
 from graph_model.facts import (
     ApplicationRow,
+    ArrivalRow,
     ColumnRow,
     DatasetRow,
     DeclarationRow,
@@ -37,8 +38,8 @@ from graph_model.translate import day_id
 
 _ANY_LIMIT = 1
 _DAY_MS: Final = 86_400_000
-#: Rows that a subject of OpenLineage alone tells.
-TOLD_ROWS: Final = RunRow | FacetRow | DeclarationRow
+#: Rows that a subject alone tells.
+TOLD_ROWS: Final = RunRow | FacetRow | DeclarationRow | ArrivalRow
 #: Shared vertices and the edges that keep each alive: (direction, labels). Checked in this order,
 #: so that what a removed vertex held up is looked at after it.
 _SHARED: tuple[tuple[str, tuple[tuple[Direction, tuple[str, ...]], ...]], ...] = (
@@ -99,7 +100,7 @@ def withdraw(former: Facts, current: Iterable[Facts], graph: Graph, catalogue: C
 
 
 def _withdraw_told(rows: Iterable[Row], catalogue: Catalogue) -> None:
-    """What OpenLineage's events of this subject alone tell; then bodies that no facet has."""
+    """What the documents of this subject alone tell; then bodies that no facet has."""
     own = [row for row in rows if isinstance(row, TOLD_ROWS)]
     bodies = [row for row in rows if isinstance(row, FacetBodyRow)]
     catalogue.withdraw(own)

@@ -3,23 +3,24 @@
     {"headwater": "backup", …}                               a backup begins
     {"position": 1, "kind": "plan", …, "body": "{…}"}        a document of a backup: text
     {"position": 1, "kind": "plan", …, "body": {…}}          a document of an export: JSON
+    {"damaged": {"position": 2, "kind": "plan", …}}          one that the backup could not read
     {"raw": …}, {"key": …}                                   of a backup; say nothing of documents
     {"end": {"documents": 1, …}}                             a backup ends
 
 A document of an export has no hash: its body is the compact JSON that the journal keeps, so the
-hash is computed again. That of a backup is held against its body.
+hash is computed again. That of a backup is held against its body. A document whose body was
+damaged in the journal comes without it: it is set aside with its reason, as the service does.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from graph_model import identity
-from graph_model.journal.content import content_hash, unpack
+from graph_model.journal.content import content_hash, read_body
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
 
 DOCUMENT: Final = "document"
@@ -31,7 +32,8 @@ _MOST_SHOWN: Final = 200
 
 class Line(NamedTuple):
     """What one line was. ``what`` is DOCUMENT, BEGIN, END (``position``: how many documents the
-    backup has) or REFUSED (``kind``: why). ``rank`` puts the events of a plan id behind the rest.
+    backup has) or REFUSED (``kind``: why). ``rank`` puts the events of a plan id behind the rest;
+    ``damage`` is that of ``store.StoredDocument``.
     """
 
     what: str
@@ -44,6 +46,7 @@ class Line(NamedTuple):
     api_version: str
     received_at: int
     body: bytes
+    damage: str = ""
 
 
 def read_lines(lines: Iterable[str]) -> Iterator[Line]:
@@ -70,6 +73,8 @@ def _read(line: Any) -> Line | None:
         return _other(BEGIN)
     if "end" in line:
         return _other(END, position=int(line["end"]["documents"]))
+    if "damaged" in line:
+        return _damaged(line["damaged"])
     if "raw" in line or "key" in line:
         return None
     raise ValueError("neither a backup nor an export of a journal")
@@ -91,6 +96,41 @@ def _document(line: dict[str, Any]) -> Line:
         body=body,
         said=line.get("contentHash"),
     )
+
+
+def _damaged(told: dict[str, Any]) -> Line | None:
+    """A document that a backup could not hold; of a damaged receipt nothing."""
+    if "receipt" in told:
+        return None
+    return damaged_line(
+        position=int(told["position"]),
+        kind=told["kind"],
+        api_version="",
+        plan_id=_text(told, "planId"),
+        scope=_text(told, "scope"),
+        received_at=0,
+        content=_text(told, "contentHash"),
+        damage=_text(told, "reason").removeprefix("its body "),
+    )
+
+
+def damaged_line(
+    *,
+    position: int,
+    kind: str,
+    api_version: str,
+    plan_id: str,
+    scope: str,
+    received_at: int,
+    content: str,
+    damage: str,
+) -> Line:
+    """A document without its body; ValueError where its kind is unknown."""
+    rank = int(DocumentKind(kind) is DocumentKind.EVENT)
+    return Line(
+        DOCUMENT, plan_id, rank, content, scope, position, kind, api_version, received_at, b"",
+        damage,
+    )  # fmt: skip
 
 
 def _body(line: dict[str, Any]) -> bytes:
@@ -133,18 +173,21 @@ def document_line(
 
 def read_row(row: Any) -> Line:
     """A document from a row of the journal's tables (``sources.JOURNAL_QUERY``)."""
+    packed = None if row.packed is None else bytes(row.packed)
+    body = read_body(packed, row.kind, row.api_version, row.content_hash)
+    told = {
+        "position": row.position,
+        "kind": row.kind,
+        "api_version": row.api_version or "",
+        "plan_id": row.plan_id,
+        "scope": row.scope,
+        "received_at": row.received_at,
+    }
     try:
-        return document_line(
-            position=row.position,
-            kind=row.kind,
-            api_version=row.api_version,
-            plan_id=row.plan_id,
-            scope=row.scope,
-            received_at=row.received_at,
-            body=unpack(bytes(row.packed)),
-            said=row.content_hash,
-        )
-    except (ValueError, zlib.error) as error:
+        if body.damage:
+            return damaged_line(**told, content=row.content_hash, damage=body.damage)
+        return document_line(**told, body=body.content, said=row.content_hash)
+    except ValueError as error:
         return _other(REFUSED, kind=f"document {row.position}: {error}")
 
 
@@ -163,4 +206,5 @@ def stored(line: Line, number: int) -> StoredDocument:
         received_at=line.received_at,
         size=len(line.body),
         body=line.body,
+        damage=line.damage,
     )

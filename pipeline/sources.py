@@ -34,7 +34,8 @@ _FETCHED_TOGETHER: Final = "500"
 
 JOURNAL_QUERY: Final = (
     "SELECT d.position, d.kind, b.api_version, d.plan_id, d.scope, d.content_hash, d.received_at,"
-    " b.packed FROM journal_documents d JOIN journal_bodies b ON b.content_hash = d.content_hash"
+    " b.packed FROM journal_documents d"
+    " LEFT JOIN journal_bodies b ON b.content_hash = d.content_hash"
 )
 _RANGE_QUERY: Final = (
     "SELECT coalesce(min(position), 0) AS first, coalesce(max(position), 0) AS last"
@@ -54,6 +55,7 @@ SCHEMA: Final = StructType(
         StructField("api_version", StringType(), False),
         StructField("received_at", LongType(), False),
         StructField("body", BinaryType(), False),
+        StructField("damage", StringType(), False),
     ]
 )
 

@@ -69,6 +69,9 @@ class _LongHistory:
         yield from self._silent()
 
     def _piece(self, events: Sequence[StoredDocument]) -> Iterator[Projection]:
+        if damaged := [event for event in events if event.damage]:
+            yield self._translation.project_all(damaged, self._orders)
+            events = [event for event in events if not event.damage]
         try:
             gathered = gather([*self._plans, *events])
         except Exception as error:  # whatever a hostile body makes of it

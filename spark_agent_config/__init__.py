@@ -6,15 +6,17 @@ copied to a cluster as it is. In reading order:
 
 - ``properties``     the settings of the stock Spline agent, per way of running Spark (pure)
 - ``captured``       what the listener takes away from a query: plain values, no JVM objects
-- ``jdbc_text``, ``redaction``  how secrets are masked before anything leaves the driver (pure)
+- ``redaction``      how secrets are masked before anything leaves the driver (pure)
 - ``questions``      how the JVM is asked, and why a failed question is only a missing answer
 - ``tables``, ``relations``, ``targets``  what is asked of catalogs, of leaves, of commands
 - ``inspection``     a finished query => a captured one; all of it while Spark waits
 - ``projections``    what the plan's JSON leaves out of an Expand, asked of the operator itself
+- ``generated_columns``  those that Delta computes from the columns that a write gives
 - ``nested``         writes inside a write: told once (pure)
 - ``streams``        streaming queries: one plan, an execution a batch
 - ``plan_tree``      Spark's plan JSON => trees of operators and expressions (pure)
 - ``row_level``      MERGE, UPDATE and DELETE as an operator with values per column (pure)
+- ``loops``          what the columns of a recursive CTE are made of (pure)
 - ``data_types``     Spark's type JSON => the type table of a Spline document (pure)
 - ``expressions``    expression trees => functions and constants of a Spline document (pure)
 - ``plan_document``  trees + answers => a Spline 1.2 plan and its execution event (pure)

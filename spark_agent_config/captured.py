@@ -22,12 +22,28 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a Delta or Iceberg table.
+
+    ``id`` is the format's own name of it (Delta's version, Iceberg's snapshot id). ``number``
+    orders the versions of one ``branch``; None is the main one. ``since`` is the first version of
+    a change feed.
+    """
+
+    id: str
+    number: int
+    branch: str | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """What a leaf of the plan reads.
 
     ``sources`` are URIs as the stock agent spells them: a Hadoop-qualified path, ``<jdbc
     url>:<table or query>``, a table's location, ``kafka:<topic>``. Empty means that nobody could
-    say. ``node`` names the node that reads where it is not the leaf itself (an RDD).
+    say. ``node`` names the node that reads where it is not the leaf itself (an RDD). ``version`` is
+    set where the read is bound to one.
     """
 
     sources: tuple[str, ...] = ()
@@ -35,6 +51,7 @@ class Relation:
     options: Mapping[str, str] = field(default_factory=dict)
     table: Table | None = None
     node: str | None = None
+    version: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +60,8 @@ class Target:
 
     ``mode`` is Spark's SaveMode by name (Append, Overwrite, ErrorIfExists, Ignore), empty for a
     command that writes no rows, or UNKNOWN_MODE. ``partition_columns`` None: not known; empty:
-    the target is not partitioned.
+    the target is not partitioned. ``replaced_by`` are the columns whose values decide which rows
+    an overwrite replaces; None: not known.
     """
 
     uri: str
@@ -54,11 +72,21 @@ class Target:
     partition_columns: tuple[str, ...] | None = None
     static_partitions: Mapping[str, str] = field(default_factory=dict)
     dynamic_partition_overwrite: bool | None = None
+    replaced_by: tuple[str, ...] | None = ()
 
     @property
     def append(self) -> bool:
         """Whether what was there stays. An unknown mode counts as append: it hides no history."""
         return self.mode in {"Append", UNKNOWN_MODE}
+
+    @property
+    def replaces_partitions(self) -> bool:
+        """Whether an overwrite replaces every partition that it changes as a whole.
+
+        ``replaceWhere dt = 'd1'`` does in a table partitioned by dt; ``amount > 7`` leaves rows.
+        """
+        keys = {name.lower() for name in self.partition_columns or ()}
+        return self.replaced_by is not None and keys.issuperset(map(str.lower, self.replaced_by))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +109,8 @@ class CapturedQuery:
     two leaves with one id read the same thing. ``schema`` is the type JSON of what is written
     (the plan's JSON leaves out the types of computed columns). ``timestamp`` is epoch ms at the
     end; ``duration_ns`` is None and ``error`` is set when the query failed.
+    ``written_partitions`` are ``dt=d1/h=3`` as paths spell them; empty: nobody could say.
+    ``written_version`` is what the write made of a versioned table.
     """
 
     command: str
@@ -93,3 +123,5 @@ class CapturedQuery:
     error: str | None = None
     read_metrics: Mapping[str, int] = field(default_factory=dict)
     write_metrics: Mapping[str, int] = field(default_factory=dict)
+    written_partitions: tuple[str, ...] = ()
+    written_version: Version | None = None

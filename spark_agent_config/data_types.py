@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 _NAMESPACE: Final = uuid.UUID("1ec15c9d-73c0-42e5-872f-65d3feb849c4")
@@ -21,8 +21,11 @@ _SHORT_NAMES: Final = {
     "calendarinterval": "interval",
 }
 
-#: A type as Spark's JSON has it: ``"integer"``, or an object for arrays, maps and structs.
-TypeJson = str | Mapping[str, Any]
+_EMPTY_STRUCT: Final = {"type": "struct", "fields": ()}
+
+#: A type as Spark's JSON has it: ``"integer"``, or an object for arrays, maps and structs; a
+#: struct without fields is an empty list there, since Spark takes it for a sequence.
+TypeJson = str | Mapping[str, Any] | Sequence[Any]
 
 
 class DataTypes:
@@ -34,6 +37,7 @@ class DataTypes:
 
     def add(self, data_type: TypeJson, nullable: bool) -> str:
         """The id of the type; its element and field types are added with it."""
+        data_type = _EMPTY_STRUCT if data_type == [] else data_type
         key = json.dumps([data_type, nullable], sort_keys=True)
         if key not in self._ids:
             item = self._describe(data_type, nullable)
@@ -62,6 +66,8 @@ def simple_name(data_type: TypeJson) -> str:
     """Spark's simpleString: ``long`` => ``bigint``, a map => ``map<string,int>``."""
     if isinstance(data_type, str):
         return _SHORT_NAMES.get(data_type, data_type)
+    if not isinstance(data_type, Mapping):
+        return "unknown" if data_type else "struct<>"
     kind = data_type.get("type")
     if kind == "map":
         key, value = simple_name(data_type["keyType"]), simple_name(data_type["valueType"])

@@ -11,6 +11,7 @@ import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -25,18 +26,21 @@ GZIP_ABOVE_BYTES: Final = 2048
 #: A reply is read no further: what the server says of a document is short.
 _MOST_REPLY_BYTES: Final = 65_536
 _TOLD_BYTES: Final = 500
+_CREATED: Final = frozenset({201, 202})
 _RETRIED_CLIENT_ERRORS: Final = frozenset({408, 425, 429})
+_PATH_ADVICE: Final = "check the path of spark.headwater.url or HEADWATER_URL"
 #: What only a person can mend, and what to look at: status => advice.
 _ADVICE: Final = {
     401: "the server wants an API key: set spark.headwater.apiKey or HEADWATER_API_KEY",
     403: "this API key may not report: check spark.headwater.apiKey or HEADWATER_API_KEY",
-    404: "no producer is there: check the path of spark.headwater.url or HEADWATER_URL",
-    405: "no producer is there: check the path of spark.headwater.url or HEADWATER_URL",
+    404: f"no producer is there: {_PATH_ADVICE}",
+    405: f"no producer is there: {_PATH_ADVICE}",
     407: "the proxy wants a login: check https_proxy and no_proxy",
     410: "no producer is there any more: check spark.headwater.url or HEADWATER_URL",
 }
 _CERTIFICATE_ADVICE: Final = "name the authority that signed it in SSL_CERT_FILE"
 _ADDRESS_ADVICE: Final = "check spark.headwater.url and spark.headwater.apiKey"
+_NO_PRODUCER: Final = "no producer's answer: a login page, a proxy or another service is there"
 _SIZE_ADVICE: Final = "the server's HEADWATER_MAX_BODY, or a proxy before it, sets the limit"
 
 
@@ -90,7 +94,8 @@ class HttpSender:
             raise Refused(f"the document cannot be written as JSON: {error}") from None
         try:
             with self._opener.open(request, timeout=self._timeout) as reply:
-                reply.read(_MOST_REPLY_BYTES)
+                status, said = reply.status, reply.read(_MOST_REPLY_BYTES)
+                form = reply.headers.get_content_type() if said else "empty"
         except urllib.error.HTTPError as error:
             with error:
                 raise _failure(request, error) from None
@@ -100,6 +105,8 @@ class HttpSender:
         except ValueError:  # no address, or a key that no header can carry; the text would show it
             said = f"{mask_text(self._url)} cannot be asked: {_ADDRESS_ADVICE}"
             raise Misconfigured(said) from None
+        if not is_taken(status, said):
+            raise _foreign(request, status, form)
 
     def _request(self, post: Post) -> urllib.request.Request:
         body = json.dumps(post.document, separators=(",", ":"), ensure_ascii=False).encode()
@@ -133,6 +140,36 @@ def _failure(
         size = len(request.data) if isinstance(request.data, bytes) else 0
         return Refused(f"{said}; {size:,} bytes were sent, and {_SIZE_ADVICE}")
     return Refused(said)
+
+
+def is_taken(status: int, body: bytes) -> bool:
+    """Whether an answer below 300 is one that a producer gives to documents.
+
+    Headwater and Spline answer 201, to a plan with its id as a JSON string, to events with
+    nothing; a gateway before them may answer 202, or leave the body out. Any other status needs
+    an id to believe it: a login page answers 200 with HTML, and a router at an airport 204.
+    """
+    created = status in _CREATED
+    try:
+        said = json.loads(body) if body.strip() else None
+    except (ValueError, RecursionError):
+        return False
+    if isinstance(said, str):
+        return created or _is_id(said)
+    return created and not said
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return bool(uuid.UUID(text))
+    except ValueError:
+        return False
+
+
+def _foreign(request: urllib.request.Request, status: int, form: str) -> Misconfigured:
+    """Says what came, not its text: a page of somebody else's may hold a session's token."""
+    said = f"{mask_text(request.full_url)} answered {status} ({form}), which is {_NO_PRODUCER}"
+    return Misconfigured(f"{said}; {_PATH_ADVICE}")
 
 
 def _detail(error: urllib.error.HTTPError) -> str:

@@ -1,8 +1,8 @@
 """A finished query execution => plain values. The callback's part: it runs while Spark waits.
 
 Every question to the JVM may fail (another Spark version, a vendor's fork, a table that is gone):
-it then has no answer, and the rest of the document is still right. Only the plan's JSON is
-needed; without it there is nothing to tell.
+it then has no answer, and the rest of the document is still right. A query whose plan cannot be
+had, or cannot be read later, is told by its tables alone, with a gap.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.captured import CapturedQuery, Relation
+from spark_agent_config.generated_columns import GeneratedColumns
 from spark_agent_config.projections import with_projections
 from spark_agent_config.questions import MOST, Questions, class_name, items, read_metrics
 from spark_agent_config.relations import Relations
+from spark_agent_config.table_copies import COPYING_COMMANDS, TableCopies
+from spark_agent_config.table_versions import TableVersions
 from spark_agent_config.tables import Tables
 from spark_agent_config.targets import LIFECYCLE_COMMANDS, WRITE_COMMANDS, Targets
+from spark_agent_config.written_partitions import WrittenPartitions
 
 _LOG: Final = logging.getLogger(__name__)
 _MAX_ERROR_CHARACTERS: Final = 16_000
@@ -48,8 +52,12 @@ class Inspector:
         tables = Tables(questions, jvm)
         self._ask = questions.ask
         self._ask_quietly = questions.ask_quietly
-        self._relations = Relations(questions, tables, jvm)
+        self._versions = TableVersions(questions, jvm, hadoop_configuration)
+        self._relations = Relations(questions, tables, self._versions, jvm)
         self._targets = Targets(questions, tables, self._relations, jvm, hadoop_configuration)
+        self._generated = GeneratedColumns(questions, jvm)
+        self._copies = TableCopies(questions, tables, self._targets.qualified)
+        self._partitions = WrittenPartitions(questions, jvm, hadoop_configuration)
         self._jvm = jvm
         self._inserts: dict[str, CapturedQuery] = {}
         self._warned: set[str] = set()
@@ -68,12 +76,12 @@ class Inspector:
         ``function`` is what the job called, as Spark names it.
 
         ``FROM x INSERT … INSERT …`` is one execution with several writes. ``timestamp`` is epoch
-        ms. Raises what py4j raises when not even the plan's JSON can be had.
+        ms. Raises what py4j raises when not even the command can be had.
         """
         if function in _CHECKPOINTS:
             self._relations.remember_checkpoint(execution.analyzed())
             return []
-        told = WRITE_COMMANDS | LIFECYCLE_COMMANDS
+        told = WRITE_COMMANDS | LIFECYCLE_COMMANDS | COPYING_COMMANDS
         commands = [pair for pair in _commands(execution.analyzed()) if pair[0] in told]
         if not commands:
             return []
@@ -81,9 +89,12 @@ class Inspector:
         # The counts of several writes at once cannot be told apart.
         counted = error is None and len(commands) == 1
         reads, writes = self._metrics(execution) if counted else ({}, {})
-        captured = (self._capture_command(name, command, execution) for name, command in commands)
-        completed = (
-            self._with_insert(
+        captured = (
+            (command, self._capture_command(name, command, execution)) for name, command in commands
+        )
+        ended = (
+            (
+                command,
                 replace(
                     query,
                     timestamp=timestamp,
@@ -91,12 +102,21 @@ class Inspector:
                     error=error,
                     read_metrics=reads,
                     write_metrics=writes,
-                )
+                ),
             )
-            for query in captured
+            for command, query in captured
             if query is not None
         )
+        completed = (
+            self._with_insert(self._with_outcome(query, command, execution))
+            for command, query in ended
+        )
         return [query for query in completed if not _wrote_nothing(query)]
+
+    def _with_outcome(self, query: CapturedQuery, command: Any, execution: Any) -> CapturedQuery:
+        """What only the end of a write knows: the partitions and the version that it made."""
+        query = self._partitions.complete(query, execution)
+        return self._versions.complete(query, command, execution)
 
     def capture_stream(self, running: Any) -> CapturedQuery | None:
         """The write of a running ``StreamExecution``, without a time; None: nothing is kept."""
@@ -105,20 +125,30 @@ class Inspector:
         if target is None:
             return None
         query = write.query()
-        return CapturedQuery(
+        # Spark 3.5's running plan keeps no table of a v2 source; the one before it does.
+        analyzed = self._ask_quietly(lambda: self._relations.of_query(running.analyzedPlan()))
+        captured = CapturedQuery(
             command=STREAMING_COMMAND,
             plan=str(write.toJSON()),
             target=target,
-            relations=self._relations.of_query(query),
+            relations={**(analyzed or {}), **self._relations.of_query(query)},
             schema=self._ask("schema", lambda: str(query.schema().json()), None),
         )
+        session = self._ask_quietly(running.sparkSession)
+        return self._generated.complete(captured, query, session)
 
     def _capture_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
+        copy = self._copies.of_command(name, command, execution)
+        if copy is not None:
+            return copy
+        if name in COPYING_COMMANDS - LIFECYCLE_COMMANDS:
+            self._untold(name, command)
+            return None
         target = self._targets.of_command(name, command, execution)
         if target is None:
             self._untold(name, command)
             return None
-        plan = str(command.toJSON())
+        plan = self._ask("plan", lambda: str(command.toJSON()), "")
         if name in LIFECYCLE_COMMANDS:
             return CapturedQuery(name, plan, target)
         plan = self._ask("projections", lambda: with_projections(plan, command), plan)
@@ -128,13 +158,15 @@ class Inspector:
         query = self._ask("query", command.query, None)
         if query is None:
             return CapturedQuery(name, plan, target)
-        return CapturedQuery(
+        captured = CapturedQuery(
             command=name,
             plan=plan,
             target=target,
             relations=self._relations.of_query(query),
             schema=self._ask("schema", lambda: str(query.schema().json()), None),
         )
+        session = self._ask_quietly(execution.sparkSession)
+        return self._generated.complete(captured, query, session)
 
     def _relations_of_parts(self, name: str, command: Any) -> dict[int, Relation]:
         relations: dict[int, Relation] = {}
@@ -149,7 +181,9 @@ class Inspector:
         nowhere = self._ask_quietly(lambda: str(table.name())) == "noop-table"
         # A table that is being made: the command around this one is told.
         staged = "Staged" in (self._ask_quietly(lambda: class_name(table)) or "")
-        if name in WRITE_COMMANDS and not (nowhere or staged or name in self._warned):
+        if name in WRITE_COMMANDS | COPYING_COMMANDS and not (
+            nowhere or staged or name in self._warned
+        ):
             self._warned.add(name)
             _LOG.warning("A write is not reported: Spark does not say where %s writes", name)
 
@@ -171,6 +205,7 @@ class Inspector:
             target=replace(query.target, mode=mode),
             read_metrics=inner.read_metrics,
             write_metrics=inner.write_metrics,
+            written_partitions=inner.written_partitions,
         )
 
     def _error_text(self, failure: Any) -> str:

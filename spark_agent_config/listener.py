@@ -64,7 +64,14 @@ _LABEL_PREFIX: Final = "spark.headwater.label."
 _LOG: Final = logging.getLogger(__name__)
 _EXIT_SECONDS: Final = 5.0
 _HELD_SECONDS: Final = 5.0
+_CONNECT: Final = "pyspark.sql.connect"
+_NO_PLANS_HERE: Final = (
+    "Lineage is not reported, the job goes on: a Spark Connect client cannot see the plans of its "
+    "queries, so set the stock agent or OpenLineage's client on the Connect server "
+    "(`headwater config spark` and `headwater config openlineage-spark` print its settings)"
+)
 _observed: dict[str, Observation] = {}
+_observing = threading.Lock()
 
 
 def observe(
@@ -80,28 +87,47 @@ def observe(
 ) -> Observation:
     """Report the session's writes from now on. Never raises; ``active`` says whether it works.
 
-    Calling it again for the same session gives the same observation: settings given then are
-    ignored, with a warning; close the first one to change them.
+    Calling it again for the same session of Spark gives the same observation. A setting that
+    differs then is ignored, with one warning; close the observation to change it. A session made
+    by ``newSession()``, or after ``stop()``, is another one.
     """
     given = {
         "url": url, "job": job, "namespace": namespace, "scope": scope, "apiKey": api_key,
         "spill": None if spill is None else os.fspath(spill),
         **{f"label.{name}": value for name, value in (labels or {}).items()},
     }  # fmt: skip
+    if type(spark).__module__.startswith(_CONNECT):
+        _LOG.warning(_NO_PLANS_HERE)
+        return Observation(None)
     try:
-        return _observe(spark, {name: value for name, value in given.items() if value is not None})
+        with _observing:
+            return _observe(spark, {n: value for n, value in given.items() if value is not None})
     except Exception as error:  # the law of this module: a job never fails because of us
-        _LOG.warning("Lineage is not reported, the job goes on: %s", error)
-        return Observation(None, None)
+        _LOG.warning("Lineage is not reported, the job goes on: %s", first_line(error))
+        return Observation(None)
 
 
 class Observation:
-    """What ``observe`` started. Closed at exit, within a few seconds."""
+    """What ``observe`` started. Closed at exit, within a few seconds.
 
-    def __init__(self, outbox: Outbox[CapturedQuery] | None, drain: Callable[[int], None] | None):
+    ``drain`` makes Spark hand over what it has, within so many ms; ``leave`` takes the listeners
+    out of Spark. ``settings`` are those that the observation began with.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox[CapturedQuery] | None,
+        drain: Callable[[int], None] | None = None,
+        leave: Callable[[], None] | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self._outbox = outbox
         self._drain = drain
+        self._leave = leave
+        self._settings = settings or {}
+        self._ignored: set[str] = set()
         self._closed = outbox is None
+        self._closing = threading.Lock()
 
     @property
     def active(self) -> bool:
@@ -111,35 +137,44 @@ class Observation:
         """Wait until all that happened so far is reported; False if it took too long."""
         if self._outbox is None:
             return True
-        self._wait_for_spark(timeout)
+        _within(timeout, lambda: self._wait_for_spark(timeout))
         return self._outbox.flush(timeout)
 
     def close(self, timeout: float = _EXIT_SECONDS) -> bool:
-        """Report what is left within ``timeout`` seconds and take nothing more."""
-        if self._outbox is None or self._closed:
-            return True
-        deadline = time.monotonic() + timeout
-        self._wait_for_spark(timeout / 2)
-        self._closed = True
-        return self._outbox.close(max(0.0, deadline - time.monotonic()))
+        """Report what is left within ``timeout`` seconds, leave Spark, and take nothing more.
+
+        A second caller waits until the first is done.
+        """
+        with self._closing:
+            if self._outbox is None or self._closed:
+                return True
+            deadline = time.monotonic() + timeout
+            _within(timeout / 2, lambda: self._leave_spark(timeout / 2))
+            self._closed = True
+            atexit.unregister(self.close)
+            return self._outbox.close(max(0.0, deadline - time.monotonic()))
 
     def counts(self) -> Counts:
         return Counts(0, 0, 0) if self._outbox is None else self._outbox.counts()
 
-    def _wait_for_spark(self, timeout: float) -> None:
-        """Let Spark hand over what it has: its callbacks run behind the job.
+    def ignore(self, settings: Mapping[str, str]) -> None:
+        """Say once of each setting that differs from this observation's that it has no effect."""
+        differing = {name for name, value in settings.items() if self._settings.get(name) != value}
+        if differing - self._ignored:
+            said = ", ".join(sorted(differing))
+            _LOG.warning("This session is observed already; %s is ignored", said)
+            self._ignored |= differing
 
-        In a thread of its own: the JVM may be gone, or may not answer.
-        """
-        if self._drain is None:
-            return
-        thread = threading.Thread(target=_quietly, args=(self._drain, int(timeout * 1000)))
-        thread.daemon = True
-        try:
-            thread.start()
-        except RuntimeError:  # the interpreter shuts down: what Spark still has is lost
-            return
-        thread.join(timeout)
+    def _wait_for_spark(self, timeout: float) -> None:
+        """Let Spark hand over what it has: its callbacks run behind the job."""
+        if self._drain is not None:
+            _quietly(self._drain, int(timeout * 1000))
+
+    def _leave_spark(self, timeout: float) -> None:
+        self._wait_for_spark(timeout)
+        if self._leave is not None:
+            leave, self._leave, self._drain = self._leave, None, None
+            leave()
 
 
 class QueryListener:
@@ -279,9 +314,9 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
     key = f"{context.applicationId} {spark._jsparkSession.toString()}"
     earlier = _observed.get(key)
     if earlier is not None and earlier.active:
-        if given:
-            _LOG.warning("This session is observed already; %s is ignored", ", ".join(given))
+        earlier.ignore(given)
         return earlier
+    _close_those_of_stopped(context.applicationId)
     settings = {**_spark_settings(spark), **given}
     application = Application(
         id=context.applicationId,
@@ -293,8 +328,8 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
     outbox = outbox_of(settings, os.environ, lambda query: documents(query, application))
     inspector = Inspector(context._jvm, context._jsc.hadoopConfiguration())
     listener = QueryListener(inspector.capture, outbox)
-    _register(spark, listener)
-    _follow_streams(spark, inspector, outbox)
+    leave_queries = _register(spark, listener)
+    leave_streams = _follow_streams(spark, inspector, outbox)
     bus = context._jsc.sc().listenerBus()
 
     def drain(milliseconds: int) -> None:
@@ -303,20 +338,46 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
         finally:
             listener.release()
 
-    observation = Observation(outbox, drain)
+    def leave() -> None:
+        _observed.pop(key, None)
+        _quietly(leave_queries)
+        _quietly(leave_streams)
+
+    observation = Observation(outbox, drain, leave, settings)
     listener.observation = observation
     _observed[key] = observation
     atexit.register(observation.close)
     return observation
 
 
-def _register(spark: Any, listener: QueryListener) -> None:
+def _close_those_of_stopped(application: str) -> None:
+    """A process has one SparkContext at a time: observations of another application have ended.
+
+    In a thread each: closing waits for the server, and the job does not.
+    """
+    for key, observation in list(_observed.items()):
+        if not key.startswith(f"{application} "):
+            del _observed[key]
+            threading.Thread(target=observation.close, name="headwater-close", daemon=True).start()
+
+
+def _register(spark: Any, listener: QueryListener) -> Callable[[], object]:
+    """Gives what takes the listener out again.
+
+    py4j makes another Java object each time that a Python one is handed over, and Spark looks for
+    the very object that it was given: so it goes through a Java list, which gives a handle to it.
+    """
     from pyspark.java_gateway import ensure_callback_server_started
 
     # py4j tells the root logger of every call that comes back: not what a job wants to read.
     logging.getLogger("py4j.clientserver").addFilter(_is_no_callback)
     ensure_callback_server_started(spark.sparkContext._gateway)
-    spark._jsparkSession.listenerManager().register(listener)
+    handles = spark.sparkContext._jvm.java.util.ArrayList()
+    handles.add(listener)
+    handle = handles.get(0)
+    manager = spark._jsparkSession.listenerManager()
+    manager.register(handle)
+    return lambda: manager.unregister(handle)
 
 
 def _now() -> int:
@@ -333,8 +394,13 @@ def _later(act: Callable[[], None]) -> None:
         act()
 
 
-def _follow_streams(spark: Any, inspector: Inspector, outbox: Outbox[CapturedQuery]) -> None:
-    """Streaming queries too. Where this Spark has no such listener, all else is still told."""
+def _follow_streams(
+    spark: Any, inspector: Inspector, outbox: Outbox[CapturedQuery]
+) -> Callable[[], object]:
+    """Report streaming queries too, and give what ends that.
+
+    Where this Spark has no such listener, all else is still reported.
+    """
     try:
         manager = spark._jsparkSession.streams()
         streams = Streams(
@@ -342,9 +408,17 @@ def _follow_streams(spark: Any, inspector: Inspector, outbox: Outbox[CapturedQue
             capture=inspector.capture_stream,
             tell=outbox.offer,
         )
-        spark.streams.addListener(streaming_listener(streams, _now))
+        listener = streaming_listener(streams, _now)
+        spark.streams.addListener(listener)
     except Exception as error:
         _LOG.debug("Streaming queries are not followed: %s", first_line(error))
+        return lambda: None
+
+    def leave() -> None:
+        spark.streams.removeListener(listener)
+        vars(listener).clear()  # it holds the Java object that holds it: neither would be freed
+
+    return leave
 
 
 def _is_no_callback(record: logging.LogRecord) -> bool:
@@ -366,8 +440,18 @@ def _spark_settings(spark: Any) -> dict[str, str]:
     return settings
 
 
-def _quietly(call: Callable[[int], None], argument: int) -> None:
+def _within(timeout: float, act: Callable[[], None]) -> None:
+    """Do it in a thread that is waited for so many seconds: the JVM may be gone, or not answer."""
+    thread = threading.Thread(target=act, name="headwater-spark", daemon=True)
     try:
-        call(argument)
+        thread.start()
+    except RuntimeError:  # the interpreter shuts down: what Spark still has is lost
+        return
+    thread.join(timeout)
+
+
+def _quietly(call: Callable[..., object], *arguments: int) -> None:
+    try:
+        call(*arguments)
     except Exception as error:  # the JVM is gone, or had not finished in time
-        _LOG.debug("Spark's listener bus was not drained: %s", first_line(error))
+        _LOG.debug("Spark did not answer: %s", first_line(error))

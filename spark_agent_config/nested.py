@@ -37,7 +37,7 @@ class NestedWrites:
         if not captured:
             return told
         if told and _encloses(captured[0], told[0]):
-            return [_with_counts(captured[0], told[0]), *captured[1:]]
+            return [_with_outcome(captured[0], told[0]), *captured[1:]]
         if captured[-1].command in _INNER:
             self._held = captured[-1]
             return [*told, *captured[:-1]]
@@ -54,9 +54,11 @@ def _encloses(outer: CapturedQuery, inner: CapturedQuery) -> bool:
     return inner.command in inside and inner.target.uri == outer.target.uri
 
 
-def _with_counts(outer: CapturedQuery, inner: CapturedQuery) -> CapturedQuery:
+def _with_outcome(outer: CapturedQuery, inner: CapturedQuery) -> CapturedQuery:
     return replace(
         outer,
         read_metrics=outer.read_metrics or inner.read_metrics,
         write_metrics=outer.write_metrics or inner.write_metrics,
+        written_partitions=outer.written_partitions or inner.written_partitions,
+        written_version=outer.written_version or inner.written_version,
     )

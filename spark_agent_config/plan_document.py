@@ -8,6 +8,8 @@ by ``agentInfo``. The rules, operator by operator:
 - expression ids are looked up among the inputs of the operator that uses them, since Spark gives
   a union the ids of its first branch, and a CTE reference sometimes those of its definition;
 - a union column refers to a synthetic ``union`` function over the branches, by position;
+- a recursive CTE is a union of its two branches; a column of its reference to itself refers to the
+  first branch's and to what the second may have put in (``loops``);
 - a column of a CTE reference refers to the definition's column, by position, and so does a column
   of an Expand to each projection's. The agent leaves these two out;
 - a subquery (scalar, IN, EXISTS) becomes operations of its own below the operator that holds it,
@@ -18,12 +20,13 @@ by ``agentInfo``. The rules, operator by operator:
 from __future__ import annotations
 
 import json
+import logging
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from spark_agent_config.captured import Application, CapturedQuery, Relation, Table, Target
+from spark_agent_config.captured import Application, CapturedQuery, Relation, Table, Target, Version
 from spark_agent_config.data_types import DataTypes, TypeJson
 from spark_agent_config.expressions import (
     Converted,
@@ -31,6 +34,7 @@ from spark_agent_config.expressions import (
     Reference,
     sort_order,
 )
+from spark_agent_config.loops import ingredients
 from spark_agent_config.plan_tree import (
     Expression,
     Expressions,
@@ -41,11 +45,18 @@ from spark_agent_config.plan_tree import (
     read_plan,
     walk,
 )
-from spark_agent_config.redaction import mask_document, mask_text
+from spark_agent_config.redaction import mask_secrets, mask_text
 from spark_agent_config.row_level import ASSIGNMENTS, changed_rows, merged_rows
 
 AGENT_NAME: Final = "headwater-listener"
 AGENT_VERSION: Final = "0.1.0"
+#: The gap of a plan that could not be read: its tables are known, its columns are not.
+UNREAD_PLAN: Final = "unread-plan"
+#: The gap of an operator whose rows Spark computed before the write, and forgot where from.
+OPAQUE_OPERATION: Final = "opaque-operation"
+_COMPUTED_EARLY: Final = frozenset({"Transpose"})
+_MOST_REASON: Final = 300
+_LOG: Final = logging.getLogger(__name__)
 _NAMESPACE: Final = uuid.UUID("5f0c6d0e-8b1f-5d0a-9f0e-3c1f6a3f8f57")
 
 #: Leaves that read stored data; they are listed under ``reads`` even when no source is known.
@@ -70,7 +81,7 @@ _HIDDEN_FIELDS: Final = frozenset(
         "originConstraints", "data", "desc", "cteId", "id", "_resolved", "statsOpt",
         "originalPlanWithPredicates", "underSubquery", "maxDepth", "outputPartitioning",
         "isStreaming", "outputColumnNames", "dataCols", "partitionCols", "tableStats",
-        "prunedPartitions", ASSIGNMENTS,
+        "prunedPartitions", "loopId", ASSIGNMENTS,
     }
 )  # fmt: skip
 
@@ -107,11 +118,16 @@ def execution_plan(query: CapturedQuery, application: Application) -> dict[str, 
     """The plan of a query, ready to be posted.
 
     Its id is a uuid5 over its content: the same logic by the same application gives the same id.
-    Raises ValueError when the plan's JSON cannot be read.
+    A plan that this module cannot read is told by its tables, with a gap that says why.
     """
-    document = mask_document(_Document(query).as_json(application))
-    content = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return {"id": str(uuid.uuid5(_NAMESPACE, content)), **document}
+    try:
+        document = _Document(query).as_json(application)
+    except Exception as error:  # another Spark, a vendor's fork: its tables are still right
+        _LOG.warning("Columns of a query are lost, its tables are told: %s", error)
+        document = _tables_alone(query, application, f"{type(error).__name__}: {error}")
+    masked: Any = mask_secrets(document)
+    content = json.dumps(masked, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return {"id": str(uuid.uuid5(_NAMESPACE, content)), **masked}
 
 
 def execution_event(query: CapturedQuery, plan_id: str, application: Application) -> dict[str, Any]:
@@ -126,11 +142,59 @@ def execution_event(query: CapturedQuery, plan_id: str, application: Application
             "writeMetrics": dict(query.write_metrics),
         },
     }
+    event["extra"] |= _versions(query)
+    if query.written_partitions:
+        event["extra"]["writtenPartitions"] = list(query.written_partitions)
     if query.error is not None:
         event["error"] = mask_text(query.error)
     elif query.duration_ns is not None:
         event["durationNs"] = query.duration_ns
     return event
+
+
+def _versions(query: CapturedQuery) -> dict[str, Any]:
+    """``{"writtenVersion": {"id": "3", "number": 3}, "readVersions": [{"source": …, "id": …}]}``.
+
+    They stand with the event: another version is another run of the same plan.
+    """
+    reads = [
+        {"source": source, **_version_json(relation.version)}
+        for relation in _in_order_of_places(query.relations)
+        if relation.version is not None
+        for source in relation.sources
+    ]
+    written = query.written_version
+    return {
+        **({"writtenVersion": _version_json(written)} if written is not None else {}),
+        **({"readVersions": reads} if reads else {}),
+    }
+
+
+def _version_json(version: Version) -> dict[str, Any]:
+    return {name: value for name, value in asdict(version).items() if value is not None}
+
+
+def _tables_alone(query: CapturedQuery, application: Application, reason: str) -> dict[str, Any]:
+    """The write and the relations that Spark answered for, without columns."""
+    reads: list[dict[str, Any]] = [
+        {
+            "id": f"op-{number}",
+            "name": "Relation",
+            "inputSources": list(relation.sources),
+            "params": _path_options(relation.options) | _table_parameter(relation.table),
+            "extra": {"sourceType": relation.format},
+        }
+        for number, relation in enumerate(_in_order_of_places(query.relations), start=1)
+    ]
+    write = _write_operation(query, [read["id"] for read in reads])
+    write["extra"]["gaps"] = [{"code": UNREAD_PLAN, "detail": reason[:_MOST_REASON]}]
+    operations = {"write": write, **({"reads": reads} if reads else {})}
+    return _head(application) | {"operations": operations} | _origin_of(application, [])
+
+
+def _in_order_of_places(relations: Mapping[int, Relation]) -> list[Relation]:
+    """The ids that relations are kept by differ from run to run."""
+    return sorted(relations.values(), key=lambda relation: relation.sources)
 
 
 class _Document:
@@ -139,6 +203,8 @@ class _Document:
     def __init__(self, query: CapturedQuery) -> None:
         self._query = query
         self._operation_count = 0
+        self._loops: dict[int, _Node] = {}
+        self._inner: dict[int, list[tuple[Column, ...]]] = {}
         command = read_plan(json.loads(query.plan))
         whole = changed_rows(query.command, command) or _query_of(command)
         self._root = self._build_nodes(whole)
@@ -154,27 +220,26 @@ class _Document:
         for node in self._in_order():
             self._write_node(node)
         child_ids = [node.id for node in _skip_empty([self._root] if self._root else [])]
-        operations: dict[str, Any] = {"write": self._write_operation(child_ids)}
+        operations: dict[str, Any] = {"write": _write_operation(self._query, child_ids)}
+        if gaps := self._gaps():
+            operations["write"]["extra"]["gaps"] = gaps
         operations |= {
             name: list(reversed(items))
             for name, items in (("reads", self._reads), ("other", self._others))
             if items
         }
-        document: dict[str, Any] = {"name": application.name, "operations": operations}
-        if application.labels:
-            document["labels"] = {k: list(v) for k, v in sorted(application.labels.items())}
+        document = _head(application) | {"operations": operations}
         if self._attributes:
             document["attributes"] = self._attributes
         functions, constants = self._expressions.functions, self._expressions.constants
         if functions or constants:
             document["expressions"] = {"functions": functions, "constants": constants}
-        document["systemInfo"] = {"name": "spark", "version": application.spark_version}
-        document["agentInfo"] = {"name": AGENT_NAME, "version": AGENT_VERSION}
-        document["extraInfo"] = {
-            "appName": application.name,
-            "dataTypes": self._data_types.as_list(),
-        }
-        return document
+        return document | _origin_of(application, self._data_types.as_list())
+
+    def _gaps(self) -> list[dict[str, str]]:
+        kinds = {node.plan.kind for node in self._in_order()} & _COMPUTED_EARLY
+        detail = "Spark computes its rows before the write: what they came from is not in the plan"
+        return [{"code": OPAQUE_OPERATION, "detail": f"{kind}: {detail}"} for kind in sorted(kinds)]
 
     # --- the order of things ---------------------------------------------------------------
 
@@ -186,6 +251,8 @@ class _Document:
         stack = [root]
         while stack:
             node = stack.pop()
+            if node.plan.kind == "UnionLoop":
+                self._loops[_number_of(node.plan, "id")] = node
             made: list[_Node] = []
             for child, holder in (
                 *((child, node.holder) for child in node.plan.children),
@@ -285,6 +352,10 @@ class _Document:
         plan = node.plan
         if plan.kind == "Union":
             return self._union_output(node)
+        if plan.kind == "UnionLoop":
+            return self._loop_output(node)
+        if plan.kind == "UnionLoopRef":
+            return self._loop_reference_output(node)
         if plan.kind == "CTERelationDef":
             self._remember_definition(node)
         if plan.kind == "CTERelationRef":
@@ -340,6 +411,55 @@ class _Document:
             )
             columns.append(Column(first.expression_id, first.name, attribute))
         return tuple(columns)
+
+    def _loop_output(self, node: _Node) -> tuple[Column, ...]:
+        """The columns of a recursive CTE: ids of their own, not those of its first branch."""
+        self._complete_loop(node)
+        listed = node.plan.fields.get("outputAttrIds")
+        numbers = [id_of(item) for item in listed] if isinstance(listed, list) else []
+        union = self._union_output(node)
+        return tuple(
+            Column(
+                column.expression_id if number is None else number, column.name, column.attribute
+            )
+            for number, column in zip(numbers, union, strict=False)
+        )
+
+    def _loop_reference_output(self, node: _Node) -> tuple[Column, ...]:
+        """Fresh attributes; what they are made of is known once the loop is whole."""
+        columns = tuple(
+            Column(
+                _id_of(tree), _name_of(tree),
+                self._new_attribute(_name_of(tree), *_type_of(tree), ()),
+            )
+            for tree in _listed(node.plan)
+        )  # fmt: skip
+        self._inner.setdefault(_number_of(node.plan, "loopId"), []).append(columns)
+        return columns
+
+    def _complete_loop(self, node: _Node) -> None:
+        inner = self._inner.get(_number_of(node.plan, "id"), [])
+        anchor, step = (child.output for child in node.children)
+        same = [[_attribute_of(columns[n]) for columns in inner] for n in range(len(step))]
+        found = ingredients([_attribute_of(column) for column in step], same, self._parts_of())
+        items = {item["id"]: item for item in self._attributes}
+        for identifiers, (rounds, read) in zip(same, found, strict=True):
+            made_of = [_attribute_of(anchor[n]) for n in rounds if n < len(anchor)]
+            for identifier in identifiers:
+                items[identifier]["childRefs"] = [
+                    {"__attrId": part} for part in dict.fromkeys([*made_of, *read])
+                ]
+
+    def _parts_of(self) -> Callable[[str], Sequence[str]]:
+        """What an attribute or expression of the document refers to."""
+        listed = (*self._attributes, *self._expressions.functions)
+        parts = {
+            item["id"]: [
+                part for reference in item.get("childRefs", ()) for part in reference.values()
+            ]
+            for item in listed
+        }
+        return lambda identifier: parts.get(identifier, ())
 
     def _join_output(self, node: _Node) -> tuple[Column, ...]:
         join_type = node.plan.fields.get("joinType")
@@ -458,7 +578,7 @@ class _Document:
 
     def _relation(self, node: _Node) -> Relation | None:
         """What a leaf reads: as answered; nothing known of a reading leaf is a read of nothing."""
-        if node.children:
+        if node.children or node.plan.kind == "CTERelationRef":  # its definition reads
             return None
         keys = [column.expression_id for column in _leaf_columns(node.plan)]
         found = next((self._query.relations[k] for k in keys if k in self._query.relations), None)
@@ -495,17 +615,34 @@ class _Document:
         known = self._definitions.get(plan.fields.get(field, -1)) if field else None
         return {field: known[0]} if field and known else {}
 
-    def _write_operation(self, child_ids: Sequence[str]) -> dict[str, Any]:
-        target = self._query.target
-        params = _path_options(target.options) | _table_parameter(target.table)
-        operation = {
-            "id": "op-0",
-            "name": self._query.command,
-            "outputSource": target.uri,
-            "append": target.append,
-            "childIds": list(child_ids),
-        }
-        return {**_with(operation, params=params), "extra": _write_extra(target)}
+
+# --- the parts of a document that no operator changes --------------------------------------------
+
+
+def _head(application: Application) -> dict[str, Any]:
+    labels = {name: list(values) for name, values in sorted(application.labels.items())}
+    return {"name": application.name, **({"labels": labels} if labels else {})}
+
+
+def _origin_of(application: Application, data_types: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "systemInfo": {"name": "spark", "version": application.spark_version},
+        "agentInfo": {"name": AGENT_NAME, "version": AGENT_VERSION},
+        "extraInfo": {"appName": application.name, "dataTypes": data_types},
+    }
+
+
+def _write_operation(query: CapturedQuery, child_ids: Sequence[str]) -> dict[str, Any]:
+    target = query.target
+    params = _path_options(target.options) | _table_parameter(target.table)
+    operation = {
+        "id": "op-0",
+        "name": query.command,
+        "outputSource": target.uri,
+        "append": target.append,
+        "childIds": list(child_ids),
+    }
+    return {**_with(operation, params=params), "extra": _write_extra(target)}
 
 
 # --- small questions ---------------------------------------------------------------------------
@@ -529,6 +666,15 @@ def _query_of(command: Plan) -> Plan | None:
     if isinstance(index, int) and index < len(command.children):
         return command.children[index]
     return None
+
+
+def _number_of(plan: Plan, field: str) -> int:
+    number = plan.fields.get(field)
+    return number if isinstance(number, int) else -1
+
+
+def _attribute_of(column: Column) -> str:
+    return column.attribute.reference["__attrId"]
 
 
 def _lists_output(plan: Plan) -> bool:

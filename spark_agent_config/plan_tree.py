@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 _Node = TypeVar("_Node")
@@ -67,7 +67,10 @@ class Plan:
 
 
 def read_plan(nodes: Sequence[Mapping[str, Any]]) -> Plan:
-    """The tree of a plan's JSON. Raises ValueError when the list is not one whole tree."""
+    """The tree of a plan's JSON, without CTEs that nothing reads.
+
+    Raises ValueError when the list is not one whole tree.
+    """
     stack: list[Plan] = []
     for node in reversed(nodes):
         children = _pop(stack, node)
@@ -78,8 +81,26 @@ def read_plan(nodes: Sequence[Mapping[str, Any]]) -> Plan:
                 inner[name] = read_plan(value)
             elif (decoded := _read_expressions(value)) is not None:
                 expressions[name] = decoded
-        stack.append(Plan(_simple_name(node["class"]), node, children, expressions, inner))
+        plan = Plan(_simple_name(node["class"]), node, children, expressions, inner)
+        stack.append(_with_used_definitions(plan) if plan.kind == "WithCTE" else plan)
     return _only(stack)
+
+
+def _with_used_definitions(plan: Plan) -> Plan:
+    """``WITH a AS (…), b AS (…) SELECT … FROM a``: b is defined and never read, so it goes."""
+    *definitions, query = plan.children
+    unread = {definition.fields.get("id"): definition for definition in definitions}
+    used: list[Plan] = []
+    pending = [query]
+    while pending:
+        node = pending.pop()
+        pending += (*node.children, *node.subplans(), *node.inner.values())
+        read = unread.pop(node.fields.get("cteId"), None) if node.kind == "CTERelationRef" else None
+        if read is not None:
+            used.append(read)
+            pending.append(read)
+    kept = (definition for definition in definitions if definition in used)
+    return replace(plan, children=(*kept, query))
 
 
 def walk(tree: Expression) -> Iterator[Expression]:

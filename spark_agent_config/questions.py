@@ -45,6 +45,11 @@ class Questions:
             return None
 
 
+def planned_at(execution: Any) -> int:
+    """When Spark began to plan a query, epoch ms: its files are newer. Raises what py4j does."""
+    return int(execution.tracker().phases().apply("planning").startTimeMs())
+
+
 def first_line(error: object) -> str:
     """Errors of the JVM carry their stack trace in their text."""
     return str(error).split("\n", 1)[0]

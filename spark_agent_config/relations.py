@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.captured import Relation, Table
@@ -16,20 +17,29 @@ from spark_agent_config.questions import (
     read_list,
     read_map,
 )
+from spark_agent_config.table_versions import TableVersions
 from spark_agent_config.tables import Tables
 
 #: Leaves that need no answer: they read nothing that is stored.
 _SILENT_LEAVES: Final = frozenset(
-    {"LocalRelation", "Range", "OneRowRelation", "CTERelationRef", "ResolvedIdentifier"}
-)
+    {
+        "LocalRelation", "Range", "OneRowRelation", "CTERelationRef", "UnionLoopRef", "Transpose",
+        "ResolvedIdentifier", "StreamingRelation",
+    }
+)  # fmt: skip
+_CHANGELOG: Final = "SparkChangelogTable"
+_WITH: Final = re.compile(r"WITH\s", re.IGNORECASE)
+_MADE_TEMPORARY: Final = re.compile(r"\sINTO\s+(?P<name>#\w+)(?=\s)", re.IGNORECASE)
 _GENERATED_ALIAS: Final = re.compile(r"SPARK_GEN_SUBQ_\d+$")
 
 
 class Relations:
     """Asks leaves. ``jvm`` is a py4j handle."""
 
-    def __init__(self, questions: Questions, tables: Tables, jvm: Any) -> None:
-        self._questions = questions
+    def __init__(
+        self, questions: Questions, tables: Tables, versions: TableVersions, jvm: Any
+    ) -> None:
+        self._versions = versions
         self._ask = questions.ask
         self._ask_quietly = questions.ask_quietly
         self._tables = tables
@@ -70,7 +80,8 @@ class Relations:
         else:
             roots = self._ask_quietly(lambda: read_list(relation.location().rootPaths()))
             sources = roots or _optional(source_uri("", lower_names(options)))
-        return Relation(sources, self.format_of(relation), options, table)
+        version = self._ask_quietly(lambda: self._versions.of_delta_relation(relation))
+        return Relation(sources, self.format_of(relation), options, table, version=version)
 
     def v2(self, table: Any, name: Table | None, options: Mapping[str, str]) -> Relation:
         """A table of the second data source API: its files, its location, its JDBC table."""
@@ -100,7 +111,31 @@ class Relations:
         options = self._ask_quietly(
             lambda: {str(k): str(v) for k, v in leaf.options().asCaseSensitiveMap().items()}
         )
-        return self.v2(leaf.table(), name, options or NO_OPTIONS)
+        found = self.v2(leaf.table(), name, options or NO_OPTIONS)
+        if found.format == "iceberg":
+            version = self._ask_quietly(
+                lambda: self._versions.of_iceberg_table(leaf.table(), found.options)
+            )
+            found = replace(found, version=version)
+        if found.sources or class_name(leaf.table()) != _CHANGELOG:
+            return found
+        return self._ask("changelog", lambda: self._changed_table(leaf, found), found)
+
+    def _changed_table(self, leaf: Any, changes: Relation) -> Relation:
+        """Iceberg's ``db.t.changes`` is read from db.t, and says itself nothing of a place."""
+        changed = list(leaf.identifier().get().namespace())
+        identifier = self._jvm.org.apache.spark.sql.connector.catalog.Identifier.of(
+            self._strings(changed[:-1]), changed[-1]
+        )
+        table = leaf.catalog().get().loadTable(identifier)
+        return self.v2(table, v2_name(identifier), changes.options)
+
+    def _strings(self, names: Sequence[str]) -> Any:
+        kind = self._jvm.java.lang.Class.forName("java.lang.String")
+        array = self._jvm.java.lang.reflect.Array.newInstance(kind, len(names))
+        for index, name in enumerate(names):
+            array[index] = name
+        return array
 
     def only_leaf(self, plan: Any) -> Relation | None:
         """What a plan reads that is one table under some names."""
@@ -137,7 +172,7 @@ class Relations:
             return self._rdd(leaf)
         if name == "StreamingExecutionRelation":
             return self._stream_source(leaf)
-        if name.startswith("StreamingDataSourceV2"):
+        if name.startswith(("StreamingDataSourceV2", "StreamingRelationV2")):
             return self._stream_table(leaf)
         return self.v2_relation(leaf)
 
@@ -145,6 +180,7 @@ class Relations:
         options = self._ask("jdbc parameters", lambda: read_map(jdbc.parameters()), NO_OPTIONS)
         # Spark counts these aliases per session, which would make every run another plan.
         source = _GENERATED_ALIAS.sub("SPARK_GEN_SUBQ_0", str(jdbc.tableOrQuery()))
+        source = with_prepared(source, self._ask_quietly(lambda: str(jdbc.prepareQuery())) or "")
         return Relation((f"{jdbc.url()}:{source}",), "jdbc", options, table)
 
     def _hive(self, leaf: Any) -> Relation:
@@ -223,6 +259,21 @@ def source_uri(provider: str, options: Mapping[str, str]) -> str | None:
     if "kafka" in provider.lower() and topic:
         return f"kafka:{topic}"
     return None
+
+
+def with_prepared(source: str, prepared: str) -> str:
+    """A table or query of JDBC with the statement that Spark sends before it (``prepareQuery``).
+
+    ``t`` after ``WITH t AS (SELECT id FROM emp)`` is no table of the database: both are one query.
+    Nor is ``#t`` after ``SELECT id INTO #t FROM emp``. Other statements leave the source as it is.
+    """
+    statement = prepared.strip()
+    if made := _MADE_TEMPORARY.search(statement):
+        rest = f"{statement[: made.start()]} {statement[made.end() :]}".strip("; ")
+        statement = f"WITH {made['name']} AS ({rest})"
+    if not _WITH.match(statement):
+        return source
+    return f"({statement} SELECT * FROM {source}) SPARK_GEN_SUBQ_0"  # noqa: S608 (never run)
 
 
 def bracketed(text: str) -> tuple[str, str]:

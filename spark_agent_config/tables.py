@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from spark_agent_config.captured import Table
 from spark_agent_config.questions import Questions
+
+_SESSION_CATALOG: Final = "spark_catalog"
+_Key = tuple[str | None, str]
 
 
 class Tables:
@@ -15,7 +18,7 @@ class Tables:
         self._ask = questions.ask
         self._ask_quietly = questions.ask_quietly
         self._jvm = jvm
-        self._locations: dict[tuple[str | None, str], str] = {}
+        self._locations: dict[_Key, str] = {}
 
     def of_node(self, node: Any) -> Table | None:
         """``catalogTable`` of a command or of a relation."""
@@ -44,23 +47,53 @@ class Tables:
             "identifier", lambda: self.named(catalog_table.identifier(), execution), None
         )
 
+    def dropped(self, identifier: Any, execution: Any, *, certainly: bool) -> Table | None:
+        """A table that a DROP named.
+
+        None for a DROP TABLE IF EXISTS of one that this session has never met: Spark reports
+        success whether there was one or not. The catalog cannot say: by now the job may have made
+        the table again.
+        """
+        name, database = self._identifier(identifier)
+        database = database or self._current_database(execution)
+        location = self._locations.pop(_key(name, database), None)
+        if location is not None:
+            return Table(name, database, location)
+        if not certainly:
+            return None
+        table = self.named(identifier, execution)
+        self._locations.pop(_key(table.name, table.database), None)
+        return table
+
+    def _current_database(self, execution: Any) -> str | None:
+        return self._ask(
+            "database", lambda: str(_session_catalog(execution).getCurrentDatabase()), None
+        )
+
     def named(self, identifier: Any, execution: Any) -> Table:
         """A table by its TableIdentifier: the catalog's word, our memory, or the default place."""
         name, database = self._identifier(identifier)
         catalog = self._ask("catalog", lambda: _session_catalog(execution), None)
         if catalog is None:
-            return Table(name, database, self._locations.get((database, name)))
+            return Table(name, database, self._locations.get(_key(name, database)))
         if database is None:
-            database = self._ask("database", lambda: str(catalog.getCurrentDatabase()), None)
+            database = self._current_database(execution)
         location = (
             self._ask_quietly(lambda: _location(catalog, identifier))
-            or self._locations.get((database, name))
+            or self._locations.get(_key(name, database))
             or self._ask("path", lambda: str(catalog.defaultTablePath(identifier).toString()), None)
         )
         return self._remember(Table(name, database, location))
 
-    def v1_identifier(self, identifier: Any) -> Any:
-        """A catalog's Identifier (``["hr"], "t"``) => the session catalog's TableIdentifier."""
+    def v1_identifier(self, resolved: Any) -> Any:
+        """A resolved name (``["hr"], "t"``) => the session catalog's TableIdentifier.
+
+        Raises LookupError for a name of another catalog, which the session catalog does not know.
+        """
+        catalog = self._ask_quietly(lambda: str(resolved.catalog().name()))
+        if catalog not in {None, _SESSION_CATALOG}:
+            raise LookupError(f"a table of the catalog {catalog}")
+        identifier = resolved.identifier()
         namespace = list(identifier.namespace())
         database = self._jvm.scala.Option.apply(namespace[-1] if namespace else None)
         return self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(identifier.name(), database)
@@ -71,7 +104,7 @@ class Tables:
 
     def _remember(self, table: Table) -> Table:
         if table.location is not None:
-            self._locations[(table.database, table.name)] = table.location
+            self._locations[_key(table.name, table.database)] = table.location
         return table
 
 
@@ -81,3 +114,8 @@ def _session_catalog(execution: Any) -> Any:
 
 def _location(catalog: Any, identifier: Any) -> str:
     return str(catalog.getTableMetadata(identifier).location().toString())
+
+
+def _key(name: str, database: str | None) -> _Key:
+    """Spark's own catalog keeps names in small letters; commands spell them as they like."""
+    return (None if database is None else database.lower()), name.lower()

@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.captured import UNKNOWN_MODE, Relation, Target
-from spark_agent_config.questions import NO_OPTIONS, Questions, items, read_list, read_map
+from spark_agent_config.questions import (
+    NO_OPTIONS,
+    Questions,
+    class_name,
+    items,
+    read_list,
+    read_map,
+)
 from spark_agent_config.relations import Relations, bracketed, lower_names, source_uri, v2_name
 from spark_agent_config.row_level import COMMAND_NAMES, DELTA_COMMANDS, ROW_LEVEL_WRITES
 from spark_agent_config.tables import Tables
@@ -86,7 +93,7 @@ class Targets:
         if name == "InsertIntoHadoopFsRelationCommand":
             return self._files(command)
         if name == "SaveIntoDataSourceCommand":
-            return self._source(command)
+            return self._source(command, execution)
         if name == "InsertIntoDataSourceCommand":
             return self._relation(command)
         if name == "InsertIntoHiveDirCommand":
@@ -139,23 +146,35 @@ class Targets:
             dynamic_partition_overwrite=len(static) < len(partition) if partition else None,
         )
 
-    def _source(self, command: Any) -> Target | None:
+    def _source(self, command: Any, execution: Any) -> Target | None:
         """``df.write.format("jdbc").save()`` and other sources that write by themselves."""
         options = lower_names(self._ask("options", lambda: read_map(command.options()), NO_OPTIONS))
         provider = self._provider(command)
         uri = source_uri(provider, options)
         if uri is None and "path" in options:
-            uri = self._qualified(options["path"])
+            uri = self.qualified(options["path"])
         if uri is None:
             return None
         shown = {name: value for name, value in options.items() if name in _SHOWN_OPTIONS}
+        condition = options.get("replacewhere")
         return Target(
             uri=uri,
             mode=self._mode(command),
             format=provider,
             options=shown,
             dynamic_partition_overwrite=_overwrites_some(options) or None,
+            replaced_by=() if condition is None else self._columns_of_text(condition, execution),
         )
+
+    def _columns_of_text(self, condition: str, execution: Any) -> tuple[str, ...] | None:
+        """The columns that a condition names: ``dt = 'd1' AND h > 3`` => dt, h."""
+
+        def parsed() -> tuple[str, ...]:
+            parser = execution.sparkSession().sessionState().sqlParser()
+            leaves = items(parser.parseExpression(condition).collectLeaves())
+            return tuple(str(n.name()) for n in leaves if class_name(n) == "UnresolvedAttribute")
+
+        return self._ask("replaceWhere", parsed, None)
 
     def _provider(self, command: Any) -> str:
         short = self._ask_quietly(lambda: str(command.dataSource().shortName()))
@@ -176,7 +195,7 @@ class Targets:
         place = self._ask(
             "storage", lambda: str(command.storage().locationUri().get().toString()), None
         )
-        uri = None if place is None else self._qualified(place)
+        uri = None if place is None else self.qualified(place)
         return None if uri is None else Target(uri=uri, mode="Overwrite", format="hive")
 
     def _v2(self, name: str, command: Any) -> Target | None:
@@ -186,6 +205,8 @@ class Targets:
         if relation is None:
             return None
         target = _target_of(relation, _V2_MODES[name], self._replaces_some(name, command))
+        if target is not None and name == "OverwriteByExpression":
+            target = replace(target, replaced_by=self._columns_of_condition(command))
         keys = self._ask_quietly(lambda: _v2_partition_names(command.table().table()))
         return target if target is None or not keys else replace(target, partition_columns=keys)
 
@@ -197,6 +218,15 @@ class Targets:
             return None
         text = self._ask("deleteExpr", lambda: str(command.deleteExpr().toString()), "?")
         return None if text == "true" else True
+
+    def _columns_of_condition(self, command: Any) -> tuple[str, ...] | None:
+        """The columns that decide which rows an overwrite replaces; none for ``true``."""
+
+        def read() -> tuple[str, ...]:
+            references = read_list(command.deleteExpr().references().toSeq())
+            return tuple(name.rpartition("#")[0] for name in references)
+
+        return self._ask("columns of deleteExpr", read, None)
 
     def told_name(self, name: str, command: Any) -> str:
         """Spark rewrites MERGE, UPDATE and DELETE into one command; its table says which it was."""
@@ -247,7 +277,7 @@ class Targets:
         kind, place = bracketed(sink)
         if kind not in _SINKS_OF_FILES:
             return None
-        uri = table.location if table is not None and table.location else self._qualified(place)
+        uri = table.location if table is not None and table.location else self.qualified(place)
         form = _SINKS_OF_FILES[kind]
         return None if uri is None else Target(uri=uri, mode=mode, format=form, table=table)
 
@@ -261,10 +291,19 @@ class Targets:
         else:
             identifier = self._ask_quietly(command.tableName) or self._ask(
                 "identifier",
-                lambda: self._tables.v1_identifier(command.child().identifier()),
+                lambda: self._tables.v1_identifier(command.child()),
                 None,
             )
-            table = self._ask("named", lambda: self._tables.named(identifier, execution), None)
+            conditional = self._ask_quietly(lambda: bool(command.ifExists()))
+            table = self._ask(
+                "named",
+                lambda: (
+                    self._tables.named(identifier, execution)
+                    if conditional is None  # a TRUNCATE
+                    else self._tables.dropped(identifier, execution, certainly=not conditional)
+                ),
+                None,
+            )
         if table is None or table.location is None:
             return None
         return Target(uri=self._source_of(described) or table.location, table=table)
@@ -277,7 +316,7 @@ class Targets:
     def _mode(self, command: Any) -> str:
         return self._ask("mode", lambda: str(command.mode().toString()), UNKNOWN_MODE)
 
-    def _qualified(self, path: str) -> str | None:
+    def qualified(self, path: str) -> str | None:
         """``/lake/t`` => ``file:/lake/t``, by the cluster's default file system."""
 
         def qualify() -> str:

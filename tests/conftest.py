@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Final
 
+import hypothesis
 import pytest
 from gremlin_python.process.traversal import Bytecode
 
@@ -21,6 +22,15 @@ from tests.contract.databases import server_url
 from tests.projections import SmallHeadwater, small_headwater
 
 __all__ = ["server_url"]
+
+
+# A deadline is an assertion on the clock: other work on the machine fails it.
+hypothesis.settings.register_profile(
+    "shared-machine",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("shared-machine")
 
 
 def needs_java() -> None:

@@ -31,10 +31,12 @@ class Received:
 class RecordingServer:
     """``answer`` gets the number of requests before this one, and gives (status, headers).
 
+    ``said`` is the body of every answer to a POST: a producer says nothing, or a plan's id.
     ``pages`` are the JSON bodies of GET requests, by path; others have no body.
     """
 
     url: str
+    said: bytes = b""
     pages: dict[str, Any] = field(default_factory=dict)
     received: list[Received] = field(default_factory=list)
     answer: Callable[[int], tuple[int, Mapping[str, str]]] = lambda _: (201, {})
@@ -75,12 +77,13 @@ def _handler(recorder: RecordingServer) -> type[BaseHTTPRequestHandler]:
             recorder.received.append(
                 Received("POST", self.path, dict(self.headers.items()), body, length)
             )
-            self._reply(status, headers)
+            self._reply(status, headers, b"" if status == 204 else recorder.said)
 
         def do_GET(self) -> None:
             status, headers = recorder.answer(len(recorder.received))
             recorder.received.append(Received("GET", self.path, dict(self.headers.items()), b"", 0))
             page = recorder.pages.get(self.path)
+            status = 200 if status == 201 else status  # reading makes nothing
             self._reply(status, headers, b"" if page is None else json.dumps(page).encode())
 
         def _reply(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:

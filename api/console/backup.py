@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ def backup(call: Call) -> int:
             database, Path(call.options.file), now, tell_progress(call, "documents")
         )
     call.say(f"{_counted(contents)}: {call.options.file}")
-    return 0
+    _say_damaged(call, contents)
+    return 1 if contents.damaged else 0
 
 
 def restore(call: Call) -> int:
@@ -29,10 +31,12 @@ def restore(call: Call) -> int:
     from api.backup import read_backup
     from api.storage import hold_alone, open_storage
     from graph_model.gremlin.checkpoints import MARK_KEY
+    from graph_model.journal.journal import ID_KEY
     from graph_model.projector import EPOCH_KEY
 
     settings = call.settings()
-    anew = {EPOCH_KEY: "", MARK_KEY: ""}  # an unknown epoch, no checkpoint: all is built anew
+    # An unknown epoch, no checkpoint, another journal: all is built anew.
+    anew = {EPOCH_KEY: "", MARK_KEY: "", ID_KEY: uuid.uuid4().hex}
     with disposing(open_storage(settings, make=True)) as database, hold_alone(settings, database):
         contents = read_backup(
             database,
@@ -42,6 +46,7 @@ def restore(call: Call) -> int:
             progress=tell_progress(call, "documents"),
         )
     call.say(f"{_counted(contents)} restored")
+    _say_damaged(call, contents)
     call.say("the next headwater serve builds graph and catalogue from them")
     return 0
 
@@ -49,6 +54,13 @@ def restore(call: Call) -> int:
 def _counted(contents: Contents) -> str:
     counted = f"{contents.documents:,} documents, {contents.receipts:,} receipts"
     return f"{counted}, {contents.keys:,} API keys" if contents.keys else counted
+
+
+def _say_damaged(call: Call, contents: Contents) -> None:
+    for sentence in contents.damaged:
+        call.say(sentence)
+    if contents.damaged:
+        call.say(f"{len(contents.damaged):,} damaged: an older backup may hold what is missing")
 
 
 def add_backup(commands: Any) -> None:
@@ -60,6 +72,8 @@ def add_backup(commands: Any) -> None:
         """\
 One compressed file with every document, receipt and state, the same from SQLite and PostgreSQL.
 Works while the server runs. The file gets its name when it is complete, on disk and read again.
+A document whose stored body is damaged is named and left out, and the exit code is then 1: keep the
+backup before, which may hold it.
 Graph and catalogue are not in it: they are built from the journal. API keys are in it as they are
 kept: hashes, roles, scopes and rates, no secrets.
 

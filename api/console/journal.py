@@ -11,7 +11,9 @@ from typing import Any, TextIO
 
 from api.console.call import Call, add_command, add_settings, open_journal, tell_progress
 from api.console.destinations import destination_of_documents
-from graph_model.errors import NotFound
+from graph_model.errors import DamagedDocument, HeadwaterError, NotFound
+
+_MOST_NAMED = 100
 
 
 def journal_summary(call: Call) -> int:
@@ -76,13 +78,26 @@ def journal_show(call: Call) -> int:
 
 def journal_export(call: Call) -> int:
     """Write every document, oldest first, as JSON lines."""
+    written, damaged = 0, list[int]()
     with open_journal(call) as journal, _destination(call) as destination:
         positions = [item.position for item in _all_entries(journal)]
         for position in sorted(positions):
-            if (document := journal.document(position)) is not None:
+            try:
+                document = journal.document(position)
+            except DamagedDocument:
+                damaged.append(position)
+                continue
+            if document is not None:
                 destination.write(json.dumps(export_line(document), ensure_ascii=False) + "\n")
+                written += 1
     if call.options.file != "-":
-        call.say(f"{len(positions)} documents in {call.options.file}")
+        call.say(f"{written} documents in {call.options.file}")
+    if damaged:
+        listed = ", ".join(map(str, damaged[:_MOST_NAMED]))
+        raise HeadwaterError(
+            f"{len(damaged):,} documents are damaged and left out: {listed} (headwater journal"
+            " check says what is wrong with each)"
+        )
     return 0
 
 

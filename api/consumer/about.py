@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response, current_app, jsonify
 
 from api.blueprint import Blueprint
+from api.consumer.queries import SpringParser
 from api.errors import RETRY_AFTER_SECONDS
 from api.readiness import ask
 from api.schemas.graph import NoQuery
@@ -15,6 +16,7 @@ from api.schemas.security import OPEN
 from api.service import current_service
 
 blueprint = Blueprint("about", __name__, url_prefix="/about", description="As Spline's /about")
+blueprint.ARGUMENTS_PARSER = SpringParser()
 
 
 @blueprint.route("/version")

@@ -1,38 +1,84 @@
 # ruff: noqa: N815 - fields are spelled as on the wire
-"""Query strings of the consumer API, with Spline's names and defaults."""
+"""Query strings of the consumer API, with Spline's names and defaults, read as Spring reads them.
+
+An empty value is as good as none, a name that nobody knows means nothing, of a number or a switch
+that comes twice the first counts, and texts that come twice are one list. What is of another type
+is a 400 that names it.
+"""
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Any, Final
 
 from flask import Request
-from marshmallow import Schema, fields
+from marshmallow import EXCLUDE, Schema, fields
 from webargs.flaskparser import FlaskParser
 
 from api.blueprint import StrictParser
-from api.errors import InvalidRequest
 from api.schemas.fields import expecting
 from api.schemas.query import Choice, Flag, Instant, Query, Text, Whole, Words
 from graph_model.consumer.events import SortField, SortOrder
 
 _LONG: Final = 20_000
-_REPEATABLE: Final = frozenset({"label"})
-_MODES: Final = {"true": True, "false": False, "": None, "null": None}
+_INT: Final = 2**31 - 1
+_LONG_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_SWITCHES: Final = {
+    "true": True, "on": True, "yes": True, "1": True,
+    "false": False, "off": False, "no": False, "0": False,
+}  # fmt: skip
+_NEVER_WRITTEN: Final = frozenset({"", "null"})
+# Looked for where a name begins: a search from each of its letters would cost their square.
+_LABEL: Final = re.compile(r"(?<![^:])([^:]+):(.*)", re.DOTALL)
 
 
-class RepeatingParser(StrictParser):
-    """As everywhere, but a label may come more than once."""
+class SpringParser(StrictParser):
+    """Reads query strings as Spring does; see the module."""
 
-    def load_querystring(self, req: Request, schema: Schema) -> Any:
-        for name, values in req.args.lists():
-            if len(values) > 1 and name not in _REPEATABLE:
-                raise InvalidRequest({name: ["one value, given once"]})
-        return FlaskParser.load_querystring(self, req, schema)
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {  # noqa: RUF012 - webargs' own name
+        **FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION,
+        "query": EXCLUDE,
+    }
+
+    def load_querystring(self, req: Request, schema: Schema) -> dict[str, Any]:
+        known = {field.data_key or name: field for name, field in schema.load_fields.items()}
+        given = {name: [value for value in req.args.getlist(name) if value] for name in known}
+        return {name: _one(known[name], values) for name, values in given.items() if values}
+
+
+def _one(field: fields.Field[Any], values: list[str]) -> Any:
+    """What a field is given of all that came under its name."""
+    if isinstance(field, LabelFilters):
+        return values
+    listed = isinstance(field, Text | Modes)
+    return ",".join(values) if listed else values[0].strip()
+
+
+class Moment(Instant):
+    """As Spring's Long, epoch milliseconds of either sign; or a time as everywhere here."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> int:
+        if _LONG_INTEGER.fullmatch(str(value)):
+            return int(value)
+        return super()._deserialize(value, attr, data, **options)
+
+
+class Switch(Flag):
+    """``true``, ``on``, ``yes``, ``1`` and their opposites, in any case."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bool:
+        del attr, data
+        if (word := str(value).lower()) in _SWITCHES:
+            return _SWITCHES[word]
+        raise self.make_error("invalid")
 
 
 class Modes(fields.Field[frozenset[bool | None]]):
-    """``true,false,``: append, overwrite, and (nothing behind a comma) never written."""
+    """``true,false,``: append, overwrite, and (nothing behind a comma) never written.
+
+    Released servers read one switch here.
+    """
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("metadata", {}).update(type="string", example="true,false,")
@@ -44,13 +90,13 @@ class Modes(fields.Field[frozenset[bool | None]]):
     ) -> frozenset[bool | None]:
         del attr, data
         words = [word.strip().lower() for word in str(value).split(",")]
-        if not set(words) <= _MODES.keys():
+        if not set(words) <= _SWITCHES.keys() | _NEVER_WRITTEN:
             raise self.make_error("invalid")
-        return frozenset(_MODES[word] for word in words)
+        return frozenset(_SWITCHES.get(word) for word in words)
 
 
 class LabelFilters(fields.Field[tuple[tuple[str, tuple[str, ...]], ...]]):
-    """``name:v1,v2``, perhaps several times."""
+    """``name:v1,v2``, perhaps several times. What has no colon behind a name is no filter."""
 
     is_multiple = True
 
@@ -62,13 +108,12 @@ class LabelFilters(fields.Field[tuple[tuple[str, tuple[str, ...]], ...]]):
         self, value: Any, attr: str | None, data: Any, **_: Any
     ) -> tuple[tuple[str, tuple[str, ...]], ...]:
         del attr, data
-        return tuple(self._label(text) for text in value)
+        return tuple(_label(found) for text in value if (found := _LABEL.search(text)))
 
-    def _label(self, text: str) -> tuple[str, tuple[str, ...]]:
-        name, separator, values = text.partition(":")
-        if not separator or not name:
-            raise self.make_error("invalid")
-        return name, tuple(word.strip() for word in values.split(",") if word.strip())
+
+def _label(found: re.Match[str]) -> tuple[str, tuple[str, ...]]:
+    words = (word.strip() for word in found[2].split(","))
+    return found[1], tuple(word for word in words if word)
 
 
 class Order(Choice):
@@ -81,13 +126,35 @@ class Order(Choice):
         return super()._deserialize(str(value).lower(), attr, data, **options)
 
 
+class SortedBy(Choice):
+    """A field of an item; by one that lists cannot be sorted by, they have their usual order."""
+
+    def __init__(self, usual: SortField) -> None:
+        self.usual = usual
+        super().__init__(SortField, load_default=usual)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> StrEnum:
+        del attr, data
+        return SortField(value) if value in set(SortField) else self.usual
+
+
+class Accessed(Choice):
+    """``read`` or ``write``, in any case; any other word is none."""
+
+    def _deserialize(  # type: ignore[override]  # None stands for both
+        self, value: Any, attr: str | None, data: Any, **_: Any
+    ) -> StrEnum | None:
+        del attr, data
+        return next((one for one in Access if one.value == str(value).lower()), None)
+
+
 class _EventsQuery(Query):
-    timestampStart = Instant()
-    timestampEnd = Instant()
-    asAtTime = Instant()
-    facetTimestamp = Flag(data_key="facet.timestamp", load_default=False)
-    pageNum = Whole(1, 1_000_000, load_default=1)
-    pageSize = Whole(1, 1_000, load_default=10)
+    timestampStart = Moment()
+    timestampEnd = Moment()
+    asAtTime = Moment()
+    facetTimestamp = Switch(data_key="facet.timestamp", load_default=False)
+    pageNum = Whole(1, _INT, load_default=1)
+    pageSize = Whole(0, 1_000, load_default=10)
     searchTerm = Words(most=_LONG, load_default="")
     label = LabelFilters(load_default=())
     append = Modes(load_default=None)
@@ -96,18 +163,18 @@ class _EventsQuery(Query):
 
 
 class ExecutionEventsQuery(_EventsQuery):
-    sortField = Choice(SortField, load_default=SortField.TIMESTAMP)
+    sortField = SortedBy(SortField.TIMESTAMP)
     sortOrder = Order(load_default=SortOrder.DESCENDING)
 
 
 class DataSourcesQuery(_EventsQuery):
-    sortField = Choice(SortField, load_default=SortField.DATA_SOURCE_URI)
+    sortField = SortedBy(SortField.DATA_SOURCE_URI)
     sortOrder = Order(load_default=SortOrder.ASCENDING)
 
 
 class OverviewQuery(Query):
     eventId = Text(most=_LONG, required=True)
-    maxDepth = Whole(0, 1_000, load_default=5)
+    maxDepth = Whole(0, _INT, load_default=5)
 
 
 class LineageDetailedQuery(Query):
@@ -122,9 +189,9 @@ class AttributeQuery(Query):
 
 
 class PlansQuery(Query):
-    asAtTime = Instant()
-    pageNum = Whole(1, 1_000_000, load_default=1)
-    pageSize = Whole(1, 100, load_default=10)
+    asAtTime = Moment()
+    pageNum = Whole(1, _INT, load_default=1)
+    pageSize = Whole(0, 100, load_default=10)
 
 
 class Access(StrEnum):
@@ -133,12 +200,12 @@ class Access(StrEnum):
 
 
 class PlanSourcesQuery(Query):
-    access = Choice(Access, load_default=None)
+    access = Accessed(Access, load_default=None)
 
 
 class LabelsQuery(Query):
     """``length`` below 1 asks for all."""
 
     search = Words(load_default="")
-    offset = Whole(0, 1_000_000, load_default=0)
-    length = Whole(-1, 10_000, load_default=-1)
+    offset = Whole(0, _INT, load_default=0)
+    length = Whole(-_INT - 1, _INT, load_default=-1)

@@ -26,7 +26,7 @@ from api.consumer.queries import (
     OverviewQuery,
     PlanSourcesQuery,
     PlansQuery,
-    RepeatingParser,
+    SpringParser,
 )
 from api.consumer.shapes import (
     AttributeGraphs,
@@ -46,7 +46,7 @@ TIME_LIMIT_MS: Final = 20_000
 blueprint = Blueprint(
     "consumer", __name__, url_prefix="/consumer", description="The consumer API of Spline"
 )
-blueprint.ARGUMENTS_PARSER = RepeatingParser()
+blueprint.ARGUMENTS_PARSER = SpringParser()
 answer_errors(blueprint)
 
 
@@ -63,6 +63,12 @@ def _consumer() -> Consumer:
         time_limit_ms=TIME_LIMIT_MS,
         structure=service.kept(catalogue).structure,
     )
+
+
+def _moment(query: Mapping[str, Any]) -> int | None:
+    """``asAtTime``; None for now, which Spline spells 0."""
+    at: int | None = query["asAtTime"]
+    return at if at is not None and at > 0 else None
 
 
 def _asked(query: Mapping[str, Any]) -> ListQuestion:
@@ -83,7 +89,7 @@ def _asked(query: Mapping[str, Any]) -> ListQuestion:
             query["pageSize"],
         ),
         uri=query["dataSourceUri"] or None,
-        frozen_at=query["asAtTime"] or None,
+        frozen_at=_moment(query),
         facet=query["facetTimestamp"],
     )
 
@@ -138,7 +144,7 @@ def lineage_detailed(query: Mapping[str, Any]) -> Response:
 def execution_plans(query: Mapping[str, Any]) -> Response:
     """Plans that have run, the last that ran first."""
     number, size = query["pageNum"], query["pageSize"]
-    plans, total = _consumer().plans(query["asAtTime"] or None, (number - 1) * size, size)
+    plans, total = _consumer().plans(_moment(query), (number - 1) * size, size)
     items = [replies.plan_reply(plan) for plan in plans]
     reply = {"items": items, "totalCount": total, "pageNum": number, "pageSize": size}
     return jsonify(reply)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from flask import request
 
@@ -31,29 +31,41 @@ from graph_model.retention import Retention
 
 blueprint = Blueprint("commands", __name__, description="Forget, prune: what people order")
 _HIDDEN_KINDS = (labels.DATASET, labels.JOB)
+_AWAY_SECONDS: Final = 1.0
+_PENDING: Final = (
+    "the graph is away or behind: it is changed when it answers again, before anything else is "
+    "projected. Nothing that the command covers is projected again. Until then pages may still "
+    "show it, and the journal still holds the documents that are to leave it"
+)
 
 
 @blueprint.route("/commands", methods=["POST"])
 @blueprint.arguments(CommandRequest, location="json")
 @blueprint.response(202, CommandReply)
 def order(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a command; with ``dryRun`` say only what it would cover."""
+    """Give a command; with ``dryRun`` say only what it would cover.
+
+    Forget and prune need the journal and the catalogue alone: while the graph is away the command
+    is journalled, and ``pending`` says what happens when it is back.
+    """
     service = current_service()
-    if is_rebuilding():
-        raise Rebuilding("the graph is being rebuilt: what the command covers is not known yet")
     if body["command"] in {Ordered.HIDE, Ordered.SHOW}:
         return _hide(body, service)
     covered = _cover(body, service)
     positions: tuple[int, ...] = ()
+    is_done = is_ready = service.projector.state == "ready"
     if not body["dryRun"]:
         author = current_principal().name
         positions = tuple(give(covered, author, body["note"], request.path, service))
-        service.projector.wait(positions, WAIT_SECONDS)
-    return _describe(body, covered, positions)
+        is_done = service.projector.wait(positions, WAIT_SECONDS if is_ready else _AWAY_SECONDS)
+    described = _describe(body, covered, positions)
+    return described if is_done else described | {"pending": _PENDING}
 
 
 def _hide(body: Mapping[str, Any], service: Service) -> dict[str, Any]:
     """Hide a dataset or a job, or show it again; what is so already is no command."""
+    if is_rebuilding():
+        raise Rebuilding("the graph is being rebuilt: what the command covers is not known yet")
     hidden = body["command"] == Ordered.HIDE
     names = _to_hide(body["node"], service) if hidden else _to_show(body["node"], service)
     positions: tuple[int, ...] = ()

@@ -43,7 +43,14 @@ from api.schemas.graph import (
     PlanQuery,
     SearchQuery,
 )
-from api.schemas.reply import GraphReply, ItemReply, LastWriterReply, ListReply, PlanReply
+from api.schemas.reply import (
+    GraphReply,
+    ItemReply,
+    LastWriterReply,
+    ListReply,
+    OverviewReply,
+    PlanReply,
+)
 from api.service import current_service
 from graph_model import identity, labels
 from graph_model.answers import DatasetItem
@@ -60,13 +67,13 @@ blueprint = Blueprint("graph", __name__, url_prefix="/graph", description="The l
 _KEPT: Final = "datasets-kept"
 
 
-def _graph(view: GraphView, rebuilding: bool, query: Mapping[str, Any]) -> Response:
+def _graph(view: GraphView, rebuilding: bool, query: Mapping[str, Any]) -> dict[str, Any]:
     governance = current_service().governance
     reply = marked_graph(
         view, governance, rebuilding=rebuilding, layout=query["layout"], group=query["group"]
     )
     mark_declared(reply["edges"], view.declared)
-    return jsonify(reply)
+    return reply
 
 
 def _shown(kind: str, identifier: str) -> str:
@@ -97,22 +104,27 @@ def _filter(query: Mapping[str, Any]) -> Filter:
 
 @blueprint.route("/overview")
 @blueprint.arguments(OverviewQuery)
-@blueprint.describes(GraphReply)
+@blueprint.describes(OverviewReply)
 def overview(query: Mapping[str, Any]) -> Response:
     """All jobs and tables."""
     rebuilding = is_rebuilding()
     service = current_service()
     governance = service.governance
-    view = current_answers().overview(
-        namespace=query["namespace"],
-        job=_named_job(query),
-        query=query["q"],
-        limit=query["limit"],
-        at=query["at"],
-        layout=query["layout"],
-        keep=dataset_filter(query["layer"], query["classification"], governance, service.catalogue),
-    )
-    return _graph(view, rebuilding, query)
+    with current_answers().at_once() as answers:
+        view = answers.overview(
+            namespace=query["namespace"],
+            job=_named_job(query),
+            query=query["q"],
+            limit=query["limit"],
+            at=query["at"],
+            layout=query["layout"],
+            keep=dataset_filter(
+                query["layer"], query["classification"], governance, service.catalogue
+            ),
+        )
+        totals, failures = answers.totals(governance.hidden, query["at"])
+    reply = _graph(view, rebuilding, query)
+    return jsonify(reply | {"totals": to_json(totals), "failures": to_json(failures)})
 
 
 @blueprint.route("/lineage")
@@ -146,7 +158,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
         expired=deadline(),
         time_limit_ms=TIME_LIMIT_MS,
     )
-    return _graph(view, rebuilding, query)
+    return jsonify(_graph(view, rebuilding, query))
 
 
 @blueprint.route("/column-lineage")
@@ -179,7 +191,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
             expired=deadline(),
             time_limit_ms=TIME_LIMIT_MS,
         )
-    return _graph(view, rebuilding, query)
+    return jsonify(_graph(view, rebuilding, query))
 
 
 @blueprint.route("/jobs")

@@ -17,6 +17,7 @@ from flask import Response, jsonify, request
 
 from api.blueprint import Blueprint
 from api.bodies import require_json
+from api.errors import Reason
 from api.intake import Documents, Reading
 from api.openlineage import (
     AT_ONCE,
@@ -26,7 +27,7 @@ from api.openlineage import (
     recognise_event,
     take_batch,
 )
-from api.routes.producer import created, delivered
+from api.routes.producer import created, delivered, tell_reason, tell_refusal
 from api.service import current_service
 from api.takers import Answer, Taker
 from graph_model.store import DocumentKind
@@ -98,6 +99,8 @@ def batch() -> Response:
     taken = take_batch(delivered(_version(request.headers.get("Content-Type"))), service)
     for kind, number in taken.kinds.items():
         service.metrics.received(kind.value, number)
+    for failure in taken.failures:
+        tell_reason(_REFUSED_KIND, Reason("invalid", f"[{failure.index}] {failure.reason}"))
     return jsonify(_describe(taken))
 
 
@@ -139,7 +142,7 @@ EXPRESS: Final = {"/": EVENT, "/api/v1/lineage": EVENT}
 def count_refusal(response: Response) -> Response:
     """A request with events that is answered with an error, whoever answers it."""
     if response.status_code >= HTTPStatus.BAD_REQUEST:
-        current_service().metrics.refused(_REFUSED_KIND, response.status_code)
+        tell_refusal(_REFUSED_KIND, response.status_code)
     return response
 
 

@@ -12,14 +12,14 @@ import json
 from http import HTTPStatus
 from typing import Any, Final
 
-from flask import Response, current_app, request
+from flask import Response, current_app, g, request
 
 from api.blueprint import Blueprint
 from api.bodies import CONTENT_TYPES, api_version
+from api.errors import Reason
 from api.express import read_delivery
 from api.intake import Delivery, Documents, Reading, prepare_events, prepare_plans, take
 from api.principals import current_principal
-from api.readiness import probe_journal
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import current_service
@@ -52,7 +52,7 @@ def status() -> Response:
 
     ``ABSA-Spline-API-Version`` comes as one header line per version.
     """
-    probe_journal(current_service())
+    current_service().journal.ensure_taking()
     response = Response(status=200)
     for version in API_VERSIONS:
         response.headers.add("ABSA-Spline-API-Version", version)
@@ -137,8 +137,21 @@ def count_refusal(response: Response) -> Response:
     """A request with documents that is answered with an error, whoever answers it."""
     kind = _KINDS.get(request.path.rpartition("/")[2])
     if kind is not None and response.status_code >= HTTPStatus.BAD_REQUEST:
-        current_service().metrics.refused(kind.value, response.status_code)
+        tell_refusal(kind.value, response.status_code)
     return response
+
+
+def tell_refusal(kind: str, status: int) -> None:
+    """Count a request with documents that is answered with an error, and log why."""
+    current_service().metrics.refused(kind, status)
+    tell_reason(kind, g.get("reason") or Reason("other", f"answered {status}"))
+
+
+def tell_reason(kind: str, reason: Reason) -> None:
+    """Why documents of the current request, or one of a batch, are refused."""
+    service = current_service()
+    service.metrics.refused_for(kind, reason.kind)
+    service.refusals.tell(kind, reason, current_principal().name)
 
 
 blueprint.after_request(count_refusal)

@@ -74,7 +74,10 @@ class CutoffSchema(Schema):
 
 
 class CommandReply(Schema):
-    """What a command covers; with ``dryRun`` nothing was done."""
+    """What a command covers; with ``dryRun`` nothing was done.
+
+    ``pending`` stands there only where the graph is away or behind: what is yet to happen.
+    """
 
     command = fields.String(required=True)
     dryRun = fields.Boolean(required=True)
@@ -83,6 +86,7 @@ class CommandReply(Schema):
     documents = fields.Integer(required=True)
     executions = fields.Integer(required=True)
     cutoffs = fields.List(fields.Nested(CutoffSchema), required=True)
+    pending = fields.String()
 
 
 class CommandsQuery(Query):

@@ -44,6 +44,7 @@ class EdgeReply(Reply):
     target = fields.String(required=True, data_key="to")
     kind = fields.String(required=True, metadata={"enum": ["feeds", "DIRECT", "INDIRECT"]})
     plans = fields.List(fields.String(), required=True)
+    attempted = fields.Boolean()
 
 
 class GraphReply(Reply):
@@ -56,6 +57,28 @@ class GraphReply(Reply):
     cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
     layers = fields.List(fields.Dict())
     hidden = fields.Integer()
+
+
+class TotalsReply(Reply):
+    jobs = fields.Integer(required=True)
+    datasets = fields.Integer(required=True)
+    failed = fields.Integer(required=True)
+
+
+class JobNameReply(Reply):
+    id = fields.String(required=True)
+    namespace = fields.String(required=True)
+    name = fields.String(required=True)
+
+
+class FailureReply(Reply):
+    job = fields.Nested(JobNameReply, required=True)
+    at = fields.String(required=True)
+
+
+class OverviewReply(GraphReply):
+    totals = fields.Nested(TotalsReply, required=True)
+    failures = fields.List(fields.Nested(FailureReply), required=True)
 
 
 class ItemReply(Reply):
@@ -86,3 +109,6 @@ class PlanReply(Reply):
 class LastWriterReply(Reply):
     execution = fields.Nested(ItemReply, required=True, allow_none=True)
     failed_since = fields.List(fields.Nested(ItemReply), required=True, data_key="failedSince")
+    certain = fields.Boolean(required=True)
+    candidates = fields.List(fields.Nested(ItemReply), required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")

@@ -14,33 +14,49 @@ from typing import Any
 from bench.agreement import tpcds
 from bench.agreement.catalyst import direct_sources
 from bench.agreement.comparison import Compared, compare
+from bench.selection import select
 from bench.truth.jobs import Job
 from bench.truth.lake import Lake, lake
 from bench.truth.tpch import ARCHIVE
+from graph_model.errors import ConfigurationError
 from graph_model.gremlin.jars import fetch
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """0 when the share of equal columns reaches the floor, else 1."""
+    """0 when the share of equal columns reaches the floor, else 1; 2 for an unknown query."""
     options = _options(arguments)
-    (archive,) = fetch(environment, jars=[ARCHIVE])
+    try:
+        (archive,) = fetch(environment, jars=[ARCHIVE])
+        chosen = queries(archive, options.folders, options.only)
+    except ConfigurationError as failure:
+        sys.stderr.write(f"{failure}\n")
+        return 2
     tables = tpcds.read_tables(archive)
     started = time.monotonic()
     equal = columns = 0
     with lake(()) as runner:
         _create(runner.spark, runner.root, tables)
         for folder in options.folders:
-            queries = [
-                query
-                for query in tpcds.read_queries(archive, folder)
-                if not options.only or query[0] in options.only
+            found = [
+                _measure(runner, f"{folder}-{name}", text, tables)
+                for place, name, text in chosen
+                if place == folder
             ]
-            found = [_measure(runner, f"{folder}-{name}", text, tables) for name, text in queries]
             columns += sum(each.columns for each in found)
             equal += sum(each.columns - len(each.differences) for each in found)
             sys.stdout.write(_line(folder, found))
     sys.stdout.write(f"{equal} of {columns} columns equal, {time.monotonic() - started:.0f} s\n")
     return 0 if columns and equal / columns >= options.floor else 1
+
+
+def queries(
+    archive: Path, folders: Sequence[str], only: Sequence[str]
+) -> list[tuple[str, str, str]]:
+    """Folder, name and text of each query asked for; ConfigurationError for an unknown name."""
+    found = [
+        (folder, *query) for folder in folders for query in tpcds.read_queries(archive, folder)
+    ]
+    return select(found, only, lambda query: query[1])
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from bench.overhead.measurement import Sample, driver
 from bench.overhead.report import as_json, lines, table
+from bench.overhead.writes import of_jobs, small
+from bench.selection import positive, select
 from bench.truth import tpch
 from graph_model.errors import ConfigurationError
 
@@ -19,14 +21,15 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """0, or 2 when the queries cannot be had."""
     options = _options(arguments)
     try:
-        jobs = [job for job in tpch.queries(environment) if job.name in options.only]
+        measured = small() if options.small else of_jobs(tpch.queries(environment))
+        writes = select(measured, options.only, lambda write: write.name)
     except ConfigurationError as failure:
-        sys.stderr.write(f"the TPC-H queries: {failure}\n")
+        sys.stderr.write(f"the queries: {failure}\n")
         return 2
     samples: list[Sample] = []
     with driver(tpch.tables(), busy=options.busy) as running:
         sys.stderr.write("warming up\n")
-        for sample in running.rounds(jobs, options.rounds):
+        for sample in running.rounds(writes, options.rounds):
             if not samples or (samples[-1].round, samples[-1].mode) != (sample.round, sample.mode):
                 sys.stderr.write(f"round {sample.round + 1} of {options.rounds}: {sample.mode}\n")
             samples.append(sample)
@@ -40,21 +43,14 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench.overhead",
-        description="Run the TPC-H queries with the listener and without it, and compare.",
+        description="Run queries that write with the listener and without it, and compare.",
     )
-    names = [f"tpch_q{number:02}" for number in range(1, 23)]
-    parser.add_argument("--rounds", type=_positive, default=5, help="how often each is run (5)")
-    parser.add_argument("--only", nargs="+", default=names, choices=names, metavar="NAME")
+    parser.add_argument("--rounds", type=positive, default=5, help="how often each is run (5)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
+    parser.add_argument("--small", action="store_true", help="60 small writes, not TPC-H")
     parser.add_argument("--busy", action="store_true", help="do not wait between queries")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, too")
     return parser.parse_args(arguments)
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
 
 
 if __name__ == "__main__":

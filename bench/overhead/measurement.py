@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bench.overhead.processes import cpu_seconds, tree
 from bench.overhead.receiver import Receiver, receiver
-from bench.truth.jobs import Job
+from bench.overhead.writes import Write
 from bench.truth.schema import Table, select
 from spark_agent_config.listener import Observation, observe
 
@@ -65,32 +65,31 @@ class Driver:
     receiver: Receiver
     busy: bool
 
-    def rounds(self, jobs: Sequence[Job], count: int) -> Iterator[Sample]:
+    def rounds(self, writes: Sequence[Write], count: int) -> Iterator[Sample]:
         """Every query in each mode, ``count`` times over, after a round that is not told."""
         for number in range(-1, count):
             for place in range(len(MODES)):
                 mode = MODES[(place + number) % len(MODES)]
-                for sample in self._pass(jobs, number, mode):
+                for sample in self._pass(writes, number, mode):
                     if number >= 0:
                         yield sample
 
-    def _pass(self, jobs: Sequence[Job], number: int, mode: str) -> Iterator[Sample]:
+    def _pass(self, writes: Sequence[Write], number: int, mode: str) -> Iterator[Sample]:
         observation = None
         if mode == ON:
             observation = observe(self.spark, self.receiver.url, job="overhead", spill="")
         bus = self._bus_thread()
         try:
-            for job in jobs:
-                yield Sample(job.name, number, mode, self._run(job, observation, bus))
+            for write in writes:
+                yield Sample(write.name, number, mode, self._run(write, observation, bus))
         finally:
             if observation is not None:
                 observation.close(_SETTLE_SECONDS)
-                self.spark._jsparkSession.listenerManager().clear()
 
-    def _run(self, job: Job, observation: Observation | None, bus: int) -> Clocks:
+    def _run(self, write: Write, observation: Observation | None, bus: int) -> Clocks:
         before = self._read(bus)
         started = time.perf_counter()
-        job.build(self.spark).write.mode("overwrite").parquet(str(self.root / "out" / job.name))
+        write.run(self.spark, self.root / "out")
         wall = time.perf_counter() - started
         if not self.busy:
             self._settle(observation)

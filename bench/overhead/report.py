@@ -27,11 +27,15 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One query, or all of them. Times are medians over the rounds, in ms."""
+    """One query, or all of them. Times are medians over the rounds, in ms.
+
+    ``wall_more`` is the median of the differences, each within its round.
+    """
 
     query: str
     wall_off: float
     wall_on: float
+    wall_more: float
     wall_ratio: Ratio
     wall_noise: Ratio
     cpu_off: float
@@ -58,6 +62,7 @@ def _line(name: str, samples: Sequence[Sample]) -> Line:
         query=name,
         wall_off=1000 * median(wall[OFF]),
         wall_on=1000 * median(wall[ON]),
+        wall_more=1000 * _difference(wall),
         wall_ratio=ratio(wall[ON], wall[OFF]),
         wall_noise=ratio(wall[AGAIN], wall[OFF]),
         cpu_off=1000 * median(cpu[OFF]),
@@ -90,12 +95,12 @@ def _difference(clock: dict[str, list[float]]) -> float:
 
 
 _HEAD: Final = (
-    "query        wall off   wall on  ratio (least-most)   CPU off    CPU on  ratio (least-most)"
-    "  own Python  own JVM     sent"
+    "query                wall off   wall on  ratio (least-most)   CPU off    CPU on"
+    "  ratio (least-most)  own Python  own JVM     sent"
 )
 _UNITS: Final = (
-    "                   ms        ms                            ms        ms                    "
-    "          ms       ms    bytes"
+    "                           ms        ms                            ms        ms"
+    "                              ms       ms    bytes"
 )
 
 
@@ -109,6 +114,7 @@ def table(found: Sequence[Line]) -> str:
             _UNITS,
             *map(_row, found),
             "",
+            _typical(found[:-1] or found),
             f"without the listener twice: wall {last.wall_noise}, CPU {last.cpu_noise}",
             f"the listener's own CPU: {(last.own_python + last.own_jvm) / count:.0f} ms a query, "
             f"sent: {last.sent / count:,.0f} bytes a query",
@@ -117,9 +123,17 @@ def table(found: Sequence[Line]) -> str:
     )
 
 
+def _typical(found: Sequence[Line]) -> str:
+    """What one query more or less costs, whatever the longest of them does to the sum."""
+    more = median(line.wall_more for line in found)
+    share = median(line.wall_ratio.median for line in found)
+    noise = median(line.wall_noise.median for line in found)
+    return f"in the middle of the queries: wall {more:+.1f} ms, {share:.3f} (again {noise:.3f})"
+
+
 def _row(line: Line) -> str:
     return (
-        f"{line.query:<12} {line.wall_off:8.0f}  {line.wall_on:8.0f}  {line.wall_ratio!s:<19} "
+        f"{line.query:<20} {line.wall_off:8.0f}  {line.wall_on:8.0f}  {line.wall_ratio!s:<19} "
         f"{line.cpu_off:8.0f}  {line.cpu_on:8.0f}  {line.cpu_ratio!s:<19} "
         f"{line.own_python:10.0f} {line.own_jvm:8.0f} {line.sent:8,.0f}"
     )

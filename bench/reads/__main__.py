@@ -32,8 +32,11 @@ def main() -> None:
     asked = parser.parse_args()
     lake = Lake(asked.jobs, asked.layers)
     with tempfile.TemporaryDirectory() as folder, open_stores(Path(folder), asked.heap) as stores:
+        known = questions(stores, lake)
+        listed = [one for one in known if asked.only in one.name]
+        if not listed:
+            parser.error(f"--only: expected part of one of {', '.join(one.name for one in known)}")
         load(stores, lake.facts())
-        listed = [one for one in questions(stores, lake) if asked.only in one.name]
         before = compare(stores, listed, asked.requests)
         if asked.reruns:
             add_reruns(stores, lake, asked.reruns)

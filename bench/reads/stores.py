@@ -37,6 +37,7 @@ class Settled:
     state = "ready"
     progress: Progress | None = None
     trouble: str | None = None
+    doubt: str | None = None
 
     @property
     def rules(self) -> Rules:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bench.selection import positive, select
 from bench.truth import staff, tpch
 from bench.truth.experiment import measure
 from bench.truth.jobs import JOBS, Job, Unmeasurable
@@ -19,9 +20,15 @@ from graph_model.errors import ConfigurationError
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """0 when precision and recall reach the floor, else 1."""
+    """0 when precision and recall reach the floor; 1 when not, or when nothing was tested; 2 when
+    ``--only`` has an unknown name.
+    """
     options = _options(arguments)
-    jobs, skipped = _jobs(environment, options.only)
+    try:
+        jobs, skipped = _jobs(environment, options.only)
+    except ConfigurationError as failure:
+        sys.stderr.write(f"{failure}\n")
+        return 2
     started = time.monotonic()
     measured: list[Measured] = []
     with lake([*staff.tables(), *tpch.tables()]) as runner:
@@ -36,14 +43,14 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
                 sys.stderr.writelines(f"  {finding}\n" for finding in findings(measured[-1]))
             except Unmeasurable as failure:
                 skipped.append(str(failure))
-    sys.stdout.write(table(measured))
+    sys.stdout.write(table(measured) if measured else "no job was measured\n")
     for reason in skipped:
         sys.stdout.write(f"skipped: {reason}\n")
     sys.stdout.write(f"{time.monotonic() - started:.0f} s\n")
     if options.json:
         text = json.dumps(as_json(measured, skipped), indent=2)
         options.json.write_text(text + "\n", encoding="utf-8")
-    return 0 if measured and passes(total(measured), options.floor) else 1
+    return 0 if passes(total(measured), options.floor) else 1
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -54,7 +61,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--floor", type=float, default=0.9, help="of precision and of recall")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, too")
     parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="these jobs alone")
-    parser.add_argument("--seeds", type=int, default=2, help="runs of each way to change a column")
+    parser.add_argument(
+        "--seeds", type=positive, default=2, help="runs of each way to change a column"
+    )
     parser.add_argument("--minutes", type=float, default=60.0, help="begin no job after these")
     return parser.parse_args(arguments)
 
@@ -66,7 +75,7 @@ def _jobs(environment: Mapping[str, str], only: Sequence[str]) -> tuple[list[Job
         jobs.extend(tpch.queries(environment))
     except ConfigurationError as failure:
         skipped.append(f"the TPC-H queries: {failure}")
-    return [job for job in jobs if not only or job.name in only], skipped
+    return select(jobs, only, lambda job: job.name), skipped
 
 
 if __name__ == "__main__":

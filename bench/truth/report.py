@@ -73,8 +73,9 @@ def total(measured: Sequence[Measured]) -> Score:
 
 
 def passes(found: Score, floor: float) -> bool:
-    """Whether precision and recall both reach the floor."""
-    return found.precision >= floor and found.recall >= floor
+    """Whether precision and recall both reach the floor; where nothing was tested they do not."""
+    tested = found.confirmed + found.refuted + found.explained + found.missing
+    return tested > 0 and found.precision >= floor and found.recall >= floor
 
 
 _HEAD = "job                      rows  runs  edges  conf  refut  untest  moved  miss   prec recall"

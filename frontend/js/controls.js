@@ -349,6 +349,7 @@ export function legend(model) {
   const boxes = [...model.boxes.values()];
   const kinds = new Set([...model.links.values()].map((link) => link.kind));
   const declared = [...model.links.values()].some((link) => link.edge.origin === 'declared');
+  const attempted = [...model.links.values()].some((link) => link.edge.attempted);
   const operations = new Set(boxes.filter((box) => box.kind === 'operation').map((box) => box.node.kind));
   /** @type {Array<[string, string, boolean]>} */
   const entries = [
@@ -369,6 +370,7 @@ export function legend(model) {
     ['line direct', 'Column value', kinds.has('DIRECT')],
     ['line indirect', 'Filter, join, group, sort', kinds.has('INDIRECT')],
     ['line declared', 'Declared by a person', declared],
+    ['line attempted', 'Attempted by a run that failed', attempted],
   ];
   const items = [...boxes, ...model.rows.values(), ...model.links.values()];
   /** @type {Set<string>} */

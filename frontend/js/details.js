@@ -16,7 +16,15 @@ import {
   runLink,
   tagWords,
 } from './facets.js';
-import { count, formatDuration, formatNumber, howWord, plain, shorten } from './format.js';
+import {
+  count,
+  formatDuration,
+  formatNumber,
+  howWord,
+  influenceWords,
+  plain,
+  shorten,
+} from './format.js';
 import { compareExecutions, compareLink, schemaVersions, upstreamChanges } from './differences.js';
 import { definition, leftOut } from './definition.js';
 import { datasetLink, impactLink, jobLink, planLink } from './links.js';
@@ -147,7 +155,7 @@ function about(state, told) {
   ];
 }
 
-function lastWriter(state, { execution: writer, failedSince = [] }) {
+function lastWriter(state, { execution: writer, failedSince = [], candidates = [] }) {
   if (!writer && failedSince.length === 0) return null;
   return section(
     'Last writer',
@@ -164,6 +172,9 @@ function lastWriter(state, { execution: writer, failedSince = [] }) {
           planLink(state, planOf(writer), 'plan'),
         )
       : element('p', { class: 'muted' }, 'No successful write was seen.'),
+    gapNotes(writer),
+    candidates.length > 1 &&
+      element('p', { class: 'note' }, `It may be any of ${candidates.length} writes since `, time(candidates.at(-1).at), '.'),
     failedSince.length > 0 &&
       element(
         'p',
@@ -178,18 +189,22 @@ function lastWriter(state, { execution: writer, failedSince = [] }) {
 
 function datasetParts(state, dataset) {
   const columns = dataset.schema?.columns ?? [];
+  const alone = columns.filter((column) => column.known === 'lineage').length;
+  const listed = columns.filter((column) => column.known !== 'lineage' && !column.parent).length;
   const href = (column) =>
     link(state, { view: 'columns', dataset: datasetReference(dataset), column: column.path ?? column.name });
   return [
     columns.length > 0 &&
       section(
-        `Schema · ${count(columns.length, 'column')}`,
+        `Schema · ${count(listed, 'column')}${alone ? ` · ${formatNumber(alone)} by lineage alone` : ''}`,
         table(
           'Schema',
           ['Column', 'Type'],
           columns.map((column) => [
             [anchor(href(column), data(column.name)), columnWords(column)],
-            data(column.type, 'mono'),
+            column.known === 'lineage'
+              ? element('span', { class: 'chip plain' }, 'by lineage')
+              : data(column.type, 'mono'),
           ]),
           { 'data-testid': 'schema' },
         ),
@@ -220,7 +235,7 @@ function users(state, heading, items) {
         {},
         jobLink(state, user.job),
         ' ',
-        user.mode && modeChip(user.mode),
+        modeChip(user.mode),
         element('span', { class: 'muted block' }, time(user.at), ' · ', planLink(state, user.plan, 'plan')),
       ),
     );
@@ -306,9 +321,21 @@ export function planCard(state, plan) {
         'div',
         { class: 'note' },
         icon('warning'),
-        ` ${count(gapCount(plan), 'gap')} in its column lineage`,
+        ` ${count(gapCount(plan), 'gap')} in its lineage`,
       ),
   );
+}
+
+/** What is not known of an execution: `which partitions it replaced`. */
+function gapNotes(item) {
+  return (item?.gaps ?? []).map((gap) =>
+    element('p', { class: 'note' }, icon('warning'), ` ${words(gap.code)}: `, data(gap.detail)),
+  );
+}
+
+/** `partitions-unknown => partitions unknown` */
+function words(code) {
+  return code.replaceAll('-', ' ');
 }
 
 function gapCount(plan) {
@@ -322,15 +349,15 @@ function runLine(run) {
     element('div', { class: 'card-line' }, time(run.endedAt ?? run.startedAt), stateChip(run.state)),
     element('div', { class: 'muted' }, [
       data(run.applicationId, 'mono'),
-      durationOf(run) && ` · ${durationOf(run)}`,
+      ` · ${durationOf(run) || 'duration unknown'}`,
     ]),
     errorText(run.error),
   );
 }
 
 /**
- * @param {{startedAt?: string, endedAt?: string, durationMs?: number}} run
- * @returns {string}
+ * @param {{startedAt?: string|null, endedAt?: string|null, durationMs?: number|null}} run
+ * @returns {string} an empty string when unknown
  */
 export function durationOf(run) {
   if (Number.isFinite(run.durationMs)) return formatDuration(run.durationMs);
@@ -358,6 +385,7 @@ export function execution(state, item) {
     item.partitions?.length > 0 &&
       element('div', { class: 'muted' }, 'partitions ', data(item.partitions.join(', '), 'mono')),
     metrics(item.metrics),
+    gapNotes(item),
     errorText(item.error),
   );
 }
@@ -376,7 +404,7 @@ function aside(state, item) {
   const plan = planOf(item);
   const parts = [
     item.job && jobLink(state, item.job),
-    durationOf(item),
+    durationOf(item) || 'duration unknown',
     plan && planLink(state, plan, 'plan'),
     item.run && runLink(state, { id: item.run }, 'run'),
   ].filter(Boolean);
@@ -436,6 +464,8 @@ function describeColumn(context, model, row) {
       facts([
         ['Table', datasetLink(state, home.node)],
         ['Type', row.type && data(row.type, 'mono')],
+        ['Known', row.node.known === 'lineage' && 'by column lineage alone: the schema does not have it'],
+        ['Decided by', influenceWords(row.node.indirect)],
       ]),
       later(known, (column) => definition(state, column)),
       leftOut(state, row.node),
@@ -498,6 +528,7 @@ function describeLink(context, model, item) {
         ['To', endLink(ends[1])],
         ['How', column && howChip(edge)],
         ['Origin', edge.origin === 'declared' && 'declared by a person: no run tells of it'],
+        ['Attempted', edge.attempted && 'the last run failed: nothing flowed here'],
         ['Mode', edge.modes?.length > 0 && edge.modes.map(modeChip)],
         [
           'Jobs',

@@ -23,7 +23,7 @@ const LONGEST = 200;
 export function bothExecutions(state, { before, after }, plan) {
   const rows = [
     ['Ended', time(before.at), time(after.at), ''],
-    ['Took', durationOf(before) || '–', durationOf(after) || '–', ''],
+    ['Took', durationOf(before) || 'unknown', durationOf(after) || 'unknown', ''],
     ['Job', jobLink(state, before.job), jobLink(state, after.job), ''],
     ['Writes', datasetLink(state, before.target), datasetLink(state, after.target), targetChange(before, after)],
     ...sideBySide(before, after).map((row) => [
@@ -47,7 +47,7 @@ function targetChange(before, after) {
 }
 
 function cell(name, value) {
-  if (value === null) return '–';
+  if (value === null) return name === 'Mode' ? 'unknown' : '–';
   if (name === 'State') return stateChip(value);
   if (name === 'Error') return errorText(value);
   return typeof value === 'number' ? formatNumber(value) : data(shorten(String(value), LONGEST));
@@ -89,10 +89,10 @@ export function bothRuns(state, before, after) {
       : element('span', { class: 'chip plain' }, pair.after ? 'only after' : 'only before'),
   ]);
   const facts = [
-    ['Started', time(before.startedAt), time(after.startedAt)],
+    ['Started', time(before.startedAt, 'unknown'), time(after.startedAt, 'unknown')],
     ['Ended', time(before.endedAt), time(after.endedAt)],
     ['State', stateChip(before.state), stateChip(after.state)],
-    ['Took', durationOf(before) || '–', durationOf(after) || '–'],
+    ['Took', durationOf(before) || 'unknown', durationOf(after) || 'unknown'],
     ['Application', data(before.applicationId || '–', 'mono'), data(after.applicationId || '–', 'mono')],
     ['Executions', formatNumber(before.items.length), formatNumber(after.items.length)],
   ];

@@ -202,19 +202,22 @@ function block(heading, { language, text }) {
 
 /**
  * Passed or failed: a shape and a word, not the colour alone.
- * @param {string} state passed or failed
+ * @param {string} state passed, failed or warned
  * @param {boolean} [short] of one check, not of a table
  * @returns {HTMLElement}
  */
 export function qualityChip(state, short = false) {
-  const failed = state === 'failed';
+  const [kind, sign] = QUALITY[state] ?? QUALITY.passed;
   return element(
     'span',
-    { class: `chip quality ${failed ? 'failed' : 'ok'}`, 'data-testid': 'quality' },
-    element('span', { 'aria-hidden': 'true' }, failed ? '✗' : '✓'),
-    short ? state : `checks ${failed ? 'failed' : 'passed'}`,
+    { class: `chip quality ${kind}`, 'data-testid': 'quality' },
+    element('span', { 'aria-hidden': 'true' }, sign),
+    short ? state : `checks ${state}`,
   );
 }
+
+/** State -> class and sign of its chip. */
+const QUALITY = { passed: ['ok', '✓'], failed: ['failed', '✗'], warned: ['plain', '!'] };
 
 /**
  * What failed, in a few words: `not_null on id`.
@@ -232,10 +235,11 @@ export function checkWords({ assertion, column }) {
  */
 export function qualityWords(quality) {
   if (!quality) return '';
-  if (quality.state !== 'failed') return 'checks passed';
+  const warned = quality.warnings ? `, ${count(quality.warnings, 'warning')}` : '';
+  if (quality.state !== 'failed') return `checks passed${warned}`;
   const [first] = quality.failed;
   const more = quality.failures > 1 ? ` and ${formatNumber(quality.failures - 1)} more` : '';
-  return `checks failed: ${first ? checkWords(first) : ''}${more}`;
+  return `checks failed: ${first ? checkWords(first) : ''}${more}${warned}`;
 }
 
 /**
@@ -248,7 +252,7 @@ export function qualityPart(state, quality) {
   if (!quality) return null;
   const rows = quality.checks.map((check) => [
     [data(checkWords({ ...check, assertion: check.name ?? check.assertion })), checkAside(check)],
-    qualityChip(check.passed ? 'passed' : 'failed', true),
+    qualityChip(check.passed ? 'passed' : check.fails === false ? 'warned' : 'failed', true),
     [time(check.at), check.job && element('span', { class: 'muted block' }, checkedBy(state, check.job))],
   ]);
   return section(

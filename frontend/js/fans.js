@@ -228,10 +228,14 @@ function foldedLinks(model, gone) {
   return links;
 }
 
+/** Where something flowed in one of them, it flowed: only what all attempted stays marked. */
 function merge(links, link) {
   const id = `${link.from} ${link.to} ${link.kind}`;
-  const plans = new Set([...(links.get(id)?.edge.plans ?? []), ...(link.edge.plans ?? [])]);
-  const edge = { id, from: link.from, to: link.to, kind: link.kind, how: link.edge.how, plans: [...plans] };
+  const known = links.get(id)?.edge;
+  const plans = new Set([...(known?.plans ?? []), ...(link.edge.plans ?? [])]);
+  const attempted = link.edge.attempted === true && known?.attempted !== false;
+  const { how } = link.edge;
+  const edge = { id, from: link.from, to: link.to, kind: link.kind, how, plans: [...plans], attempted };
   links.set(id, { ...link, id, parallel: 0, change: '', edge });
 }
 

@@ -192,3 +192,17 @@ export function partialSentence(partial) {
   const limit = partial.limit ? ` (limit ${formatNumber(partial.limit)})` : '';
   return `This picture is not complete: ${why}${limit}.`;
 }
+
+/**
+ * What decides over a column, in words: `{ FILTER: 10, WINDOW: 6 }` =>
+ * `16 influences (10 filter, 6 window)`.
+ * @param {Record<string, number>|null|undefined} indirect columns that decide, by how they do
+ * @returns {string} an empty string where none does
+ */
+export function influenceWords(indirect) {
+  const counts = Object.entries(indirect ?? {}).sort(([, one], [, other]) => other - one);
+  const total = counts.reduce((sum, [, number]) => sum + number, 0);
+  if (total === 0) return '';
+  const parts = counts.map(([how, number]) => `${formatNumber(number)} ${howWord(how)}`);
+  return `${count(total, 'influence')} (${parts.join(', ')})`;
+}

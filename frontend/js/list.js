@@ -179,7 +179,7 @@ export function changeChip(change) {
 
 function aside(item) {
   if (item.kind === 'job') return item.node.namespace ?? '';
-  return item.kind === 'column' ? item.type : item.detail;
+  return item.kind === 'column' ? item.aside : item.detail;
 }
 
 function names(labels) {
@@ -212,7 +212,7 @@ function edgeTable(model) {
 function drawEdge(model, { from, to, change, edge }) {
   const way =
     edge.kind === 'feeds' ? 'feeds' : `${howWord(edge.how)}${edge.kind === 'INDIRECT' ? ' (indirect)' : ''}`;
-  const how = edge.origin === 'declared' ? `${way} (declared)` : way;
+  const how = `${way}${edge.origin === 'declared' ? ' (declared)' : ''}${edge.attempted ? ' (attempted)' : ''}`;
   const text = edge.expression ?? edge.modes?.join(', ') ?? '';
   return element(
     'tr',

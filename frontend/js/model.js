@@ -28,7 +28,10 @@ import { SIZES, place } from './layout.js';
  * @property {string} id
  * @property {'column'} kind
  * @property {string} label
+ * @property {string} short   the label below its parent: `sku` of `items.sku`
+ * @property {number} indent  0, of a field one more than its parent's
  * @property {string} type
+ * @property {string} aside   the type, or that no schema has the column
  * @property {string} box
  * @property {number} y       centre
  * @property {number} height
@@ -200,11 +203,16 @@ function seatColumns(columns, boxes) {
         home,
         toBox({ id: home, kind: 'dataset', label: lastSegment(node.dataset), uri: node.dataset }),
       );
+    const label = plain(node.label || node.name);
+    const parent = rows.get(node.parent);
     const row = {
       id: node.id,
       kind: 'column',
-      label: plain(node.label || node.name),
+      label,
+      short: parent ? within(label, parent.label) : label,
+      indent: parent ? parent.indent + 1 : 0,
       type: plain(node.type),
+      aside: plain(node.type) || (node.known === 'lineage' ? 'by lineage' : ''),
       box: home,
       change: changeOf(node),
       node,
@@ -218,6 +226,12 @@ function seatColumns(columns, boxes) {
   }
   for (const box of boxes.values()) if (box.rows.length > 0) arrange(box);
   return rows;
+}
+
+/** `items.sku` of `Items` => `sku`: the schema spells the column, lineage the field. */
+function within(label, parent) {
+  const inside = label.toLowerCase().startsWith(`${parent.toLowerCase()}.`);
+  return inside ? label.slice(parent.length + 1) : label;
 }
 
 function lastSegment(uri) {
@@ -622,7 +636,8 @@ export function linkStyle(link, palette, lit) {
   const base =
     link.kind === 'feeds' ? palette.feeds : link.kind === 'INDIRECT' ? palette.indirect : palette.direct;
   const change = CHANGES[link.change];
-  const plain = strong && link.kind === 'feeds' ? palette.accent : base;
+  const calm = strong && link.kind === 'feeds' ? palette.accent : base;
+  const plain = link.edge.attempted ? palette.failed : calm;
   const color = change ? palette[change.colour] : plain;
   const width = (strong ? 2.5 : 1.4) + (change ? 1 : 0);
   return { id: link.id, color: { color, opacity: faded ? 0.16 : 1 }, width };
@@ -659,8 +674,9 @@ export function toItems(model, palette, lit) {
   return { nodes, edges };
 }
 
-/** What a person declares is dotted, what decides but does not flow is dashed. */
+/** What a person declares is dotted; what decides but does not flow, and what failed, is dashed. */
 function dashesOf({ kind, edge }) {
+  if (edge.attempted) return [6, 4];
   if (edge.origin === 'declared') return [2, 5];
   return kind === 'INDIRECT' ? [5, 4] : false;
 }

@@ -2,7 +2,7 @@
  * What stands around a picture: banners that qualify it, and the line that dates it.
  */
 import { button, data, element, icon, time } from './dom.js';
-import { count, formatNumber, partialSentence } from './format.js';
+import { count, formatNumber, influenceWords, partialSentence } from './format.js';
 
 const LARGER = 4;
 const LIMIT_DEFAULT = 500;
@@ -57,7 +57,7 @@ function timeBanner(at, go) {
 
 /**
  * The newest event that was considered, and that nothing lies beyond the last step.
- * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null}|null} reply
+ * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null, nodes?: any[], edges?: any[]}|null} reply
  * @returns {Array} empty when there is nothing to say
  */
 export function footnote(reply) {
@@ -65,6 +65,12 @@ export function footnote(reply) {
   const ended = depth && depth.reached < depth.asked && !partial;
   return [
     asOf && element('span', {}, 'Newest event: ', time(asOf)),
-    ended && element('span', {}, `Nothing beyond ${count(depth.reached, 'step')}`),
+    ended && element('span', {}, `${what(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),
   ].filter(Boolean);
+}
+
+/** What ends there: all, or the values alone where something decides over columns that is not drawn. */
+function what(nodes, edges) {
+  const decided = nodes.some((node) => influenceWords(node.indirect) !== '');
+  return decided && !edges.some((edge) => edge.kind === 'INDIRECT') ? 'No value' : 'Nothing';
 }

@@ -230,16 +230,16 @@ const MODES = Object.freeze({ overwrite: '↻', append: '+' });
 
 /**
  * How a write treats what was there before.
- * @param {string|null|undefined} mode
+ * @param {string|null|undefined} mode null: nobody said it; `none`: nothing is written
  * @returns {HTMLElement|string}
  */
 export function modeChip(mode) {
-  if (!mode || mode === 'none') return '–';
-  const mark = MODES[mode];
+  if (mode === undefined || mode === 'none') return '–';
+  const mark = mode && MODES[mode];
   return element(
     'span',
     { class: `chip mode ${mark ? mode : 'plain'}` },
     mark ? element('span', { 'aria-hidden': 'true' }, mark) : null,
-    data(mode),
+    data(mode ?? 'unknown'),
   );
 }

@@ -14,7 +14,7 @@ const NEAR = 0.7;
 const ROWS = 0.3;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
 const TITLE = Object.freeze({ size: 13, least: 11.5, screen: 10.5, most: 22 });
-const ROW = Object.freeze({ size: 12, screen: 9.8, most: 16 });
+const ROW = Object.freeze({ size: 12, screen: 9.8, most: 16, indent: 14, deepest: 5 });
 const LEADING = 1.08;
 
 /**
@@ -300,11 +300,13 @@ function paintRow(context, row, frame, look) {
   paintRowGround(context, row, frame, { chosen, on, palette });
   const size = Math.min(ROW.most, Math.max(ROW.size, Math.round((2 * ROW.screen) / look.scale) / 2));
   const font = `${chosen || focus === row.id ? 600 : 400} ${size}px ${FAMILY}`;
-  const room = frame.width - 26;
-  write(context, row.label, frame.x + 14, row.y, room, font, palette.ink);
+  const indent = ROW.indent * Math.min(row.indent, ROW.deepest);
+  const room = frame.width - 26 - indent;
+  const ink = row.node.known === 'lineage' ? palette.muted : palette.ink;
+  write(context, row.short, frame.x + 14 + indent, row.y, room, font, ink);
   if (row.change) paintRowChange(context, row, frame, palette);
   if (row.node.classifications?.length > 0) paintTagMark(context, frame.x + 7, row.y, palette);
-  paintType(context, row, frame, room - measure(context, row.label, font) - 14, palette, look.scale);
+  paintType(context, row, frame, room - measure(context, row.short, font) - 14, palette, look.scale);
   if (linked.left.has(row.id)) paintPort(context, frame.x, row.y, palette);
   if (linked.right.has(row.id)) paintPort(context, frame.x + frame.width, row.y, palette);
   context.globalAlpha = before;
@@ -317,13 +319,13 @@ function paintRowChange(context, row, frame, palette) {
   context.fillText(sign, frame.x + 3, row.y);
 }
 
-/** The type of a column has what its name leaves over. */
+/** The type of a column, or that no schema has it, in what its name leaves over. */
 function paintType(context, row, frame, room, palette, scale) {
   const font = `11px ${MONO}`;
-  if (!row.type || scale < NEAR) return;
-  if (room < 56 && room < measure(context, row.type, font)) return;
+  if (!row.aside || scale < NEAR) return;
+  if (room < 56 && room < measure(context, row.aside, font)) return;
   context.textAlign = 'right';
-  write(context, row.type, frame.x + frame.width - 12, row.y, room, font, palette.muted);
+  write(context, row.aside, frame.x + frame.width - 12, row.y, room, font, palette.muted);
   context.textAlign = 'left';
 }
 

@@ -26,7 +26,7 @@ export function createTooltip(box, stage) {
 }
 
 function nodeWords(item) {
-  const under = item.kind === 'column' ? item.type : item.detail;
+  const under = item.kind === 'column' ? item.aside : item.detail;
   return [
     element('strong', {}, data(shorten(item.label, 240))),
     under && data(shorten(under, 300), 'block mono'),

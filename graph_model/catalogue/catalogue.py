@@ -11,11 +11,22 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model import labels
-from graph_model.catalogue import history, lists, search, uses, versions, writes
+from graph_model.catalogue import (
+    estate,
+    history,
+    lists,
+    reads,
+    search,
+    table_versions,
+    uses,
+    versions,
+    writes,
+)
 from graph_model.catalogue.applications import under_applications
 from graph_model.catalogue.asked import AT_ONCE, at_values
 from graph_model.catalogue.bulk import copy
 from graph_model.catalogue.events import SqlEvents
+from graph_model.catalogue.origin import read_origin
 from graph_model.catalogue.records import SqlFacetRecords, SqlRunRecords
 from graph_model.catalogue.rows import clear, digest, record, scan, withdraw
 from graph_model.catalogue.run_facets import run_facets
@@ -32,7 +43,7 @@ from graph_model.catalogue.tables import (
     metadata,
     runs,
 )
-from graph_model.database import chunks, is_in_memory, prepare, read
+from graph_model.database import chunks, damage, is_in_memory, noted_damage, prepare, read
 from graph_model.errors import Unavailable
 from graph_model.facts import (
     ColumnRow,
@@ -45,14 +56,17 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
     PartitionRow,
+    ReadVersionRow,
     Row,
     SchemaRow,
     SchemaUseRow,
 )
 from graph_model.store import (
     DeclaredFlow,
+    Estate,
     JobSummary,
     Match,
+    Origin,
     Page,
     PlanSpan,
     RunFacet,
@@ -61,6 +75,8 @@ from graph_model.store import (
     SpanWrites,
     Standing,
     SuccessfulWrite,
+    VersionSpan,
+    VersionWrites,
     Writer,
 )
 
@@ -111,8 +127,23 @@ class SqlCatalogue:
 
     # --- writing ---------------------------------------------------------------------------------
 
-    def record(self, rows: Sequence[Row]) -> None:
-        record(self._engine, rows)
+    def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
+        record(self._engine, rows, origin)
+
+    def origin(self) -> Origin | None:
+        """What was noted last; None for an empty catalogue."""
+        with self._read() as connection:
+            return read_origin(connection)
+
+    @property
+    def damage(self) -> str | None:
+        """What reading or writing it has met; None while it is whole."""
+        return noted_damage(self._engine)
+
+    def examine(self) -> tuple[str, ...]:
+        """What the database itself finds wrong with its file; walks all of it."""
+        with self._read() as connection:
+            return damage(connection)
 
     def copy(self, rows: Sequence[Row]) -> None:
         """Add rows of which none is known and none comes twice, fast; FactConflict otherwise."""
@@ -142,6 +173,11 @@ class SqlCatalogue:
     def fields(self, columns: Collection[tuple[str, str]]) -> tuple[ColumnRow, ...]:
         with self._read() as connection:
             return tuple(history.fields(connection, columns))
+
+    def columns_of(self, datasets: Collection[str], limit: int) -> tuple[ColumnRow, ...]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return tuple(history.columns_of(connection, datasets, limit))
 
     def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]:
         return self._by_id(JobRow, ids)
@@ -179,6 +215,18 @@ class SqlCatalogue:
                 for asked in (documented, told):
                     found.update(connection.execute(asked.distinct()).scalars())
         return frozenset(found)
+
+    def logical_plans_of(self, jobs: Collection[str]) -> tuple[LogicalPlanRow, ...]:
+        """See ``store.Catalogue``. No index: who forgets or prunes looks at every plan once."""
+        with self._read() as connection:
+            return tuple(versions.logical_plans_of(connection, jobs))
+
+    def uses(
+        self, *, logical_plans: Collection[str] = (), datasets: Collection[str] = ()
+    ) -> frozenset[SchemaUseRow]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return frozenset(versions.uses(connection, logical_plans, datasets))
 
     def run_subjects(self, job: str) -> frozenset[str]:
         """See ``store.Catalogue``."""
@@ -326,9 +374,47 @@ class SqlCatalogue:
         with self._read() as connection:
             return writes.writes(connection, spans, most, per_plan)
 
-    def companions(self, pairs: Collection[tuple[str, str]]) -> tuple[SuccessfulWrite, ...]:
+    def version_writes(
+        self, spans: Collection[VersionSpan], *, most: int
+    ) -> dict[VersionSpan, VersionWrites]:
+        """See ``store.Catalogue``. One statement."""
         with self._read() as connection:
-            return tuple(writes.companions(connection, pairs))
+            return table_versions.version_writes(connection, spans, most)
+
+    def told_versions(
+        self, asked: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], SuccessfulWrite]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return table_versions.told_versions(connection, asked)
+
+    def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return tuple(table_versions.versions_read(connection, executions))
+
+    def bound_reads(self, logical_plans: Collection[str]) -> frozenset[tuple[str, str]]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return frozenset(table_versions.bound_reads(connection, logical_plans))
+
+    def readings(
+        self, moments: Collection[tuple[str, int]], *, per_plan: int
+    ) -> dict[tuple[str, int], SpanWrites]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return reads.readings(connection, moments, per_plan)
+
+    def declared_reads(self, logical_plans: Collection[str]) -> tuple[DeclaredFlow, ...]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return tuple(reads.declared_reads(connection, logical_plans))
+
+    def companions(
+        self, pairs: Collection[tuple[str, str]], state: str = labels.COMPLETED
+    ) -> tuple[SuccessfulWrite, ...]:
+        with self._read() as connection:
+            return tuple(writes.companions(connection, pairs, state))
 
     def told_twice(self, target: str, state: str = labels.COMPLETED) -> tuple[SuccessfulWrite, ...]:
         with self._read() as connection:
@@ -466,6 +552,16 @@ class SqlCatalogue:
         with self._read() as connection:
             return lists.list_jobs(connection, query, namespace, limit, cursor, at)
 
+    def estate(self, hidden: Collection[str], *, failures: int, at: int | None) -> Estate:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return estate.estate(connection, hidden, failures, at)
+
+    def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:
+        """See ``store.Catalogue``."""
+        with self._read() as connection:
+            return frozenset(estate.attempts(connection, jobs, at))
+
     def list_runs(
         self,
         job: str,
@@ -477,6 +573,10 @@ class SqlCatalogue:
     ) -> Page[RunSummary]:
         with self._read() as connection:
             return lists.list_runs(connection, job, run, at, limit, cursor)
+
+    def written_by(self, job: str, runs: Collection[str]) -> frozenset[tuple[str, str]]:
+        with self._read() as connection:
+            return lists.written_by(connection, job, runs)
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
         """See ``store.Catalogue``. There is one page: ``next`` is None, ``total`` counts all."""

@@ -21,6 +21,7 @@ from graph_model.catalogue.search import holds
 from graph_model.catalogue.search_text import fold
 from graph_model.catalogue.tables import (
     STORAGE_OF,
+    arrivals,
     datasets,
     event_labels,
     events,
@@ -46,7 +47,6 @@ _event: Final[Any] = events.alias("own_event").c
 _Conditions = list[sa.ColumnElement[bool]]
 _MOST_DISTINCT: Final = 10_000
 _MOMENTS: Final = 100
-_ONE_WRITE_MS: Final = 10_000  # between the executions that tell of one CTAS
 _EXECUTIONS_HAVE: Final = (
     SortField.TIMESTAMP, SortField.EXECUTION_EVENT_ID, SortField.EXECUTION_PLAN_ID,
 )  # fmt: skip
@@ -106,6 +106,31 @@ class SqlEvents:
         counted = sa.select(sa.func.count()).select_from(executions).where(*_chosen(asked))
         with self._read() as connection:
             return int(connection.execute(counted).scalar_one())
+
+    def told_twice(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
+        """By their newest execution."""
+        columns = executions.c
+        application = application_of(columns)
+        several = sa.func.min(columns.producer) != sa.func.max(columns.producer)
+        double = sa.func.max(sa.case((columns.command.in_(CTAS_COMMANDS), 1), else_=0))
+        pairs = (
+            sa.select(columns.target, application)
+            .where(*_chosen(asked), application != "")
+            .group_by(columns.target, application)
+            .having(sa.or_(several, double == 1))
+            .order_by(sa.func.max(columns.at).desc(), columns.target, application)
+            .limit(most)
+        )
+        with self._read() as connection:
+            return tuple((target, name) for target, name in connection.execute(pairs))
+
+    def listed(self, asked: EventFilter, ids: Collection[str]) -> frozenset[str]:
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(ids))):
+                chosen = sa.select(executions.c.id).where(executions.c.id.in_(chunk))
+                found.update(connection.execute(chosen.where(*_chosen(asked))).scalars())
+        return frozenset(found)
 
     def execution_times(self, asked: EventFilter) -> tuple[int, int] | None:
         """First and last time of all that the other conditions choose."""
@@ -191,25 +216,14 @@ class SqlEvents:
                 found.update((plan, at) for plan, at in connection.execute(asked))
         return found
 
-    def next_overwrite(self, execution: ExecutionRow) -> int | None:
-        """The first completed one that does not tell of the same write once more."""
+    def next_overwrite(self, execution: ExecutionRow, but: Collection[str] = ()) -> int | None:
         columns = executions.c
-        once_more = sa.and_(
-            application_of(columns) == execution.application_id,
-            columns.reads == execution.reads,
-            columns.command != execution.command,
-            sa.or_(
-                columns.command.in_(CTAS_COMMANDS),
-                sa.literal(execution.command in CTAS_COMMANDS),
-            ),
-            columns.at <= execution.at + _ONE_WRITE_MS,
-        )
         asked = sa.select(sa.func.min(columns.at)).where(
             columns.target == execution.target,
             columns.mode == sa.literal(labels.OVERWRITE, literal_execute=True),  # for its index
             *successful(columns, writes_only=True),
             columns.at > execution.at,
-            sa.not_(once_more),
+            *_none_of(columns.id, but),
         )
         with self._read() as connection:
             found: int | None = connection.execute(asked).scalar()
@@ -244,18 +258,6 @@ class SqlEvents:
                 found += [ExecutionPlanRow(*row) for row in connection.execute(asked)]
         return tuple(sorted(found))
 
-    def datasets_only_of(self, documents: Collection[tuple[str, str]]) -> frozenset[str]:
-        """Touched by these alone."""
-        found: set[str] = set()
-        kept: set[str] = set()
-        hashes = sorted({content_hash for _, content_hash in documents})
-        with self._read() as connection:
-            for chunk in chunks(sorted({plan_id for plan_id, _ in documents})):
-                found.update(connection.execute(_touched_by(chunk, hashes)).scalars())
-            for chunk in chunks(sorted(found)):
-                kept.update(connection.execute(_touched_otherwise(chunk, hashes)).scalars())
-        return frozenset(found - kept)
-
     def label_names(self) -> tuple[str, ...]:
         """At most 10,000, sorted."""
         return self._distinct(event_labels.c.name, ())
@@ -279,6 +281,7 @@ def _chosen(asked: EventFilter, *, window: bool = True) -> _Conditions:
     """The conditions on executions, whatever else the statement joins."""
     columns = executions.c
     chosen = [*_shown(), *_execution_conditions(asked, window=window)]
+    chosen += _none_of(columns.id, asked.without)
     if asked.targets is not None:
         chosen.append(columns.target.in_(sorted(asked.targets)))
     if asked.append:
@@ -308,7 +311,7 @@ def _has_target() -> sa.ColumnElement[bool]:
 def _execution_conditions(asked: EventFilter, *, window: bool) -> _Conditions:
     """What both kinds of list ask of the execution itself."""
     columns = executions.c
-    chosen: _Conditions = [*_none_of(columns.id, asked.newcomers.executions)]
+    chosen: _Conditions = [*_received(columns.id, asked.received_by)]
     if window and asked.since is not None:
         chosen.append(columns.at >= asked.since)
     if window and asked.until is not None:
@@ -334,6 +337,34 @@ def _none_of(column: sa.ColumnElement[str], values: Collection[str]) -> _Conditi
     return [column.not_in(sorted(values))] if values else []
 
 
+def _received(told: sa.ColumnElement[str], by: int | None) -> _Conditions:
+    """An execution, or a plan, of which a document had come by then."""
+    if by is None:
+        return []
+    own = arrivals.alias("arrived").c
+    return [sa.select(own.told).where(own.told == told, own.received_at <= by).exists()]
+
+
+def _dataset_received(by: int | None) -> _Conditions:
+    """A dataset of which a plan or an execution had told by then, or of which none ever did."""
+    return [] if by is None else [sa.or_(_dataset_told(by), sa.not_(_dataset_told(None)))]
+
+
+def _dataset_told(by: int | None) -> sa.ColumnElement[bool]:
+    plan, run, use = (
+        table.alias(f"telling_{table.name}") for table in (execution_plans, executions, schema_uses)
+    )
+    of_plan = sa.select(plan.c.id).join_from(use, plan, plan.c.logical_plan == use.c.logical_plan)
+    of_run = sa.select(run.c.id).join_from(use, run, run.c.logical_plan == use.c.logical_plan)
+    own = use.c.dataset == datasets.c.id
+    written = sa.select(run.c.id).where(run.c.target == datasets.c.id, *_received(run.c.id, by))
+    return sa.or_(
+        of_plan.where(own, *_received(plan.c.id, by)).exists(),
+        of_run.where(own, run.c.execution_plan == "", *_received(run.c.id, by)).exists(),
+        written.exists(),
+    )
+
+
 def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditions]:
     """Data sources beside their last executions, declarations aside, and the conditions on both."""
     own = executions.alias("last").c
@@ -342,7 +373,7 @@ def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditio
         .where(
             own.target == datasets.c.id,
             own.kind != labels.DECLARATION_KIND,
-            *_none_of(own.id, asked.newcomers.executions),
+            *_received(own.id, asked.received_by),
         )
         .order_by(own.at.desc(), own.id.desc())
         .limit(1)
@@ -356,7 +387,7 @@ def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditio
     # A catalog name that is known to stand for a location is no source of its own.
     placed = sa.select(names.c.name).where(names.c.name == datasets.c.id).exists()
     chosen: _Conditions = [sa.or_(datasets.c.kind != "name", sa.not_(placed))]
-    chosen += _none_of(datasets.c.id, asked.newcomers.datasets)
+    chosen += _dataset_received(asked.received_by)
     chosen += _execution_conditions(
         EventFilter(asked.since, asked.until, asked.application_id, labels=asked.labels),
         window=window,
@@ -380,24 +411,6 @@ def _mode(append: Collection[bool | None]) -> sa.ColumnElement[bool]:
     wanted = [mode for mode in append if mode is not None]
     never: _Conditions = [executions.c.id.is_(None)] if None in append else []
     return sa.or_(events.c.append.in_(wanted), *never)
-
-
-def _touched_by(plan_ids: Sequence[str], hashes: Sequence[str]) -> sa.Select[Any]:
-    plans = sa.select(execution_plans.c.logical_plan).where(
-        execution_plans.c.plan_id.in_(plan_ids), execution_plans.c.content_hash.in_(hashes)
-    )
-    return sa.select(schema_uses.c.dataset).where(schema_uses.c.logical_plan.in_(plans)).distinct()
-
-
-def _touched_otherwise(found: Sequence[str], hashes: Sequence[str]) -> sa.Select[Any]:
-    """Those of these datasets that another plan document touches."""
-    same = execution_plans.c.logical_plan == schema_uses.c.logical_plan
-    return (
-        sa.select(schema_uses.c.dataset)
-        .join_from(schema_uses, execution_plans, same)
-        .where(schema_uses.c.dataset.in_(found), execution_plans.c.content_hash.not_in(hashes))
-        .distinct()
-    )
 
 
 # --- order and rows ------------------------------------------------------------------------------
@@ -467,7 +480,7 @@ def _record(execution: ExecutionRow, values: Any, twice: set[tuple[str, int]]) -
         system=system or "",
         application=application or "",
         format=kind or "",
-        append=execution.mode == labels.APPEND if append is None else bool(append),
+        append=execution.mode in labels.KEEPING_MODES if append is None else bool(append),
         labels=labelled or "{}",
         extra=extra or "{}",
         ambiguous=(execution.plan_id, execution.at) in twice,

@@ -112,6 +112,30 @@ def fields(connection: Connection, of: Collection[tuple[str, str]]) -> list[Colu
     return sorted(found)
 
 
+def columns_of(
+    connection: Connection, datasets: Collection[str], limit: int
+) -> Iterator[ColumnRow]:
+    """See ``store.Catalogue``."""
+    for chunk in chunks(sorted(set(datasets)), AT_ONCE):
+        if limit <= 0:
+            return
+        asked = at_values(chunk) | {"most": limit}
+        for row in _columns_of().rows(connection, asked):
+            limit -= 1
+            yield ColumnRow(*row)
+
+
+@made_once
+def _columns_of() -> sa.Select[Any]:
+    column = columns.c
+    return (
+        sa.select(column.id, column.dataset, column.path)
+        .where(is_asked(column.dataset))
+        .order_by(column.dataset, column.path)
+        .limit(sa.bindparam("most", type_=sa.BigInteger(), required=True))
+    )
+
+
 @made_once
 def _fields() -> sa.Select[Any]:
     asked, column = asked_table(_COLUMN), columns.c
@@ -294,7 +318,7 @@ def last_states(
 @made_once
 def _last_states() -> sa.Select[Any]:
     asked, own = asked_column(), executions.c
-    newest = _newest_id("job", asked, "any")
+    newest = newest_id("job", asked, "any")
     return sa.select(asked.c.value, own.at, own.state).join_from(
         asked, executions, own.id == newest
     )
@@ -303,13 +327,14 @@ def _last_states() -> sa.Select[Any]:
 @made_once
 def _newest_executions(column: str, only: Only) -> sa.Select[Any]:
     asked = asked_column()
-    newest = _newest_id(column, asked, only)
+    newest = newest_id(column, asked, only)
     return sa.select(executions, asked.c.value).join_from(
         asked, executions, executions.c.id == newest
     )
 
 
-def _newest_id(column: str, asked: sa.CTE, only: Only) -> Any:
+def newest_id(column: str, asked: sa.CTE, only: Only) -> Any:
+    """The id of the newest execution of each value asked for, as a subquery."""
     seen = executions.alias("seen").c
     conditions = () if only == "any" else successful(seen, writes_only=only == "writes")
     return (

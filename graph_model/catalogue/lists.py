@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -183,7 +183,7 @@ def _folded(
         RunSummary(
             run=row.run,
             application_id=row.application_id,
-            started_at=row.started_at,
+            started_at=_start(row.started_at, row.first_end),
             ended_at=row.ended_at,
             state=labels.FAILED if row.failed else labels.COMPLETED,
             executions=row.executions,
@@ -193,9 +193,24 @@ def _folded(
     ]
 
 
+def written_by(
+    connection: Connection, job: str, runs: Collection[str]
+) -> frozenset[tuple[str, str]]:
+    """See ``store.Catalogue``."""
+    columns = executions.c
+    asked = sa.select(columns.target, application_of(columns)).distinct()
+    chosen = asked.where(columns.job == job, columns.run.in_(names_of_runs(connection, runs)))
+    return frozenset((target, name) for target, name in connection.execute(chosen))
+
+
+def _start(known: int | None, first_end: int) -> int | None:
+    """The earliest start, unless what ended before it may have started earlier still."""
+    return known if known is not None and known <= first_end else None
+
+
 def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
     columns = executions.c
-    duration = sa.func.coalesce(columns.duration_ns, 0) // _NANOSECONDS
+    duration = columns.duration_ns // _NANOSECONDS
     told = (
         sa.select(
             run_of(columns).label("run"),
@@ -212,6 +227,7 @@ def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
         told.run,
         sa.func.max(told.application_id).label("application_id"),
         sa.func.min(told.started_at).label("started_at"),
+        sa.func.min(told.ended_at).label("first_end"),
         sa.func.max(told.ended_at).label("ended_at"),
         sa.func.max(told.failed).label("failed"),
         sa.func.count().label("executions"),

@@ -21,10 +21,10 @@ from graph_model.catalogue.asked import (
     until_asked,
 )
 from graph_model.catalogue.history import pairs_from, until
-from graph_model.catalogue.tables import BY_JOB, facet_bodies, facets, runs
+from graph_model.catalogue.tables import facet_bodies, facets, runs
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.database import Prepared, StoredText, chunks
-from graph_model.facts import FacetRow, RunRow
+from graph_model.database import StoredText, chunks
+from graph_model.facts import CHECK, READER, FacetRow, RunRow
 from graph_model.records import FacetPage, Rows
 
 _CURSOR: Final = "facets"
@@ -135,28 +135,29 @@ class SqlFacetRecords:
     def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
         """One an entity and name."""
         found: dict[tuple[str, str], FacetRow] = {}
-        for row in self._newest(entities, _newest_of("kind", "name"), kind, at):
+        for row in self._newest(entities, kind, at):
             key = (row.entity, row.name)
             if key not in found or _preference(row) > _preference(found[key]):
                 found[key] = row
         return tuple(found[key] for key in sorted(found))
 
-    def newest_by_job(
-        self, entities: Collection[str], name: str, at: int | None
-    ) -> tuple[FacetRow, ...]:
-        """All of the newest time of an entity and job. ``BY_JOB`` has an index; of any other name
-        the facets of the entities are walked through.
-        """
-        statement = _newest_of("name", "job", BY_JOB if name == BY_JOB else None)
-        return tuple(sorted(self._newest(entities, statement, name, at)))
+    def checks(self, entities: Collection[str], at: int | None) -> tuple[FacetRow, ...]:
+        """See ``records.FacetRecords``."""
+        rows = tuple(self._newest(entities, CHECK, at))
+        deleted = {row.entity: row.at for row in rows if row.deleted}
+        return tuple(
+            sorted(
+                row
+                for row in rows
+                if not row.deleted and row.at > deleted.get(row.entity, row.at - 1)
+            )
+        )
 
-    def _newest(
-        self, entities: Collection[str], statement: Prepared, fixed: str, at: int | None
-    ) -> Iterable[FacetRow]:
+    def _newest(self, entities: Collection[str], kind: str, at: int | None) -> Iterable[FacetRow]:
         found: list[FacetRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(entities)), AT_ONCE):
-                rows = statement.rows(connection, at_values(chunk, at) | {"fixed": fixed})
+                rows = _newest_of_kind().rows(connection, at_values(chunk, at) | {"fixed": kind})
                 found += [FacetRow(*row) for row in rows]
         return found
 
@@ -185,7 +186,9 @@ class SqlFacetRecords:
         """Newest first."""
         columns = facets.c
         chosen = [columns.entity == entity, *until(columns.at, at)]
-        chosen += [] if kind is None else [columns.kind == kind]
+        chosen.append(
+            columns.kind.not_in((CHECK, READER)) if kind is None else columns.kind == kind
+        )
         chosen += [] if name is None else [columns.name == name]
         names = ("at", "kind", "name", "subject", "digest", "job")
         key = [columns[one] for one in names]
@@ -212,22 +215,20 @@ class SqlFacetRecords:
 
 
 @made_once
-def _newest_of(column: str, beside: str, only: str | None = None) -> sa.Select[Any]:
-    """Per entity and value of the column ``beside`` its newest rows, of those that have the
-    parameter ``fixed`` in ``column``, or always ``only``.
+def _newest_of_kind() -> sa.Select[Any]:
+    """Per entity and name its newest rows, of those of the kind ``fixed``.
 
     A seek for each pair, whatever number of rows holds it.
     """
-    value: sa.ColumnElement[str] = sa.bindparam("fixed", type_=StoredText(), required=True)
-    value = value if only is None else sa.literal(only, StoredText())
+    kind: sa.ColumnElement[str] = sa.bindparam("fixed", type_=StoredText(), required=True)
     listed, seen = facets.alias("listed").c, facets.alias("seen").c
-    pairs = pairs_from(listed.entity, listed[beside], asked_column(), listed[column] == value)
+    pairs = pairs_from(listed.entity, listed.name, asked_column(), listed.kind == kind)
     latest = (
         sa.select(sa.func.max(seen.at))
         .where(
             seen.entity == pairs.c.first,
-            seen[column] == value,
-            seen[beside] == pairs.c.second,
+            seen.kind == kind,
+            seen.name == pairs.c.second,
             until_asked(seen.at),
         )
         .scalar_subquery()
@@ -235,7 +236,7 @@ def _newest_of(column: str, beside: str, only: str | None = None) -> sa.Select[A
     # Once a pair, not once a row of it: the name keeps the planner from looking inside.
     newest = sa.select(pairs.c.first, pairs.c.second, latest.label("at")).cte("newest")
     own = facets.c
-    same = (own.entity == newest.c.first, own[column] == value, own[beside] == newest.c.second)
+    same = (own.entity == newest.c.first, own.kind == kind, own.name == newest.c.second)
     return sa.select(facets).join_from(newest, facets, sa.and_(*same, own.at == newest.c.at))
 
 

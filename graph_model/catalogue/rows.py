@@ -13,34 +13,44 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values, is_asked
+from graph_model.catalogue.origin import stamp
 from graph_model.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
 from graph_model.catalogue.uses import count_added, count_removed, take_turn
 from graph_model.database import chunks, insertion, read, write
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
+from graph_model.store import Origin
 from graph_model.texts import storable_value
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored
 _Part = tuple[Storage, Batch]
+_Insert = Callable[[Connection, Sequence[_Part]], None]
 
 _PAGE: Final = 1_000
 
 
-def record(engine: Engine, rows: Iterable[Row]) -> None:
-    """Insert the rows whose key is new, in one transaction; FactConflict changes nothing.
+def record(engine: Engine, rows: Iterable[Row], origin: Origin | None) -> None:
+    """Insert the rows whose key is new, in one transaction, and note where they come from;
+    FactConflict changes nothing.
 
     What is known is looked up first, outside the transaction: a repeat takes no lock at all. From
     the first row on that is new there is a transaction anyway, and the insert finds the rest.
     """
     with read(engine, Unavailable) as connection:
         asked = _from_the_first_new(connection, _batches(rows))
-    if not asked:
+    if not asked and origin is None:
         return
+
+    def work(connection: Connection, insert: _Insert) -> None:
+        insert(connection, asked)
+        if origin is not None:
+            stamp(connection, origin)
+
     try:
-        write(engine, lambda connection: _insert(connection, asked), Unavailable)
+        write(engine, lambda connection: work(connection, _insert), Unavailable)
     except _PartlyKnown:
-        write(engine, lambda connection: _insert_unknown(connection, asked), Unavailable)
+        write(engine, lambda connection: work(connection, _insert_unknown), Unavailable)
 
 
 class _PartlyKnown(Exception):
@@ -201,10 +211,10 @@ def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
 
 
 def digest(engine: Engine) -> str:
-    """SHA-256 in hex over all rows, by table and key: equal for equal content."""
+    """SHA-256 in hex over all rows, by table and key: equal for equal content of documents."""
     total = hashlib.sha256()
     with read(engine, Unavailable) as connection:
-        for storage in STORAGES:
+        for storage in (storage for storage in STORAGES if storage.hashed):
             key = [storage.table.c[name] for name in storage.order]
             stored = connection.execute(
                 sa.select(*storage.fields).order_by(*key), execution_options={"yield_per": _PAGE}

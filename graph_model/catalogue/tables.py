@@ -17,6 +17,7 @@ from graph_model.catalogue.search_text import column_text, dataset_text, job_tex
 from graph_model.database import StoredText
 from graph_model.facts import (
     ApplicationRow,
+    ArrivalRow,
     ColumnRow,
     CommandRow,
     DatasetRow,
@@ -32,6 +33,7 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
     PartitionRow,
+    ReadVersionRow,
     Row,
     RunRow,
     SchemaRow,
@@ -39,11 +41,8 @@ from graph_model.facts import (
     SupportRow,
 )
 
-VERSION: Final = 8
+VERSION: Final = 13
 """Tables of an older version are emptied: the catalogue is made from the journal anyway."""
-
-BY_JOB: Final = "dataQualityAssertions"
-"""The facet of which is asked what each job told last: no job's checks speak for another's."""
 
 metadata = sa.MetaData()
 
@@ -62,6 +61,20 @@ def _partial_index(index: str, /, *columns: str, **only: str) -> sa.Index:
     """
     chosen = sa.and_(*(sa.column(column, StoredText()) == value for column, value in only.items()))
     return sa.Index(index, *columns, sqlite_where=chosen, postgresql_where=chosen)
+
+
+origins = sa.Table(  # one row at most: store.Origin
+    "catalogue_origin",
+    metadata,
+    _key("journal"),
+    sa.Column("round", sa.BigInteger, nullable=False),
+    sa.Column("position", sa.BigInteger, nullable=False),
+)
+
+
+def _index_of_versions(index: str, /, *columns: str, where: str) -> sa.Index:
+    """An index of the few executions whose version is known; ``where`` as questions spell it."""
+    return sa.Index(index, *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 
 
 datasets = sa.Table(
@@ -165,6 +178,9 @@ executions = sa.Table(
     _text("application_id"),
     _text("scope"),
     _text("reads"),
+    _text("version"),
+    sa.Column("version_number", sa.BigInteger),
+    _text("branch"),
     sa.Index("catalogue_executions_by_time", "at"),
     # The writers of a dataset, and the newest write of each: one seek for each answer.
     sa.Index(
@@ -172,7 +188,33 @@ executions = sa.Table(
     ),
     # The last full overwrite before a time: what asks must say the mode in its text.
     _partial_index(
-        "catalogue_executions_by_overwrite", "target", "kind", "state", "at", mode=labels.OVERWRITE
+        "catalogue_executions_by_overwrite",
+        "target",
+        "kind",
+        "state",
+        "at",
+        "branch",
+        mode=labels.OVERWRITE,
+    ),
+    # The versions of a branch, their last full overwrite, and who made a version.
+    _index_of_versions(
+        "catalogue_executions_by_number",
+        "target",
+        "branch",
+        "version_number",
+        "kind",
+        "state",
+        where="version_number IS NOT NULL",
+    ),
+    _index_of_versions(
+        "catalogue_executions_by_overwritten_version",
+        "target",
+        "branch",
+        "version_number",
+        where=f"version_number IS NOT NULL AND mode = '{labels.OVERWRITE}'",
+    ),
+    _index_of_versions(
+        "catalogue_executions_by_version", "target", "version", "at", where="version != ''"
     ),
     # Writes that one application told twice.
     sa.Index(
@@ -216,6 +258,20 @@ partitions = sa.Table(
     _key("dataset"),
     _key("role"),
     _key("partition"),
+    sqlite_with_rowid=False,
+)
+
+read_versions = sa.Table(
+    "catalogue_read_versions",
+    metadata,
+    _key("execution"),
+    _key("dataset"),
+    _text("logical_plan"),
+    _key("version"),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    _key("branch"),
+    sa.Column("since", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Index("catalogue_read_versions_by_logical_plan", "logical_plan", "dataset"),
     sqlite_with_rowid=False,
 )
 
@@ -306,6 +362,7 @@ runs = sa.Table(
     _text("root_job"),
     _text("producer"),
     sa.Column("error", StoredText()),
+    sa.Column("start_told", sa.Boolean, nullable=False),
     # One run, the runs below one, those of a root, of a job, and those that have not ended.
     sa.Index("catalogue_runs_by_subject", "subject"),
     sa.Index("catalogue_runs_by_run_id", "run_id", "scope"),
@@ -340,10 +397,6 @@ facets = sa.Table(
     _key("digest"),
     sa.Column("deleted", sa.Boolean, nullable=False),
     _key("job"),
-    # The newest of a name by each job that told it: asked of one name alone.
-    _partial_index(
-        "catalogue_facets_by_job", "entity", "name", "job", "at", "deleted", name=BY_JOB
-    ),
     # Most rows of a catalogue are these, and nearly all of a row is its key: it is kept once.
     sqlite_with_rowid=False,
 )
@@ -381,6 +434,14 @@ declarations = sa.Table(
     sa.Index("catalogue_declarations_by_time", "declared_at", "id"),
 )
 
+arrivals = sa.Table(
+    "catalogue_arrivals",
+    metadata,
+    _key("told"),
+    sa.Column("received_at", sa.BigInteger, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Storage:
@@ -389,6 +450,7 @@ class Storage:
     ``key`` are the columns of ``facts.row_key``; rows are looked up by the column ``owner``, which
     few of them share, or by their whole key where there is none. ``search`` gives what stands in
     ``search_name`` and ``search_text``. Of ``counted`` it is kept how many rows have each value.
+    ``hashed``: the rows follow from what documents say, and are part of the catalogue's hash.
     """
 
     row: type[Any]
@@ -397,6 +459,7 @@ class Storage:
     owner: str | None
     search: Callable[[Any], tuple[str, str]] | None = None
     counted: str | None = None
+    hashed: bool = True
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -428,6 +491,12 @@ STORAGES: Final[tuple[Storage, ...]] = (
     Storage(EventRow, events, ("execution",), "execution"),
     Storage(EventLabelRow, event_labels, ("execution", "name", "value"), "execution"),
     Storage(PartitionRow, partitions, ("execution", "dataset", "role", "partition"), "execution"),
+    Storage(
+        ReadVersionRow,
+        read_versions,
+        ("execution", "dataset", "version", "number", "branch", "since"),
+        "execution",
+    ),
     Storage(NameRow, names, ("name", "location", "execution"), "execution"),
     Storage(
         SchemaUseRow, schema_uses, ("logical_plan", "dataset", "schema", "role"), "logical_plan"
@@ -446,6 +515,7 @@ STORAGES: Final[tuple[Storage, ...]] = (
     ),
     _by_id(FacetBodyRow, facet_bodies),
     Storage(DeclarationRow, declarations, ("id", "event", "scope"), "id"),
+    Storage(ArrivalRow, arrivals, ("told", "received_at"), "told", hashed=False),
 )
 
 STORAGE_OF: Final[dict[type[Any], Storage]] = {storage.row: storage for storage in STORAGES}

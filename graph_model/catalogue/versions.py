@@ -9,9 +9,9 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.catalogue.history import until
-from graph_model.catalogue.tables import executions, schema_uses
+from graph_model.catalogue.tables import STORAGE_OF, executions, logical_plans, schema_uses
 from graph_model.database import chunks
-from graph_model.facts import SchemaUseRow
+from graph_model.facts import LogicalPlanRow, SchemaUseRow
 from graph_model.store import PlanSpan
 
 
@@ -25,6 +25,23 @@ def uses_of_schemas(connection: Connection, dataset: str, limit: int) -> Iterato
         .limit(limit)
     )
     return (SchemaUseRow(*row) for row in connection.execute(asked).all())
+
+
+def uses(
+    connection: Connection, plans: Collection[str], datasets: Collection[str]
+) -> Iterator[SchemaUseRow]:
+    """Every dataset that these plans read or write, every plan that reads or writes these."""
+    columns = schema_uses.c
+    for column, values in ((columns.logical_plan, plans), (columns.dataset, datasets)):
+        for chunk in chunks(sorted(set(values))):
+            asked = sa.select(schema_uses).where(column.in_(chunk))
+            yield from (SchemaUseRow(*row) for row in connection.execute(asked))
+
+
+def logical_plans_of(connection: Connection, jobs: Collection[str]) -> Iterator[LogicalPlanRow]:
+    for chunk in chunks(sorted(set(jobs))):
+        asked = sa.select(*STORAGE_OF[LogicalPlanRow].fields).where(logical_plans.c.job.in_(chunk))
+        yield from (LogicalPlanRow(*row) for row in connection.execute(asked))
 
 
 def plan_spans(

@@ -20,8 +20,15 @@ from graph_model.catalogue.applications import application_of, names_of_applicat
 from graph_model.catalogue.asked import AT_ONCE, asked_table, asked_values, made_once
 from graph_model.catalogue.births import dataset_born
 from graph_model.catalogue.history import KIND_WRITE, successful
-from graph_model.catalogue.tables import applications, executions, names, partitions
+from graph_model.catalogue.tables import (
+    applications,
+    executions,
+    names,
+    partitions,
+    read_versions,
+)
 from graph_model.database import StoredText, chunks
+from graph_model.facts import EVERY_BRANCH
 from graph_model.history import CTAS_COMMANDS
 from graph_model.store import (
     NEVER,
@@ -40,7 +47,7 @@ _WORKED_OUT: Final = "MATERIALIZED"  # once, not again for every row that is joi
 _SPAN: Final = (
     ("number", sa.BigInteger()), ("target", StoredText()), ("since", sa.BigInteger()),
     ("before", sa.BigInteger()), ("place", StoredText()), ("key", StoredText()),
-    ("head", StoredText()),
+    ("head", StoredText()), ("branch", StoredText()),
 )  # fmt: skip
 _PAIR: Final = (
     ("target", StoredText()), ("application", StoredText()), ("anyway", sa.BigInteger()),
@@ -111,7 +118,7 @@ def _of_reads() -> sa.Select[Any]:
     """The writes of each span since the last full overwrite before its read; as ``_newest``."""
     cuts, row = _with_cuts(_since_floors(_with_last_overwrites())), executions.alias("listed")
     of = cuts.c
-    return sa.select(of.number, of.floor, of.declared, of.cut, *_fields(row)).join_from(
+    return sa.select(of.number, of.floor, of.declared, of.cut, *fields_of_write(row)).join_from(
         cuts, row, sa.and_(of.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
     )
 
@@ -127,8 +134,9 @@ def _with_last_overwrites() -> sa.CTE:
             seen.target == asked.c.target,
             *successful(seen, writes_only=True),
             seen.mode == labels.OVERWRITE,
+            seen.branch == asked.c.branch,
             seen.at < asked.c.since,
-            _in_place(seen, asked.c),
+            in_place(seen, asked.c),
         )
         .order_by(seen.at.desc())
         .limit(1)
@@ -145,7 +153,7 @@ def _since_floors(lasts: sa.CTE) -> sa.CTE:
     floors = sa.select(lasts, floor.label("floor")).cte("floors")
     reach = sa.bindparam("reach", type_=sa.BigInteger(), required=True)
     since = sa.func.coalesce(floors.c.floor - reach, _BEGINNING)
-    same = ("number", "target", "before", "place", "key", "head", "declared", "floor")
+    same = ("number", "target", "before", "place", "key", "head", "branch", "declared", "floor")
     return sa.select(*(floors.c[name] for name in same), since.label("since")).cte("ranges")
 
 
@@ -179,7 +187,7 @@ def _by_span(
 def _newest() -> sa.Select[Any]:
     """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
     cuts, row = _with_cuts(asked_table(_SPAN)), executions.alias("listed")
-    return sa.select(cuts.c.number, cuts.c.cut, *_fields(row)).join_from(
+    return sa.select(cuts.c.number, cuts.c.cut, *fields_of_write(row)).join_from(
         cuts, row, sa.and_(cuts.c.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
     )
 
@@ -251,7 +259,7 @@ def _newest_of_plans() -> sa.Select[Any]:
     )
     listed = (groups.c.number, groups.c.plan, groups.c.job, groups.c.cut, groups.c.first)
     return (
-        sa.select(*listed, *_fields(row))
+        sa.select(*listed, *fields_of_write(row))
         .join_from(groups, row, newest, isouter=True)
         .where(groups.c.first.is_not(None))
     )
@@ -295,7 +303,7 @@ def _unnamed(
     found: list[SuccessfulWrite] = []
     row = executions.alias("listed")
     for chunk in chunks(sorted(runs)):
-        asked = sa.select(*_fields(row)).where(
+        asked = sa.select(*fields_of_write(row)).where(
             row.c.run.in_(chunk), row.c.application_id == "", *_of_state(row.c, state)
         )
         found += [SuccessfulWrite(*row) for row in connection.execute(asked)]
@@ -335,7 +343,7 @@ def _companions(state: str) -> sa.Select[Any]:
         .cte("told")
         .prefix_with(_WORKED_OUT)
     )
-    return sa.select(*_fields(row)).join_from(
+    return sa.select(*fields_of_write(row)).join_from(
         told,
         row,
         sa.and_(
@@ -458,10 +466,10 @@ def locations_of(
 @made_once
 def _locations() -> sa.Select[Any]:
     asked = asked_table(_MOMENT)
-    return sa.select(asked, _location(asked.c.name, asked.c.at).label("location"))
+    return sa.select(asked, location_at(asked.c.name, asked.c.at).label("location"))
 
 
-def _location(name: Any, at: Any) -> Any:
+def location_at(name: Any, at: Any) -> Any:
     """What a name stood for: last observed at or before, else the first."""
     seen = names.alias("seen_names").c
     order = (seen.at, seen.execution, seen.location)
@@ -496,7 +504,9 @@ def _row(number: int, span: Span) -> tuple[Any, ...]:
     """``dt=1/h=2`` => key ``dt=``, head ``dt=1``."""
     head = span.partition.partition("/")[0]
     key, separator, _ = head.partition("=")
-    return (number, span.target, span.since, span.before, span.place, key + separator, head)
+    return (
+        number, span.target, span.since, span.before, span.place, key + separator, head, span.branch
+    )  # fmt: skip
 
 
 def _in_span(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
@@ -507,14 +517,15 @@ def _in_span(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
         *successful(row, writes_only=True),
         row.at >= of.since,
         row.at < of.before,
-        _in_place(row, of),
+        sa.or_(of.branch == EVERY_BRANCH, row.branch == of.branch),
+        in_place(row, of),
         sa.or_(of.key == "", _may_touch(row, of)),
     )
 
 
-def _in_place(row: Any, of: Any) -> sa.ColumnElement[bool]:
+def in_place(row: Any, of: Any) -> sa.ColumnElement[bool]:
     """Its target stood then for the place asked for, where one is."""
-    return sa.or_(of.place == "", _location(row.target, row.at) == of.place)
+    return sa.or_(of.place == "", location_at(row.target, row.at) == of.place)
 
 
 def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
@@ -535,11 +546,12 @@ def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
     return sa.or_(sa.not_(own.exists()), same.exists())
 
 
-def _fields(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
+def fields_of_write(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
     """Those of a write, under its application as far as anything tells it."""
-    part = partitions.alias("touched").c
+    part, bound = partitions.alias("touched").c, read_versions.alias("bound").c
     worked_out: dict[str, sa.ColumnElement[Any]] = {
         "application_id": application_of(row.c),
         "partitioned": sa.select(part.execution).where(part.execution == row.c.id).exists(),
+        "bound": sa.select(bound.execution).where(bound.execution == row.c.id).exists(),
     }
     return tuple(worked_out.get(name, row.c.get(name)) for name in _FIELDS)

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from graph_model import identity, labels, naming
-from graph_model.consumer.arrivals import newcomers
 from graph_model.consumer.attributes import AttributeGraph, PlanAttributes
 from graph_model.consumer.events import (
     EventFilter,
     EventRecord,
     ListPage,
-    Newcomers,
 )
 from graph_model.consumer.forward import Forward
 from graph_model.consumer.identifiers import (
@@ -47,6 +45,8 @@ from graph_model.consumer.told import told_execution_plan
 from graph_model.documents import ExecutionPlan
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
+from graph_model.history.merging import lacks_expressions
+from graph_model.history.past import Past, Reports
 from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial, PlanUse, Question, Structure
 from graph_model.naming import Rules
 from graph_model.openlineage.inspection import Use
@@ -58,6 +58,10 @@ from graph_model.view import DatasetReference
 from graph_model.words import plain
 
 NODE_LIMIT: Final = 2_000
+#: Applications' writes of a table that are looked through for reports of one write, newest first,
+#: and reports that are left out of a list. What is beyond is listed as it was reported.
+_MOST_TOLD_TWICE: Final = 2_000
+_MOST_LEFT_OUT: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,8 @@ class Consumer:
     # --- lists
 
     def execution_events(self, question: ListQuestion) -> EventPage:
-        """Executions, one a row."""
-        events, asked = self._catalogue.events, self._filter(question)
+        """Writes and attempts at one, each once, whoever reports it."""
+        events, asked = self._catalogue.events, self._once(self._filter(question))
         return EventPage(
             events.executions(asked, question.page),
             events.count_executions(asked),
@@ -129,11 +133,16 @@ class Consumer:
         )
 
     def _filter(self, question: ListQuestion) -> EventFilter:
-        late = Newcomers()
-        if question.frozen_at is not None:
-            late = newcomers(self._journal, self._catalogue.events, question.frozen_at)
         targets = None if question.uri is None else self._sources_called(question.uri)
-        return replace(question.filter, targets=targets, newcomers=late)
+        return replace(question.filter, targets=targets, received_by=question.frozen_at)
+
+    def _once(self, asked: EventFilter) -> EventFilter:
+        """Without executions that report what another of those listed reports."""
+        events = self._catalogue.events
+        reports = Past(self._catalogue).reports(events.told_twice(asked, _MOST_TOLD_TWICE))
+        listed = events.listed(asked, {row.id for group in reports for row in group})
+        again = [key for group in reports for key in _again(group, listed)]
+        return replace(asked, without=frozenset(again[:_MOST_LEFT_OUT]))
 
     def _sources_called(self, uri: str) -> frozenset[str]:
         """The datasets of every scope that a URI stands for."""
@@ -218,7 +227,7 @@ class Consumer:
         said = told.read(
             execution, told.events(execution), [use for use in uses if use.id in read], written
         )
-        shown = told_execution_plan(plan, said, append=execution.mode == labels.APPEND)
+        shown = told_execution_plan(plan, said, append=execution.mode in labels.KEEPING_MODES)
         if shown is None:
             raise NotFound("execution plan", plan_id)
         return shown
@@ -333,6 +342,12 @@ class Consumer:
         rows = self._catalogue.logical_plans(plans)
         names = {row.id: row.name for row in self._catalogue.jobs({row.job for row in rows})}
         return {row.id: PlanNode(row.id, names.get(row.job, ""), "", None) for row in rows}
+
+
+def _again(reports: Reports, listed: Collection[str]) -> list[str]:
+    """Ids of those listed but one: that of an agent whose plan Spline can open, else the first."""
+    shown = sorted((row for row in reports if row.id in listed), key=lacks_expressions)
+    return [row.id for row in shown[1:]]
 
 
 def together_with(start: PlanUse, again: Sequence[PlanUse]) -> PlanUse:

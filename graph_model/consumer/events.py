@@ -7,7 +7,7 @@ lifecycle commands are events too. Times are epoch milliseconds.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -37,21 +37,14 @@ class SortOrder(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Newcomers:
-    """What was received after the moment that a list is frozen at."""
-
-    executions: frozenset[str] = frozenset()
-    datasets: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class EventFilter:
     """Which events; all conditions together.
 
     ``since`` and ``until`` are inclusive. ``targets`` are ids of datasets, None for any.
     ``append`` lists the write modes wanted, None among them for data sources that were never
     written; empty: any. ``labels`` are (name, values): one of the values of each name, in the
-    event or in its plan. ``search`` is looked for in ``EventRow.words``.
+    event or in its plan. ``search`` is looked for in ``EventRow.words``. ``received_by`` leaves
+    out what came later, ``without`` executions by their ids.
     """
 
     since: int | None = None
@@ -61,7 +54,8 @@ class EventFilter:
     append: frozenset[bool | None] = frozenset()
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     search: str = ""
-    newcomers: Newcomers = field(default_factory=Newcomers)
+    received_by: int | None = None
+    without: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +102,14 @@ class Events(Protocol):
 
     def count_data_sources(self, asked: EventFilter) -> int: ...
 
+    def told_twice(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
+        """(target, application id) where the executions listed may report one write twice: by
+        several producers, or one of ``history.CTAS_COMMANDS``. The newest ``most`` of them.
+        """
+
+    def listed(self, asked: EventFilter, ids: Collection[str]) -> frozenset[str]:
+        """Those of these executions that are listed, on whatever page."""
+
     def execution_times(self, asked: EventFilter) -> tuple[int, int] | None:
         """The first and last time; the window asked for is left out of account."""
 
@@ -122,10 +124,10 @@ class Events(Protocol):
     def first_of_plans(self, plans: Collection[str], after: int) -> dict[str, int]:
         """Per logical plan the time of its first completed write after this one."""
 
-    def next_overwrite(self, execution: ExecutionRow) -> int | None:
+    def next_overwrite(self, execution: ExecutionRow, but: Collection[str] = ()) -> int | None:
         """The time of the first completed full overwrite of its target after this execution.
 
-        The second of the two executions that tell of one CTAS is none.
+        ``but``: ids of executions that report the same write.
         """
 
     def plan_ids(self, at: int | None, offset: int, limit: int) -> tuple[tuple[str, ...], int]:
@@ -133,9 +135,6 @@ class Events(Protocol):
 
     def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
         """The rows of plan documents by their own ids."""
-
-    def datasets_only_of(self, documents: Collection[tuple[str, str]]) -> frozenset[str]:
-        """The datasets that nothing but these plan documents, (plan id, content hash), touches."""
 
     def label_names(self) -> tuple[str, ...]: ...
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from graph_model import identity, labels
 from graph_model.facts import ExecutionRow, LogicalPlanRow
+from graph_model.history.past import Past
 from graph_model.lineage import HUB_LIMIT, PlanUse
 from graph_model.store import Catalogue, Direction, GraphReader
 
@@ -40,6 +41,7 @@ class Forward:
         self._graph = graph
         self._catalogue = catalogue
         self._events = catalogue.events
+        self._past = Past(catalogue)
         self._expired = expired
         self._limit = limit
         self._uses: dict[tuple[str, str], PlanUse] = {}
@@ -47,7 +49,7 @@ class Forward:
 
     def uses(self, execution: ExecutionRow, target: str, depth: int) -> tuple[PlanUse, ...]:
         """The plans within so many levels, each once for every dataset that it read."""
-        start = Stretch(target, execution.at, self._events.next_overwrite(execution))
+        start = Stretch(target, execution.at, self._end_of(execution))
         frontier, seen = [start], [start]
         for _ in range(depth):
             following: list[Stretch] = []
@@ -86,6 +88,7 @@ class Forward:
 
     def _step(self, stretch: Stretch, plans: Collection[str]) -> list[Stretch]:
         """What the readers in a stretch wrote, and how long that stood."""
+        self._note_reading_plans(stretch, plans)
         last = self._events.newest_of_plans(plans, stretch.until)
         last = {plan: row for plan, row in last.items() if row.at > stretch.since}
         first = self._events.first_of_plans(last, stretch.since)
@@ -96,6 +99,15 @@ class Forward:
             if plan in rows and plan in first and len(self._uses) < self._limit
         ]
 
+    def _note_reading_plans(self, stretch: Stretch, plans: Collection[str]) -> None:
+        """The readers in a stretch that write nothing: nothing follows them."""
+        rows = {row.id: row for row in self._catalogue.logical_plans(plans) if not row.target}
+        last = self._catalogue.last_of_plans(rows, stretch.until)
+        for plan, row in sorted(last.items()):
+            if row.kind == labels.READ_KIND and row.at > stretch.since and not self._is_full():
+                use = PlanUse(plan, row.job, rows[plan].mode, (stretch.dataset,), ())
+                self._uses[plan, stretch.dataset] = use
+
     def _wrote(
         self, stretch: Stretch, plan: LogicalPlanRow, first: int, last: ExecutionRow
     ) -> Stretch:
@@ -103,4 +115,15 @@ class Forward:
         target = self._catalogue.locations_of((moment,)).get(moment, plan.target)
         use = PlanUse(plan.id, plan.job, plan.mode, (stretch.dataset,), (target,))
         self._uses[plan.id, stretch.dataset] = use
-        return Stretch(target, first, self._events.next_overwrite(last))
+        return Stretch(target, first, self._end_of(last))
+
+    def _end_of(self, execution: ExecutionRow) -> int | None:
+        """When the next full overwrite replaced what the execution wrote."""
+        pair = (execution.target, execution.application_id)
+        same = {
+            row.id
+            for reports in self._past.reports({pair})
+            if any(row.id == execution.id for row in reports)
+            for row in reports
+        }
+        return self._events.next_overwrite(execution, same)

@@ -21,6 +21,7 @@ from graph_model.errors import InvalidDocument, NotFound
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _MOST_DIGITS: Final = 12
+_RUN: Final = "run:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,16 @@ def read_plan_id(text: str) -> str:
 
 def is_told(text: str) -> bool:
     """Whether a plan goes by a logical plan's id or the key of an OpenLineage run: no document."""
-    return text.startswith("run:") or identity.kind_of(text) == labels.LOGICAL_PLAN
+    return text.startswith(_RUN) or identity.kind_of(text) == labels.LOGICAL_PLAN
 
 
 def split_local_id(text: str, kind: str) -> tuple[str, str]:
-    """(plan id, local id as it was sent); raises NotFound."""
-    plan_id, separator, identifier = text.partition(":")
+    """(plan id, local id as it was sent); raises NotFound.
+
+    The key of an OpenLineage run has colons of its own: the last one ends it.
+    """
+    cut = str.rpartition if text.startswith(_RUN) else str.partition
+    plan_id, separator, identifier = cut(text, ":")
     if not separator or not identifier:
         raise NotFound(kind, text)
     if is_told(plan_id):

@@ -27,6 +27,8 @@ _TYPES: Final[dict[OperationKind, str]] = {
     "write": "Write",
 }
 _UNNAMED: Final = "Transform"  # what ``documents`` calls an operation without a name
+#: What Spline's UI takes the write's local id to be: of agents before 0.7, and of later ones.
+_WRITE_SPELLINGS: Final = frozenset({"0", "op-0"})
 
 JsonObject = Mapping[str, Any]
 
@@ -138,9 +140,14 @@ def write_operation_id(plan: ExecutionPlan) -> str:
 
 
 def detailed_operation(plan: ExecutionPlan, sent: str) -> DetailedOperation:
-    """One operation by its local id as it was sent; raises NotFound."""
+    """One operation by its local id as it was sent; raises NotFound.
+
+    ``0`` and ``op-0`` are the write where no operation has that id.
+    """
     operations = {operation.id: operation for operation in plan.operations}
     key = known_id(sent, operations)
+    if key is None and sent in _WRITE_SPELLINGS:
+        key = plan.write.id
     if key is None:
         raise NotFound("operation", f"{plan.id}:{sent}")
     operation = operations[key]

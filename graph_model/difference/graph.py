@@ -25,6 +25,7 @@ from graph_model.difference.schema import (
     Schema,
     compare_schemas,
 )
+from graph_model.spellings import same_type
 from graph_model.view import (
     ColumnEdgeView,
     ColumnNodeView,
@@ -36,6 +37,7 @@ from graph_model.view import (
 )
 
 SCHEMA: Final = "schema"
+_TYPE: Final = "type"
 PLANS: Final = "plans"
 Edge = FeedEdge | ColumnEdgeView
 Element = TypeVar("Element", bound=Node | Edge)
@@ -168,7 +170,7 @@ def node_contents(node: Node, schemas: Mapping[str, Schema]) -> Contents:
         case JobNode():
             return {PLANS: tuple(sorted(node.plans))}
         case ColumnNodeView():
-            return {"name": node.name, "type": node.type}
+            return {"name": node.name, _TYPE: node.type}
 
 
 def edge_contents(edge: Edge) -> Contents:
@@ -187,8 +189,14 @@ def compare_contents(before: Contents, after: Contents) -> tuple[FieldChange, ..
     return tuple(
         FieldChange(name, before.get(name), after.get(name), _columns(name, before, after))
         for name in names
-        if before.get(name) != after.get(name)
+        if _differs(name, before.get(name), after.get(name))
     )
+
+
+def _differs(name: str, before: Any, after: Any) -> bool:
+    if name == SCHEMA and before and after:
+        return bool(compare_schemas(before, after))
+    return not same_type(before, after) if name == _TYPE else before != after
 
 
 def _columns(name: str, before: Contents, after: Contents) -> tuple[ColumnChange, ...]:

@@ -6,7 +6,7 @@ last time it was seen; one that comes back (A, B, A) is seen again, not another 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -33,10 +33,16 @@ class SchemaVersion:
 
 
 def schema_versions(
-    uses: Iterable[SchemaUseRow], rows: Iterable[SchemaRow], spans: Iterable[PlanSpan]
+    uses: Iterable[SchemaUseRow],
+    rows: Iterable[SchemaRow],
+    spans: Iterable[PlanSpan],
+    repeated: Iterable[str] = (),
 ) -> list[SchemaVersion]:
     """By the time first seen. Reads count only where no write tells a schema: a reader may give
     a schema of its own.
+
+    ``repeated``: the plan of each execution that reports what another one has. What two agents
+    spell differently (``long``, ``bigint``) is one version.
     """
     completed = {span.logical_plan: span for span in spans if span.state == labels.COMPLETED}
     seen = [use for use in uses if use.logical_plan in completed]
@@ -52,10 +58,40 @@ def schema_versions(
         if schema in contents
     ]
     versions.sort(key=lambda version: (version.first, version.schema))
+    versions = [_counted_once(one, Counter(repeated)) for one in _without_repeats(versions)]
     return [
         replace(one, changes=compare_schemas(former.columns, one.columns)) if former else one
         for former, one in zip([None, *versions], versions, strict=False)
     ]
+
+
+def _without_repeats(versions: Iterable[SchemaVersion]) -> list[SchemaVersion]:
+    found: list[SchemaVersion] = []
+    for one in versions:
+        place = next((p for p, v in enumerate(found) if _says_the_same(v, one)), None)
+        if place is None:
+            found.append(one)
+        else:
+            found[place] = _together(found[place], one)
+    return found
+
+
+def _says_the_same(one: SchemaVersion, other: SchemaVersion) -> bool:
+    return not compare_schemas(one.columns, other.columns)
+
+
+def _together(one: SchemaVersion, other: SchemaVersion) -> SchemaVersion:
+    return replace(
+        one,
+        last=max(one.last, other.last),
+        executions=one.executions + other.executions,
+        plans=tuple(dict.fromkeys((*one.plans, *other.plans))),
+    )
+
+
+def _counted_once(one: SchemaVersion, repeated: Counter[str]) -> SchemaVersion:
+    again = sum(repeated[plan] for plan in one.plans) if one.role == labels.WRITE else 0
+    return replace(one, executions=one.executions - again)
 
 
 def _schema_version(

@@ -27,6 +27,7 @@ from graph_model.expressions.forms import stable
 from graph_model.inspection import OperationView, OutputColumn
 from graph_model.layout import Box, Point, lay_out
 from graph_model.naming import fold
+from graph_model.spellings import same_type
 from graph_model.view import DatasetReference, JobReference
 
 _SENTENCES: Final = 12
@@ -133,7 +134,7 @@ def compare_plans(before: PlanPage, after: PlanPage, *, layout: bool = False) ->
         before=_reference(before),
         after=_reference(after),
         same_logic=before.plan == after.plan,
-        fields=compare_contents(_facts(before), _facts(after)),
+        fields=_compare_facts(_facts(before), _facts(after)),
         sources_added=tuple(s for k, s in sources_after.items() if k not in sources_before),
         sources_removed=tuple(s for k, s in sources_before.items() if k not in sources_after),
         schema=compare_schemas(_written(before), _written(after)),
@@ -149,6 +150,12 @@ def _reference(page: PlanPage) -> PlanReference:
     return PlanReference(
         page.id, page.plan_id, page.plan, page.job, page.name, page.target, page.inspection.cut
     )
+
+
+def _compare_facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[FieldChange, ...]:
+    """A mode that nobody said is no change."""
+    changes = compare_contents(before, after)
+    return tuple(c for c in changes if c.field != "mode" or None not in (c.before, c.after))
 
 
 def _facts(page: PlanPage) -> dict[str, Any]:
@@ -316,7 +323,7 @@ def _compare_outputs(
         former = old.get(key)
         if former is None:
             yield OutputChange(ADDED, column.name, None, column.type, None, column.expression)
-        elif (former.type, former.expression) != (column.type, column.expression):
+        elif former.expression != column.expression or not same_type(former.type, column.type):
             yield OutputChange(
                 CHANGED, column.name, former.type, column.type, former.expression, column.expression
             )  # fmt: skip

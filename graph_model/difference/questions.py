@@ -30,6 +30,7 @@ from graph_model.difference.schema import ColumnChange, SchemaColumn, describe, 
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.governance.marking import hide_nodes
+from graph_model.history.past import Past
 from graph_model.lineage import HUB_LIMIT, Partial, Question
 from graph_model.store import Catalogue, Direction, Graph, Page
 from graph_model.view import (
@@ -39,6 +40,7 @@ from graph_model.view import (
     JobNode,
     JobReference,
     iso,
+    known_mode,
 )
 
 _VERSIONS: Final = "versions"
@@ -105,7 +107,7 @@ class PlanVersionView:
     id: str
     plan_id: str | None
     fingerprint: str
-    mode: str
+    mode: str | None
     target: DatasetReference | None
     first: str
     last: str
@@ -273,7 +275,9 @@ class Differences:
         uses = self._catalogue.schema_uses(dataset)
         spans = self._catalogue.plan_spans({use.logical_plan for use in uses}, at)
         rows = self._catalogue.schemas({use.schema for use in uses})
-        versions = schema_versions(uses, rows, spans)
+        reports = Past(self._catalogue).reports_of(dataset, (labels.COMPLETED,))
+        again = [row for _, *others in reports for row in others if at is None or row.at <= at]
+        versions = schema_versions(uses, rows, spans, [row.logical_plan for row in again])
         current = max(versions, key=lambda one: (one.last, one.first, one.schema), default=None)
         shown = _newest(versions, lambda one: (one.first, one.schema), limit, cursor)
         told = self._told({p for one in shown.items for p in one.plans[-_EVIDENCE:]}, at)
@@ -299,7 +303,7 @@ class Differences:
             id=one.plan.id,
             plan_id=self._document_of(one.plan.id),
             fingerprint=one.plan.fingerprint,
-            mode=one.plan.mode,
+            mode=known_mode(one.plan.mode),
             target=target,
             first=iso(one.first) or "",
             last=iso(one.last) or "",

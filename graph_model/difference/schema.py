@@ -3,7 +3,8 @@
     (id int, pay int)  =>  (id int, Pay bigint, day date)
     pay retyped int -> bigint, pay respelled pay -> Pay, day added
 
-A column is known by its folded path (``naming.fold``), so another spelling is no other column.
+A column is known by its folded path (``naming.fold``), so another spelling is no other column; a
+type by what it is (``long`` is ``bigint``).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from graph_model.spellings import same_type
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"
@@ -67,7 +70,7 @@ def compare_schemas(
 
 
 def _within(before: SchemaColumn, after: SchemaColumn) -> Iterator[ColumnChange]:
-    if before.type != after.type:
+    if not same_type(before.type, after.type):
         yield ColumnChange(RETYPED, before.path, before.type, after.type)
     if before.name != after.name:
         yield ColumnChange(RESPELLED, before.path, before.name, after.name)

@@ -21,7 +21,9 @@ from graph_model.documents import ExecutionPlan, Operation, Reference, as_refere
 
 Outputs = Mapping[str, Sequence[str] | None]
 
-_NUMBERED: Final = re.compile(r"([^\s()\[\],'\"=<>+*/%!&|~^`#-]+)#(\d+)L?")
+_IN_A_NAME: Final = r"[^\s()\[\],'\"=<>+*/%!&|~^`#-]"
+# Looked for where a name begins: a search from each of its letters would cost their square.
+_NUMBERED: Final = re.compile(rf"(?<!{_IN_A_NAME})({_IN_A_NAME}+)#(\d+)L?")
 _NUMBER: Final = re.compile(r"#\d+L?")
 _PARENTHESIS: Final = re.compile(r"[()]")
 _WORD: Final = re.compile(r"\w+")

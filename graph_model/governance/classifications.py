@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from graph_model import labels
+from graph_model import labels, naming
 from graph_model.errors import InvalidDocument
 from graph_model.governance.nodes import NamedNode, read_node, write_key, write_node
 
@@ -79,7 +79,7 @@ def read_assignment(value: Mapping[str, Any]) -> Assignment:
         check_tag(value.get("tag")),
         node,
         read_text(value, "owner", MOST_OWNER),
-        read_text(value, "note", MOST_NOTE),
+        naming.mask_text(read_text(value, "note", MOST_NOTE)),
     )
 
 
@@ -98,7 +98,12 @@ def read_block(value: Mapping[str, Any]) -> Block:
     for name, end in zip(("from", "to"), ends, strict=True):
         if end.kind != labels.COLUMN:
             raise InvalidDocument(f"{name}.kind", "column")
-    return Block(check_tag(value.get("tag")), ends[0], ends[1], read_text(value, "note", MOST_NOTE))
+    return Block(
+        check_tag(value.get("tag")),
+        ends[0],
+        ends[1],
+        naming.mask_text(read_text(value, "note", MOST_NOTE)),
+    )
 
 
 def read_text(value: Mapping[str, Any], name: str, most: int) -> str:

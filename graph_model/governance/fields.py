@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Set
 from typing import Any, Final
 
+from graph_model import naming
 from graph_model.errors import InvalidDocument
 
 _MOST_NOTE: Final = 500
@@ -27,7 +28,7 @@ def check_fields(given: Iterable[str], known: Set[str]) -> None:
 
 
 def read_note(value: Any) -> str:
-    """A note; raises InvalidDocument for what is no short text."""
+    """A note without secrets; raises InvalidDocument for what is no short text."""
     if not isinstance(value, str) or len(value) > _MOST_NOTE:
         raise InvalidDocument("note", f"a text of up to {_MOST_NOTE} characters")
-    return value
+    return naming.mask_text(value)

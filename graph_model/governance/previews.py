@@ -178,8 +178,8 @@ def _newest_plans(journal: Journal) -> Iterator[tuple[PlanDocument, int]]:
 
     for page in walk_pages(ask):
         for entry in page.items:
-            stored = journal.plan_document(entry.plan_id, entry.content_hash)
             try:
+                stored = journal.plan_document(entry.plan_id, entry.content_hash)
                 if stored is not None:
                     yield read_plan_document(stored), page.total
             except (HeadwaterError, ValueError):

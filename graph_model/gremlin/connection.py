@@ -60,6 +60,9 @@ class Shrinkable(Exception):
     """Said of a failure that a smaller request may not meet: the server lives, and had too much."""
 
 
+_TOO_SLOW: Final = "the graph database did not answer in time"
+
+
 class _AnsweredTimeout(Shrinkable, GraphTimeout):
     """The server gave up in time and said so; when nobody answers, a smaller request is no help."""
 
@@ -371,17 +374,16 @@ class Connections:
         message = f"{self.url}: {failure}"
         match verdict:
             case Verdict.TIMEOUT if isinstance(failure, _ServerError):
-                return _AnsweredTimeout(message)
+                return _AnsweredTimeout(_TOO_SLOW, message)
             case Verdict.TIMEOUT:
-                return GraphTimeout(message)
+                return GraphTimeout(_TOO_SLOW, message)
             case Verdict.REJECTED:
                 return GraphRejected(message)
             case Verdict.TOO_LARGE:
                 return _TooLarge(message)
             case Verdict.STRAINED:
-                return _Strained(message)
-        reason = self._explain()
-        return GraphUnavailable(f"{message} ({reason})" if reason else message)
+                return _Strained("the graph database has no memory for the request", message)
+        return GraphUnavailable(self._explain() or "the graph database does not answer", message)
 
     # --- lending ----------------------------------------------------------------------------
 

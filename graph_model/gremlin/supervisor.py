@@ -33,6 +33,7 @@ _CALM_SECONDS: Final = 900.0  # a life longer than this makes the next death a f
 _FIRST_PAUSE_SECONDS: Final = 30.0
 _LONGEST_PAUSE_SECONDS: Final = 1800.0
 _WATCH_SECONDS: Final = 60.0
+_TICK_SECONDS: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -113,6 +114,8 @@ class Supervisor:
         self._next_start = 0.0
         self._cause: str | None = None
         self._memory: Memory | None = None
+        self._whole: Callable[[], bool] = lambda: True
+        self._counted_whole = False
 
     # --- dying and living -------------------------------------------------------------------
 
@@ -133,10 +136,12 @@ class Supervisor:
         try:
             self._engine.start()
         except EngineError as failure:
-            self._mourn(str(failure))
+            _log.error("the embedded engine does not start: %s", failure)
+            self._mourn("the engine does not start: see engine.log")
             raise
         self._started_at = self._clock()
         self._cause = None
+        self._counted_whole = False
 
     def _mourn(self, cause: str | None = None) -> None:
         """Note a death: why, and how long the next start waits."""
@@ -152,6 +157,8 @@ class Supervisor:
         self._started_at = now
         self._next_start = now + pause
         _log.error("the embedded engine ended: %s", self._cause)
+        if words := self._engine.last_words(3):
+            _log.error("its last words: %s", words)
         if pause:
             _log.error("it died %d times in a row: next start in %d s", self._deaths, pause)
 
@@ -164,7 +171,7 @@ class Supervisor:
                 f"the engine was killed, most often because this machine has too little memory "
                 f"for its {heap:,} MB ({HEAP_SETTING}); else see engine.log"
             )
-        return f"the engine ended with code {code}: {self._engine.last_words(3) or 'no word'}"
+        return f"the engine ended with code {code}: see engine.log"
 
     @property
     def trouble(self) -> str | None:
@@ -180,28 +187,45 @@ class Supervisor:
 
     @property
     def memory(self) -> Memory | None:
-        """How full the engine was when it was last looked at; None before that."""
-        return self._memory
+        """How full the engine was when it was last looked at; None where that says nothing of the
+        graph that stands: before the first look, while there is no engine, while it is filled.
+        """
+        stands = self._counted_whole and self._whole() and self._engine.alive()
+        return self._memory if stands else None
 
-    def observe(self, elements: int) -> None:
+    def observe(self, elements: int, *, whole: bool = True) -> None:
         """The graph holds so many elements; the first time that it is nearly full is logged."""
         before, self._memory = self._memory, Memory(elements, self._engine.heap_mb)
+        self._counted_whole = whole
         if self._memory.is_nearly_full and not (before and before.is_nearly_full):
             _log.warning("%s", self._memory)
 
-    def watch(self, graph: Counted) -> None:
-        """Count the graph's elements from time to time, on a thread of its own, until ``stop``."""
+    def watch(self, graph: Counted, whole: Callable[[], bool] = lambda: True) -> None:
+        """Count the graph's elements from time to time, on a thread of its own, until ``stop``.
+
+        ``whole`` tells whether the graph holds all that it should; it is counted again as soon as
+        it does.
+        """
+        self._whole = whole
 
         def look() -> None:
-            while not self._stopping.is_set():
-                try:
-                    self.observe(sum(graph.count()))
-                except GraphUnavailable as failure:
-                    _log.debug("the elements cannot be counted now: %s", failure)
-                self._stopping.wait(_WATCH_SECONDS)
+            counted_at = self._count(graph)
+            while not self._stopping.wait(_TICK_SECONDS):
+                filled = not self._counted_whole and whole()
+                if filled or self._clock() - counted_at >= _WATCH_SECONDS:
+                    counted_at = self._count(graph)
 
         self._thread = threading.Thread(target=look, name="engine-watch", daemon=True)
         self._thread.start()
+
+    def _count(self, graph: Counted) -> float:
+        """The time when it ended."""
+        whole = self._whole()
+        try:
+            self.observe(sum(graph.count()), whole=whole)
+        except GraphUnavailable as failure:
+            _log.debug("the elements cannot be counted now: %s", failure)
+        return self._clock()
 
     def stop(self) -> None:
         """End the watching; safe to call twice."""

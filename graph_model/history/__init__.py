@@ -9,10 +9,10 @@ from graph_model.history.merging import (
     CTAS_COMMANDS,
     MERGE_WINDOW_MS,
     Write,
+    group_executions,
     merge_writes,
-    repeated_executions,
 )
-from graph_model.history.visibility import Moment, visible_writes
+from graph_model.history.visibility import Bound, Moment, visible_versions, visible_writes
 
 #: The two commands of one CREATE TABLE AS SELECT end this close together (milliseconds).
 CTAS_WINDOW_MS = MERGE_WINDOW_MS
@@ -21,9 +21,11 @@ __all__ = [
     "CTAS_COMMANDS",
     "CTAS_WINDOW_MS",
     "MERGE_WINDOW_MS",
+    "Bound",
     "Moment",
     "Write",
+    "group_executions",
     "merge_writes",
-    "repeated_executions",
+    "visible_versions",
     "visible_writes",
 ]

@@ -1,34 +1,40 @@
-"""Executions that tell of one write become one write: pure, on rows that the catalogue selected.
+"""Executions that report one write become one write: pure, on rows that the catalogue selected.
 
-A CREATE TABLE AS SELECT reports the inner insert and the command around it; two producers in one
-application (the stock agent and the listener) report everything twice. Reads that differ are two
-writes, unless one of the two says that it does not know all of its own. The rule looks at all
-completed writes of one output by one application, so it gives the same whatever page, window or
-time somebody looks through.
+For a CREATE TABLE AS SELECT Spark reports an insert and then the command that ran it; two agents in
+one application (the stock agent and the listener) report every write twice. Executions whose modes
+or reads differ are two writes, unless one of them says that it does not know its mode, or not all
+of its reads. The rule looks at all completed writes of one output by one application, so it gives
+the same result for every page, window or time.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from graph_model import labels, naming
+from graph_model.facts import MAIN_BRANCH, ExecutionRow
 from graph_model.store import SuccessfulWrite
 
 #: Two tellings of one write lie this close together (milliseconds).
 MERGE_WINDOW_MS: Final = 10_000
 #: A merged write may be this much earlier than one of its executions: CTAS, then two producers.
 REACH_MS: Final = 2 * MERGE_WINDOW_MS
-#: The commands around an insert, which both tell of: CREATE TABLE AS SELECT above all.
+_HIVE_CTAS: Final = "CreateHiveTableAsSelectCommand"
+#: Commands that run an insert of their own; Spark reports both, the insert first.
 CTAS_COMMANDS: Final = (
     "CreateDataSourceTableAsSelectCommand",
-    "CreateHiveTableAsSelectCommand",
+    _HIVE_CTAS,
     "InsertIntoDataSourceDirCommand",  # INSERT OVERWRITE DIRECTORY
-    "InsertIntoHiveDirCommand",
 )
+#: Of these the ones that make the table that they fill: nothing else is in it.
+_TABLE_MAKERS: Final = CTAS_COMMANDS[:2]
 _INSERT: Final = "InsertInto"
+#: Spark runs it with ``overwrite = false`` inside a CREATE TABLE AS SELECT, whatever that says.
+_HIVE_INSERT: Final = "InsertIntoHiveTable"
 _WITHOUT_EXPRESSIONS: Final = "openlineage-"
 
 #: The part of a table that has these partition values; the empty one is the whole.
@@ -42,7 +48,8 @@ class Write(NamedTuple):
 
     ``id`` and ``at`` are those of the earliest by (at, id). ``logical_plan`` and ``job`` are of
     the one that tells all that was read, then with fewest gaps, then with expressions. ``parts``
-    is what it may have touched, ``closes`` what it replaced.
+    is what it may have touched, ``closes`` what it replaced. ``number`` and ``branch`` are those
+    of the version that it made, None where nobody tells.
     """
 
     id: str
@@ -53,6 +60,8 @@ class Write(NamedTuple):
     parts: tuple[Part, ...]
     closes: tuple[Part, ...]
     executions: tuple[str, ...]
+    number: int | None = None
+    branch: str = MAIN_BRANCH
 
     @property
     def order(self) -> tuple[int, str]:
@@ -82,16 +91,8 @@ def merge_writes(rows: Iterable[SuccessfulWrite], details: Details = NO_DETAILS)
     Of an application and output that may tell twice, ``rows`` must hold all.
     """
     groups = group_executions(rows, details.incomplete)
-    writes = [_write(group, details) for group in groups]
+    writes = [write_of(group, details) for group in groups]
     return sorted(writes, key=lambda write: write.order)
-
-
-def repeated_executions(
-    rows: Iterable[SuccessfulWrite], incomplete: frozenset[str] = frozenset()
-) -> tuple[SuccessfulWrite, ...]:
-    """The executions that only repeat what an earlier one of their write has told."""
-    groups = group_executions(rows, incomplete)
-    return tuple(row for group in groups for row in group[1:])
 
 
 def group_executions(
@@ -119,18 +120,18 @@ def _order(row: SuccessfulWrite) -> tuple[int, str]:
 
 
 def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[tuple[SuccessfulWrite, ...]]:
-    """Each CREATE TABLE AS SELECT with the insert nearest in time, each used once."""
+    """Each CREATE TABLE AS SELECT with the nearest earlier insert that fits, each used once.
+
+    insert :00.391, create :00.616, insert :00.774  =>  (insert, create), (insert)
+    """
     inner: dict[str, SuccessfulWrite] = {}
-    used: set[str] = set()
-    inserts = [
-        row for row in rows if row.command.startswith(_INSERT) and row.command not in CTAS_COMMANDS
-    ]
-    for outer in (row for row in rows if row.command in CTAS_COMMANDS):
-        near = [row for row in inserts if row.id not in used and _is_double(outer, row)]
-        if near:
-            twin = min(near, key=lambda row: (abs(row.at - outer.at), *_order(row)))
-            inner[outer.id] = twin
-            used.add(twin.id)
+    inserts: list[SuccessfulWrite] = []  # that no command has used yet
+    for row in sorted(rows, key=lambda row: (row.at, _runs_an_insert(row), row.id)):
+        if not _runs_an_insert(row):
+            inserts.append(row)
+        elif (place := _place_of_insert(row, inserts)) is not None:
+            inner[row.id] = inserts.pop(place)
+    used = {row.id for row in inner.values()}
     groups = []
     for row in rows:
         if row.id not in used:
@@ -139,8 +140,43 @@ def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[tuple[Successfu
     return sorted(groups, key=lambda group: _order(group[0]))
 
 
-def _is_double(outer: SuccessfulWrite, inner: SuccessfulWrite) -> bool:
-    return inner.producer == outer.producer and _agree(inner, outer)
+def _runs_an_insert(row: SuccessfulWrite) -> bool:
+    return row.command in CTAS_COMMANDS
+
+
+def _place_of_insert(command: SuccessfulWrite, inserts: Sequence[SuccessfulWrite]) -> int | None:
+    """The place of the insert that the command ran: Spark ends it just before the command."""
+    for place in reversed(range(len(inserts))):
+        if command.at - inserts[place].at > MERGE_WINDOW_MS:
+            break
+        if _is_inner(inserts[place], command):
+            return place
+    return None
+
+
+def _is_inner(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
+    return (
+        insert.command.startswith(_INSERT)
+        and insert.producer == command.producer
+        and insert.reads == command.reads
+        and (_is_hive_pair(insert, command) or _have_one_mode((insert,), (command,)))
+    )
+
+
+def _is_hive_pair(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
+    return insert.command == _HIVE_INSERT and command.command == _HIVE_CTAS
+
+
+def _have_one_mode(one: Iterable[SuccessfulWrite], other: Iterable[SuccessfulWrite]) -> bool:
+    """Whether one of the modes told here is one of those told there: append, or an overwrite of
+    whatever part. An unknown mode may be any.
+    """
+    modes, others = {_appends(row) for row in one}, {_appends(row) for row in other}
+    return None in modes | others or not modes.isdisjoint(others)
+
+
+def _appends(row: SuccessfulWrite) -> bool | None:
+    return None if row.mode == labels.UNKNOWN_MODE else row.mode not in labels.OVERWRITES
 
 
 def _agree(one: SuccessfulWrite, other: SuccessfulWrite) -> bool:
@@ -150,7 +186,7 @@ def _agree(one: SuccessfulWrite, other: SuccessfulWrite) -> bool:
 def _pair_producers(
     groups: Sequence[tuple[SuccessfulWrite, ...]],
 ) -> list[tuple[SuccessfulWrite, ...]]:
-    """The k-th write that one producer tells of with the k-th of another, where they agree."""
+    """The k-th write that one producer reports with the k-th of another, where they agree."""
     told: defaultdict[str, int] = defaultdict(int)
     places: defaultdict[int, list[list[SuccessfulWrite]]] = defaultdict(list)
     for group in groups:
@@ -166,7 +202,11 @@ def _pair_producers(
 
 
 def _may_join(group: Sequence[SuccessfulWrite], other: Sequence[SuccessfulWrite]) -> bool:
-    return other[0].producer not in {row.producer for row in group} and _agree(group[0], other[0])
+    return (
+        other[0].producer not in {row.producer for row in group}
+        and _agree(group[0], other[0])
+        and _have_one_mode(group, other)
+    )
 
 
 def _pair_incomplete(
@@ -190,7 +230,7 @@ def _pair_incomplete(
 def _tells_more(fuller: Sequence[SuccessfulWrite], group: Sequence[SuccessfulWrite]) -> bool:
     return (
         {row.producer for row in fuller}.isdisjoint(row.producer for row in group)
-        and {row.mode for row in fuller} == {row.mode for row in group}
+        and _have_one_mode(fuller, group)
         and abs(fuller[0].at - group[0].at) <= MERGE_WINDOW_MS
         and _read_by(fuller) > _read_by(group)
     )
@@ -200,14 +240,42 @@ def _read_by(group: Sequence[SuccessfulWrite]) -> frozenset[str]:
     return frozenset(dataset for row in group for dataset in row.reads.split())
 
 
+def as_one(reports: Sequence[ExecutionRow]) -> ExecutionRow:
+    """The first of several reports of one write, with what the others say that it leaves open:
+    mode, duration, counts, version.
+    """
+    first = reports[0]
+    modes = [row.mode for row in reports if row.mode != labels.UNKNOWN_MODE]
+    some = labels.OVERWRITE_PARTITIONS in modes and modes[0] == labels.OVERWRITE
+    durations = [row.duration_ns for row in reports if row.duration_ns is not None]
+    counts: dict[str, dict[str, float]] = {}
+    for row in reversed(reports):
+        for group, values in json.loads(row.metrics or "{}").items():
+            counts.setdefault(group, {}).update(values)
+    versions = [row for row in reports if row.version]
+    numbered = next((row for row in versions if row.version_number is not None), None)
+    told = numbered or next(iter(versions), first)
+    return first._replace(
+        version=told.version,
+        version_number=told.version_number,
+        branch=told.branch,
+        mode=labels.OVERWRITE_PARTITIONS if some else next(iter(modes), first.mode),
+        dynamic=any(row.dynamic for row in reports),
+        duration_ns=next(iter(durations), None),
+        metrics=json.dumps(counts),
+    )
+
+
 # --- what a write touched ------------------------------------------------------------------------
 
 
-def _write(group: Sequence[SuccessfulWrite], details: Details) -> Write:
+def write_of(group: Sequence[SuccessfulWrite], details: Details) -> Write:
+    """The write that these executions, by (at, id), report."""
     first = group[0]
     best = first if len(group) == 1 else min(group, key=lambda row: _preference(row, details))
     texts = {text for row in group for text in details.partitions.get(row.id, ())}
     parts = tuple(sorted(map(part_of, texts), key=_part_order)) if texts else _EVERYWHERE
+    numbered = next((row for row in group if row.version_number is not None), first)
     return Write(
         id=first.id,
         at=first.at,
@@ -217,6 +285,8 @@ def _write(group: Sequence[SuccessfulWrite], details: Details) -> Write:
         parts=parts,
         closes=_closes(group, parts, details),
         executions=tuple(row.id for row in group),
+        number=numbered.version_number,
+        branch=numbered.branch,
     )
 
 
@@ -228,18 +298,27 @@ def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, int, bool,
     return (
         -len(row.reads.split()),
         gaps,
-        row.producer.startswith(_WITHOUT_EXPRESSIONS),
+        lacks_expressions(row),
         *_order(row),
     )
+
+
+def lacks_expressions(row: SuccessfulWrite) -> bool:
+    """OpenLineage's agents send no plan."""
+    return row.producer.startswith(_WITHOUT_EXPRESSIONS)
 
 
 def _closes(
     group: Sequence[SuccessfulWrite], parts: tuple[Part, ...], details: Details
 ) -> tuple[Part, ...]:
-    """A sign of dynamic mode in one of the tellings counts for all."""
-    if any(row.mode not in (labels.OVERWRITE, labels.OVERWRITE_PARTITIONS) for row in group):
+    """A sign of dynamic mode in one of the reports counts for all, but of a table just made."""
+    makers = [row for row in group if row.command in _TABLE_MAKERS]
+    said = [row for row in group if not any(_is_hive_pair(row, maker) for maker in makers)]
+    if any(row.mode not in labels.OVERWRITES for row in said):
         return ()
-    if not any(row.dynamic for row in group):
+    if any(row.mode == labels.OVERWRITE and not row.dynamic for row in makers):
+        return _EVERYWHERE
+    if not any(row.dynamic for row in said):
         return parts
     keys = frozenset[str]().union(*(details.keys.get(row.logical_plan, ()) for row in group))
     known = WHOLE not in parts and all(keys <= {key for key, _ in part} for part in parts)

@@ -8,37 +8,56 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
-from graph_model import labels
+from graph_model import identity, labels
 from graph_model.expressions.definitions import SUBQUERY
-from graph_model.facts import ColumnRow, LogicalPlanRow
+from graph_model.facts import (
+    EVERY_BRANCH,
+    MAIN_BRANCH,
+    NO_NUMBER,
+    ColumnRow,
+    ExecutionRow,
+    LogicalPlanRow,
+    ReadVersionRow,
+)
 from graph_model.history.merging import (
     REACH_MS,
     WHOLE,
     Details,
     Write,
+    as_one,
+    group_executions,
     merge_writes,
     part_of,
-    repeated_executions,
+    write_of,
 )
-from graph_model.history.visibility import Moment, visible_writes
+from graph_model.history.versions import (
+    BEGINNING,
+    END,
+    BranchVersions,
+    Sight,
+    branch_versions,
+)
+from graph_model.history.visibility import ANY_VERSION, Bound, Moment, visible_writes
 from graph_model.store import (
     Catalogue,
     DeclaredFlow,
-    OlderWrites,
     Span,
     SpanWrites,
     Standing,
     SuccessfulWrite,
+    VersionSpan,
 )
+from graph_model.translate.partitions import PARTITIONS_UNKNOWN
 
 _Key = TypeVar("_Key")
 
-BEGINNING: Final = -(2**62)
-END: Final = 2**62
+Reports = tuple[SuccessfulWrite, ...]
+"""The executions that report one write, by (at, id)."""
+
 #: Writes since the last overwrite that are read one by one: in all, and of one moment at least.
 _ROWS_AT_ONCE: Final = 2_000
 _LEAST_ROWS: Final = 64
@@ -52,26 +71,26 @@ def moment_of(dataset: str, at: int | None) -> Moment:
     return Moment(dataset, before, before)
 
 
+def is_end(moment: Moment) -> bool:
+    """Whether nothing flows on from there: it is one of a plan that writes nothing."""
+    return identity.kind_of(moment.dataset) == labels.LOGICAL_PLAN
+
+
+def _holds(flow: DeclaredFlow, moment: Moment) -> bool:
+    return flow.since < moment.until and flow.ends >= moment.since
+
+
+def _as_write(read: SuccessfulWrite) -> Write:
+    """A read as the write of a chain's end: it writes nowhere."""
+    return Write(read.id, read.at, "", read.logical_plan, read.job, (WHOLE,), (), (read.id,))
+
+
 class KnownPlans(Protocol):
     """Rows of logical plans that others have learnt (``lineage.structure``)."""
 
     def find(self, keys: Iterable[str]) -> Mapping[str, LogicalPlanRow]: ...
 
     def keep(self, values: Mapping[str, LogicalPlanRow]) -> None: ...
-
-
-class Sight(NamedTuple):
-    """What was to be seen at a moment: writes, newest first.
-
-    ``older``: where there were too many of a logical plan, between which times the others lie.
-    ``rough``: some of the writes may have been replaced by one that was not looked at.
-    ``declared``: what people say flows into it; no write replaces that.
-    """
-
-    writes: tuple[Write, ...] = ()
-    older: tuple[OlderWrites, ...] = ()
-    rough: bool = False
-    declared: tuple[DeclaredFlow, ...] = ()
 
 
 class Past:
@@ -89,6 +108,7 @@ class Past:
         self._columns: dict[str, tuple[str, str]] = {}  # column -> (dataset, path)
         self._written: dict[str, list[str]] = {}  # execution -> partitions
         self._read: dict[str, dict[str, frozenset[str]]] = {}  # execution -> dataset -> partitions
+        self._bound: dict[str, list[ReadVersionRow]] = {}  # execution -> what it read of versions
         self._sights: dict[Moment, Sight] = {}
         self._jobs: dict[str, str] = {}  # logical plan that has written -> its job
 
@@ -180,6 +200,57 @@ class Past:
         """The known columns nested in these, each a (dataset, path)."""
         return {(row.dataset, row.path) for row in self._catalogue.fields(columns)}
 
+    def moments_read(
+        self, reads: Iterable[tuple[Write, str]]
+    ) -> dict[tuple[str, str], tuple[Moment, ...]]:
+        """Per write (by id) and dataset that its plan reads what it found there: the newest at its
+        time, or the versions that its read was bound to.
+        """
+        listed = list(reads)
+        places = self.locate((source, write.at) for write, source in listed)
+        rows = {(write.id, source): self._bound_to(write, source) for write, source in listed}
+        found = {}
+        told = self._told_versions(
+            (places[source, write.at], row.version)
+            for write, source in listed
+            for row in rows[write.id, source]
+        )
+        for write, source in listed:
+            place, partitions = places[source, write.at], self.partitions_read(write, source)
+            own = Moment(place, write.at, write.at, partitions)
+            bound = [
+                _bound_moment(own, row, told.get((place, row.version)))
+                for row in rows[write.id, source]
+            ]
+            found[write.id, source] = tuple(dict.fromkeys(bound)) or (own,)
+        return found
+
+    def _bound_to(self, write: Write, dataset: str) -> list[ReadVersionRow]:
+        rows = (row for execution in write.executions for row in self._bound.get(execution, ()))
+        return [row for row in rows if row.dataset == dataset]
+
+    def _told_versions(
+        self, asked: Iterable[tuple[str, str]]
+    ) -> dict[tuple[str, str], SuccessfulWrite]:
+        """Per (dataset, id of a version) the write that made it, where one says so."""
+        versions = {pair for pair in asked if pair[1]}
+        if not versions:
+            return {}
+        targets = self._targets({dataset for dataset, _ in versions})
+        told = self._catalogue.told_versions(
+            {(target, key) for dataset, key in versions for target, _ in targets[dataset]}
+        )
+        found = {}
+        for dataset, key in versions:
+            rows = [told[t, key] for t, _ in targets[dataset] if (t, key) in told]
+            if rows:
+                found[dataset, key] = min(rows, key=lambda row: (row.at, row.id))
+        return found
+
+    def bound_reads(self, plans: Collection[str]) -> frozenset[tuple[str, str]]:
+        """(logical plan, dataset) of those reads of which some execution was bound to a version."""
+        return self._catalogue.bound_reads(plans) if plans else frozenset()
+
     def partitions_read(self, write: Write, dataset: str) -> tuple[str, ...]:
         """The partitions that a write's executions all say they read of a dataset; () the whole."""
         told = [self._read.get(execution, {}).get(dataset) for execution in write.executions]
@@ -192,7 +263,12 @@ class Past:
 
     def sights(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
         """Per moment what was to be seen of it."""
-        new = set(moments) - self._sights.keys()
+        unknown = set(moments) - self._sights.keys()
+        ends = {moment for moment in unknown if is_end(moment)}
+        self._sights |= self._readings(ends) if ends else {}
+        bound = {moment for moment in unknown - ends if _is_bound(moment)}
+        self._sights |= self._of_versions(bound) if bound else {}
+        new = unknown - ends - bound
         if new:
             standing = self._standing(new)
             found = self._merged({m: _joined(s.spans.values()) for m, s in standing.items()})
@@ -209,6 +285,26 @@ class Past:
                 self._sights[moment] = sight
         return {moment: self._sights[moment] for moment in moments}
 
+    def _readings(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+        """Per moment of a plan that writes nothing its reads: none of them replaces another."""
+        found = self._catalogue.readings(
+            [(moment.dataset, moment.until) for moment in moments], per_plan=EXACT_EXECUTIONS + 1
+        )
+        rows = {row for some in found.values() for row in some.writes}
+        self._jobs |= {row.logical_plan: row.job for row in rows}
+        self._learn_partitions(rows)
+        self._learn_bound_reads(rows)
+        flows: defaultdict[str, list[DeclaredFlow]] = defaultdict(list)
+        for flow in self._catalogue.declared_reads({moment.dataset for moment in moments}):
+            flows[flow.logical_plan].append(flow)
+        sights = {}
+        for moment in moments:
+            reads, older = found[moment.dataset, moment.until]
+            declared = [flow for flow in flows[moment.dataset] if _holds(flow, moment)]
+            newest = sorted(map(_as_write, reads), key=lambda read: read.order, reverse=True)
+            sights[moment] = Sight(tuple(newest), older, declared=tuple(declared))
+        return sights
+
     def _standing(self, moments: Collection[Moment]) -> dict[Moment, Standing]:
         """Per moment the rows since just before its floor."""
         reads = self._spans(moments)
@@ -222,11 +318,72 @@ class Past:
         targets = self._targets({moment.dataset for moment in moments})
         return {
             moment: tuple(
-                Span(target, moment.since, moment.until, place, part)
+                Span(target, moment.since, moment.until, place, part, _branch(moment))
                 for target, place in targets[moment.dataset]
                 for part in moment.partitions or ("",)
             )
             for moment in moments
+        }
+
+    # --- versions
+
+    def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+        """Per moment that is bound to a version what that version had in it."""
+        found = self._versions(moments)
+        again = [m for m, own in found.items() if own.floor and not own.cut and not own.is_closed]
+        found |= self._versions(again, whole=True) if again else {}
+        forks = {m: moment for m, own in found.items() if (moment := own.fork(m)) is not None}
+        stood = self.sights(forks.values()) if forks else {}
+        beside = self._beside({m: own for m, own in found.items() if m not in forks})
+        declared = self._declared(moments)
+        sights = {}
+        for moment, own in found.items():
+            base = stood[forks[moment]] if moment in forks else beside[moment]
+            sights[moment] = own.sight(moment, base)._replace(declared=declared[moment])
+        return sights
+
+    def _versions(
+        self, moments: Collection[Moment], *, whole: bool = False
+    ) -> dict[Moment, BranchVersions]:
+        targets = self._targets({moment.dataset for moment in moments})
+        spans = {
+            moment: [
+                VersionSpan(target, *moment.bound[0], place, whole)
+                for target, place in targets[moment.dataset]
+            ]
+            for moment in moments
+        }
+        asked = {span for some in spans.values() for span in some}
+        told = self._catalogue.version_writes(asked, most=_most(len(asked)))
+        answers = {moment: [told[span] for span in some] for moment, some in spans.items()}
+        writes = self._writes(
+            {
+                moment: SpanWrites(tuple(dict.fromkeys(row for one in some for row in one.writes)))
+                for moment, some in answers.items()
+            }
+        )
+        return {m: branch_versions(m.bound[0], writes[m], some) for m, some in answers.items()}
+
+    def _beside(self, found: Mapping[Moment, BranchVersions]) -> dict[Moment, Sight]:
+        """Per moment the writes without a version that may stand among those with one, and where
+        others of the same branch lie if there are too many.
+        """
+        targets = self._targets({moment.dataset for moment in found})
+        spans = {
+            moment: [
+                Span(target, *own.times(moment), place, part, moment.bound[0].branch)
+                for target, place in targets[moment.dataset]
+                for part in moment.partitions or ("",)
+            ]
+            for moment, own in found.items()
+        }
+        rows = self._rows(spans) if spans else {}
+        return {
+            moment: Sight(
+                tuple(write for write in writes if found[moment].takes(moment, write)),
+                rows[moment].older,
+            )
+            for moment, writes in self._writes(rows).items()
         }
 
     def _declared(self, moments: Collection[Moment]) -> dict[Moment, tuple[DeclaredFlow, ...]]:
@@ -244,7 +401,7 @@ class Past:
                     (flow, place)
                     for target, place in targets[moment.dataset]
                     for flow in flows.get(target, ())
-                    if flow.since < moment.until and flow.ends >= moment.since
+                    if _holds(flow, moment)
                 ]
                 for moment in moments
             }
@@ -292,7 +449,8 @@ class Past:
             if times:
                 last = max(times)
                 spans[dataset] = [
-                    Span(target, last - REACH_MS, last + 1, place) for target, place in found
+                    Span(target, last - REACH_MS, last + 1, place, branch=EVERY_BRANCH)
+                    for target, place in found
                 ]
         rows = self._rows(spans)
         writes = self._writes(rows)
@@ -342,6 +500,7 @@ class Past:
         self._jobs |= {row.logical_plan: row.job for row in listed}
         pairs = {(row.target, row.application_id) for row in listed if row.application_id}
         everything = listed | set(self._catalogue.companions(pairs) if pairs else ())
+        self._learn_bound_reads(everything)
         by_execution = {
             execution: write
             for write in merge_writes(everything, self._details(everything))
@@ -352,16 +511,65 @@ class Past:
             for key, some in rows.items()
         }
 
-    def repeated(self, target: str) -> tuple[SuccessfulWrite, ...]:
-        """Executions that tell a write of the dataset, or an attempt at one, once more."""
-        found: list[SuccessfulWrite] = []
-        for state in (labels.COMPLETED, labels.FAILED):
-            rows = self._catalogue.told_twice(target, state)
-            plans = self.plans({row.logical_plan for row in rows})
-            found += repeated_executions(rows, _incomplete(plans.values()))
-        return tuple(found)
+    def reports_of(self, target: str, states: Sequence[str] = labels.STATES) -> list[Reports]:
+        """The writes of a dataset, and attempts at one, that several executions report."""
+        return self._reports(lambda state: self._catalogue.told_twice(target, state), states)
+
+    def reports(self, pairs: Collection[tuple[str, str]]) -> list[Reports]:
+        """``reports_of`` of these (target, application id) alone."""
+        named = {pair for pair in pairs if pair[1]}
+        return self._reports(lambda state: self._catalogue.companions(named, state), labels.STATES)
+
+    def _reports(
+        self, rows_of: Callable[[str], Iterable[SuccessfulWrite]], states: Iterable[str]
+    ) -> list[Reports]:
+        found: list[Reports] = []
+        for state in states:
+            rows = list(rows_of(state))
+            incomplete = _incomplete(self.plans({row.logical_plan for row in rows}).values())
+            found += group_executions(rows, incomplete)
+        return [group for group in found if len(group) > 1]
+
+    def completed(
+        self, rows: Iterable[ExecutionRow], reports: Iterable[Reports]
+    ) -> list[ExecutionRow]:
+        """These rows, each with what other reports of the same write say beside it."""
+        listed = list(rows)
+        beside = {row.id: group for group in reports for row in group}
+        others = {one.id for row in listed for one in beside.get(row.id, ())}
+        known = {row.id: row for row in self._catalogue.executions_of(others)} if others else {}
+        found = []
+        for row in listed:
+            more = [known[o.id] for o in beside.get(row.id, ()) if o.id in known and o.id != row.id]
+            found.append(as_one([row, *more]) if more else row)
+        return found
+
+    def told_writes(
+        self, rows: Iterable[ExecutionRow], reports: Iterable[Reports]
+    ) -> dict[str, Write]:
+        """Per row the write, or the attempt at one, that it and others report."""
+        beside = {row.id: group for group in reports for row in group}
+        groups = {row.id: beside.get(row.id) or (_report(row),) for row in rows}
+        details = self._details({one for group in groups.values() for one in group})
+        return {key: write_of(group, details) for key, group in groups.items()}
 
     def _details(self, rows: Collection[SuccessfulWrite]) -> Details:
+        self._learn_partitions(rows)
+        plans = self.plans(_of_interest(rows))
+        return Details(
+            self._written,
+            {plan: _count(row.gaps) for plan, row in plans.items()},
+            {plan: _keys(row.partition_keys) for plan, row in plans.items()},
+            _incomplete(plans.values()),
+        )
+
+    def _learn_bound_reads(self, rows: Collection[SuccessfulWrite]) -> None:
+        new = {row.id for row in rows if row.bound} - self._bound.keys()
+        self._bound |= {execution: [] for execution in new}
+        for read in self._catalogue.read_versions(new) if new else ():
+            self._bound[read.execution].append(read)
+
+    def _learn_partitions(self, rows: Collection[SuccessfulWrite]) -> None:
         targets = {row.id: row.target for row in rows if row.partitioned}
         new = targets.keys() - self._written.keys()
         self._written |= {execution: [] for execution in new}
@@ -371,13 +579,11 @@ class Past:
             elif part.role == "read":
                 read = self._read.setdefault(part.execution, {})
                 read[part.dataset] = read.get(part.dataset, frozenset()) | {part.partition}
-        plans = self.plans(_of_interest(rows))
-        return Details(
-            self._written,
-            {plan: _count(row.gaps) for plan, row in plans.items()},
-            {plan: _keys(row.partition_keys) for plan, row in plans.items()},
-            _incomplete(plans.values()),
-        )
+
+
+def _report(row: ExecutionRow) -> SuccessfulWrite:
+    fields = (name for name in SuccessfulWrite._fields if name not in ("partitioned", "bound"))
+    return SuccessfulWrite(**{name: getattr(row, name) for name in fields})
 
 
 def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
@@ -395,7 +601,8 @@ def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
 
 @lru_cache(maxsize=1_000)
 def _count(gaps: str) -> int:
-    return len(json.loads(gaps))
+    """Those of columns: which partitions were replaced is another matter."""
+    return sum(gap["code"] != PARTITIONS_UNKNOWN for gap in json.loads(gaps))
 
 
 @lru_cache(maxsize=1_000)
@@ -424,10 +631,37 @@ def _joined(found: Collection[SpanWrites]) -> SpanWrites:
 
 def _is_closed(moment: Moment, writes: Iterable[Write]) -> bool:
     """Whether a full overwrite is among what was there before the moment."""
-    return any(WHOLE in write.closes and write.at < moment.since for write in writes)
+    return any(
+        WHOLE in write.closes and write.at < moment.since
+        for write in _of_branch(writes, _branch(moment))
+    )
 
 
-def _sight(moment: Moment, floor: int, rows: SpanWrites, writes: Collection[Write]) -> Sight:
+def _is_bound(moment: Moment) -> bool:
+    return bool(moment.bound) and moment.bound[0] != ANY_VERSION
+
+
+def _branch(moment: Moment) -> str:
+    return moment.bound[0].branch if moment.bound else MAIN_BRANCH
+
+
+def _of_branch(writes: Iterable[Write], branch: str) -> list[Write]:
+    return [write for write in writes if branch in (write.branch, EVERY_BRANCH)]
+
+
+def _bound_moment(own: Moment, row: ReadVersionRow, told: SuccessfulWrite | None) -> Moment:
+    """``own`` bound to the version that was read; ``told`` is the write that made it."""
+    if row.number != NO_NUMBER:
+        return own._replace(bound=(Bound(row.branch, row.number, row.since),))
+    if told is None:
+        return own
+    if told.version_number is not None:
+        return own._replace(bound=(Bound(told.branch, told.version_number),))
+    return own._replace(since=told.at + 1, until=told.at + 1)
+
+
+def _sight(moment: Moment, floor: int, rows: SpanWrites, found: Collection[Write]) -> Sight:
+    writes = _of_branch(found, _branch(moment))
     if rows.older:  # the overwrite at the floor may be one of those left out
         writes = [write for write in writes if write.at >= floor]
     parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)

@@ -8,24 +8,44 @@ of a table is gone only when one later overwrite covers all of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
-from typing import NamedTuple
+from itertools import combinations, takewhile
+from operator import itemgetter
+from typing import Final, NamedTuple
 
+from graph_model.facts import EVERY_BRANCH, NO_NUMBER
 from graph_model.history.merging import WHOLE, Part, Write
+
+
+class Bound(NamedTuple):
+    """The version that a read was bound to: its branch, up to ``number``.
+
+    Of a change feed what was written from ``since`` on, whatever was overwritten meanwhile.
+    """
+
+    branch: str
+    number: int
+    since: int = NO_NUMBER
+
+
+ANY_VERSION: Final = Bound(EVERY_BRANCH, NO_NUMBER)
+"""Where several executions share an interval of time, and some of them were bound."""
 
 
 class Moment(NamedTuple):
     """A dataset as it was found at a time, or at every time from ``since`` to ``until``.
 
     Epoch ms; what was written strictly before counts. ``partitions`` are the canonical texts of
-    those that were looked at, () for the whole. A tuple, because walks look up nothing as often:
-    it is hashed and compared in C.
+    those that were looked at, () for the whole. ``dataset`` may be a logical plan that writes
+    nothing: what it reads ends there, as a write ends in a dataset. A tuple, because walks look up
+    nothing as often: it is hashed and compared in C. ``bound`` has one element at most; then the
+    version decides and the time only about writes without one. Else branches do not count.
     """
 
     dataset: str
     since: int
     until: int
     partitions: tuple[str, ...] = ()
+    bound: tuple[Bound, ...] = ()
 
 
 def visible_writes(
@@ -48,6 +68,56 @@ def visible_writes(
         if write.at < since:
             closed.update(write.closes)
     return seen
+
+
+def visible_versions(
+    versions: Iterable[Write],
+    others: Iterable[Write],
+    since: int = NO_NUMBER,
+    parts: tuple[Part, ...] = (WHOLE,),
+) -> list[Write]:
+    """Those seen by a read of these parts that was bound to the newest of ``versions``.
+
+    ``versions`` are those of one branch, by their numbers; ``others`` have none, or stood there
+    before. Newest first.
+    """
+    listed = _in_order_of_versions(versions, others)
+    if since != NO_NUMBER:  # a change feed tells of every write
+        feed = takewhile(lambda write: write.number is None or write.number >= since, listed)
+        return [write for write in feed if any(True for _ in _common(write.parts, parts))]
+    closed: set[Part] = set()
+    seen = []
+    for write in listed:
+        if any(not _is_closed(part, closed) for part in _common(write.parts, parts)):
+            seen.append(write)
+        closed.update(write.closes)
+    return seen
+
+
+def _in_order_of_versions(versions: Iterable[Write], others: Iterable[Write]) -> list[Write]:
+    """Newest first. A write without a version came before one that ended as late or later, if so
+    did every later version: clocks differ, numbers do not.
+
+        version 1 at 10:05, version 2 at 10:03, another at 10:04  =>  1, 2, the other
+    """
+    numbered = [(write.number or 0, write.order, write) for write in versions]
+    placed = [((write.at, 0, 0, write.order), write) for write in others]
+    latest: int | None = None
+    for number, order, write in sorted(numbered, key=itemgetter(0, 1), reverse=True):
+        latest = write.at if latest is None else min(latest, write.at)
+        placed.append(((latest, 1, number, order), write))
+    return [write for _, write in sorted(placed, key=itemgetter(0), reverse=True)]
+
+
+def surely_touched(write: Write, part: Part) -> bool:
+    """Whether the write replaced all of this part, or wrote into it for certain."""
+    inside = any(part <= written for written in write.parts if written != WHOLE)
+    return inside or any(closed <= part for closed in write.closes)
+
+
+def maybe_touched(write: Write, part: Part) -> bool:
+    """Whether the write touched something that this part has."""
+    return any(True for _ in _common(write.parts, (part,)))
 
 
 def _common(written: Iterable[Part], read: Iterable[Part]) -> Iterator[Part]:

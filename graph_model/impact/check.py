@@ -16,8 +16,7 @@ from graph_model.impact.comparison import Change, ChangeKind, Effect, compare, p
 from graph_model.impact.outline import PlanOutline, known_outlines
 from graph_model.impact.report import Impact, ImpactReport, Scope
 from graph_model.impact.verdicts import fate, join_reports, judge
-from graph_model.lineage import HUB_LIMIT
-from graph_model.lineage.columns import holders
+from graph_model.lineage import HUB_LIMIT, holders
 from graph_model.store import Catalogue, Direction, GraphReader
 from graph_model.view import iso
 

@@ -7,7 +7,6 @@ one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,9 +14,7 @@ from typing import Final
 
 from graph_model import labels
 from graph_model.impact.outline import ColumnOutline, PlanOutline
-
-_SQL_TYPES: Final = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
-_TYPE: Final = re.compile(rf"\b(?:{'|'.join(_SQL_TYPES)})\b")
+from graph_model.spellings import same_type
 
 
 class ChangeKind(StrEnum):
@@ -109,10 +106,7 @@ def _columns(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
 
 
 def _column(before: ColumnOutline, after: ColumnOutline) -> Iterator[Change]:
-    if _plain_type(before.type) != _plain_type(after.type) and None not in (
-        before.type,
-        after.type,
-    ):
+    if None not in (before.type, after.type) and not same_type(before.type, after.type):
         yield Change(ChangeKind.COLUMN_RETYPED, before.path, before.type, after.type)
     if (before.sources, before.expressions) != (after.sources, after.expressions):
         yield Change(
@@ -121,11 +115,6 @@ def _column(before: ColumnOutline, after: ColumnOutline) -> Iterator[Change]:
             " | ".join(before.expressions),
             " | ".join(after.expressions),
         )
-
-
-def _plain_type(text: str | None) -> str | None:
-    """As Spark's SQL spells it, whoever reported it: ``array<long>`` => ``array<bigint>``."""
-    return text and _TYPE.sub(lambda found: _SQL_TYPES[found[0]], text)
 
 
 def _renamed(
@@ -140,7 +129,7 @@ def _renamed(
 
     def unlikeness(old: ColumnOutline, new: ColumnOutline) -> tuple[bool, bool, int]:
         apart = abs(old_place[old.path] - new_place[new.path])
-        return old.expressions != new.expressions, old.type != new.type, apart
+        return old.expressions != new.expressions, not same_type(old.type, new.type), apart
 
     pairs = [
         (unlikeness(old, new), old.path, new)
@@ -193,7 +182,7 @@ def _writes(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
         yield Change(
             ChangeKind.TARGET_MOVED, before.target_uri, before.target_uri, after.target_uri
         )
-    if before.mode != after.mode:
+    if before.mode != after.mode and labels.UNKNOWN_MODE not in (before.mode, after.mode):
         yield Change(ChangeKind.MODE_CHANGED, before.target_uri, before.mode, after.mode)
     if before.partition_keys != after.partition_keys:
         yield Change(

@@ -68,7 +68,7 @@ def outlines(facts: Facts) -> tuple[PlanOutline, ...]:
     found = [
         read.outline(row)
         for row in facts.rows
-        if isinstance(row, LogicalPlanRow) and row.mode in (labels.OVERWRITE, labels.APPEND)
+        if isinstance(row, LogicalPlanRow) and row.mode in (labels.OVERWRITE, *labels.KEEPING_MODES)
     ]
     return tuple(sorted(found, key=lambda plan: (plan.target_uri, plan.logical_plan)))
 

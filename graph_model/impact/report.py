@@ -200,8 +200,7 @@ class Impact:
         return row.uri.startswith(prefix) and row.id not in self._governance.hidden
 
     def _columns_of(self, datasets: Collection[str], scope: Scope) -> Answer:
-        columns = _spellings(datasets, self._catalogue, scope.at)
-        return self._lineage.ask_columns(columns, scope.question())
+        return self._lineage.ask_columns_of(datasets, scope.question())
 
     def _report(
         self, starts: tuple[str, ...], answers: Sequence[Answer], scope: Scope

@@ -22,7 +22,8 @@ from graph_model.view import JobReference
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _MARKUP: Final = re.compile(r"([\\`*_\[\]|~<>&])")
 _MENTION: Final = re.compile(r"@(?=\w)")
-_BREAK: Final = re.compile(r"\s*[\r\n\v\f\x85\u2028\u2029]+\s*")
+_BLANKS: Final = re.compile(r"\s+")
+_BREAK: Final = re.compile(r"[\r\n\v\f\x85\u2028\u2029]")
 _MORE_JOBS: Final = 3
 
 Cell = Callable[[ImpactItem], str]
@@ -187,7 +188,11 @@ def partial_text(partial: Partial) -> str:
 
 def escape(text: str) -> str:
     """Text as Markdown shows it, on one line, free of markup and HTML; it calls nobody by @name."""
-    return _MENTION.sub("@&#8203;", _MARKUP.sub(r"\\\1", _BREAK.sub(" ", text)))
+    return _MENTION.sub("@&#8203;", _MARKUP.sub(r"\\\1", _BLANKS.sub(_on_one_line, text)))
+
+
+def _on_one_line(blanks: re.Match[str]) -> str:
+    return " " if _BREAK.search(blanks.group()) else blanks.group()
 
 
 def _plain(text: str) -> str:

@@ -2,12 +2,15 @@
 
     {"headwater": "backup", "format": 2, "createdAt": …}      what this is
     {"position": 1, "kind": "plan", …, "receipts": […]}       a document, body and arrivals included
+    {"damaged": {"position": 2, "reason": "…", …}}            what could not be read, and is missing
     {"raw": "<hash>", "scope": "", "positions": [1]}          what bytes on a wire were taken as
     {"key": {…}}                                              an API key, without its secret
-    {"end": {"documents": 1, "receipts": 1, "sha256": "…"}}   nothing is missing
+    {"end": {"documents": 1, "receipts": 1, "sha256": "…"}}   nothing else is missing
 
 ``sha256`` covers all lines before the last. A body is kept byte for byte, for its hash covers its
-bytes: as text where it is UTF-8, else in base64. Format 1 had no keys. Graph and catalogue are not
+bytes: as text where it is UTF-8, else in base64. A document whose body is damaged is left out and
+named: it would spoil every journal that it is restored into, and comes as new when it is sent
+again. Format 1 had no keys. Graph and catalogue are not
 in it, nor are the settings of ``journal_meta``, which tell how far those are: they are built anew
 from the documents, and come out the same.
 """
@@ -26,9 +29,12 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.database import chunks, count_from, insert_new, read, write
 from graph_model.errors import ConfigurationError, InvalidInput, JournalUnavailable
-from graph_model.journal.content import content_hash, pack, unpack
+from graph_model.journal.bodies import read_bodies
+from graph_model.journal.content import content_hash, pack
+from graph_model.journal.integrity import odd_receipt
 from graph_model.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.keys.archive import checked_key, insert_keys, key_lines
+from graph_model.store import Body
 
 FORMAT: Final = 2
 _READABLE: Final = (1, FORMAT)
@@ -42,7 +48,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What an archive holds. ``created_at``, ``oldest`` and ``newest`` receipt: epoch ms."""
+    """What an archive holds. ``created_at``, ``oldest`` and ``newest`` receipt: epoch ms.
+
+    ``damaged``: a sentence for each document or receipt that was damaged when it was made.
+    """
 
     created_at: int
     documents: int
@@ -50,6 +59,7 @@ class Contents:
     oldest: int | None
     newest: int | None
     keys: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 # --- journal -> lines ----------------------------------------------------------------------------
@@ -80,13 +90,17 @@ def _lines(
     with read(engine, JournalUnavailable) as connection:
         last, newest = connection.execute(_ends()).one()
         total = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
+    done, missing = 0, set()
     for line in _documents(engine, last or 0, newest or 0):
-        counts["documents"] += 1
-        counts["receipts"] += len(line["receipts"])
         yield line
-        if counts["documents"] % _PAGE == 0:
-            progress(counts["documents"], max(total, counts["documents"]))
-    yield from _raw(engine, last or 0)
+        if "position" in line:
+            counts["documents"] += 1
+            counts["receipts"] += len(line["receipts"])
+        elif "receipt" not in line["damaged"]:
+            missing.add(line["damaged"]["position"])
+        if (done := counts["documents"] + len(missing)) % _PAGE == 0:
+            progress(done, max(total, done))
+    yield from _raw(engine, last or 0, missing)
     with read(engine, JournalUnavailable) as connection:
         yield from key_lines(connection)
 
@@ -103,8 +117,8 @@ def _ends() -> sa.Select[Any]:
 
 def _documents(engine: Engine, last: int, newest: int) -> Iterator[dict[str, Any]]:
     asked = (
-        sa.select(documents, bodies.c.api_version, bodies.c.packed)
-        .join_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
+        sa.select(documents, bodies.c.api_version)
+        .outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
         .order_by(documents.c.position)
         .limit(_PAGE)
     )
@@ -113,9 +127,11 @@ def _documents(engine: Engine, last: int, newest: int) -> Iterator[dict[str, Any
         with read(engine, JournalUnavailable) as connection:
             page = connection.execute(asked.where(documents.c.position.between(done + 1, last)))
             rows = page.all()
-            arrivals = _arrivals(connection, [row.position for row in rows], newest)
+            positions = [row.position for row in rows]
+            arrivals = _arrivals(connection, positions, newest)
+            kept = read_bodies(connection, positions)
         for row in rows:
-            yield _document(row, arrivals[row.position])
+            yield from _document_lines(row, kept[row.position], arrivals[row.position])
         if len(rows) < _PAGE:
             return
         done = rows[-1].position
@@ -143,7 +159,43 @@ def _arrivals(
     return found
 
 
-def _document(row: Any, arrivals: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _document_lines(
+    row: Any, body: Body, arrivals: Sequence[Sequence[Any]]
+) -> Iterator[dict[str, Any]]:
+    """The document, or that it is damaged; and which of its receipts are."""
+    if damage := body.damage or _impossible(row):
+        yield _damaged(row, f"its body {damage}" if body.damage else damage)
+        return
+    whole: list[Sequence[Any]] = []
+    for number, *arrival in arrivals:
+        if odd := odd_receipt(*arrival):
+            yield _damaged(row, odd, receipt=number)
+        else:
+            whole.append((number, *arrival))
+    yield _document(row, body.content, whole)
+
+
+def _impossible(row: Any) -> str:
+    """What nobody can have written into the row of a document; "" for nothing."""
+    texts = (row.scope, row.plan_id, row.subject, row.state, row.reason or "")
+    return odd_receipt(row.received_at, *texts)
+
+
+def _damaged(row: Any, reason: str, **more: int) -> dict[str, Any]:
+    return {
+        "damaged": {
+            "position": row.position,
+            "kind": str(row.kind),
+            "planId": str(row.plan_id),
+            "scope": str(row.scope),
+            "contentHash": str(row.content_hash),
+            "reason": reason,
+            **more,
+        }
+    }
+
+
+def _document(row: Any, body: bytes, arrivals: Sequence[Sequence[Any]]) -> dict[str, Any]:
     return {
         "position": row.position,
         "kind": row.kind,
@@ -156,25 +208,18 @@ def _document(row: Any, arrivals: Sequence[Sequence[Any]]) -> dict[str, Any]:
         "reason": row.reason,
         "receivedAt": row.received_at,
         "receipts": arrivals,
-        **_spelled(row),
+        **_spelled(body),
     }
 
 
-def _spelled(row: Any) -> dict[str, str]:
-    try:
-        body = unpack(row.packed)
-    except ValueError as error:
-        raise JournalUnavailable(
-            f"the body of document {row.position} is damaged: it {error}; nothing was written:"
-            " headwater journal check lists all that is damaged"
-        ) from error
+def _spelled(body: bytes) -> dict[str, str]:
     try:
         return {"body": body.decode()}
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(body).decode("ascii")}
 
 
-def _raw(engine: Engine, last: int) -> Iterator[dict[str, Any]]:
+def _raw(engine: Engine, last: int, missing: set[int]) -> Iterator[dict[str, Any]]:
     """What bytes were taken as, where all of it is in the archive."""
     keys = (raw.c.raw_hash, raw.c.scope)
     asked = sa.select(*keys).distinct().order_by(*keys).limit(_RAW_PAGE)
@@ -188,7 +233,7 @@ def _raw(engine: Engine, last: int) -> Iterator[dict[str, Any]]:
             found = [(row.raw_hash, row.scope) for row in connection.execute(page)]
             taken = _positions_of(connection, found)
         for key in found:
-            if max(taken[key]) <= last:
+            if max(taken[key]) <= last and not missing.intersection(taken[key]):
                 yield {"raw": key[0], "scope": key[1], "positions": taken[key]}
         if len(found) < _RAW_PAGE:
             return
@@ -246,6 +291,7 @@ class _Examination:
         self._last = 0
         self._keys = 0
         self._times: list[int] = []
+        self._damaged: list[str] = []
 
     def take(self, line: Any, number: int, sha256: str) -> None:
         if (number == 1) != ("headwater" in line):
@@ -259,13 +305,15 @@ class _Examination:
         elif "key" in line:
             checked_key(line["key"])
             self._keys += 1
+        elif "damaged" in line:
+            self._damaged.append(_told(line["damaged"]))
         elif "raw" not in line:
             raise ValueError("an unknown kind of line")
 
     def contents(self) -> Contents:
         oldest, newest = (self._times[0], self._times[-1]) if self._times else (None, None)
         counts = (self._documents, self._receipts)
-        return Contents(self._created_at, *counts, oldest, newest, self._keys)
+        return Contents(self._created_at, *counts, oldest, newest, self._keys, tuple(self._damaged))
 
     def _begin(self, line: Any) -> None:
         if line["format"] not in _READABLE:
@@ -288,6 +336,13 @@ class _Examination:
         if counts != (self._documents, self._receipts) or end["sha256"] != sha256:
             raise ValueError("it holds something else than its last line says")
         self.ended = True
+
+
+def _told(damaged: Any) -> str:
+    what = f"document {damaged['position']} ({damaged['kind']} of {damaged['planId']})"
+    if "receipt" in damaged:
+        what = f"receipt {damaged['receipt']} of {what}"
+    return f"{what} is damaged and not in the backup: {damaged['reason']}"
 
 
 def _body_of(line: Any) -> bytes:

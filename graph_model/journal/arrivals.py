@@ -10,14 +10,14 @@ little more than one, and one fsync.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.database import Lock, among, chunks, insert_new, insert_rows, keep_order
-from graph_model.journal.conclusion import drop, set_state
+from graph_model.journal.conclusion import drop, set_state, set_value
 from graph_model.journal.content import pack
 from graph_model.journal.tables import bodies, documents, raw, receipts
 from graph_model.store import Arrival, DocumentState, Receipt, Repeat, Submission
@@ -52,10 +52,13 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What became of documents: positions that share a state and a reason, and those that go."""
+    """What became of documents: positions that share a state and a reason, and those that go;
+    ``settings`` are kept with it.
+    """
 
     settlements: tuple[tuple[Collection[int], DocumentState, str | None], ...]
     dropped: tuple[int, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 Request = Packed | Repeat | Conclusion
@@ -94,6 +97,8 @@ def _conclude(connection: Connection, conclusion: Conclusion) -> None:
         set_state(connection, positions, state, reason)
     for chunk in chunks(sorted(set(conclusion.dropped))):
         drop(connection, chunk)
+    for key, value in conclusion.settings.items():
+        set_value(connection, key, value)
 
 
 def _record_documents(connection: Connection, arrivals: Sequence[Packed]) -> Mapping[_Key, int]:

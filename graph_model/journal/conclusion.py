@@ -8,8 +8,8 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.database import Lock, among, chunks, keep_order
-from graph_model.journal.tables import bodies, documents, raw, receipts
+from graph_model.database import Lock, among, chunks, insert_new, keep_order
+from graph_model.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.store import DocumentState
 
 # Made once: to put it together anew takes longer than the database does.
@@ -23,6 +23,12 @@ def set_state(
     for chunk in chunks(sorted(set(positions))):
         values = {"positions": chunk, "state": state.value, "reason": reason}
         connection.execute(_SET_STATE, values)
+
+
+def set_value(connection: Connection, key: str, value: str) -> None:
+    """Keep a setting; it replaces the one before."""
+    connection.execute(insert_new(connection, meta), {"key": key, "value": value})
+    connection.execute(meta.update().where(meta.c.key == key).values(value=value))
 
 
 def drop(connection: Connection, positions: Sequence[int]) -> None:

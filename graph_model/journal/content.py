@@ -10,7 +10,7 @@ from typing import Final
 
 from graph_model import identity
 from graph_model.journal.vocabulary import BY_NUMBER, VOCABULARIES
-from graph_model.store import DocumentKind, Submission
+from graph_model.store import Body, DocumentKind, Submission
 
 _LEVEL: Final = 6
 _PACKER: Final = zlib.compressobj(_LEVEL, zdict=VOCABULARIES[-1])
@@ -67,6 +67,23 @@ def unpack(packed: bytes) -> bytes:
     if not unpacker.eof:
         raise ValueError("cannot be inflated: it is cut off")
     return body
+
+
+def read_body(packed: bytes | None, kind: str, api_version: str, expected: str) -> Body:
+    """The body as it was written, held against the content hash that its document has.
+
+    ``packed`` is None where nothing is stored. zlib's own checksum finds nearly every change; the
+    hash also finds a whole body that stands where another one belongs.
+    """
+    if packed is None:
+        return Body(b"", "is missing")
+    try:
+        body = unpack(packed)
+    except ValueError as error:
+        return Body(b"", str(error))
+    if content_hash(kind, api_version, body) != expected:
+        return Body(b"", "has another content hash than its document")
+    return Body(body)
 
 
 def _vocabulary(packed: bytes) -> bytes:

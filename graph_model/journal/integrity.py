@@ -11,7 +11,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from graph_model.database import damage, read
+from graph_model.database import damage, read, tells_damage
 from graph_model.errors import JournalUnavailable
 from graph_model.journal.content import content_hash, unpack
 from graph_model.journal.tables import bodies, documents, raw, receipts
@@ -21,6 +21,9 @@ Progress = Callable[[int, int], None]
 """Told how many bodies were checked, and of how many."""
 
 _PAGE: Final = 50
+_RECEIPTS: Final = 1_000
+_LATEST: Final = 1 << 53
+"""Epoch ms that JSON keeps exactly; some 285,000 years."""
 
 
 def find_problems(engine: Engine, progress: Progress) -> Iterator[str]:
@@ -29,37 +32,85 @@ def find_problems(engine: Engine, progress: Progress) -> Iterator[str]:
         yield from damage(connection)
         total = connection.execute(sa.select(sa.func.count()).select_from(bodies)).scalar_one()
     done, last = 0, ""
-    while rows := _page_after(engine, last):
-        yield from (problem for row in rows if (problem := _problem(row)) is not None)
-        done, last = done + len(rows), rows[-1].content_hash
+    while hashes := _page_after(engine, last):
+        yield from _problems_of_bodies(engine, hashes)
+        done, last = done + len(hashes), hashes[-1]
         progress(done, max(done, total))
     for look in _LOOKS:
-        with read(engine, JournalUnavailable) as connection:
-            found = list(look(connection))
-        yield from found
+        yield from _looked_at(engine, look)
 
 
-def _page_after(engine: Engine, last: str) -> Sequence[Any]:
+def _page_after(engine: Engine, last: str) -> Sequence[str]:
+    """Hashes alone: they stand in an index, which a damaged body leaves as it is."""
     asked = (
-        sa.select(bodies)
+        sa.select(bodies.c.content_hash)
         .where(bodies.c.content_hash > last)
         .order_by(bodies.c.content_hash)
         .limit(_PAGE)
     )
     with read(engine, JournalUnavailable) as connection:
-        return connection.execute(asked).all()
+        return connection.execute(asked).scalars().all()
+
+
+def _problems_of_bodies(engine: Engine, hashes: Sequence[str]) -> Iterator[str]:
+    """Together; where the database cannot read one of them, each on its own."""
+    try:
+        rows = _rows(engine, hashes)
+    except JournalUnavailable as error:
+        if not tells_damage(error):
+            raise
+        if len(hashes) == 1:
+            yield f"body {hashes[0]}{_having(engine, hashes[0])}: it cannot be read: {error}"
+            return
+        for one in hashes:
+            yield from _problems_of_bodies(engine, [one])
+        return
+    for row in rows:
+        if (problem := _problem(row)) is not None:
+            yield f"body {row.content_hash}{_having(engine, row.content_hash)}: {problem}"
+
+
+def _rows(engine: Engine, hashes: Sequence[str]) -> Sequence[Any]:
+    asked = sa.select(bodies).where(bodies.c.content_hash.in_(hashes))
+    with read(engine, JournalUnavailable) as connection:
+        return connection.execute(asked.order_by(bodies.c.content_hash)).all()
+
+
+def _having(engine: Engine, content: str) -> str:
+    """The documents that have this body: `` of document 7 (plan 9b1c…)``."""
+    asked = (
+        sa.select(documents.c.position, documents.c.kind, documents.c.plan_id)
+        .where(documents.c.content_hash == content)
+        .order_by(documents.c.position)
+    )
+    with read(engine, JournalUnavailable) as connection:
+        found = [
+            f"{one.position} ({one.kind} of {one.plan_id})" for one in connection.execute(asked)
+        ]
+    return f" of document {', '.join(found)}" if found else ""
 
 
 def _problem(row: Any) -> str | None:
     try:
         body = unpack(row.packed)
     except ValueError as error:
-        return f"body {row.content_hash}: {error}"
+        return str(error)
     if content_hash(row.kind, row.api_version, body) != row.content_hash:
-        return f"body {row.content_hash}: its content has another hash"
+        return "its content has another hash"
     if len(body) != row.size:
-        return f"body {row.content_hash}: {len(body)} bytes, recorded were {row.size}"
+        return f"{len(body)} bytes, recorded were {row.size}"
     return None
+
+
+def _looked_at(engine: Engine, look: Callable[[Connection], Iterator[str]]) -> Iterator[str]:
+    try:
+        with read(engine, JournalUnavailable) as connection:
+            found = list(look(connection))
+    except JournalUnavailable as error:
+        if not tells_damage(error):
+            raise
+        found = [f"the rows of the journal cannot be held to each other: {error}"]
+    yield from found
 
 
 # --- rows against each other ---------------------------------------------------------------------
@@ -120,10 +171,35 @@ def _odd_documents(connection: Connection) -> Iterator[str]:
             yield f"document {row.position}: it has failed and nothing says why"
 
 
+def _impossible_arrivals(connection: Connection) -> Iterator[str]:
+    """Receipts whose values nobody can have written: SQLite keeps what a damaged row says."""
+    columns = receipts.c
+    last = 0
+    while True:
+        asked = sa.select(receipts).where(columns.id > last).order_by(columns.id).limit(_RECEIPTS)
+        rows = connection.execute(asked).all()
+        for row in rows:
+            if odd := odd_receipt(row.received_at, row.principal, row.route, row.raw_hash):
+                yield f"document {row.position}: {odd} in receipt {row.id}"
+        if len(rows) < _RECEIPTS:
+            return
+        last = rows[-1].id
+
+
+def odd_receipt(received_at: object, *texts: object) -> str:
+    """What is impossible in a receipt; "" for nothing."""
+    if not isinstance(received_at, int) or not 0 <= received_at < _LATEST:
+        return f"the time {received_at!r} is none"
+    if not all(isinstance(text, str) for text in texts):
+        return "a value that should be a text is none"
+    return ""
+
+
 _LOOKS: Final = (
     _documents_without_body,
     _bodies_without_document,
     _documents_without_receipt,
     _arrivals_without_document,
     _odd_documents,
+    _impossible_arrivals,
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
+from functools import partial
+from secrets import token_hex
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -22,17 +25,28 @@ from graph_model.database import (
     insert_new,
     prepare,
     read,
+    tells_damage,
     write,
 )
-from graph_model.errors import JournalUnavailable
-from graph_model.journal.arrivals import Conclusion, Request, packed, record
-from graph_model.journal.content import unpack
+from graph_model.errors import (
+    ConfigurationError,
+    DamagedDocument,
+    JournalUnavailable,
+    Unavailable,
+)
+from graph_model.journal.arrivals import Conclusion, Packed, Request, packed, record
+from graph_model.journal.bodies import read_bodies
+from graph_model.journal.conclusion import set_value
 from graph_model.journal.integrity import Progress, find_problems
 from graph_model.journal.statistics import read_statistics
 from graph_model.journal.tables import VERSION, bodies, documents, meta, metadata, raw, receipts
+from graph_model.journal.trial import Attempt, Trial
+from graph_model.journal.vocabulary import check_vocabularies
 from graph_model.store import (
+    NO_SETTINGS,
     REOPENED,
     Arrival,
+    Body,
     DocumentKind,
     DocumentState,
     JournalSize,
@@ -45,16 +59,25 @@ from graph_model.store import (
     Submission,
 )
 
+ID_KEY: Final = "journal_id"
+"""Where a journal keeps its own id."""
+
 _CURSOR: Final = "entries"
+_ROOM: Final = "room"  # where an attempt writes
+_REMEDY: Final = (
+    "nothing was changed. The journal is what everything else is made from: keep the file, and"
+    " restore the newest backup into another data folder (headwater restore FILE --data FOLDER)"
+)
 _REOPEN_CHUNK: Final = 10_000
 _MOST_RECALLED: Final = 20_000
 _FOLLOWING_POSITIONS: Final = 256
 
+# Outer joins: a document whose body is missing is damaged, and must not vanish from its plan id.
 _described = (
     sa.select(
         documents.c.position,
         documents.c.kind,
-        bodies.c.api_version,
+        sa.func.coalesce(bodies.c.api_version, "").label("api_version"),
         documents.c.plan_id,
         documents.c.scope,
         documents.c.subject,
@@ -62,17 +85,12 @@ _described = (
         documents.c.state,
         documents.c.reason,
         documents.c.received_at,
-        bodies.c.size,
+        sa.func.coalesce(bodies.c.size, 0).label("size"),
     )
-).join_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
-_packed = sa.select(documents.c.position, bodies.c.packed).join_from(
-    documents, bodies, documents.c.content_hash == bodies.c.content_hash
-)
-_complete = _described.add_columns(bodies.c.packed)
+).outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
 
 # Made once: to put these together anew takes longer than the database does.
-_PACKED_OF: Final = _packed.where(among(documents.c.position, "positions"))
-_WHOLE: Final = _complete.where(among(documents.c.plan_id, "plan_ids"))
+_OUTLINED: Final = _described.where(among(documents.c.plan_id, "plan_ids"))
 _OUTLINED_PLANS: Final = _described.where(
     among(documents.c.plan_id, "plan_ids"), documents.c.kind == DocumentKind.PLAN.value
 )
@@ -125,13 +143,36 @@ class SqlJournal:
     """
 
     def __init__(self, engine: Engine) -> None:
-        prepare(engine, "journal", VERSION, metadata)
+        check_vocabularies()
+        try:
+            prepare(engine, "journal", VERSION, metadata)
+        except (ConfigurationError, Unavailable) as error:
+            if tells_damage(error):
+                raise ConfigurationError(f"{error}: {_REMEDY}") from error
+            raise
         self._engine = engine
+        self._id = self._given_id()
         self._taking: GroupCommit[Request, tuple[int, ...]] = GroupCommit(
             engine, record, JournalUnavailable
         )
+        self._trial = Trial(self._attempt)
         self._recalled: dict[tuple[str, str], tuple[StoredDocument, ...]] = {}
         self._looked_up = 0
+
+    def _given_id(self) -> str:
+        def work(connection: Connection) -> None:
+            new = {"key": ID_KEY, "value": uuid.uuid4().hex}
+            connection.execute(insert_new(connection, meta), new)
+
+        known = self.get_meta(ID_KEY)
+        if known is None:
+            write(self._engine, work, JournalUnavailable)
+        return known or self.get_meta(ID_KEY) or ""
+
+    @property
+    def id(self) -> str:
+        """See ``store.Journal``."""
+        return self._id
 
     # --- taking documents ------------------------------------------------------------------------
 
@@ -148,10 +189,10 @@ class SqlJournal:
         """
         if not submissions:
             return ()
-        try:
-            return self._taking.run(packed(Arrival(tuple(submissions), receipt, remember)))
-        finally:
-            self._forget_bytes(submissions, receipt)
+        (outcome,) = self.take([Arrival(tuple(submissions), receipt, remember)])
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     def _forget_bytes(self, submissions: Iterable[Submission], receipt: Receipt) -> None:
         """They may mean something else from now on: a rule about secrets has changed."""
@@ -162,10 +203,11 @@ class SqlJournal:
         """See ``store.Journal``."""
         if not requests:
             return []
-        ready: list[Request] = [
+        ready = [
             packed(request) if isinstance(request, Arrival) else request for request in requests
         ]
         outcomes = self._taking.run_all(ready)
+        self._note(ready, outcomes)
         for request, outcome in zip(requests, outcomes, strict=True):
             if isinstance(request, Arrival):
                 self._forget_bytes(request.submissions, request.receipt)
@@ -173,10 +215,36 @@ class SqlJournal:
                 self._recalled.pop((request.receipt.raw_hash, request.scope), None)
         return outcomes
 
+    def _note(
+        self, requests: Sequence[Packed | Repeat], outcomes: Sequence[tuple[int, ...] | Exception]
+    ) -> None:
+        if any(not isinstance(outcome, Exception) for outcome in outcomes):
+            self._trial.passed()
+        for request, outcome in zip(requests, outcomes, strict=True):
+            if isinstance(outcome, JournalUnavailable):
+                self._trial.refused(request, outcome)
+
+    def ensure_taking(self) -> None:
+        """See ``store.Journal``."""
+        self._trial.check()
+
+    def _attempt(self, attempt: Attempt) -> None:
+        """What a document needs: its pages read and changed, and room that is written durably."""
+        with suppress(_Undone):
+            write(self._engine, partial(_rehearse, attempt.request), JournalUnavailable)
+        self.set_meta(_ROOM, token_hex(attempt.size // 2))
+        self.set_meta(_ROOM, "")  # what reads all settings shall not read this
+
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
         """See ``store.Journal``. What was projected is remembered in memory, a bounded number."""
         known = self._recalled.get((raw_hash, scope))
-        return known if known is not None else self._look_up(raw_hash, scope)
+        if known is not None:
+            return known
+        try:
+            return self._look_up(raw_hash, scope)
+        except JournalUnavailable as error:
+            self._trial.refused(Repeat(scope, Receipt(0, "", "", raw_hash)), error)
+            raise
 
     def _look_up(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
         """Where bytes are asked for in the order in which they came first, what came after them is
@@ -222,7 +290,7 @@ class SqlJournal:
         """See ``store.Journal``."""
         if all_events:
             return self.plans((plan_id,)).get(plan_id, ())
-        asked = _complete.where(documents.c.plan_id == plan_id)
+        asked = _described.where(documents.c.plan_id == plan_id)
         new = documents.c.state == DocumentState.PENDING.value
         parts = [
             asked.where(documents.c.kind == DocumentKind.PLAN.value),
@@ -231,16 +299,18 @@ class SqlJournal:
         # Sorted here: asked for an order, a planner prefers an index that has it to the plan's own.
         with self._read() as connection:
             rows = [row for part in parts for row in connection.execute(part)]
-        return tuple(map(_with_body, sorted(rows, key=lambda row: int(row.position))))
+            found = _with_bodies(connection, rows)
+        return tuple(sorted(found, key=_position))
 
     def plans(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
         """See ``store.Journal``. Sorted here, for the same reason as in ``plan``."""
         with self._read() as connection:
-            return _by_plan_id(
-                _with_body(row)
+            rows = [
+                row
                 for chunk in chunks(sorted(set(plan_ids)))
-                for row in connection.execute(_WHOLE, {"plan_ids": chunk})
-            )
+                for row in connection.execute(_OUTLINED, {"plan_ids": chunk})
+            ]
+            return _by_plan_id(_with_bodies(connection, rows))
 
     def told(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
         """See ``store.Journal``. Bodies are read of those alone."""
@@ -275,9 +345,9 @@ class SqlJournal:
         found: list[StoredDocument] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(positions))):
-                asked = _complete.where(documents.c.position.in_(chunk))
-                found += map(_with_body, connection.execute(asked))
-        return tuple(sorted(found, key=lambda one: one.position))
+                rows = connection.execute(_described.where(documents.c.position.in_(chunk))).all()
+                found += _with_bodies(connection, rows)
+        return tuple(sorted(found, key=_position))
 
     def content_hashes(self, plan_id: str) -> tuple[str, ...]:
         """See ``store.Journal``."""
@@ -295,14 +365,10 @@ class SqlJournal:
                 for row in connection.execute(part, asked)
             )
 
-    def bodies(self, positions: Collection[int]) -> dict[int, bytes]:
-        """See ``store.Journal``; raises JournalUnavailable for a body that is damaged."""
-        found: dict[int, bytes] = {}
+    def bodies(self, positions: Collection[int]) -> dict[int, Body]:
+        """See ``store.Journal``."""
         with self._read() as connection:
-            for chunk in chunks(sorted(set(positions))):
-                rows = connection.execute(_PACKED_OF, {"positions": chunk})
-                found |= {row.position: _unpacked(row) for row in rows}
-        return found
+            return read_bodies(connection, positions)
 
     def pending(self, limit: int) -> tuple[str, ...]:
         """See ``store.Journal``. Costs what is looked at, not what waits behind it."""
@@ -405,10 +471,11 @@ class SqlJournal:
         self,
         settlements: Collection[tuple[Collection[int], DocumentState, str | None]],
         dropped: Collection[int] = (),
+        settings: Mapping[str, str] = NO_SETTINGS,
     ) -> None:
         """See ``store.Journal``; durable on return."""
-        if dropped or any(positions for positions, _, _ in settlements):
-            self._taking.run(Conclusion(tuple(settlements), tuple(dropped)))
+        if dropped or settings or any(positions for positions, _, _ in settlements):
+            self._taking.run(Conclusion(tuple(settlements), tuple(dropped), settings))
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]:
         """The states of the documents known among these."""
@@ -418,16 +485,17 @@ class SqlJournal:
         with self._read() as connection:
             for chunk in chunks(sorted(set(positions))):
                 for position, state in connection.execute(asked.where(columns.position.in_(chunk))):
-                    found[position] = DocumentState(state)
+                    found[position] = _STATES.get(state, DocumentState.FAILED)
         return found
 
     # --- reading ---------------------------------------------------------------------------------
 
     def document(self, position: int) -> StoredDocument | None:
-        """The document at this position, with its body."""
-        with self._read() as connection:
-            row = connection.execute(_complete.where(documents.c.position == position)).first()
-        return None if row is None else _with_body(row)
+        """See ``store.Journal``."""
+        found = self.documents([position])
+        if found and found[0].damage:
+            raise DamagedDocument(position, found[0].damage)
+        return found[0] if found else None
 
     def plan_document(self, plan_id: str, content_hash: str | None = None) -> StoredDocument | None:
         """See ``store.Journal``; of equal documents of several scopes, the first received."""
@@ -478,7 +546,7 @@ class SqlJournal:
             waiting=counts.get(DocumentState.WAITING.value, 0),
             pending=counts.get(DocumentState.PENDING.value, 0),
             projected=counts.get(DocumentState.PROJECTED.value, 0),
-            failed=counts.get(DocumentState.FAILED.value, 0),
+            failed=sum(counts[one] for one in counts if one not in _STATES or one == _FAILED),
         )
 
     def statistics(self) -> JournalStatistics:
@@ -512,17 +580,13 @@ class SqlJournal:
 
     def set_meta(self, key: str, value: str) -> None:
         """See ``store.Journal``; durable on return."""
-
-        def work(connection: Connection) -> None:
-            connection.execute(insert_new(connection, meta), {"key": key, "value": value})
-            connection.execute(meta.update().where(meta.c.key == key).values(value=value))
-
-        write(self._engine, work, JournalUnavailable)
+        write(self._engine, lambda c: set_value(c, key, value), JournalUnavailable)
 
     def verify(self, progress: Progress = lambda _done, _total: None) -> tuple[str, ...]:
         """What is wrong with the journal, a sentence each; () when it is whole.
 
-        Inflates every body and works out its hash again, and holds rows to each other.
+        Inflates every body and works out its hash again, and holds rows to each other. A damaged
+        body is told with the documents that have it.
         """
         return tuple(find_problems(self._engine, progress))
 
@@ -555,6 +619,28 @@ class SqlJournal:
                 yield low, low + size - 1
 
 
+# --- a document without a trace ------------------------------------------------------------------
+
+
+class _Undone(Exception):
+    """Ends a rehearsal: nothing of it stays."""
+
+
+def _rehearse(request: Packed | Repeat | None, connection: Connection) -> None:
+    """Write a request, or a small document that nobody sent, and take it back."""
+    if isinstance(request, Repeat):
+        asked = {"asked_hash": request.receipt.raw_hash, "asked_scope": request.scope}
+        connection.execute(_RECALLED, asked).all()
+    record(connection, [request or _nobodys_document()])
+    raise _Undone
+
+
+def _nobodys_document() -> Packed:
+    name = token_hex(16)
+    submission = Submission(DocumentKind.EVENT, "1.2", name, "", name, name, b"{}")
+    return packed(Arrival((submission,), Receipt(0, "", "", name)))
+
+
 # --- rows out ------------------------------------------------------------------------------------
 
 
@@ -562,41 +648,41 @@ def _without_body(row: Any) -> StoredDocument:
     return _stored(row, b"")
 
 
-def _with_body(row: Any) -> StoredDocument:
-    return _stored(row, _unpacked(row))
+def _with_bodies(connection: Connection, rows: Sequence[Any]) -> list[StoredDocument]:
+    found = read_bodies(connection, [row.position for row in rows])
+    return [_stored(row, *found[row.position]) for row in rows]
 
 
-def _unpacked(row: Any) -> bytes:
-    try:
-        return unpack(row.packed)
-    except ValueError as error:
-        raise JournalUnavailable(
-            f"the body of document {row.position} is damaged: it {error}; restore a backup"
-        ) from error
+def _position(document: StoredDocument) -> int:
+    return document.position
 
 
 # Looked up sooner than an enumeration finds them, twice for every document of a round.
 _KINDS: Final = {kind.value: kind for kind in DocumentKind}
 _STATES: Final = {state.value: state for state in DocumentState}
+_FAILED: Final = DocumentState.FAILED.value
 
 
-def _stored(row: Any, body: bytes) -> StoredDocument:
+def _stored(row: Any, body: bytes, damage: str = "") -> StoredDocument:
     # As ``_described`` lists them; looked up by its name, each would cost as much as all of them.
     position, kind, api_version, plan_id, scope, subject, content_hash, state, *rest = row
     reason, received_at, size = rest[:3]
+    if kind not in _KINDS:
+        damage = damage or f"is kept as {kind!r}, which is no kind of document"
     return StoredDocument(
         position,
-        _KINDS[kind],
+        _KINDS.get(kind, DocumentKind.EVENT),
         api_version,
         plan_id,
         scope,
         subject,
         content_hash,
-        _STATES[state],
+        _STATES.get(state, DocumentState.FAILED),  # of a damaged row: a rebuild sets it again
         reason,
         received_at,
         size,
         body,
+        damage,
     )
 
 

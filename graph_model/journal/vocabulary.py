@@ -16,6 +16,8 @@ import zlib
 from collections.abc import Mapping
 from typing import Final
 
+from graph_model.errors import ConfigurationError
+
 # The nearer to the end, the cheaper to point at: the rare first, OpenLineage's frame last.
 _SPLINE: Final = (
     b'{"planId":"","timestamp":1700000000000,"durationNs":1000000000,"error":null,"extra":{"appId":'
@@ -144,5 +146,20 @@ _EVENT: Final = b"".join(
 
 VOCABULARIES: Final[tuple[bytes, ...]] = (_SPLINE + _FACETS + _SCHEMAS + _EVENT,)
 
+NUMBERS: Final = (0x2E0093A7,)
+"""The numbers that they had when bodies were first packed against them."""
+
 BY_NUMBER: Final[Mapping[int, bytes]] = {zlib.adler32(one): one for one in VOCABULARIES}
 """Each by the number that a packed body names it by."""
+
+
+def check_vocabularies() -> None:
+    """Raises ConfigurationError where a vocabulary of this installation has changed.
+
+    What was packed against it could not be read, and what is packed now not by anyone else.
+    """
+    if tuple(BY_NUMBER) != NUMBERS:
+        raise ConfigurationError(
+            f"{__file__} is damaged: nearly every body of the journal is packed against it."
+            " Install Headwater again; the journal is as it was"
+        )

@@ -12,11 +12,14 @@ and their datasets, 1 from a job its own datasets, 0 the node alone.
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT
 from graph_model.lineage.columns import fold_column_edges
 from graph_model.lineage.ends import keep_ends
-from graph_model.lineage.lineage import Derivation, Lineage, schema_paths
+from graph_model.lineage.inventory import holders
+from graph_model.lineage.lineage import Derivation, Lineage
 from graph_model.lineage.questions import (
     Answer,
     ColumnEdge,
     ColumnNode,
+    InfluenceCount,
+    Influences,
     LeftOut,
     Partial,
     PlanUse,
@@ -33,6 +36,8 @@ __all__ = [
     "ColumnEdge",
     "ColumnNode",
     "Derivation",
+    "InfluenceCount",
+    "Influences",
     "LeftOut",
     "Lineage",
     "Link",
@@ -41,6 +46,6 @@ __all__ = [
     "Question",
     "Structure",
     "fold_column_edges",
+    "holders",
     "keep_ends",
-    "schema_paths",
 ]

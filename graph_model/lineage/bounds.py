@@ -34,8 +34,14 @@ class Bounds:
         if cut:
             self.cut("hub", HUB_LIMIT)
 
+    def late(self) -> bool:
+        """Whether the time is up."""
+        late = self._expired()
+        if late:
+            self.cut("time", self._time_limit_ms)
+        return late
+
     def over(self) -> bool:
         """Whether to stop here: the time is up, or another bound (but a hub) was met before."""
-        if self._expired():
-            self.cut("time", self._time_limit_ms)
+        self.late()
         return self.partial is not None and self.partial.reason != "hub"

@@ -6,33 +6,40 @@ one into ``customer.address.city`` as well, whichever way it is walked.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from graph_model import identity, labels, naming
+from graph_model import identity, labels
 from graph_model.facts import Edge
 from graph_model.history import Moment
-from graph_model.history.past import Past, Sight, moment_of
+from graph_model.history.past import Past, moment_of
+from graph_model.history.versions import Sight
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
 from graph_model.lineage.chains import distances, levels, steps_away
+from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.omissions import count_left_out
-from graph_model.lineage.questions import ColumnEdge, ColumnNode, LeftOut, Question
+from graph_model.lineage.questions import (
+    ColumnEdge,
+    ColumnNode,
+    InfluenceCount,
+    Influences,
+    LeftOut,
+    Question,
+)
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk
 from graph_model.store import Direction, EdgePage, GraphReader
 
-Name = tuple[str, str]
-"""A column as a plan calls it: (dataset id, folded path)."""
-
-
 _Write = tuple[str, str]
 """(logical plan, id of a column that it writes)."""
 _Into = dict[_Write, tuple[Edge, ...]]
 """The derivations behind what is written."""
+_Decider = tuple[str, Name]
+"""How a column decides over another, and which."""
 
 
 class Cell(NamedTuple):
@@ -47,11 +54,15 @@ class Cell(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """A job's derivation, between columns where they were, and the column it came from."""
+    """A job's derivation, between columns where they were, and the column it came from.
+
+    ``own``: it leads into the column itself, not into a struct that holds it.
+    """
 
     edge: Edge
     source: Cell
     job: str
+    own: bool = True
 
 
 @dataclass(slots=True)
@@ -111,6 +122,7 @@ class FoundColumns:
     edges: dict[str, Edge] = field(default_factory=dict)
     reached: int = 0
     folded: bool = False
+    moments: set[Moment] = field(default_factory=set)  # at which it was looked at the tables
     trace: Trace[Cell] | None = None  # of the walk downstream
 
     def admit(self, names: Iterable[Name]) -> bool:
@@ -126,6 +138,12 @@ class FoundColumns:
             self.nodes[node.id] = node
             self.datasets.add(node.dataset)
         return len(self.nodes) > before
+
+    def admit_asked(self, names: Iterable[Name]) -> None:
+        """Take in columns that the question is about."""
+        asked = set(names)
+        self.admit(asked)
+        self.answers |= {column_id(name) for name in asked} & self.nodes.keys()
 
     def left_out(self) -> tuple[LeftOut, ...]:
         """What of the derivations found is not drawn."""
@@ -154,6 +172,7 @@ class Columns:
         past: Past,
         bounds: Bounds,
         structure: Structure,
+        inventory: Inventory,
         *,
         indirect: bool,
     ) -> None:
@@ -161,22 +180,35 @@ class Columns:
         self._past = past
         self._bounds = bounds
         self._structure = structure
+        self._inventory = inventory
         self._indirect = indirect
         self._names: dict[str, Name] = {}  # column id -> what it is
         self._into: _Into = {}
         self._deciding: dict[str, list[Edge]] = {}  # logical plan -> influences on it
         self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
 
-    def upstream(self, start: Collection[Name], question: Question, found: FoundColumns) -> None:
-        """Where columns came from."""
+    def upstream(
+        self,
+        start: Collection[Name],
+        question: Question,
+        found: FoundColumns,
+        perhaps: Collection[Name] = (),
+    ) -> None:
+        """Where columns came from, and those of ``perhaps`` into which anything leads."""
         walk = self._walk(moment_of("", question.at).until)
-        frontier = {Cell(moment_of(dataset, question.at), path) for dataset, path in start}
+        asked = {*start, *perhaps}
+        frontier = {Cell(moment_of(dataset, question.at), path) for dataset, path in asked}
         visited = set(frontier)
         for level in range(question.depth):
             if not frontier or self._bounds.over():
                 break
             hops = self._expand(walk, frontier)
+            if level == 0:
+                told = {*start, *(cell.name for cell, some in hops.items() if _is_told(some))}
+                hops = {c: some for c, some in hops.items() if told.intersection(_around(c.name))}
+                found.admit_asked(cell.name for cell in hops)
             reached = {hop.source for some in hops.values() for hop in some}
+            found.moments |= {cell.moment for cell in reached}
             names = {cell.name for cell in reached}
             if found.admit(names):
                 found.reached = max(found.reached, level + 1)
@@ -187,8 +219,17 @@ class Columns:
             visited |= frontier
         found.folded |= walk.folded
 
-    def downstream(self, start: Collection[Name], question: Question, found: FoundColumns) -> None:
-        """What came of columns: the mirror, by the same relation among the candidates."""
+    def downstream(
+        self,
+        start: Collection[Name],
+        question: Question,
+        found: FoundColumns,
+        perhaps: Collection[Name] = (),
+    ) -> None:
+        """What came of columns, and of those of ``perhaps`` that anything came of: the mirror, by
+        the same relation among the candidates.
+        """
+        start = {*start, *perhaps}
         candidates, plans, into = self._candidates(start, question)
         until = moment_of("", question.at).until
         walk = self._walk(until, plans)
@@ -223,15 +264,19 @@ class Columns:
             away, kept, lambda cell: map(_way, hops[cell]), lambda cell: column_id(cell.name)
         )
         nodes: dict[int, set[Name]] = {}
+        sources: set[Name] = set()
         for cell in level.keys() & hops.keys():
             for hop in hops[cell]:
                 length = away.get(hop.source, question.depth) + 1
                 if level[cell] + length <= question.depth:
                     nodes.setdefault(length, set()).add(cell.name)
+                    sources.add(hop.source.name)
+                    found.moments |= {cell.moment, hop.source.moment}
                     found.edges[hop.edge.id] = hop.edge
                     if question.chains:
                         trace.note_job(_way(hop))
         found.trace = trace
+        found.admit_asked(sources & asked)
         for length in sorted(nodes):
             if found.admit(nodes[length]):
                 found.reached = max(found.reached, length)
@@ -249,6 +294,100 @@ class Columns:
             if (dataset, until) in places
         ]
         return [hop for hops in self._expand(walk, cells).values() for hop in hops]
+
+    # --- inside the tables of an answer
+
+    def inside(self, steps: Mapping[str, Collection[Step]], names: set[Name]) -> list[Edge]:
+        """The derivations between columns by the steps into datasets that an answer draws.
+
+        They lead into the columns ``names`` and into those that the steps name; the latter join
+        ``names``, as does every column that they come from.
+        """
+        plans = {step.logical_plan for some in steps.values() for step in some}
+        into = self._derived(plans)
+        self._into |= into
+        if self._indirect:
+            self._learn_influences(plans)
+        told: dict[str, set[Name]] = {plan: set(self._outputs.get(plan, ())) for plan in plans}
+        for (plan, column), edges in into.items():
+            if edges:
+                told[plan].add(self._names[column])
+        targets: set[Name] = set()
+        for dataset, some in steps.items():
+            for step in some:
+                for called, path in told[step.logical_plan]:
+                    hops = self._hops_into(dataset, path, step) if called == step.target else []
+                    if _is_told(hops):
+                        targets.add((dataset, path))
+                        names |= {hop.source.name for hop in hops}
+        names |= targets | self._inventory.fields(targets - names)
+        return [
+            hop.edge
+            for dataset, path in names
+            for step in steps.get(dataset, ())
+            for hop in self._hops_into(dataset, path, step)
+        ]
+
+    def _hops_into(self, dataset: str, path: str, step: Step) -> list[Hop]:
+        return self._hops(Cell(moment_of(dataset, None), path), step, self._into)
+
+    # --- what decides over columns
+
+    def influences_on(
+        self, names: Collection[Name], moments: Collection[Moment], at: int | None
+    ) -> dict[str, Influences]:
+        """Per column (id) how many columns decide over it, one step up from these moments.
+
+        As many as a walk with ``indirect`` would draw an edge from, for each ``how`` and dataset.
+        """
+        walk = self._walk(moment_of("", at).until)
+        steps: defaultdict[str, set[Step]] = defaultdict(set)
+        for moment, some in walk.expand(moments).items():
+            steps[moment.dataset].update(some)
+        asked = [(name, step) for name in names for step in steps.get(name[0], ())]
+        self._learn_writes(
+            {
+                (step.logical_plan, column_id((step.target, holder)))
+                for (_, path), step in asked
+                for holder in holders(path)
+            }
+        )
+        self._learn_influences({step.logical_plan for _, step in asked})
+        return {column_id(name): found for name, found in self._counts(asked).items()}
+
+    def _counts(self, asked: Iterable[tuple[Name, Step]]) -> dict[Name, Influences]:
+        """Columns that the same steps write have one count, made once."""
+        writing: defaultdict[Name, set[Step]] = defaultdict(set)
+        alone: defaultdict[Name, set[_Decider]] = defaultdict(set)
+        for name, step in asked:
+            paths = holders(name[1])
+            if any(self._is_written(path, step, self._into) for path in paths):
+                writing[name].add(step)
+            for path in paths:
+                edges = self._into[step.logical_plan, column_id((step.target, path))]
+                indirect = [edge for edge in edges if edge.value("kind") == labels.INDIRECT]
+                alone[name] |= self._deciders(indirect, step)
+        counts: dict[tuple[frozenset[Step], frozenset[_Decider]], Influences] = {}
+        found: dict[Name, Influences] = {}
+        for name, deciders in alone.items():
+            key = frozenset(writing[name]), frozenset(deciders)
+            if key not in counts:
+                counts[key] = _counted(deciders.union(*map(self._deciders_of_rows, key[0])))
+            found[name] = counts[key]
+        return found
+
+    def _deciders_of_rows(self, step: Step) -> set[_Decider]:
+        return self._deciders(self._deciding[step.logical_plan], step)
+
+    def _deciders(self, edges: Iterable[Edge], step: Step) -> set[_Decider]:
+        """How and by which columns these edges decide."""
+        return {
+            (str(edge.value("how")), source.name)
+            for edge in edges
+            for source in self._sources(edge, step)
+        }
+
+    # --- the steps of a walk
 
     def _walk(self, until: int, plans: Collection[str] | None = None) -> Walk:
         followed = None if plans is None else dict.fromkeys(plans)
@@ -284,19 +423,24 @@ class Columns:
             for step in steps[cell.moment]
             for holder in holders(cell.path)
         }
-        new = asked - self._into.keys()
+        self._learn_writes(asked, beside)
+
+    def _learn_writes(self, asked: Collection[_Write], beside: _Beside | None = None) -> None:
+        """The derivations behind these, of plans that are complete."""
+        new = set(asked) - self._into.keys()
         kept = self._structure.derivations.find(new)
         found = kept | self._derivations(new - kept.keys(), beside)
         self._into |= found
         self.learn_names({edge.out_id for edges in found.values() for edge in edges})
 
     def _derivations(
-        self, writes: Collection[_Write], beside: _Beside
+        self, writes: Collection[_Write], beside: _Beside | None
     ) -> dict[_Write, tuple[Edge, ...]]:
-        """The derivations into these columns by these plans, which are complete."""
         found: dict[_Write, list[Edge]] = {write: [] for write in writes}
-        columns = {column for _, column in writes}
-        pages = [beside.page, self._entering(columns - (beside.columns or frozenset()))]
+        read = beside.columns if beside is not None else None
+        pages = [self._entering({column for _, column in writes} - (read or frozenset()))]
+        if beside is not None:
+            pages.append(beside.page)
         for edge in (edge for page in pages for edge in page.edges if edge.label == labels.DERIVES):
             write = _write_of(edge)
             if write in found:
@@ -368,21 +512,28 @@ class Columns:
 
     def _hops(self, cell: Cell, step: Step, into: _Into) -> list[Hop]:
         """The derivations of one step into a column, its holders and by what decides all."""
-        edges = [
-            edge
+        found = [
+            (edge, holder == cell.path)
             for holder in holders(cell.path)
             for edge in into.get((step.logical_plan, column_id((step.target, holder))), ())
             if self._wants(edge)
         ]
         if self._indirect and self._deciding[step.logical_plan]:
-            outputs = self._outputs[step.logical_plan]
-            if any((step.target, holder) in outputs for holder in holders(cell.path)):
-                edges += [as_column_edge(edge) for edge in self._deciding[step.logical_plan]]
+            own = self._is_written(cell.path, step, into)
+            if own or any(self._is_written(one, step, into) for one in holders(cell.path)[1:]):
+                deciding = self._deciding[step.logical_plan]
+                found += [(as_column_edge(edge), own) for edge in deciding]
         return [
-            Hop(between(edge, source.name, cell.name), source, step.job)
-            for edge in edges
+            Hop(between(edge, source.name, cell.name), source, step.job, own)
+            for edge, own in found
             for source in self._sources(edge, step)
         ]
+
+    def _is_written(self, path: str, step: Step, into: _Into) -> bool:
+        """Whether the step's plan writes this very column: by its schema, or by deriving it."""
+        name = step.target, path
+        plan = step.logical_plan
+        return name in self._outputs.get(plan, ()) or bool(into.get((plan, column_id(name))))
 
     def _sources(self, edge: Edge, step: Step) -> list[Cell]:
         dataset, path = self._names.get(edge.out_id, ("", ""))
@@ -437,7 +588,27 @@ class Columns:
         self._bounds.note_hub(page.cut)
         plans = {edge.in_id for edge in page.edges}
         self._learn_outputs(plans)
+        for (plan, column), edges in self._derived(plans).items():
+            if edges:
+                self._outputs[plan] |= {self._names[column]}
         return plans
+
+    def _derived(self, plans: Collection[str]) -> _Into:
+        """The derivations into every column of what these plans write: no schema need list it."""
+        targets: defaultdict[str, set[str]] = defaultdict(set)
+        for plan, row in self._past.plans(plans).items():
+            targets[row.target].add(plan)
+        rows = self._inventory.called(targets.keys() - {""})
+        self._names |= rows
+        found: dict[_Write, list[Edge]] = {
+            (plan, column): [] for column, (called, _) in rows.items() for plan in targets[called]
+        }
+        for edge in self._entering(rows).edges:
+            write = _write_of(edge)
+            if write in found:
+                found[write].append(edge)
+        self.learn_names({edge.out_id for edges in found.values() for edge in edges})
+        return {write: tuple(edges) for write, edges in found.items()}
 
     def _placed(self, columns: Collection[Name]) -> set[Name]:
         places = self._past.locations_of({dataset for dataset, _ in columns})
@@ -462,6 +633,22 @@ def _write_of(edge: Edge) -> _Write:
     return str(edge.value("logical_plan")), edge.in_id
 
 
+def _counted(deciders: Iterable[_Decider]) -> Influences:
+    """Sorted numbers of columns by how they decide and whose they are."""
+    counts = Counter((how, dataset) for how, (dataset, _) in deciders)
+    return tuple(InfluenceCount(*key, counts[key]) for key in sorted(counts))
+
+
+def _around(column: Name) -> list[Name]:
+    """A column and those that hold it."""
+    return [(column[0], path) for path in holders(column[1])]
+
+
+def _is_told(hops: Iterable[Hop]) -> bool:
+    """Whether anything leads into the column itself."""
+    return any(hop.own for hop in hops)
+
+
 def _way(hop: Hop) -> Way[Cell]:
     kind, how = str(hop.edge.value("kind")), str(hop.edge.value("how"))
     return Way(hop.job, hop.source, kind, how, str(hop.edge.value("expression") or ""))
@@ -474,14 +661,6 @@ def column_id(name: Name) -> str:
 
 def node_of(name: Name) -> ColumnNode:
     return ColumnNode(column_id(name), *name)
-
-
-def holders(path: str) -> list[str]:
-    """A column and the structs that hold it, innermost first: ``a.b`` => ``a.b``, ``a``."""
-    segments = naming.split_path(path)
-    if len(segments) == 1:
-        return [path]
-    return [naming.column_path(segments[:length]) for length in range(len(segments), 0, -1)]
 
 
 def between(edge: Edge, source: Name, target: Name) -> Edge:

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_model import identity, labels
-from graph_model.facts import Edge
+from graph_model.history import Moment
 from graph_model.history.past import Past, moment_of
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.columns import (
     Columns,
     FoundColumns,
-    Name,
-    as_column_edge,
-    between,
     column_id,
     fold_column_edges,
     node_of,
 )
-from graph_model.lineage.questions import Answer, ColumnEdge, ColumnNode, Question
+from graph_model.lineage.inventory import Inventory, Name
+from graph_model.lineage.questions import (
+    Answer,
+    ColumnEdge,
+    ColumnNode,
+    Influences,
+    PlanUse,
+    Question,
+)
 from graph_model.lineage.structure import Structure
-from graph_model.lineage.tables import Found, Tables
+from graph_model.lineage.tables import Found, Tables, uses_of
 from graph_model.lineage.traces import Trace
-from graph_model.lineage.walk import Walk
+from graph_model.lineage.walk import Step, Walk
 from graph_model.store import Catalogue, Direction, GraphReader
-
-_Called = dict[tuple[str, str], set[str]]
-"""(logical plan, what it calls a dataset) -> where that was."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,6 +44,14 @@ class Derivation:
     kind: str
     how: str
     expression: str
+
+
+class _Inside(NamedTuple):
+    """What an answer about tables says of their columns."""
+
+    columns: tuple[ColumnNode, ...] = ()
+    edges: tuple[ColumnEdge, ...] = ()
+    influences: Mapping[str, Influences] = {}
 
 
 class Lineage:
@@ -104,17 +113,42 @@ class Lineage:
         return _with_chains(self._answer(question, found, past), question, found.trace, places)
 
     def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
-        """These datasets and jobs with all visible plans between them."""
+        """These datasets and jobs with all visible plans between them; and with what jobs whose
+        newest run failed tried to read and write, as ``attempted``.
+        """
         past, bounds = self._begin()
         found = Found(len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs))
-        moments = {moment_of(dataset, at) for dataset in datasets}
+        tables = Tables(self._graph, past, bounds, self._structure)
+        ends = {*datasets, *tables.reading_plans(datasets)}
         walk = Walk(self._graph, past, bounds, moment_of("", at).until, structure=self._structure)
-        for moment, steps in walk.expand(moments).items():
+        for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
             for step in steps:
-                found.uses.add((step.logical_plan, step.job, "", "", moment.dataset, step.target))
-                for called, read in step.inputs:
-                    found.uses.add((step.logical_plan, step.job, read.dataset, called, "", ""))
-        return self._answer(Question("", depth=0, at=at, limit=found.limit), found, past)
+                found.uses |= uses_of(step, moment)
+        answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found, past)
+        attempts = self._attempts(found, at)
+        return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
+
+    def _attempts(self, found: Found, at: int | None) -> list[PlanUse]:
+        """The plans in which the newest run of a job failed, between what is drawn."""
+        tried = {plan for _, plan in self._catalogue.attempts(found.jobs, at)}
+        if not tried:
+            return []
+        page = self._graph.edges(tried, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        found.bounds.note_hub(page.cut)
+        rows = self.past.plans(tried).values()
+        until = moment_of("", at).until - 1
+        called = {edge.out_id for edge in page.edges} | {row.target for row in rows}
+        places = self.past.locate((dataset, until) for dataset in called)
+        read: defaultdict[str, set[str]] = defaultdict(set)
+        for edge in page.edges:
+            read[edge.in_id] |= {places[edge.out_id, until]} & found.datasets
+        return [
+            PlanUse(
+                row.id, row.job, row.mode, tuple(sorted(read[row.id])),
+                tuple({places[row.target, until]} & found.datasets), attempted=True,
+            )
+            for row in rows
+        ]  # fmt: skip
 
     def around(
         self, datasets: Collection[str], jobs: Collection[str], at: int | None
@@ -137,23 +171,26 @@ class Lineage:
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
 
     def _columns(self, past: Past, bounds: Bounds, *, indirect: bool) -> Columns:
-        return Columns(self._graph, past, bounds, self._structure, indirect=indirect)
+        inventory = self._inventory(past, bounds)
+        return Columns(self._graph, past, bounds, self._structure, inventory, indirect=indirect)
+
+    def _inventory(self, past: Past, bounds: Bounds) -> Inventory:
+        return Inventory(self._graph, self._catalogue, past, bounds)
 
     def _begin(self) -> tuple[Past, Bounds]:
         return self.past, Bounds(self._expired, self._time_limit_ms)
 
     def _answer(self, question: Question, found: Found, past: Past) -> Answer:
-        columns: tuple[ColumnNode, ...] = ()
-        edges: tuple[ColumnEdge, ...] = ()
+        inside = _Inside()
         if question.columns:
-            columns, edges = self._columns_of(found, question, past)
+            inside = self._columns_of(found, question, past)
         plans = past.plans({use[0] for use in found.uses})
         return Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=tuple(sorted(found.jobs)),
             plans=found.plan_uses({plan: row.mode for plan, row in plans.items()}),
-            columns=columns,
-            column_edges=edges,
+            columns=inside.columns,
+            column_edges=inside.edges,
             as_of=self._catalogue.newest_event(question.at),
             depth_asked=question.depth,
             depth_reached=found.reached,
@@ -161,96 +198,40 @@ class Lineage:
             folded=found.folded,
             via=tuple(sorted(found.datasets - found.answers)),
             left_out=found.left_out(),
+            influences=inside.influences,
         )
 
     # --- columns inside the tables of an answer
 
-    def _columns_of(
-        self, found: Found, question: Question, past: Past
-    ) -> tuple[tuple[ColumnNode, ...], tuple[ColumnEdge, ...]]:
-        sources, targets = _called(found)
-        columns = self._columns(past, found.bounds, indirect=question.indirect)
-        names = self._schema_columns(found.datasets, question.at)
-        raw = self._derivations(names, sources, question, found)
-        ends = columns.learn_names({end for edge in raw for end in (edge.out_id, edge.in_id)})
-        edges = [
-            between(edge, (source, ends[edge.out_id][1]), (target, ends[edge.in_id][1]))
-            for edge in raw
-            if {edge.out_id, edge.in_id} <= ends.keys()
-            for source in sources.get(_use_of(edge, ends[edge.out_id]), ())
-            for target in targets.get(_use_of(edge, ends[edge.in_id]), ())
-        ]
-        for edge in raw:
-            if {edge.out_id, edge.in_id} <= ends.keys():
-                path = ends[edge.out_id][1]
-                names |= {(d, path) for d in sources.get(_use_of(edge, ends[edge.out_id]), ())}
-                path = ends[edge.in_id][1]
-                names |= {(d, path) for d in targets.get(_use_of(edge, ends[edge.in_id]), ())}
-        if question.indirect:
-            edges += self._influences(columns, names, sources, targets, found)
+    def _columns_of(self, found: Found, question: Question, past: Past) -> _Inside:
+        """The columns of the tables drawn, the derivations between them and what decides."""
+        bounds = found.bounds
+        columns = self._columns(past, bounds, indirect=question.indirect)
+        names = self._inventory(past, bounds).columns(found.datasets, question.at)
+        edges = columns.inside(_drawn_steps(found), names)
+        names = _within(names, COLUMN_LIMIT, bounds)
         nodes = {column_id(name): node_of(name) for name in names}
-        if len(nodes) > COLUMN_LIMIT:
-            found.bounds.cut("nodes", COLUMN_LIMIT)
-            nodes = dict(sorted(nodes.items())[:COLUMN_LIMIT])
         drawn = fold_column_edges(e for e in edges if {e.out_id, e.in_id} <= nodes.keys())
-        return tuple(nodes[key] for key in sorted(nodes)), tuple(drawn)
-
-    def _schema_columns(self, datasets: Collection[str], at: int | None) -> set[Name]:
-        """Columns of the newest visible schemas."""
-        return {
-            (dataset, path)
-            for dataset, schema in self._catalogue.newest_schemas(datasets, at).items()
-            for path in schema_paths(schema.columns)
-        }
-
-    def _derivations(
-        self, names: Collection[Name], sources: _Called, question: Question, found: Found
-    ) -> list[Edge]:
-        """What flows out of these columns, whatever the plans of the answer call their tables."""
-        called: defaultdict[str, set[str]] = defaultdict(set)
-        for (_, alias), places in sources.items():
-            for place in places:
-                called[place].add(alias)
-        asked = {column_id((a, path)) for d, path in names for a in called[d]}
-        if not asked:
-            return []
-        page = self._graph.edges(asked, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT)
-        found.bounds.note_hub(page.cut)
-        wanted = {labels.DIRECT, labels.INDIRECT} if question.indirect else {labels.DIRECT}
-        return [edge for edge in page.edges if edge.value("kind") in wanted]
+        moments = {m for at, step in found.steps for m in (at, *(read for _, read in step.inputs))}
+        moments |= {moment_of(dataset, question.at) for dataset in found.datasets}
+        influences = self._influences(columns, names, moments, question.at, bounds)
+        return _Inside(tuple(nodes[key] for key in sorted(nodes)), tuple(drawn), influences)
 
     def _influences(
         self,
         columns: Columns,
-        names: set[Name],
-        sources: _Called,
-        targets: _Called,
-        found: Found,
-    ) -> list[Edge]:
-        """FILTER, JOIN, GROUP_BY and SORT, stored once per plan, spread over its output columns."""
-        plans = {plan for plan, _ in targets}
-        if not plans:
-            return []
-        page = self._graph.edges(plans, Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
-        found.bounds.note_hub(page.cut)
-        ends = columns.learn_names({edge.out_id for edge in page.edges})
-        outputs: defaultdict[str, set[Name]] = defaultdict(set)
-        for dataset, path in names:
-            outputs[dataset].add((dataset, path))
-        written: defaultdict[str, set[str]] = defaultdict(set)
-        for (plan, _), places in targets.items():
-            written[plan] |= places
-        spread = []
-        for edge in page.edges:
-            called, path = ends.get(edge.out_id, ("", ""))
-            for source in sources.get((edge.in_id, called), ()):
-                names.add((source, path))
-                spread += [
-                    between(as_column_edge(edge), (source, path), output)
-                    for target in sorted(written[edge.in_id])
-                    for output in sorted(outputs[target])
-                ]
-        return spread
+        names: Collection[Name],
+        moments: Collection[Moment],
+        at: int | None,
+        bounds: Bounds,
+    ) -> Mapping[str, Influences]:
+        """What decides over these columns, as it was at the moments at which they were seen."""
+        if bounds.late():
+            return {}
+        datasets = {dataset for dataset, _ in names}
+        seen = {moment for moment in moments if moment.dataset in datasets}
+        found = columns.influences_on(names, seen, at)
+        return {key: found.get(key, ()) for key in map(column_id, names)}
 
     def derivations(self, column: str, at: int | None) -> tuple[Derivation, ...]:
         """How the writes to be seen at the time compute a column (an id): one step, plan by plan.
@@ -278,19 +259,48 @@ class Lineage:
     def ask_columns(self, start: Collection[str], question: Question) -> Answer:
         """Where columns (ids) come from and where they go, derivation by derivation."""
         past, bounds = self._begin()
-        found = FoundColumns(question.limit, bounds)
         columns = self._columns(past, bounds, indirect=question.indirect)
-        until = moment_of("", question.at).until - 1
         known = columns.learn_names(start).values()
-        places = past.locate((dataset, until) for dataset, _ in known)
-        names = {(places[dataset, until], path) for dataset, path in known}
-        found.admit(names)
-        found.answers |= found.nodes.keys()
+        names = _placed(known, question.at, past)
+        found = FoundColumns(question.limit, bounds)
+        return self._ask_columns(columns, names, set(), question, found)
+
+    def ask_columns_of(self, datasets: Collection[str], question: Question) -> Answer:
+        """As ``ask_columns``, from every column of these datasets (ids).
+
+        What a table no longer has is among them where the answer has lineage of it.
+        """
+        past, bounds = self._begin()
+        columns = self._columns(past, bounds, indirect=question.indirect)
+        inventory = self._inventory(past, bounds)
+        places = {place for place, _ in _placed(((d, "") for d in datasets), question.at, past)}
+        names = inventory.columns(places, question.at)
+        perhaps = {name for name in inventory.ever(places) if name not in names}
+        found = FoundColumns(question.limit, bounds)
+        return self._ask_columns(columns, names, perhaps, question, found)
+
+    def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
+        """The columns of a dataset (an id): of its schema and those that lineage alone names."""
+        past, bounds = self._begin()
+        names = self._inventory(past, bounds).columns((dataset,), at)
+        return tuple(node_of(name) for name in sorted(names))
+
+    def _ask_columns(
+        self,
+        columns: Columns,
+        names: set[Name],
+        perhaps: set[Name],
+        question: Question,
+        found: FoundColumns,
+    ) -> Answer:
+        found.admit_asked(names)
+        found.moments |= {moment_of(dataset, question.at) for dataset, _ in names}
         for direction in question.directions:
-            (columns.upstream if direction == Direction.UPSTREAM else columns.downstream)(
-                names, question, found
-            )
+            walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
+            walk(names, question, found, perhaps)
         edges = tuple(sorted(found.drawn()))
+        drawn = [(node.dataset, node.path) for node in found.nodes.values()]
+        influences = self._influences(columns, drawn, found.moments, question.at, found.bounds)
         answer = Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=(),
@@ -300,12 +310,51 @@ class Lineage:
             as_of=self._catalogue.newest_event(question.at),
             depth_asked=question.depth,
             depth_reached=found.reached,
-            partial=bounds.partial,
+            partial=found.bounds.partial,
             folded=found.folded,
             via=tuple(sorted(found.nodes.keys() - found.answers)),
             left_out=found.left_out(),
+            influences=influences,
         )
-        return _with_chains(answer, question, found.trace, set(map(column_id, names)))
+        return _with_chains(answer, question, found.trace, set(map(column_id, names | perhaps)))
+
+
+def _placed(names: Iterable[Name], at: int | None, past: Past) -> set[Name]:
+    """These columns where their tables stood at the time."""
+    listed = set(names)
+    until = moment_of("", at).until - 1
+    places = past.locate((dataset, until) for dataset, _ in listed)
+    return {(places[dataset, until], path) for dataset, path in listed}
+
+
+def _within(names: set[Name], limit: int, bounds: Bounds) -> set[Name]:
+    """The first of them, in the order of their ids."""
+    if len(names) <= limit:
+        return names
+    bounds.cut("nodes", limit)
+    return set(sorted(names, key=column_id)[:limit])
+
+
+def _drawn_steps(found: Found) -> dict[str, list[Step]]:
+    """Per dataset drawn the steps into it whose job is drawn, one for each plan and name.
+
+    With each what it read of the datasets drawn, wherever that was.
+    """
+    drawn = {(plan, source, "") for plan, job, source, _, _, _ in found.uses if job in found.jobs}
+    drawn |= {(plan, "", target) for plan, job, _, _, target, _ in found.uses if job in found.jobs}
+    inputs: defaultdict[tuple[str, str, str, str], set[tuple[str, Moment]]] = defaultdict(set)
+    for moment, step in found.steps:
+        key = (moment.dataset, step.logical_plan, step.job, step.target)
+        if moment.dataset in found.datasets and (step.logical_plan, "", moment.dataset) in drawn:
+            inputs[key] |= {
+                (called, moment_of(read.dataset, None))
+                for called, read in step.inputs
+                if read.dataset in found.datasets and (step.logical_plan, read.dataset, "") in drawn
+            }
+    steps: defaultdict[str, list[Step]] = defaultdict(list)
+    for (dataset, plan, job, target), read in inputs.items():
+        steps[dataset].append(Step(plan, job, target, tuple(sorted(read))))
+    return steps
 
 
 def _located(question: Question, past: Past) -> Question:
@@ -334,25 +383,3 @@ def _with_chains(
         and (chain.end in drawn or (answer.columns and identity.kind_of(chain.end) == labels.JOB))
     )
     return replace(answer, chains=chains)
-
-
-def _called(found: Found) -> tuple[_Called, _Called]:
-    """What the drawn plans call the drawn datasets that they read, and that they write."""
-    sources: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    targets: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for plan, job, source, source_called, target, target_called in found.uses:
-        if job in found.jobs:
-            if source in found.datasets:
-                sources[plan, source_called].add(source)
-            if target in found.datasets:
-                targets[plan, target_called].add(target)
-    return dict(sources), dict(targets)
-
-
-def _use_of(edge: Edge, name: Name) -> tuple[str, str]:
-    return str(edge.value("logical_plan")), name[0]
-
-
-def schema_paths(columns: str) -> list[str]:
-    """The paths in a schema's JSON, in order."""
-    return [str(column["path"]) for column in json.loads(columns)]

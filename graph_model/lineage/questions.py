@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from graph_model.lineage.traces import Chain
@@ -44,13 +45,17 @@ class Partial:
 
 
 class PlanUse(NamedTuple):
-    """A logical plan in an answer, with the datasets of it that the answer draws."""
+    """A logical plan in an answer, with the datasets of it that the answer draws.
+
+    ``attempted``: a failed run tried it; it says nothing of what flowed.
+    """
 
     logical_plan: str
     job: str
     mode: str
     sources: tuple[str, ...]
     targets: tuple[str, ...]
+    attempted: bool = False
 
 
 class ColumnEdge(NamedTuple):
@@ -74,6 +79,17 @@ class ColumnNode(NamedTuple):
     path: str
 
 
+class InfluenceCount(NamedTuple):
+    """How many columns of ``dataset`` (an id) decide over a column by ``how`` (FILTER, JOIN)."""
+
+    how: str
+    dataset: str
+    columns: int
+
+
+Influences = tuple[InfluenceCount, ...]
+
+
 class LeftOut(NamedTuple):
     """Neighbours of a drawn node that the walk has met and a limit has left out.
 
@@ -93,6 +109,8 @@ class Answer:
     was true at its time, but no answer at the time asked. ``folded``: repeated runs were taken
     together, so the answer contains the exact one and perhaps a little more. ``chains``, where
     they were asked for: one to each answer and to each job downstream, the start itself aside.
+    ``influences``: by column (id) what decides over it one step up, drawn or not; a column that is
+    missing was not looked at, for the time was up.
     """
 
     datasets: tuple[str, ...]
@@ -108,3 +126,4 @@ class Answer:
     via: tuple[str, ...] = ()
     chains: tuple[Chain, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    influences: Mapping[str, Influences] = field(default_factory=dict)

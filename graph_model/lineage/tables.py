@@ -36,6 +36,7 @@ class Found:
     answers: set[str] = field(default_factory=set)
     jobs: set[str] = field(default_factory=set)
     uses: set[Use] = field(default_factory=set)
+    steps: list[tuple[Moment, Step]] = field(default_factory=list)  # behind the uses
     reached: int = 0
     folded: bool = False
     trace: Trace[Moment] | None = None  # of the walk downstream
@@ -99,7 +100,8 @@ class Tables:
         steps, level = first, 1
         while steps and level <= question.depth:
             reached = {read for _, step in steps for _, read in step.inputs}
-            uses = {use for moment, step in steps for use in _uses(step, moment)}
+            uses = {use for moment, step in steps for use in uses_of(step, moment)}
+            found.steps += steps
             if level == 1 and identity.kind_of(question.node) == labels.JOB:
                 uses = {(*use[:4], "", "") for use in uses}  # what it wrote is not above it
             found.uses |= uses
@@ -126,7 +128,7 @@ class Tables:
         endless = replace(question, depth=FAR)
         candidates, plans = self._candidates((question.node,), endless)
         walk = self._walk(question, dict.fromkeys(plans))  # what they read is drawn above the job
-        roots = {moment_of(dataset, question.at) for dataset in candidates}
+        roots = self._roots(candidates, plans, question)
         steps = self._steps_within(walk, roots, candidates, endless)
         found.folded |= walk.folded
         job = question.node
@@ -147,11 +149,11 @@ class Tables:
     def downstream(self, start: Collection[str], question: Question, found: Found) -> None:
         """What came of the node, or of these datasets together."""
         candidates, plans = self._candidates(start, question)
-        if not candidates:
+        if not plans:
             return
         walk = self._walk(question, plans)
         job = question.node if identity.kind_of(question.node) == labels.JOB else None
-        roots = {moment_of(dataset, question.at) for dataset in candidates}
+        roots = self._roots(candidates, plans, question)
         steps = self._steps_within(walk, roots, candidates, question)
         self._draw(start, question, found, steps, roots, job)
         found.folded |= walk.folded
@@ -198,7 +200,22 @@ class Tables:
         return readers
 
     def _targets(self, plans: Collection[str]) -> set[str]:
-        return self._places({row.target for row in self._past.plans(plans).values()})
+        rows = self._past.plans(plans).values()
+        return self._places({row.target for row in rows if row.target})
+
+    def _roots(
+        self, datasets: Collection[str], plans: Collection[str], question: Question
+    ) -> set[Moment]:
+        """Where chains end at the time asked: in these datasets, and in plans that only read."""
+        reading = self._without_target(plans)
+        return {moment_of(end, question.at) for end in {*datasets, *reading}}
+
+    def reading_plans(self, datasets: Collection[str]) -> set[str]:
+        """The plans that ever read one of these and write nothing."""
+        return self._without_target(self._readers(datasets))
+
+    def _without_target(self, plans: Collection[str]) -> set[str]:
+        return {row.id for row in self._past.plans(plans).values() if not row.target}
 
     def _steps_within(
         self, walk: Walk, roots: Iterable[Moment], candidates: Collection[str], question: Question
@@ -245,9 +262,10 @@ class Tables:
                     continue
                 length = 1 if last else min(away[read] for _, read in inputs) + 1
                 datasets, jobs = nodes.setdefault(length, (set(), set()))
-                datasets.add(moment.dataset)
+                datasets |= {moment.dataset} if step.target else set()
                 jobs.add(step.job)
-                found.uses |= _uses(step, moment, inputs)
+                found.uses |= uses_of(step, moment, inputs)
+                found.steps.append((moment, step._replace(inputs=tuple(inputs))))
                 if question.chains:
                     for way in _ways((step,), job):
                         trace.note_job(way)
@@ -267,12 +285,11 @@ def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:
         yield from (Way(step.job, read) for _, read in step.inputs)
 
 
-def _uses(
+def uses_of(
     step: Step, moment: Moment, inputs: Iterable[tuple[str, Moment]] | None = None
 ) -> set[Use]:
-    """What to draw of a step: its target, and all inputs or these."""
+    """What to draw of a step: its target, where it has one, and all inputs or these."""
+    plan, job = step.logical_plan, step.job
     drawn = step.inputs if inputs is None else inputs
-    return {
-        (step.logical_plan, step.job, "", "", moment.dataset, step.target),
-        *((step.logical_plan, step.job, read.dataset, called, "", "") for called, read in drawn),
-    }
+    uses = {(plan, job, read.dataset, called, "", "") for called, read in drawn}
+    return uses | {(plan, job, "", "", moment.dataset, step.target)} if step.target else uses

@@ -12,7 +12,9 @@ from typing import Final, NamedTuple, Protocol
 
 from graph_model import identity, labels
 from graph_model.history import Moment, Write
-from graph_model.history.past import BEGINNING, EXACT_EXECUTIONS, Past, Sight
+from graph_model.history.past import EXACT_EXECUTIONS, Past
+from graph_model.history.versions import BEGINNING, Sight
+from graph_model.history.visibility import ANY_VERSION
 from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.structure import Structure
 from graph_model.store import DeclaredFlow, Direction, EdgePage, GraphReader
@@ -21,8 +23,8 @@ from graph_model.store import DeclaredFlow, Direction, EdgePage, GraphReader
 class Step(NamedTuple):
     """Writes of a moment by one logical plan, and what they read.
 
-    ``target`` is what the plan calls the dataset written; ``inputs`` are pairs of what it calls a
-    dataset read and the moment at which it was read there.
+    ``target`` is what the plan calls the dataset written, "" where it only reads; ``inputs`` are
+    pairs of what it calls a dataset read and the moment at which it was read there.
     """
 
     logical_plan: str
@@ -214,29 +216,32 @@ class Walk:
         folded: Mapping[Moment, dict[str, str]],
     ) -> dict[Moment, tuple[Step, ...]]:
         writes = {write for found in exact.values() for write in found}
-        reads = [(source, w.at) for w in writes for source in self._sources[w.logical_plan] or ()]
-        places = self._past.locate(reads)
+        reads = [(w, source) for w in writes for source in self._sources[w.logical_plan] or ()]
+        found = self._past.moments_read(reads)
         plans = {plan for found in folded.values() for plan in found}
         targets = {plan: row.target for plan, row in self._past.plans(plans).items()}
-        built = {write.id: self._exact_step(write, places) for write in writes}
+        bound = self._past.bound_reads(plans)
+        built = {write.id: self._exact_step(write, found) for write in writes}
         return {
             moment: (
                 *(built[write.id] for write in exact[moment]),
                 *(
-                    self._folded_step(plan, job, targets.get(plan, moment.dataset))
+                    self._folded_step(plan, job, targets.get(plan, moment.dataset), bound)
                     for plan, job in sorted(folded[moment].items())
                 ),
             )
             for moment in moments
         }
 
-    def _exact_step(self, write: Write, places: Mapping[tuple[str, int], str]) -> Step:
-        inputs = []
-        for source in sorted(self._sources[write.logical_plan] or ()):
-            partitions = self._past.partitions_read(write, source)
-            place = places[source, write.at]
-            inputs.append((source, Moment(place, write.at, write.at, partitions)))
-        return Step(write.logical_plan, write.job, write.target, tuple(inputs))
+    def _exact_step(
+        self, write: Write, found: Mapping[tuple[str, str], tuple[Moment, ...]]
+    ) -> Step:
+        inputs = tuple(
+            (source, moment)
+            for source in sorted(self._sources[write.logical_plan] or ())
+            for moment in found[write.id, source]
+        )
+        return Step(write.logical_plan, write.job, write.target, inputs)
 
     def _declared_steps(self, moment: Moment, sight: Sight) -> tuple[Step, ...]:
         """What is declared stands: its sources count as they are found at the moment itself."""
@@ -259,17 +264,25 @@ class Walk:
             self._wide.update(moment for _, moment in inputs)
         return Step(flow.logical_plan, flow.job, flow.target, inputs)
 
-    def _folded_step(self, plan: str, job: str, target: str) -> Step:
+    def _folded_step(
+        self, plan: str, job: str, target: str, bound: Collection[tuple[str, str]]
+    ) -> Step:
+        """A read that may have been bound may have found any version there ever was."""
         since, until = self._intervals[plan]
         places = self._past.locations_of(self._sources[plan] or ())
         self.folded |= any(len(found) > 1 for found in places.values())
         inputs = [
-            (source, Moment(place, since, until))
+            (source, self._any_version(place))
+            if (plan, source) in bound
+            else (source, Moment(place, since, until))
             for source in sorted(places)
             for place in sorted(places[source])
         ]
         self._wide.update(moment for _, moment in inputs)
         return Step(plan, job, target, tuple(inputs))
+
+    def _any_version(self, place: str) -> Moment:
+        return Moment(place, BEGINNING, self._until, bound=(ANY_VERSION,))
 
 
 def plans_of_job(graph: GraphReader, job: str, bounds: Bounds) -> set[str]:

@@ -20,8 +20,11 @@ from sqlglot.parser import Parser
 
 from graph_model.naming import masking
 from graph_model.naming.escapes import percent, printable
+from graph_model.naming.identifiers import identifier_parts, identifier_text
 from graph_model.naming.jdbc_columns import QueryLineage, read_lineage, unreadable
-from graph_model.naming.jdbc_text import identifier_parts, identifier_text, split_table
+from graph_model.naming.masking.jdbc_text import split_table
+from graph_model.naming.masking.logins import user_info_end
+from graph_model.naming.parameters import without_secret_parameters
 from graph_model.naming.rules import JdbcDriver, Rules
 
 _MAX_QUERY: Final = 20_000  # characters; parsing is not linear, a longer query stays unresolved
@@ -47,7 +50,7 @@ class Database:
 
 def canonical(uri: str, rules: Rules) -> tuple[tuple[str, ...], bool]:
     """(the URIs of the tables named or read, sorted; whether a query could not be resolved)."""
-    url, table = split_table(uri, rules)
+    url, table = _split_table(uri, rules)
     database = locate(printable(url), rules)
     if table is None:
         return (printable(database.spelled(database.name)),), False
@@ -74,12 +77,12 @@ def _table_uri(database: Database, parts: tuple[str, ...]) -> str:
 
 def has_authority(uri: str, rules: Rules) -> bool:
     """Whether the URI names its server, and not just a file or this machine."""
-    return locate(split_table(uri, rules)[0], rules).shared
+    return locate(_split_table(uri, rules)[0], rules).shared
 
 
 def short_name(uri: str, rules: Rules) -> str:
     """The table as it is named, ``query`` with its beginning, or the database."""
-    url, table = split_table(uri, rules)
+    url, table = _split_table(uri, rules)
     if table is None:
         tail = url.rstrip("/").rpartition("/")[2]
         return tail.rstrip(":").rpartition(":")[2] or url
@@ -90,6 +93,10 @@ _NAME_LENGTH: Final = 80
 
 
 # --- URLs ----------------------------------------------------------------------------------------
+
+
+def _split_table(uri: str, rules: Rules) -> tuple[str, str | None]:
+    return split_table(uri, (*rules.jdbc_storage_words, *rules.jdbc_wrappers))
 
 
 @lru_cache(maxsize=1024)
@@ -106,7 +113,7 @@ def _locate(url: str, rules: Rules) -> Database:
     name, rest = _driver_name(url[len("jdbc:") :], rules)
     driver = next((known for known in rules.jdbc_drivers if known.name == name), None)
     if driver is None:
-        return _unknown(name, rest, rules)
+        return _unknown(name, rest)
     if name == "oracle":
         return _oracle(driver, rest, rules)
     prefix, server, tail = rest.partition("//")
@@ -144,7 +151,7 @@ def _is_prefix(text: str) -> bool:
 
 def _server(driver: JdbcDriver, prefix: str, text: str, rules: Rules) -> Database:
     """``text`` is what follows ``//``: hosts, a path, parameters."""
-    text = text[masking.user_info_end(text, 0) :]
+    text = text[user_info_end(text, 0) :]
     found = re.search(r"[/?;]", text)
     hosts, rest = (text[: found.start()], text[found.start() :]) if found else (text, "")
     path, parameters = _path_and_parameters(rest)
@@ -216,10 +223,24 @@ def _host(text: str, driver: JdbcDriver, port: str, rules: Rules) -> str:
         name, given = host.rstrip(":"), ""
     if driver.host_suffix:
         name = name.removesuffix(driver.host_suffix)
+    name = _place(name, driver, rules)
     if not name or name in rules.loopback_hosts:
         name = "localhost"
     actual = given or port
     return name if actual in ("", driver.port) else f"{name}:{actual}"
+
+
+def _place(host: str, driver: JdbcDriver, rules: Rules) -> str:
+    """A host under the one name that its place has: ``jdbc_host_patterns``, in order."""
+    if len(host) > _LONGEST_HOST:
+        return host
+    for name, pattern, written in rules.jdbc_host_patterns:
+        if name == driver.name and (found := re.fullmatch(pattern, host)):
+            host = found.expand(written)
+    return host
+
+
+_LONGEST_HOST: Final = 253  # as DNS has it
 
 
 def _embedded(driver: JdbcDriver, rest: str) -> Database:
@@ -233,12 +254,12 @@ def _embedded(driver: JdbcDriver, rest: str) -> Database:
     return Database(f"jdbc:{driver.name}:{path}", "", "", driver, shared=False)
 
 
-def _unknown(name: str, rest: str, rules: Rules) -> Database:
+def _unknown(name: str, rest: str) -> Database:
     """A driver that the rules do not know keeps its spelling, without secrets and logins."""
     prefix, server, tail = rest.partition("//")
     if server:
-        rest = f"{prefix}//{tail[masking.user_info_end(tail, 0) :]}"
-    url = masking.without_secret_parameters(f"jdbc:{name}:{rest}", rules).rstrip(";:?&")
+        rest = f"{prefix}//{tail[user_info_end(tail, 0) :]}"
+    url = without_secret_parameters(f"jdbc:{name}:{rest}").rstrip(";:?&")
     return Database(url, "", "", JdbcDriver(name, levels=0, embedded=True), shared=bool(server))
 
 
@@ -304,7 +325,7 @@ def tables_read(text: str, dialect: str, rules: Rules) -> tuple[tuple[str, ...],
 
 def without_query(uri: str, rules: Rules) -> str:
     """The URI of the database alone, for a query that is not to be parsed."""
-    return split_table(masking.mask_uri(uri, rules), rules)[0]
+    return _split_table(masking.mask_uri(uri), rules)[0]
 
 
 _FROM: Final = "select * from "
@@ -318,10 +339,10 @@ def query_lineage(
     ``names`` are what the database calls the columns of the result. None where the URI names a
     table, or nothing. Never raises: what cannot be read is a problem of the lineage.
     """
-    scheme, _, rest = masking.mask_uri(uri, rules).partition(":")
+    scheme, _, rest = masking.mask_uri(uri).partition(":")
     if dict(rules.scheme_aliases).get(scheme.lower(), scheme.lower()) != "jdbc":
         return None
-    url, text = split_table(f"jdbc:{rest}", rules)
+    url, text = _split_table(f"jdbc:{rest}", rules)
     if text is None or ((parts := identifier_parts(text)) is not None and any(parts)):
         return None
     database = locate(printable(url), rules)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graph_model.naming.patterns import LONGEST_MATCHED
 from graph_model.naming.rules import DEFAULT_RULES, JobPattern, Rules
 
-_LONGEST_MATCHED = 1024  # characters: no platform makes longer names by a pattern
 _NAMES_KEPT = 4_096
 
 
@@ -38,7 +38,7 @@ def job_name(
     namespace = _label(labels, rules.namespace_label) or scope or rules.default_namespace
     name = _label(labels, rules.job_label) or _by_pattern((app_name or "").strip(), rules)
     name = name or rules.unnamed_job
-    return JobName(namespace, name, len(name) <= _LONGEST_MATCHED and _is_shared(name, rules))
+    return JobName(namespace, name, len(name) <= LONGEST_MATCHED and _is_shared(name, rules))
 
 
 def _label(labels: Mapping[str, Sequence[str]], key: str) -> str:
@@ -47,7 +47,7 @@ def _label(labels: Mapping[str, Sequence[str]], key: str) -> str:
 
 
 def _by_pattern(name: str, rules: Rules) -> str:
-    return name if len(name) > _LONGEST_MATCHED else _expanded(name, rules)
+    return name if len(name) > LONGEST_MATCHED else _expanded(name, rules)
 
 
 @lru_cache(maxsize=_NAMES_KEPT)

@@ -24,8 +24,12 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
     if scheme == "cassandra":
         return "cassandra:" + name.replace(".", ":", 1)
     if scheme == "bigquery":
-        project, _, table = name.partition(".")
+        told = namespace.partition("://")[2].strip("/")  # ("bigquery://project", "dataset.table")
+        whole = f"{told}.{name}" if told and name.count(".") == 1 else name
+        project, _, table = whole.partition(".")
         return f"bigquery://{project}:{table}"
+    if scheme == "pubsub":
+        return f"pubsub:{name}"
     if ":" not in namespace and scheme in rules.file_schemes:  # ("file", "/lake/t")
         return f"{scheme}:{name}"
     if ":" not in namespace:

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from graph_model.naming.columns import fold
 from graph_model.naming.escapes import percent
+from graph_model.naming.patterns import LONGEST_MATCHED
 from graph_model.naming.rules import DEFAULT_RULES, Rules
 
 # Spark and Hive write this directory for a null value; it stays as it is, a name for null.
@@ -138,6 +139,8 @@ def _without_metadata(segments: list[str], rules: Rules) -> list[str]:
 
 def _part_file(segment: str, rules: Rules) -> str | None:
     """None: no part file; else the folder that its format keeps such files in, or ""."""
+    if len(segment) > LONGEST_MATCHED:
+        return None
     for pattern, folder in _part_patterns(rules):
         if pattern.fullmatch(segment):
             return folder

@@ -20,8 +20,9 @@ from graph_model.errors import InvalidDocument
 LONGEST_PATTERN: Final = 500
 _parser: Final[Any] = re._parser  # type: ignore[attr-defined]  # the only parser of its patterns
 _CASELESS: Final = int(re.IGNORECASE)
-_OPEN: Final = 1_024
-"""Ways of one open repeat: the longest text that is matched (jobs._LONGEST_MATCHED)."""
+LONGEST_MATCHED: Final = 1_024
+"""Characters: a longer text is held against no pattern of the rules."""
+_OPEN: Final = LONGEST_MATCHED  # ways of one open repeat
 _MOST_WAYS: Final = 8 * _OPEN**2
 
 

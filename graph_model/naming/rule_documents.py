@@ -10,7 +10,7 @@ texts is no part of it: documents are masked before they are kept, with the rule
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass, replace
 from typing import Any, Final, get_args, get_type_hints
 
@@ -22,18 +22,23 @@ from graph_model.naming.uris import normalise
 
 MOST_ENTRIES: Final = 500
 MOST_TEXT: Final = 500
-_OWN: Final = frozenset({
-    "version", "literal_patterns", "temporal_types", "volatile_texts", "secret_fragments",
-    "secret_endings", "secret_words", "secret_parameters", "login_schemes", "public_endings",
-    "login_parameters", "signature_parameters", "mask",
-})  # fmt: skip
+_OWN: Final = frozenset(
+    {
+        "version",
+        "literal_patterns",
+        "temporal_types",
+        "volatile_texts",
+    }
+)
 _TYPES: Final = get_type_hints(Rules)
 _ENTRIES: Final = (JdbcDriver, PartFile, JobPattern)
 _GROUP: Final = re.compile(r"\\g<([A-Za-z_][A-Za-z0-9_]*)>")
 _DATE: Final = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|[T_/:-])+")
 _SAMPLES: Final = (
     "s3a://lake/raw/dt=2026-01-01/part-00000.parquet", "file:/data/2026/01/31", "hdfs:///x/y",
-    "jdbc:postgresql://h:5432/db:public.t", "jdbc:sqlite:/x.db:t", "hive://h/db.t", "kafka:topic",
+    "jdbc:postgresql://h:5432/db:public.t", "jdbc:snowflake://a-b_c/?db=D:S.T",
+    "jdbc:redshift://c.x1.eu-west-1.redshift.amazonaws.com/d:s.t", "jdbc:sqlite:/x.db:t",
+    "hive://h/db.t", "kafka:topic",
     "abfss://c@a.dfs.core.windows.net/x", "spark_catalog/db.t", "", ":", "x:y", "delta.`/a/b`",
 )  # fmt: skip
 
@@ -185,13 +190,24 @@ def _check_patterns(rules: Rules) -> None:
     for number, part in enumerate(rules.part_files):
         if part.pattern not in safe:
             check_pattern(part.pattern, f"partFiles[{number}].pattern")
-    for number, job in enumerate(rules.job_patterns):
-        path = f"jobPatterns[{number}]"
-        if job.pattern not in safe:
-            check_pattern(job.pattern, f"{path}.pattern")
-        groups = set(re.compile(job.pattern).groupindex)
-        if not set(_GROUP.findall(job.name)) <= groups or "\\" in _GROUP.sub("", job.name):
-            raise InvalidDocument(f"{path}.name", r"a text with \g<group> of the pattern")
+    safe |= {pattern for _, pattern, _ in DEFAULT_RULES.jdbc_host_patterns}
+    named = [(one.pattern, one.name) for one in rules.job_patterns]
+    hosts = [(pattern, written) for _, pattern, written in rules.jdbc_host_patterns]
+    for number, (pattern, name) in enumerate(named):
+        _check_replacement(pattern, name, f"jobPatterns[{number}]", (".pattern", ".name"), safe)
+    for number, (pattern, written) in enumerate(hosts):
+        _check_replacement(pattern, written, f"jdbcHostPatterns[{number}]", ("[1]", "[2]"), safe)
+
+
+def _check_replacement(
+    pattern: str, written: str, path: str, ends: tuple[str, str], safe: Container[str]
+) -> None:
+    """``written`` replaces what ``pattern`` matches; ``ends`` are their places below ``path``."""
+    if pattern not in safe:
+        check_pattern(pattern, path + ends[0])
+    groups = set(re.compile(pattern).groupindex)
+    if not set(_GROUP.findall(written)) <= groups or "\\" in _GROUP.sub("", written):
+        raise InvalidDocument(path + ends[1], r"a text with \g<group> of the pattern")
 
 
 def _check_samples(rules: Rules) -> None:

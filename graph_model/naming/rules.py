@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from graph_model import identity
+from graph_model.naming.masking import jdbc_text, names
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ _TIME_SUFFIX = "(?:[-_.T ]?[0-2][0-9][-_:]?[0-5][0-9](?:[-_:]?[0-6][0-9])?(?:[.]
 class Rules:
     """Every table that naming reads. Tuples are ordered: the first match wins."""
 
-    version: int = 1
+    version: int = 2
 
     # --- schemes ---------------------------------------------------------------------------------
     # s3a and s3n are clients of one store; so are wasb and abfss of one Azure account, whose
@@ -87,10 +88,10 @@ class Rules:
     file_schemes: tuple[str, ...] = (
         "file", "s3", "gs", "hdfs", "abfss", "adl", "dbfs", "viewfs", "webhdfs", "swebhdfs",
         "maprfs", "oss", "cosn", "obs", "tos", "ofs", "o3fs", "alluxio", "ftp", "sftp",
-        "http", "https",
+        "http", "https", "box", "filenet", "mssharepoint",
     )  # fmt: skip
     # container@account: what looks like user-info is part of the name.
-    container_schemes: tuple[str, ...] = ("abfss", "abfs", "wasb", "wasbs")
+    container_schemes: tuple[str, ...] = names.CONTAINER_SCHEMES
     default_ports: tuple[tuple[str, str], ...] = (
         ("hdfs", "8020"),
         ("mongodb", "27017"),
@@ -100,6 +101,15 @@ class Rules:
         ("https", "443"),
         ("ftp", "21"),
         ("sftp", "22"),
+        ("abfss", "443"),
+        ("awsathena", "443"),
+        ("azurecosmos", "443"),
+        ("azurekusto", "443"),
+        ("box", "443"),
+        ("fabric-warehouse", "1433"),
+        ("milvus", "19530"),
+        ("mssharepoint", "443"),
+        ("unitycatalog", "443"),
     )
     # Everybody's own machine is nobody's authority.
     loopback_hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104
@@ -114,8 +124,8 @@ class Rules:
     )  # fmt: skip
     # scheme:name without any host.
     opaque_table_schemes: tuple[str, ...] = ("cassandra", "odpstable", "bigquery")
-    # project:dataset.table, account:…: the first part is unique in the world.
-    global_opaque_schemes: tuple[str, ...] = ("bigquery",)
+    # project:dataset.table, topic:project:id: a project is unique in the world.
+    global_opaque_schemes: tuple[str, ...] = ("bigquery", "pubsub")
 
     # --- catalog names ---------------------------------------------------------------------------
     catalog_schemes: tuple[str, ...] = ("hive", "unitycatalog")
@@ -188,10 +198,7 @@ class Rules:
 
     # --- JDBC ------------------------------------------------------------------------------------
     # Wrappers around another driver: jdbc:aws-wrapper:postgresql://…
-    jdbc_wrappers: tuple[str, ...] = (
-        "aws-wrapper", "p6spy", "log4jdbc", "otel", "datadog", "loadbalance", "replication",
-        "sequential", "failover", "load-balance", "aurora", "aws", "iam",
-    )  # fmt: skip
+    jdbc_wrappers: tuple[str, ...] = jdbc_text.WRAPPERS
     jdbc_aliases: tuple[tuple[str, str], ...] = (
         ("postgres", "postgresql"),
         ("pgsql", "postgresql"),
@@ -231,10 +238,37 @@ class Rules:
         JdbcDriver("derby", "1527", "", 0, embedded=True),
         JdbcDriver("hsqldb", "9001", "", 0, embedded=True),
     )  # fmt: skip
+    # (driver, pattern that a host without its port matches whole, what stands for it): one place
+    # has a name of its cloud's and a short one, which OpenLineage's naming page asks for.
+    jdbc_host_patterns: tuple[tuple[str, str, str], ...] = (
+        # cluster.c9akciq32.eu-west-1.redshift.amazonaws.com, and of a serverless workgroup
+        # wg.123456789012.eu-west-1.redshift-serverless.amazonaws.com
+        (
+            "redshift",
+            r"(?P<name>[a-z0-9-]{1,63})\.[a-z0-9]{1,40}\.(?P<region>[a-z0-9-]{1,40})"
+            r"\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?",
+            r"\g<name>.\g<region>",
+        ),
+        # jdbc:redshift:iam://cluster:eu-west-1/dev
+        (
+            "redshift",
+            r"(?P<name>[a-z0-9-]{1,63}):(?P<region>[a-z]{2,3}-[a-z0-9-]{1,40})",
+            r"\g<name>.\g<region>",
+        ),
+        # A private link leads to the same account, as does a cloud that need not be said …
+        ("snowflake", r"(?P<account>[a-z0-9_.-]{1,200})\.privatelink", r"\g<account>"),
+        ("snowflake", r"(?P<account>[a-z0-9_-]{1,63}\.[a-z0-9-]{1,40})\.aws", r"\g<account>"),
+        # … or a region: us-west-2 has none in its URL, and OpenLineage's clients write us-west-1.
+        ("snowflake", r"(?P<account>[a-z0-9_-]{1,63})\.us-west-[12]", r"\g<account>"),
+        # Names of hosts have no underscore: organisation-my_account.
+        (
+            "snowflake",
+            r"(?P<organisation>[a-z0-9]{1,63}-[a-z0-9-]{0,200})_(?P<rest>[a-z0-9_-]{0,200})",
+            r"\g<organisation>-\g<rest>",
+        ),
+    )
     # jdbc:h2:mem:test: the word between two colons is no database.
-    jdbc_storage_words: tuple[str, ...] = (
-        "mem", "memory", "file", "res", "zip", "jar", "classpath", "directory",
-    )  # fmt: skip
+    jdbc_storage_words: tuple[str, ...] = jdbc_text.STORAGE_WORDS
     # Rows out of nowhere: select 1 from dual.
     sourceless_tables: tuple[str, ...] = ("dual", "sysibm.sysdummy1", "sysdummy1")
 
@@ -246,6 +280,8 @@ class Rules:
         ("trino", "trino"), ("presto", "presto"), ("teradata", "teradata"), ("crate", "crate"),
         ("oceanbase", "oceanbase"), ("clickhouse", "clickhouse"), ("vertica", "vertica"),
         ("sqlite", "sqlite"), ("duckdb", "duckdb"), ("h2", "h2"), ("derby", "derby"),
+        ("databricks", "databricks"), ("hive2", "hive2"), ("impala", "impala"), ("sap", "sap"),
+        ("singlestore", "singlestore"), ("ch", "clickhouse"),
     )  # fmt: skip
 
     # --- jobs ------------------------------------------------------------------------------------
@@ -294,6 +330,11 @@ class Rules:
     spark_commands: tuple[tuple[str, str], ...] = (
         ("adaptive_spark_plan", "InsertIntoHadoopFsRelationCommand"),
     )
+    # How the physical plan of a Spark command begins that reads for the sake of another one: a
+    # few rows to infer a schema (or to show them), the footers of files.
+    spark_inner_reads: tuple[str, ...] = (
+        "collect_limit", "map_partitions_parallel_collection", "map_partitions_sql_execution",
+    )  # fmt: skip
     # (integration, type) of jobs that are a step of their parent's and nothing of their own.
     helper_job_types: tuple[tuple[str, str], ...] = (("DBT", "SQL"),)
     # (integration, type) of jobs that test data: what they call an output is where failures would
@@ -355,42 +396,11 @@ class Rules:
         r"(?P<keep>SPARK_GEN_SUBQ_)[0-9]+\b",
     )
 
-    # --- secrets ---------------------------------------------------------------------------------
-    # Compared in lower case without punctuation; found anywhere in the key.
-    secret_fragments: tuple[str, ...] = (
-        "password", "passwd", "passphrase", "secret", "accesskey", "apikey", "privatekey",
-        "accountkey", "sharedkey", "signingkey", "encryptionkey", "sastoken", "jaasconfig",
-        "passcode", "pvtkey",
-    )  # fmt: skip
-    # … or as its end (token, but neither tokenizer nor tokens).
-    secret_endings: tuple[str, ...] = (
-        "token", "pwd", "credential", "credentials", "authorization", "connectionstring",
-    )  # fmt: skip
-    # … or as one of its words (fs.azure.sas.<container>.<account>).
-    secret_words: tuple[str, ...] = ("sas", "pass", "pw")
-    # … or, in the query of a URL, as the whole name.
-    secret_parameters: tuple[str, ...] = (
-        "key", "sig", "signature", "auth", "pin", "code", "jsessionid", "authmechanismproperties",
-    )  # fmt: skip
-    # Schemes whose hosts may have a login without //: kafka:u:p@h:9092
-    login_schemes: tuple[str, ...] = (
-        "kafka", "pulsar", "kinesis", "pubsub", "cassandra", "redis", "rediss", "amqp", "amqps",
-    )  # fmt: skip
-    # Endings that tell about a secret without being one.
-    public_endings: tuple[str, ...] = (
-        "provider", "providers", "url", "uri", "endpoint", "type", "class", "scope", "policy",
-        "column", "columns", "count", "length", "expiry", "enabled",
-    )  # fmt: skip
-    # Parameters of no meaning for what is read, dropped with the secrets.
-    login_parameters: tuple[str, ...] = ("user", "username", "uid", "login", "userid")
-    # One of these in a query means: signed for a while, the query names nothing.
-    signature_parameters: tuple[str, ...] = ("sig", "xamzsignature", "xgoogsignature", "signature")
-    mask: str = "*****"
-
     _digest: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:
         tables = [[f.name, repr(getattr(self, f.name))] for f in fields(self) if f.compare]
+        tables.append(["secrets", repr(names.TABLES)])  # identity leaves out what masking hides
         object.__setattr__(self, "_digest", identity.digest(tables))
 
     def __hash__(self) -> int:

@@ -13,6 +13,9 @@ from typing import Final, Literal
 
 from graph_model.naming import catalogs, jdbc, masking, partitions
 from graph_model.naming.escapes import printable, without_needless
+from graph_model.naming.masking.logins import user_info_end
+from graph_model.naming.masking.names import LOGIN_SCHEMES
+from graph_model.naming.parameters import without_secret_parameters, without_secrets
 from graph_model.naming.rules import DEFAULT_RULES, Rules
 
 Kind = Literal["file", "table", "jdbc", "topic", "name", "pattern", "memory", "other"]
@@ -116,12 +119,12 @@ def _joined(inner: DatasetName, outer: DatasetName) -> DatasetName:
 
 def _read(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
     # A document is masked before it is stored: a reference typed by hand must mean the same.
-    uri = masking.mask_uri(uri, rules)
+    uri = masking.mask_uri(uri)
     scheme, rest = _split_scheme(uri, rules)
     if scheme == "jdbc":
         uris, unresolved = jdbc.canonical(f"jdbc:{rest}", rules)
         return tuple(_named(found, scope, rules, unresolved=unresolved) for found in uris)
-    text = masking.mask_uri(printable(uri), rules)
+    text = masking.mask_uri(printable(uri))
     scheme, rest = _split_scheme(text, rules)
     if (catalog := catalogs.parse(text, rules)) is not None:
         return (_named(catalog.uri, scope, rules),)
@@ -165,7 +168,7 @@ def _split_scheme(uri: str, rules: Rules) -> tuple[str, str]:
 def _file(scheme: str, rest: str, rules: Rules) -> _Located:
     """Canonical URI of a path in a file system, partitions taken off."""
     authority, path = _authority_and_path(scheme, rest, rules)
-    path, query = _path_and_query(scheme, path, rules)
+    path, query = _path_and_query(scheme, path)
     absolute = bool(authority) or path.startswith("/") or bool(_DRIVE.match(path))
     segments = _segments(path)
     for mounted, directory, actual in rules.mounts:
@@ -183,7 +186,7 @@ def _file(scheme: str, rest: str, rules: Rules) -> _Located:
 def _authority_and_path(scheme: str, rest: str, rules: Rules) -> tuple[str, str]:
     if not rest.startswith("//"):
         return "", rest
-    start = 2 if scheme in rules.container_schemes else masking.user_info_end(rest, 2)
+    start = 2 if scheme in rules.container_schemes else user_info_end(rest, 2)
     found = (_WEB_AUTHORITY_END if scheme in _WEB else _AUTHORITY_END).search(rest, start)
     end = found.start() if found else len(rest)
     authority, path = rest[start:end], rest[end:] or "/"
@@ -203,9 +206,9 @@ def _authority(scheme: str, text: str, rules: Rules) -> str:
     return "" if scheme == "file" and host in rules.loopback_hosts else host
 
 
-def _path_and_query(scheme: str, path: str, rules: Rules) -> tuple[str, str]:
+def _path_and_query(scheme: str, path: str) -> tuple[str, str]:
     """Only the web's schemes have queries; elsewhere ``?`` is a glob, unless it carries secrets."""
-    path = masking.without_secret_parameters(path, rules)
+    path = without_secret_parameters(path)
     if scheme not in _WEB:
         return path, ""
     path, mark, query = path.partition("?")
@@ -236,7 +239,7 @@ def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
     """Canonical URI of what is no file, no JDBC table and no catalog name."""
     if scheme in rules.memory_schemes and "/jvm_" in rest:
         return _MEMORY  # memory://<mac>/jvm_<uuid> is another one in every run
-    if scheme in rules.login_schemes and not rest.startswith("//"):
+    if scheme in LOGIN_SCHEMES and not rest.startswith("//"):
         rest = rest.rpartition("@")[2]
         text = f"{scheme}:{rest}"
     if scheme == "kafka":
@@ -246,7 +249,7 @@ def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
         return _store(scheme, rest, rules)
     if scheme in (*stores, *rules.opaque_table_schemes, *rules.memory_schemes):
         return f"{scheme}:{rest}"
-    return masking.without_secrets(text, rules)
+    return without_secrets(text, rules)
 
 
 def _topic(rest: str) -> str:
@@ -262,7 +265,7 @@ def _topic(rest: str) -> str:
 
 def _store(scheme: str, rest: str, rules: Rules) -> str:
     """``mongodb://u:p@B,A:27017/?w=1/hr.staff`` => ``mongodb://a,b/hr.staff``."""
-    start = masking.user_info_end(rest, 2)
+    start = user_info_end(rest, 2)
     slash = rest.find("/", start)
     hosts, path = (rest[start:], "") if slash < 0 else (rest[start:slash], rest[slash:])
     port = dict(rules.default_ports).get(scheme)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model import labels
+from graph_model.expressions.definitions import TOO_LARGE
 from graph_model.naming import DEFAULT_RULES, Rules
 from graph_model.openlineage.documents import (
     ABORT,
@@ -42,7 +43,8 @@ class Statement:
     """What one or several events say of a job: the part that runs and declarations share.
 
     Datasets are sorted by key and named once. ``entries`` are those of the lineage facet, by
-    target; ``explicit`` tells whether there was one.
+    target; ``explicit`` tells whether there was one. ``left_out`` are gaps (code, detail): what
+    the graph does not take of it (``reduction``).
     """
 
     namespace: str
@@ -53,6 +55,11 @@ class Statement:
     outputs: tuple[Dataset, ...]
     entries: tuple[LineageEntry, ...]
     explicit: bool
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def without_columns(self) -> bool:
+        return any(code == TOO_LARGE for code, _ in self.left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ class RunState:
     """A run as its events tell it. Times are epoch milliseconds.
 
     ``state`` is running, completed, failed or aborted; ``ended_at`` is None while it is running;
-    ``started_at`` is the time of START, else of the earliest event.
+    ``started_at`` is the time of START, else of the earliest event: ``start_told`` says which.
     """
 
     key: str
@@ -72,6 +79,7 @@ class RunState:
     last_at: int
     duration_ns: int | None
     producer: str
+    start_told: bool
 
 
 def accumulate(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> RunState:
@@ -92,6 +100,7 @@ def accumulate(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> RunS
         last_at=ordered[-1].at,
         duration_ns=end.time - start.time if start and end and end.time >= start.time else None,
         producer=next((e.producer for e in reversed(ordered) if e.producer), ""),
+        start_told=start is not None,
     )
 
 

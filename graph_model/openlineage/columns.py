@@ -15,8 +15,9 @@ from graph_model import labels, naming
 from graph_model.openlineage.datasets import Column
 from graph_model.openlineage.facets import Transformation
 
-#: Edges of one plan, and as many influences: as for a plan of Spline.
-MOST_FLOWS: Final = 500_000
+#: Edges of one plan, and as many influences: none beyond them fits into the graph
+#: (``translate.weight``).
+MOST_FLOWS: Final = 100_000
 _MAX_EXPRESSION_CHARACTERS: Final = 20_000
 _LITERAL: Final = re.compile(
     r"'(?P<quoted>[^']{0,64})'"

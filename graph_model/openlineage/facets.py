@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 from graph_model import identity, labels
 from graph_model.errors import InvalidDocument
+from graph_model.facts import Version
 from graph_model.json_fields import (
     JsonObject,
     join,
@@ -27,6 +28,7 @@ from graph_model.json_fields import (
 )
 from graph_model.openlineage import declarations
 from graph_model.shelf import Shelf
+from graph_model.translate.versions import version_of_text
 
 _READINGS_BYTES: Final = 64_000_000
 """Enough for what some thousands of jobs say every night; fewer, and all of it is read anew."""
@@ -330,6 +332,11 @@ def read_lifecycle(body: JsonObject, path: str) -> Lifecycle:
     return Lifecycle(read_text(body, "lifecycleStateChange", path).strip().upper(), previous)
 
 
+def read_dataset_version(body: JsonObject, _: str) -> Version | None:
+    """None for one that is malformed: nothing else hangs by it."""
+    return version_of_text(body.get("datasetVersion"))
+
+
 def read_run_id(fields: JsonObject, path: str) -> str:
     """Any string, or a number: the specification's UUID is not what every client sends."""
     value = fields.get("runId")
@@ -426,6 +433,7 @@ READERS: Final[Mapping[str, Mapping[str, Reader]]] = {
         "lineage": read_dataset_lineage,
         "symlinks": read_symlinks,
         "lifecycleStateChange": read_lifecycle,
+        "version": read_dataset_version,
     },
     "input": {"inputStatistics": read_statistics, "subset": _read_subset("inputCondition")},
     "output": {"outputStatistics": read_statistics, "subset": _read_subset("outputCondition")},

@@ -6,7 +6,8 @@ the application's job, as it is for Spline.
 
     employee_curate                                          the application
     employee_curate.execute_insert_into_hadoop_fs_relation_command.out    a command
-    employee_curate.collect_limit                            a helper: a command without an output
+    employee_curate.hash_aggregate                           a query: a command that only reads
+    employee_curate.collect_limit                            a helper: it reads for another one
 
 dbt tells of each statement of a model as a run of its own, below the model's; they are the model's:
 
@@ -220,12 +221,23 @@ def stripped(fields: Mapping[str, Any], key: str) -> str:
 
 def _command(statement: Statement, parent: RunReference | None, rules: Rules) -> str:
     """``app.execute_insert_into_hive_table.t`` => ``InsertIntoHiveTable``."""
-    rest = statement.name[len(_prefix(statement, parent)) + 1 :]
-    word = rest.partition(".")[0]
+    word = _command_word(statement, parent)
     known = dict(rules.spark_commands).get(word)
-    if known is not None:
+    if known is not None and statement.outputs:
         return known
     return "".join(part[:1].upper() + part[1:] for part in word.removeprefix(_EXECUTE).split("_"))
+
+
+def _command_word(statement: Statement, parent: RunReference | None) -> str:
+    """``app.collect_limit.t`` => ``collect_limit``."""
+    rest = statement.name[len(_prefix(statement, parent)) + 1 :]
+    return rest.partition(".")[0]
+
+
+def is_query(statement: Statement, place: JobPlace, rules: Rules) -> bool:
+    """Whether a command without an output reads for its own sake: a count, a collect."""
+    word = _command_word(statement, place.parent)
+    return bool(statement.inputs) and not word.startswith(rules.spark_inner_reads)
 
 
 def producer_text(producer: str) -> str:

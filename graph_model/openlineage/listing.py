@@ -26,7 +26,7 @@ def event_rows(
     listed = EventRow(
         execution=row.id,
         format=next(filter(None, map(_format, outputs)), ""),
-        append=row.mode == labels.APPEND,
+        append=row.mode in labels.KEEPING_MODES,
         words=plain("\n".join((logic.job.name, system, uri, row.application_id))),
         labels=labels_text(tagged),
         extra="{}",

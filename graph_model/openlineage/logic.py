@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Final
 
 from graph_model import identity, labels, naming
@@ -45,7 +46,7 @@ from graph_model.translate.logic import (
 
 #: What all plans of one statement may read: every output takes every input, and every plan has
 #: the schemas of what it reads. A short event can name a thousand of each.
-MOST_READS: Final = 100_000
+MOST_READS: Final = 80_000
 MOST_READ_COLUMNS: Final = 500_000
 #: Gaps of a statement that would grow larger.
 INPUTS_TOO_MANY: Final = "inputs-too-many"
@@ -56,6 +57,7 @@ SOURCES_UNKNOWN: Final = "sources-unknown"
 COLUMN_UNTOLD: Final = "column-untold"
 COLUMNS_UNTOLD: Final = "columns-untold"
 RENAME: Final = "RENAME"
+_APPENDING: Final = "AppendData"  # the class of a command of Spark that says its mode
 _RANK: Final = {origin: rank for rank, origin in enumerate(labels.ORIGINS)}
 _IDENTITY: Final = (Transformation(labels.DIRECT, labels.IDENTITY, "", masking=False),)
 
@@ -146,6 +148,12 @@ class _Draft:
     links: dict[tuple[JobName, JobLink], None] = field(default_factory=dict)
     gaps: set[tuple[str, str]] = field(default_factory=set)
 
+    def leave_columns(self, gap: tuple[str, str]) -> None:
+        """Keep tables and jobs: half of a column lineage would be read as the whole."""
+        self.gaps.add(gap)
+        self.columns = ColumnEdges(self.columns.origin)
+        self.links = {(job, JobLink(link.source, "")): None for job, link in self.links}
+
     def read(self, uses: Iterable[DatasetUse], origin: str) -> None:
         """A dataset read for two reasons keeps the better one."""
         for use in uses:
@@ -167,8 +175,7 @@ class _Draft:
     def finished(self) -> RunLogic:
         self.columns.fold()
         if problem := self.columns.too_many():
-            self.gaps.add((TOO_LARGE, problem))
-            self.columns = ColumnEdges(self.columns.origin)
+            self.leave_columns((TOO_LARGE, problem))
         uses = [use for use, _ in self.reads.values()] + ([self.write] if self.write else [])
         self.gaps.update(
             ("column-collision", name) for use in uses for name in use.schema.collisions
@@ -232,13 +239,17 @@ class _Reader:
         self.weakest = labels.DECLARED if declared else labels.IMPLIED
         self.sources = Names(scope, rules)
         self.targets = Names(scope, rules)
-        for dataset in statement.inputs:
-            self.sources.learn(dataset)
-        for dataset in statement.outputs:
-            self.targets.learn(dataset)
+        if not statement.without_columns:
+            self._learn_schemas()
         inputs = (use for d in statement.inputs for use in self.sources.uses(*d.key))
         self.inputs = {use.id: use for use in inputs}
         self.outputs = self._outputs()
+
+    def _learn_schemas(self) -> None:
+        for dataset in self.statement.inputs:
+            self.sources.learn(dataset)
+        for dataset in self.statement.outputs:
+            self.targets.learn(dataset)
 
     def _outputs(self) -> dict[str, _Output]:
         found: dict[str, _Output] = {}
@@ -258,6 +269,10 @@ class _Reader:
         else:
             drafts = [self._only_reading(self.inputs.values(), self.weakest)]
         self._bound_schemas(drafts)
+        for draft, gap in product(drafts, self.statement.left_out):
+            if gap[0] == TOO_LARGE:
+                draft.leave_columns(gap)
+            draft.gaps.add(gap)
         return tuple(draft.finished() for draft in drafts)
 
     def _bound_schemas(self, drafts: Sequence[_Draft]) -> None:
@@ -285,10 +300,18 @@ class _Reader:
         if (count := len(self.inputs) * len(self.outputs)) > MOST_READS:
             return self._apart(named, count)
         inputs = list(self.inputs.values())
-        return [
+        drafts = [
             self._draft(output, named[key], rest if output.lineages() else inputs)
             for key, output in self.outputs.items()
         ]
+        return [*drafts, *self._beside_lifecycle(drafts)]
+
+    def _beside_lifecycle(self, drafts: Sequence[_Draft]) -> list[_Draft]:
+        """A run that drops or empties all its outputs still reads its other inputs."""
+        if any(draft.mode != labels.LIFECYCLE for draft in drafts):
+            return []
+        rest = [use for key, use in self.inputs.items() if key not in self.outputs]
+        return [self._only_reading(rest, self.weakest)] if rest else []
 
     def _apart(self, named: dict[str, dict[str, DatasetUse]], count: int) -> list[_Draft]:
         """Too many inputs x outputs: all are there, only column lineage connects them."""
@@ -320,7 +343,7 @@ class _Reader:
         draft.read(implied, self.weakest)
         if self.command in ROW_LEVEL_COMMANDS:
             draft.read([output.use], self.weakest)
-        for lineage in output.lineages():
+        for lineage in () if self.statement.without_columns else output.lineages():
             self._add_columns(draft, output.use, lineage)
         if self.command and draft.reads:
             draft.gaps.update(_untold(output))
@@ -434,9 +457,7 @@ class _Reader:
     # --- the mode --------------------------------------------------------------------------------
 
     def _mode(self, output: _Output, *, reads: bool) -> str:
-        """By the command's class, then by lifecycleStateChange; a write of unknown mode appends,
-        for that closes nothing.
-        """
+        """By the command's class, then by lifecycleStateChange; without either nobody said it."""
         change = output.lifecycle().change
         if change in self.rules.lifecycle_ends or self.command in LIFECYCLE_COMMANDS:
             return labels.LIFECYCLE
@@ -446,7 +467,9 @@ class _Reader:
         told = reads or writes or output.has_statistics()
         if change in self.rules.lifecycle_changes and not told:
             return labels.LIFECYCLE
-        return labels.OVERWRITE if change in ("CREATE", "OVERWRITE", RENAME) else labels.APPEND
+        if change in ("CREATE", "OVERWRITE", RENAME):
+            return labels.OVERWRITE
+        return labels.APPEND if self.command == _APPENDING else labels.UNKNOWN_MODE
 
 
 def _untold(output: _Output) -> list[tuple[str, str]]:
@@ -474,6 +497,7 @@ def statement_digest(
         statement.namespace,
         statement.name,
         statement.explicit,
+        statement.left_out,
         FACET in statement.job_facets,
         repr(statement.entries),
         [_dataset_digest(dataset) for dataset in statement.inputs],

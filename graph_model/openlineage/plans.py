@@ -29,6 +29,7 @@ from graph_model.openlineage.datasets import Column, DatasetUse
 from graph_model.openlineage.logic import RunLogic, read_logics, statement_digest
 from graph_model.translate.plans import add_column, add_dataset, add_job, add_schema
 from graph_model.translate.spelling import spell
+from graph_model.translate.weight import Weight, weigh
 
 _PLANS_KEPT: Final = 1_000
 _MOST_EDGES_KEPT: Final = 100_000
@@ -42,6 +43,7 @@ class Plan:
     job_id: str
     logic: RunLogic
     facts: Facts
+    weight: Weight
 
 
 class Plans:
@@ -108,7 +110,8 @@ def translate_logic(logic: RunLogic) -> Plan:
         ids.update(_add_use(collector, logic.write, logical_plan, labels.WRITES, "write"))
     _add_columns(collector, logic, logical_plan, ids)
     _add_links(collector, logic, job_id, logical_plan)
-    return Plan(logical_plan, job_id, logic, collector.facts())
+    facts = collector.facts()
+    return Plan(logical_plan, job_id, logic, facts, weigh(facts))
 
 
 def _add_logical_plan(

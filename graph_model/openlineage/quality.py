@@ -2,18 +2,39 @@
 
 Facets are kept as clients send them, so what an assertion holds may be anything: what cannot be
 understood is left out, and a facet without a single assertion says nothing.
+
+A check is its dataset, its name and its column, whatever job makes it and whatever tool: the newest
+one stands until the same check is made again.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, Literal
 
-#: The facet that carries assertions, of a dataset or of an input.
-ASSERTIONS: Final = "dataQualityAssertions"
+from graph_model import identity
+
+#: The facets that carry assertions, of a dataset or of an input; the second is what Great
+#: Expectations' action sends.
+CHECKED_IN: Final = ("dataQualityAssertions", "greatExpectations_assertions")
+MARKS: Final = re.compile("quality|contract|assertions$", re.IGNORECASE)
+"""Names of facets that say how a dataset is, also of clients' own: kept of any query."""
+WITHOUT_VERDICT: Final = frozenset({
+    "environmentVariables", "errorMessage", "executionParameters", "externalQuery",
+    "extractionError", "jobDependencies", "nominalTime", "parent", "parentRun",
+    "processing_engine", "tags",
+})  # fmt: skip
+"""Run facets of the specification that say what a run is: of a run that only reads none of them is
+a verdict on what it read."""
 PASSED: Final = "passed"
 FAILED: Final = "failed"
+MOST_CHECKS: Final = 2_000
+"""Of one facet; of a longer list those that failed come first."""
+_MILD: Final = frozenset({"warn", "warning", "info"})
+"""Severities of checks that do not fail a dataset."""
+_TELLS_VALUES: Final = "openlineage-dbt"
 _MOST_SHOWN: Final = 20
 _LONGEST: Final = 500
 
@@ -23,7 +44,7 @@ State = Literal["passed", "failed"]
 @dataclass(frozen=True, slots=True, order=True)
 class Check:
     """One assertion, by the job that made it at ``at`` (epoch ms). ``column`` "" is the whole
-    dataset. ``expected`` and ``actual`` are texts, "" where they are not told.
+    dataset; the other texts are "" where they are not told.
     """
 
     at: int
@@ -37,37 +58,84 @@ class Check:
     expected: str = ""
     actual: str = ""
 
+    @property
+    def key(self) -> str:
+        """Equal for what is one check of a dataset; the case of a column's name does not count."""
+        return identity.digest(self.name or self.assertion, self.column.casefold())
+
+    @property
+    def fails(self) -> bool:
+        """Whether the dataset fails by it: one of severity ``warn`` only warns."""
+        return not self.passed and self.severity.casefold() not in _MILD
+
+    @property
+    def warns(self) -> bool:
+        return not self.passed and not self.fails
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What it says, as it is kept; ``read_check`` reads it back."""
+        return {name: getattr(self, name) for name in _SAID}
+
+
+_SAID: Final = tuple(one.name for one in fields(Check) if one.name not in ("at", "job"))
+
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """``checks`` counts those in force; ``failed`` are the first 20 of ``failures``; ``at`` is the
-    time of the newest check.
+    """``checks`` counts those in force; ``failed`` are the first 20 of ``failures``; ``warnings``
+    counts those that failed and do not fail the dataset; ``at`` is the time of the newest check.
     """
 
     state: State
     checks: int
     failures: int
+    warnings: int
     failed: tuple[Check, ...]
     at: int
 
 
-def read_checks(body: Mapping[str, Any], at: int, job: str) -> tuple[Check, ...]:
-    """The assertions of a ``dataQualityAssertions`` facet, each once."""
+def read_checks(
+    body: Mapping[str, Any], at: int, job: str, producer: str = ""
+) -> tuple[Check, ...]:
+    """The assertions of a facet, each once; ``producer`` as ``jobs.producer_text`` has it.
+
+    One that did not run (dbt: its model failed) says nothing. dbt's client tells it as one without
+    success, and leaves out what was expected and found, which it tells of every other.
+    """
     listed = body.get("assertions")
     found = {
-        Check(
-            at,
-            job,
-            _text(item.get("column")),
-            _text(item.get("assertion")) or _text(item.get("name")),
-            bool(item["success"]),
-            *(_text(item.get(key)) for key in ("severity", "name", "description")),
-            *(_text(item.get(key)) for key in ("expected", "actual")),
-        )
+        _read_assertion(item, at, job)
         for item in (listed if isinstance(listed, list) else ())
         if isinstance(item, Mapping) and isinstance(item.get("success"), bool)
     }
-    return tuple(sorted(found))
+    told = any(one.expected or one.actual for one in found)
+    dbt = producer.startswith(_TELLS_VALUES)
+    said = (one for one in found if not _is_skipped(one, told=told or (dbt and one.name != "")))
+    return tuple(sorted(said, key=lambda one: (one.passed, one))[:MOST_CHECKS])
+
+
+def _is_skipped(one: Check, *, told: bool) -> bool:
+    """``told``: of a check that ran this client tells what was expected or found."""
+    return told and not one.passed and not (one.expected or one.actual)
+
+
+def _read_assertion(item: Mapping[str, Any], at: int, job: str) -> Check:
+    named = (_text(item.get(key)) for key in ("assertion", "expectationType", "name"))
+    return Check(
+        at,
+        job,
+        _text(item.get("column")),
+        next(filter(None, named), ""),
+        bool(item["success"]),
+        *(_text(item.get(key)) for key in ("severity", "name", "description")),
+        *(_text(item.get(key)) for key in ("expected", "actual")),
+    )
+
+
+def read_check(body: Mapping[str, Any], at: int, job: str) -> Check:
+    """A check as it was kept."""
+    return Check(at, job, **{name: body[name] for name in _SAID})
 
 
 def _text(value: object) -> str:
@@ -77,15 +145,16 @@ def _text(value: object) -> str:
 
 
 def judge(checks: Iterable[Check]) -> Quality | None:
-    """One failed check fails the dataset; None without any."""
+    """One check that fails it fails the dataset; None without any."""
     listed = sorted(set(checks))
     if not listed:
         return None
-    failed = [check for check in listed if not check.passed]
+    failed = [check for check in listed if check.fails]
     return Quality(
         FAILED if failed else PASSED,
         len(listed),
         len(failed),
+        sum(check.warns for check in listed),
         tuple(failed[:_MOST_SHOWN]),
         max(check.at for check in listed),
     )

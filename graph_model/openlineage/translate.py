@@ -2,7 +2,8 @@
 
 A run enters the graph once it has ended: until then its RunRow and JobRow tell that it is running.
 A stream or a service need not end; its newest event stands for its end, so that its lineage is
-seen. Spark's helper runs (no output) are RunRows under their application and nothing else.
+seen. Spark's helper runs (no output, or reads for the sake of another command) are RunRows under
+their application and nothing else.
 
 One execution for each dataset that a run writes: its id covers the run, the terminal state and
 its time, and all that its row says, so a later event about the run makes another one (the
@@ -11,12 +12,16 @@ projector withdraws the former).
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from graph_model import identity, labels, naming
+from graph_model.errors import InvalidDocument
 from graph_model.facts import (
+    CHECK,
+    NO_NUMBER,
+    READER,
     ApplicationRow,
     ExecutionRow,
     FacetBodyRow,
@@ -25,8 +30,10 @@ from graph_model.facts import (
     Facts,
     NameRow,
     PartitionRow,
+    ReadVersionRow,
     RunRow,
     SupportRow,
+    Version,
     edge,
     merge,
 )
@@ -45,16 +52,20 @@ from graph_model.openlineage.documents import (
 from graph_model.openlineage.facets import Facet, Facets, JobType, Lifecycle, LineageEntry, value_of
 from graph_model.openlineage.jobs import (
     JobPlace,
+    is_query,
     own_job,
     place_job,
     producer_text,
 )
 from graph_model.openlineage.listing import event_rows
 from graph_model.openlineage.plans import PLANS, Plan, add_schema_of
+from graph_model.openlineage.quality import CHECKED_IN, MARKS, WITHOUT_VERDICT, read_checks
+from graph_model.openlineage.reduction import REDUCTIONS, first_excess, without_columns
 from graph_model.shelf import Shelf
 from graph_model.translate.executions import add_execution
 from graph_model.translate.plans import add_dataset, add_job
 from graph_model.translate.spelling import spell
+from graph_model.translate.weight import excess_of, weigh
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
 _LONGEST_BODY_KEPT: Final = 64 << 10
@@ -74,6 +85,12 @@ class Translation:
 
     plans: tuple[Plan, ...]
     own: Facts
+    left_out: tuple[tuple[str, str], ...] = ()  # gaps, as a Statement has them
+
+    @property
+    def excess(self) -> str:
+        """The bound of what a subject brings that it exceeds; "" for none."""
+        return excess_of(self.parts, [*(plan.weight for plan in self.plans), weigh(self.own)])
 
     @property
     def parts(self) -> tuple[Facts, ...]:
@@ -131,6 +148,30 @@ def read_run(
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
     subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
+    return _within_bounds(statement, lambda told: _tell_run(state, place, subject, told))
+
+
+def _within_bounds(statement: Statement, tell: Callable[[Statement], Translation]) -> Translation:
+    """What ``tell`` makes of the statement, or of as much of it as a subject may bring.
+
+    Raises InvalidDocument where even its job alone is too much.
+    """
+    if excess := first_excess(statement):
+        statement = without_columns(statement, excess)
+    translation = tell(statement)
+    while excess := translation.excess:
+        further = REDUCTIONS[len(statement.left_out) :]
+        if not further:
+            raise InvalidDocument("", f"less than this, which comes to {excess}")
+        statement = further[0](statement, excess)
+        translation = tell(statement)
+    return replace(translation, left_out=statement.left_out)
+
+
+def _tell_run(
+    state: RunState, place: JobPlace, subject: _Subject, statement: Statement
+) -> Translation:
+    """The facts of a run; ``statement`` is what is told of the state's own one."""
     collector = FactCollector()
     row = _run_row(state, place, subject)
     collector.add(row)
@@ -140,10 +181,14 @@ def read_run(
         return Translation((), collector.facts())
     _add_tree(collector, place, subject)
     plans: tuple[Plan, ...] = ()
-    if place.role == "run" or statement.outputs or statement.entries:
-        plans = PLANS.of(statement, place.job, place.command, scope, rules, declared=False)
+    whole = state.statement
+    touches = whole.outputs or whole.entries or is_query(whole, place, subject.rules)
+    if place.role == "run" or touches:
+        plans = PLANS.of(
+            statement, place.job, place.command, subject.scope, subject.rules, declared=False
+        )
     base = _run_execution(state, place, subject)
-    names = Names(scope, rules)
+    names = Names(subject.scope, subject.rules)
     _add_executions(collector, base, plans, statement, subject, names)
     _add_facets(collector, statement, plans, place, subject, names)
     return Translation(plans, collector.facts())
@@ -198,6 +243,7 @@ def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
         root_job=_job_id(place.root_job),
         producer=subject.producer,
         error=error_text(statement.run_facets) if _is_broken(state) else None,
+        start_told=state.start_told,
     )
     return row._replace(id="olr_" + _digest_of(row))
 
@@ -304,6 +350,8 @@ def _add_executions(
         collector.add(SupportRow(subject.id, plan.id))
         for role, dataset_id, partition in sorted(touched.partitions):
             collector.add(PartitionRow(row.id, dataset_id, role, partition))
+        for dataset_id, version in sorted(touched.versions):
+            collector.add(ReadVersionRow(row.id, dataset_id, plan.id, *version))
         if row.state == labels.COMPLETED:
             for dataset in (*touched.inputs, *touched.outputs):
                 add_names(collector, dataset, names, row.id, row.at)
@@ -316,6 +364,7 @@ class _Touched:
     inputs: tuple[Dataset, ...]
     outputs: tuple[Dataset, ...]
     partitions: frozenset[tuple[str, str, str]]  # (role, dataset id, partition)
+    versions: frozenset[tuple[str, Version]]  # (id of a dataset read, version)
 
     @classmethod
     def of(cls, plan: Plan, inputs: _ById, outputs: _ById, names: Names) -> _Touched:
@@ -328,7 +377,18 @@ class _Touched:
             for dataset in listed
             for one in partitions(dataset, names.names(*dataset.key))
         ]
-        return cls(read, written, frozenset(found))
+        versions = {
+            (identity.dataset_id(name.scope, name.uri), version)
+            for dataset in read
+            if (version := value_of(dataset.facets, "version", Version))
+            for name in names.names(*dataset.key)
+        }
+        return cls(read, written, frozenset(found), frozenset(versions))
+
+    @property
+    def written_version(self) -> Version | None:
+        told = (value_of(dataset.facets, "version", Version) for dataset in self.outputs)
+        return min(filter(None, told), default=None)
 
 
 _ById = Mapping[str, list[Dataset]]
@@ -351,6 +411,9 @@ def _completed(
     if mode == labels.OVERWRITE and any(role == "write" for role, _, _ in touched.partitions):
         mode = labels.OVERWRITE_PARTITIONS
     rules = subject.rules
+    kind = base.kind or _KINDS.get(logic.mode, labels.WRITE_KIND)
+    wrote = kind == labels.WRITE_KIND and base.state == labels.COMPLETED
+    version = touched.written_version if wrote else None
     row = base._replace(
         logical_plan=plan.id,
         job=plan.job_id,
@@ -362,8 +425,10 @@ def _completed(
             }
         ),
         mode=mode,
-        kind=base.kind or _KINDS.get(logic.mode, labels.WRITE_KIND),
+        kind=kind,
         reads=logic.reads_text,
+        version=version.id if version else "",
+        version_number=version.number if version and version.number != NO_NUMBER else None,
     )
     return row._replace(id=identity.vertex_id(labels.EXECUTION, _digest_of(row)))
 
@@ -422,13 +487,51 @@ def _add_facets(
             _add_rows(collector, subject, plan.id, "logical_plan", statement.job_facets)
     else:
         _add_rows(collector, subject, _job_id(place.job), "job", statement.job_facets)
-    if place.folded and not statement.outputs:
+    if not statement.outputs and not statement.entries:
+        _add_reader_rows(collector, subject, statement, names)
+    if place.folded and not plans:
+        _add_marks(collector, statement, subject, names)
         return
     held = {use.id for plan in plans for use, _ in plan.logic.reads}
     held |= {plan.logic.target for plan in plans}
     for role, listed in (("input", statement.inputs), ("output", statement.outputs)):
         for dataset in listed:
             _add_dataset_facets(collector, subject, dataset, names, role, held)
+
+
+def _add_marks(
+    collector: FactCollector, statement: Statement, subject: _Subject, names: Names
+) -> None:
+    """Of a query without an output what it says of the quality of its inputs, and nothing else."""
+    for dataset in statement.inputs:
+        told = replace(
+            dataset, facets=_only_marks(dataset.facets), usage=_only_marks(dataset.usage)
+        )
+        if told.facets or told.usage:
+            _add_dataset_facets(collector, subject, told, names, "input")
+
+
+def _only_marks(facets: Facets) -> Facets:
+    return {name: facet for name, facet in facets.items() if MARKS.search(name)}
+
+
+def _add_reader_rows(
+    collector: FactCollector, subject: _Subject, statement: Statement, names: Names
+) -> None:
+    """What a run that only reads tells of itself, on what it read: a rule may find a verdict in it
+    (a contract was kept).
+    """
+    silent = WITHOUT_VERDICT.union(subject.rules.facets_without_rows)
+    told = {name: facet for name, facet in statement.run_facets.items() if name not in silent}
+    for dataset in statement.inputs if told else ():
+        for use in names.uses(*dataset.key):
+            _support(collector, subject, use)
+            _add_rows(collector, subject, use.id, READER, told)
+
+
+def _support(collector: FactCollector, subject: _Subject, use: DatasetUse) -> None:
+    add_dataset(collector, use.dataset)
+    collector.add(SupportRow(subject.id, use.id))
 
 
 def _add_dataset_facets(
@@ -450,11 +553,11 @@ def _add_dataset_facets(
     }
     for use in names.uses(*dataset.key):
         if use.id not in held:  # else its plan has it
-            add_dataset(collector, use.dataset)
-            collector.add(SupportRow(subject.id, use.id))
+            _support(collector, subject, use)
         _add_rows(collector, subject, use.id, "dataset", own)
         if role:
             _add_rows(collector, subject, use.id, role, dataset.usage)
+        _add_checks(collector, subject, use.id, dataset)
         if schema := _described(dataset.facets):
             _add_row(collector, subject, use.id, "dataset", schema)
     change = value_of(dataset.facets, "lifecycleStateChange", Lifecycle)
@@ -465,6 +568,23 @@ def _add_dataset_facets(
             _add_row(
                 collector, subject, former.id, "dataset", dataset.facets["lifecycleStateChange"]
             )
+
+
+def _add_checks(
+    collector: FactCollector, subject: _Subject, dataset_id: str, dataset: Dataset
+) -> None:
+    """A row for each check that a dataset's assertions tell of, so that the newest of each is found
+    whatever job made it.
+    """
+    for facets in (dataset.facets, dataset.usage):
+        for facet in (facets[name] for name in CHECKED_IN if name in facets):
+            if facet.deleted:
+                _add_row(collector, subject, dataset_id, CHECK, replace(facet, name=""))
+                continue
+            for check in read_checks(facet.body, subject.at, subject.job, subject.producer):
+                digest = identity.digest_of_spelled(identity.spelled(check.body))
+                told = Facet(check.key, check.body, digest)
+                _add_row(collector, subject, dataset_id, CHECK, told)
 
 
 def _described(facets: Facets) -> Facet | None:
@@ -522,7 +642,8 @@ def read_declaration(
 def _read_job(event: JobEvent, subject: _Subject) -> Translation:
     statement = declared(event)
     place = place_job(statement, "", subject.scope, subject.rules)
-    found = _declare(statement, place, replace(subject, job=_job_id(place.job)))
+    declaring = replace(subject, job=_job_id(place.job))
+    found = _within_bounds(statement, lambda told: _declare(told, place, declaring))
     logics = [plan.logic for plan in found.plans]
     rows = declaration_rows(event, place.job, logics, subject.scope)
     return replace(found, own=merge([found.own, Facts(rows=rows)]))
@@ -531,23 +652,38 @@ def _read_job(event: JobEvent, subject: _Subject) -> Translation:
 def _read_dataset(event: DatasetEvent, subject: _Subject) -> Translation:
     """Lineage without a job hangs by a job that stands for the declaration."""
     dataset = event.dataset
+    lineage = value_of(dataset.facets, "lineage", LineageEntry)
+    entries: tuple[LineageEntry, ...] = ()
+    if lineage is not None:
+        entries = (replace(lineage, namespace=dataset.namespace, name=dataset.name),)
+    explicit = lineage is not None
+    statement = Statement("", "", {}, {}, (), (dataset,), entries, explicit=explicit)
+    return _within_bounds(statement, lambda told: _tell_dataset(event, subject, told))
+
+
+def _tell_dataset(event: DatasetEvent, subject: _Subject, statement: Statement) -> Translation:
     names = Names(subject.scope, subject.rules)
     collector = FactCollector()
-    use = names.use(*dataset.key)
     plans: tuple[Plan, ...] = ()
-    lineage = value_of(dataset.facets, "lineage", LineageEntry)
-    if lineage is not None:
-        entry = replace(lineage, namespace=dataset.namespace, name=dataset.name)
-        statement = Statement("", "", {}, {}, (), (dataset,), (entry,), explicit=True)
+    use = names.use(*event.dataset.key)
+    if statement.explicit:
         job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
         plans = PLANS.of(statement, job, "", subject.scope, subject.rules, declared=True)
         base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
         _add_executions(collector, base, plans, statement, subject, names)
     else:
         told = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
-        add_names(collector, dataset, names, told, subject.at)
-    _add_described_dataset(collector, subject, dataset, use, names)
+        for dataset in statement.outputs:
+            add_names(collector, dataset, names, told, subject.at)
+    for dataset in statement.outputs:
+        described = _without_schema(dataset) if statement.without_columns else dataset
+        _add_described_dataset(collector, subject, described, use, names)
     return Translation(plans, collector.facts())
+
+
+def _without_schema(dataset: Dataset) -> Dataset:
+    facets = {name: facet for name, facet in dataset.facets.items() if name != "schema"}
+    return replace(dataset, facets=facets)
 
 
 def _add_described_dataset(

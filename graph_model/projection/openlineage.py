@@ -11,13 +11,13 @@ one of its key, so that what stands does not depend on the order of arrival.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
 from graph_model.commands import NO_ORDERS, Orders
 from graph_model.errors import Unavailable
-from graph_model.facts import ExecutionRow, Facts, RunRow, merge
+from graph_model.facts import ArrivalRow, ExecutionRow, Facts, RunRow, merge
 from graph_model.naming import Rules
 from graph_model.openlineage import (
     RECENT,
@@ -29,7 +29,8 @@ from graph_model.openlineage import (
 )
 from graph_model.openlineage.documents import run_home
 from graph_model.projection.attempts import earlier_sets
-from graph_model.projection.outcome import PROJECTED, Outcome
+from graph_model.projection.notes import projected
+from graph_model.projection.outcome import Outcome
 from graph_model.shelf import Shelf
 from graph_model.store import DocumentState, StoredDocument
 
@@ -70,7 +71,9 @@ class Said:
 
     def keep(self, documents: Iterable[StoredDocument], outcome: Outcome) -> None:
         """Remember what these came to, where no command covers any of them and none failed."""
-        if outcome.covered or any(state != PROJECTED for state in outcome.states.values()):
+        if outcome.covered or any(
+            state != DocumentState.PROJECTED for state, _ in outcome.states.values()
+        ):
             return
         rows = [row for part in outcome.parts for row in part.rows if isinstance(row, RunRow)]
         if rows and all(row.ended_at is None for row in rows):
@@ -140,19 +143,17 @@ def _translate_scope(
             runs.setdefault(run_home(event), []).append((document, event))
         else:
             translate = partial(read_declaration, event, rules, scope)
-            _add([document], translate, orders, outcome)
+            _add([(document, event)], translate, orders, outcome)
     for _, told in sorted(runs.items()):
         events = [event for _, event in told]
-        _add([one for one, _ in told], partial(read_run, events, rules, scope), orders, outcome)
+        _add(told, partial(read_run, events, rules, scope), orders, outcome)
 
 
 def _add(
-    documents: Sequence[StoredDocument],
-    translate: Callable[[], Translation],
-    orders: Orders,
-    outcome: Outcome,
+    told: _Events, translate: Callable[[], Translation], orders: Orders, outcome: Outcome
 ) -> None:
     """The facts of documents that stand or fall together."""
+    documents = [document for document, _ in told]
     try:
         translation = translate()
     except Unavailable:
@@ -164,5 +165,18 @@ def _add(
     if writes and all(map(orders.prunes, writes)):
         outcome.hide(documents, dropped=all(map(orders.drops, writes)))
         return
-    outcome.states |= dict.fromkeys((document.position for document in documents), PROJECTED)
+    left_out = translation.left_out
+    outcome.states |= {one.position: projected(one, left_out) for one in documents}
     outcome.parts += translation.parts
+    if writes:
+        outcome.parts.append(Facts(rows=tuple(sorted(_arrivals(writes, told)))))
+
+
+def _arrivals(executions: Iterable[ExecutionRow], told: _Events) -> Iterator[ArrivalRow]:
+    """An execution has come with the first event of its time, which ended it; else with the last
+    of all.
+    """
+    last = max(document.received_at for document, _ in told)
+    for row in executions:
+        ending = [document.received_at for document, event in told if event.at == row.at]
+        yield ArrivalRow(row.id, min(ending, default=last))

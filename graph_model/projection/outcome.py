@@ -29,6 +29,11 @@ def reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_MOST_REASON]
 
 
+def damage_of(document: StoredDocument) -> str:
+    """Why a document with a damaged body was set aside, as the journal keeps it."""
+    return f"its stored body is damaged: it {document.damage}"[:_MOST_REASON]
+
+
 @dataclass(slots=True)
 class Outcome:
     """What is worked out so far of one key. ``states`` and ``dropped`` are by position.
@@ -67,7 +72,13 @@ class Outcome:
 
     def set_aside(self, documents: Sequence[StoredDocument], error: Exception) -> None:
         """These documents of one key cannot be translated."""
-        reason = reason_of(error)
+        self._fail(documents, reason_of(error))
+
+    def set_damaged_aside(self, document: StoredDocument) -> None:
+        """The stored body of a document cannot be read."""
+        self._fail([document], damage_of(document))
+
+    def _fail(self, documents: Sequence[StoredDocument], reason: str) -> None:
         for document in documents:
             self.states[document.position] = (DocumentState.FAILED, reason)
         if documents:

@@ -15,6 +15,7 @@ from typing import Final
 
 from graph_model import lifting
 from graph_model.documents import ExecutionEvent, read_event, read_plan
+from graph_model.projection.notes import projected
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
 from graph_model.translate import PlanDocument
 
@@ -161,7 +162,7 @@ def may_recover(document: StoredDocument) -> bool:
 def states_of(gathered: Gathered) -> tuple[tuple[int, DocumentState, str | None], ...]:
     states: list[tuple[int, DocumentState, str | None]] = []
     for plan, events in gathered.chosen.values():
-        states += [(d.position, DocumentState.PROJECTED, None) for d in (plan, *events)]
+        states += [(d.position, *projected(d)) for d in (plan, *events)]
     for plan in gathered.shadowed:
         states.append((plan.position, DocumentState.PROJECTED, _SHADOWED_REASON))
     for event in gathered.waiting:

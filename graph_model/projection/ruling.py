@@ -8,6 +8,7 @@ those stay in force for every answer and every new document, and the newest are 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -16,9 +17,12 @@ from graph_model.commands import RULES_PREFIX, Command, Statement, read_command
 from graph_model.errors import HeadwaterError
 from graph_model.naming import Rules
 from graph_model.naming.rule_documents import read_rules
+from graph_model.projection.outcome import damage_of
 from graph_model.store import Journal
 
 _PAGE: Final = 100
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,12 @@ def _commands(journal: Journal) -> Iterator[tuple[str, Command]]:
             if not plan_id.startswith(RULES_PREFIX):
                 return
             for document in journal.plan(plan_id):
+                if document.damage:
+                    log.warning(
+                        "the naming rules in document %d are left out: %s",
+                        *(document.position, damage_of(document)),
+                    )
+                    continue
                 try:
                     yield document.content_hash, read_command(json.loads(document.body))
                 except (HeadwaterError, ValueError):

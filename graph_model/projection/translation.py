@@ -16,11 +16,12 @@ from typing import Final
 from graph_model import identity, naming
 from graph_model.commands import NO_ORDERS, Orders, read_command, translate_command
 from graph_model.errors import HeadwaterError, Unavailable
-from graph_model.facts import ExecutionRow, Facts, merge
+from graph_model.facts import ArrivalRow, ExecutionRow, Facts, merge
 from graph_model.naming import Rules
 from graph_model.openlineage import OPENLINEAGE_VERSION
 from graph_model.projection import openlineage
 from graph_model.projection.attempts import earlier_sets
+from graph_model.projection.notes import projected
 from graph_model.projection.outcome import PROJECTED, Outcome, States
 from graph_model.projection.plans import (
     GATHERING_VERSION,
@@ -123,7 +124,8 @@ class Translation:
 
         ``documents`` are all plan documents of the plan id and at least its PENDING events; all
         events too when a plan document is PENDING. What cannot be translated is set aside with
-        its reason; only Unavailable is raised.
+        its reason, a document whose stored body is damaged like any other; only Unavailable is
+        raised.
         """
         new = {d.position for d in documents if d.state == DocumentState.PENDING}
         return self._try(documents, new, orders)
@@ -142,6 +144,10 @@ class Translation:
     def _try(
         self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
     ) -> Projection:
+        damaged = [document for document in documents if document.damage]
+        if damaged:
+            whole = [document for document in documents if not document.damage]
+            return _with_damaged(self._try(whole, new, orders), damaged, orders)
         try:
             return self._project(documents, new, orders)
         except Unavailable:
@@ -213,11 +219,13 @@ class Translation:
             outcome.covered = True
             return
         facts, head = self._known_head(plan) if known else self._new_head(plan)
-        shown = _add_executions(head, remaining, orders, outcome)
+        if head.left_out and plan.body:
+            outcome.states[plan.position] = projected(plan, head.left_out)
+        shown = _add_executions(head, remaining, orders, outcome, self._rules)
         if facts is None:
             return
         if shown or not remaining:
-            outcome.parts.append(facts)
+            outcome.parts += [facts, _arrival(head.execution_plan, plan)]
             self._remember(plan, head)
             return
         self._heads.pop(_key(plan), None)
@@ -254,13 +262,17 @@ class Translation:
         for some in earlier_sets(documents, _is_event, covered=covered):
             for plan, events in gather(some).chosen.values():
                 facts, head = translate_plan(read_plan_document(plan), self._rules)
-                outcome.parts.append(facts)
-                _add_executions(head, events, NO_ORDERS, outcome)
+                outcome.parts += [facts, _arrival(head.execution_plan, plan)]
+                _add_executions(head, events, NO_ORDERS, outcome, self._rules)
         return outcome.facts if outcome.parts else None
 
 
 def _add_executions(
-    head: PlanHead, events: Sequence[StoredDocument], orders: Orders, outcome: Outcome
+    head: PlanHead,
+    events: Sequence[StoredDocument],
+    orders: Orders,
+    outcome: Outcome,
+    rules: Rules,
 ) -> int:
     """Adds the facts of each event that no command covers; how many of the events are shown.
 
@@ -269,7 +281,7 @@ def _add_executions(
     shown = 0
     for event in events:
         try:
-            facts = translate_execution(head, read_event_document(event))
+            facts = translate_execution(head, read_event_document(event), rules)
         except Exception as error:
             outcome.set_aside([event], error)
             shown += 1
@@ -278,9 +290,13 @@ def _add_executions(
         if orders.prunes(row):
             outcome.hide([event], dropped=orders.drops(row))
         else:
-            outcome.parts.append(facts)
+            outcome.parts += [facts, _arrival(row.id, event)]
             shown += 1
     return shown
+
+
+def _arrival(told: str, document: StoredDocument) -> Facts:
+    return Facts(rows=(ArrivalRow(told, document.received_at),))
 
 
 def _execution_row(facts: Facts) -> ExecutionRow:
@@ -299,7 +315,29 @@ def _is_live(document: StoredDocument) -> bool:
     return document.state != DocumentState.FAILED or may_recover(document)
 
 
+def _with_damaged(
+    projection: Projection, damaged: Sequence[StoredDocument], orders: Orders
+) -> Projection:
+    """What the others say, and the damaged ones set aside; one that a command forgets leaves.
+
+    What a damaged document said earlier stands until everything is projected anew: nobody can tell
+    any more what it was.
+    """
+    outcome = Outcome()
+    outcome.drop(one for one in damaged if one.content_hash in orders.forgotten)
+    for document in damaged:
+        if document.position not in outcome.dropped:
+            outcome.set_damaged_aside(document)
+    return replace(
+        projection,
+        states=projection.states + outcome.changes(damaged),
+        dropped=tuple(sorted({*projection.dropped, *outcome.dropped})),
+    )
+
+
 def _project_command(document: StoredDocument) -> Projection:
+    if document.damage:
+        return _with_damaged(Projection((), None, ()), [document], NO_ORDERS)
     try:
         command = read_command(json.loads(document.body))
     except (HeadwaterError, ValueError) as error:

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 #: Part of the projection epoch: raise it when equal documents must give other facts.
-TRANSLATOR_VERSION: Final = 7
+TRANSLATOR_VERSION: Final = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +57,4 @@ class Subject:
 def translate(subject: Subject, rules: Rules = naming.DEFAULT_RULES) -> Facts:
     """All facts of a subject: the plan's and those of every execution."""
     facts, head = translate_plan(subject.document, rules)
-    return merge([facts, *(translate_execution(head, event) for event in subject.events)])
+    return merge([facts, *(translate_execution(head, event, rules) for event in subject.events)])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from graph_model import identity, labels
+from graph_model import identity, labels, naming
 from graph_model.documents import ExecutionEvent
 from graph_model.facts import (
+    MAIN_BRANCH,
     Edge,
     EventLabelRow,
     EventRow,
@@ -23,14 +24,18 @@ from graph_model.facts import (
     edge,
     properties,
 )
+from graph_model.naming import Rules
+from graph_model.translate.partitions import wrote_partitions
 from graph_model.translate.plans import PlanHead, add_dataset
 from graph_model.translate.spelling import spell
+from graph_model.translate.versions import read_version, read_versions
 from graph_model.words import plain
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
 _MAX_EXTRA_CHARACTERS: Final = 20_000
 _MAX_LABEL_CHARACTERS: Final = 500
 _NO_LABELS: Final = "{}"
+_MAX_PARTITIONS: Final = 1_000
 _DAY_MS: Final = 86_400_000
 _DAYS_KEPT: Final = 4_096
 _EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
@@ -38,14 +43,17 @@ _EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
 Labels = Mapping[str, Sequence[str]]
 
 
-def translate_execution(head: PlanHead, event: ExecutionEvent) -> Facts:
+def translate_execution(
+    head: PlanHead, event: ExecutionEvent, rules: Rules = naming.DEFAULT_RULES
+) -> Facts:
     """The facts of one execution: O(1) elements, none of them shared by all runs of a job."""
     row = _execution_row(head, event)
     collector = FactCollector()
     add_execution(collector, row)
     collector.add(_event_row(head, event, row.id), *label_rows(row.id, head.labels, event.labels))
-    for dataset_id, role, partition in head.partitions:
+    for dataset_id, role, partition in _partitions(head, event):
         collector.add(PartitionRow(row.id, dataset_id, role, partition))
+    collector.add(*read_versions(head, row.id, event.extra.get("readVersions"), rules))
     if row.state == labels.COMPLETED:
         for name, place_id in head.names:
             name_id = add_dataset(collector, name)
@@ -80,6 +88,29 @@ def _elements_of_day(job: str, logical_plan: str, day: int) -> tuple[Vertex, Edg
     )
 
 
+def _partitions(head: PlanHead, event: ExecutionEvent) -> Collection[tuple[str, str, str]]:
+    """(dataset id, role, partition) of what the execution touched.
+
+    The event's ``"writtenPartitions": ["dt=d1/h=3"]``, as paths spell them, say more than the
+    plan's static ones (``dt=d1``). A full overwrite replaces every partition, whichever it wrote.
+    """
+    leaves_some = _is_dynamic(head, event) or head.mode == labels.APPEND
+    told = event.extra.get("writtenPartitions") if leaves_some else None
+    written = _read_partitions(told)
+    if not written:
+        return head.partitions
+    others = [one for one in head.partitions if one[1] != "write"]
+    return {*others, *((head.target, "write", text) for text in written)}
+
+
+def _read_partitions(told: Any) -> frozenset[str]:
+    """Canonical texts; none where the list is malformed or longer than the bound."""
+    if not isinstance(told, list) or len(told) > _MAX_PARTITIONS:
+        return frozenset()
+    pairs = [naming.partition_pairs(text) if isinstance(text, str) else () for text in told]
+    return frozenset(map(naming.partition_text, pairs)) if all(pairs) else frozenset()
+
+
 def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRow:
     extra = spell(dict(event.extra))
     if len(extra) > _MAX_EXTRA_CHARACTERS:
@@ -103,10 +134,13 @@ def labels_text(labelled: Labels) -> str:
 
 
 def label_rows(execution: str, *listed: Labels) -> set[EventLabelRow]:
-    """The event's and the plan's alike: a filter asks for either."""
+    """The event's and the plan's alike: a filter asks for either. None of labels that are too
+    long to be shown.
+    """
     return {
         EventLabelRow(execution, name[:_MAX_LABEL_CHARACTERS], value[:_MAX_LABEL_CHARACTERS])
         for labelled in listed
+        if labels_text(labelled) != _NO_LABELS
         for name, values in labelled.items()
         for value in values
     }
@@ -124,7 +158,10 @@ def day_id(job: str, at: int) -> str:
 
 def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
     error = _error_text(event.error)
+    dynamic = _is_dynamic(head, event)
     run_key = event.application_id or f"{head.plan_id}@{event.timestamp}"
+    wrote = error is None and head.mode != labels.LIFECYCLE
+    version = read_version(event.extra.get("writtenVersion")) if wrote else None
     return ExecutionRow(
         id=identity.vertex_id(
             labels.EXECUTION, head.execution_plan, head.logical_plan, normal_event(event)
@@ -140,27 +177,32 @@ def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
         state=labels.COMPLETED if error is None else labels.FAILED,
         duration_ns=event.duration_ns,
         error=error,
-        metrics=spell(
-            {
-                "read": _metrics(event.extra.get("readMetrics")),
-                "write": _metrics(event.extra.get("writeMetrics")),
-            }
-        ),
-        mode=_mode(head),
-        dynamic=head.dynamic,
+        metrics=_metrics_text(event),
+        mode=_mode(head, dynamic=dynamic),
+        dynamic=dynamic,
         kind="lifecycle" if head.mode == labels.LIFECYCLE else "write",
         command=head.command,
         producer=head.producer,
         application_id=event.application_id,
         scope=head.scope,
         reads=head.reads,
+        version=version.id if version else "",
+        version_number=version.number if version else None,
+        branch=version.branch if version else MAIN_BRANCH,
     )
 
 
-def _mode(head: PlanHead) -> str:
+def _is_dynamic(head: PlanHead, event: ExecutionEvent) -> bool:
+    """Partitions that nobody names may be some or all: better than to claim all of them."""
+    if head.dynamic is None:
+        return head.mode == labels.OVERWRITE and wrote_partitions(event)
+    return head.dynamic
+
+
+def _mode(head: PlanHead, *, dynamic: bool) -> str:
     """An overwrite that names partitions, or finds them as it goes, leaves the others alone."""
     named = any(role == "write" for _, role, _ in head.partitions)
-    if head.mode == labels.OVERWRITE and (head.dynamic or named):
+    if head.mode == labels.OVERWRITE and (dynamic or named):
         return labels.OVERWRITE_PARTITIONS
     return head.mode
 
@@ -197,6 +239,13 @@ def _error_text(error: Any) -> str | None:
         return None
     text = error if isinstance(error, str) else spell(error)
     return text[:_MAX_ERROR_CHARACTERS]
+
+
+def _metrics_text(event: ExecutionEvent) -> str:
+    """As JSON; without any where that is too long."""
+    read, write = event.extra.get("readMetrics"), event.extra.get("writeMetrics")
+    text = spell({"read": _metrics(read), "write": _metrics(write)})
+    return text if len(text) <= _MAX_EXTRA_CHARACTERS else spell({"read": {}, "write": {}})
 
 
 def _metrics(value: Any) -> dict[str, int | float]:

@@ -6,7 +6,7 @@ value whose digest is the fingerprint.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -30,6 +30,11 @@ from graph_model.expressions import Definitions, Renderer, operation_properties
 from graph_model.expressions.definitions import TOO_LARGE
 from graph_model.expressions.text import shortened
 from graph_model.naming import DatasetName, Rules, SchemaColumn
+from graph_model.translate.partitions import (
+    PARTITIONS_UNKNOWN,
+    may_leave_some,
+    partition_columns,
+)
 from graph_model.translate.queries import (
     MORE_QUERIES,
     Origin,
@@ -42,6 +47,7 @@ from graph_model.translate.queries import (
     read_query,
 )
 from graph_model.translate.spelling import spell, spell_text, spell_texts
+from graph_model.translate.weight import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 
 #: Commands that change a table without being a write of data (DESIGN "What is true at a time").
 LIFECYCLE_COMMANDS: Final = frozenset(
@@ -88,6 +94,7 @@ _MAX_ALTERNATIVES_CHARACTERS: Final = 20_000
 #: is left out and told as a gap; datasets and operations stay.
 MOST_CHARACTERS: Final = 50_000_000
 MOST_COLUMNS: Final = 20_000
+_MOST_GAP: Final = 300
 """Of all datasets together, and as many more as the document has attributes: who lists a column
 without declaring it, twice, or in a thousand sources at once says more than was written down."""
 _STABLE_CHARACTERS: Final = 6_000  # what is read of a parameter to show the first 4,000 of it
@@ -200,6 +207,14 @@ class Logic:
         )
 
 
+def _reported_gaps(write: Operation) -> Iterator[tuple[str, str]]:
+    """What the producer says it could not read: ``"gaps": [{"code": "unread-plan", …}]``."""
+    reported = write.extra.get("gaps")
+    for gap in reported if isinstance(reported, list) else ():
+        if isinstance(gap, dict) and isinstance(gap.get("code"), str):
+            yield gap["code"][:_MOST_GAP], str(gap.get("detail", ""))[:_MOST_GAP]
+
+
 def read_logic(document: PlanDocument, rules: Rules = naming.DEFAULT_RULES) -> Logic:
     """Steps 1 to 3 of the module's docstring. What grows too large is left out, as a gap."""
     return _LogicReader(document, rules).read()
@@ -229,8 +244,10 @@ class _LogicReader:
         self._stable_texts: dict[str, str] = {}  # many operations have the same condition
         self.gaps: set[tuple[str, str]] = {(gap.code, gap.detail) for gap in self.columns.gaps}
         self.gaps.update(gap for query in self.queries for gap in query.gaps)
+        self.gaps.update(_reported_gaps(self.plan.write))
         self.target = self._names_of((self.plan.write.target,))[0]
-        self._columns_left = MOST_COLUMNS + len(self.plan.attributes)
+        declared = MOST_COLUMNS + len(self.plan.attributes)
+        self._columns_left = min(declared, MOST_ELEMENTS // ELEMENTS_OF_A_COLUMN)
         written = self._within(self.columns.outputs)
         self.write = DatasetSchema(self.target, self._schema(written or None))
         self.read_schemas = self._read_schemas()
@@ -240,6 +257,9 @@ class _LogicReader:
 
     def read(self) -> Logic:
         mode = mode_of(self.plan.write)
+        if may_leave_some(self.plan, mode):
+            keys = ", ".join(self._partition_keys())
+            self.gaps.add((PARTITIONS_UNKNOWN, f"which of {keys} were replaced"))
         return Logic(
             reads=self._reads(mode),
             write=self.write,
@@ -380,12 +400,9 @@ class _LogicReader:
         return queries
 
     def _partition_keys(self) -> tuple[str, ...]:
-        """Keys in the target's path first, then those that the listener reports."""
-        listed = self.plan.write.extra.get("partitionColumns")
-        keys = [key for key in listed if isinstance(key, str)] if isinstance(listed, list) else []
-        return tuple(
-            dict.fromkeys(naming.fold(key) for key in (*self.target.partition_keys, *keys))
-        )
+        """Keys in the target's path first, then those that the document lists."""
+        own = map(naming.fold, self.target.partition_keys)
+        return tuple(dict.fromkeys((*own, *partition_columns(self.plan.write))))
 
     def _operations(self) -> tuple[LogicalOperation, ...]:
         positions = {operation.id: i for i, operation in enumerate(self.plan.operations)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
 from graph_model.documents import ExecutionPlan, Operation
+from graph_model.errors import InvalidDocument
 from graph_model.facts import (
     ColumnRow,
     DatasetRow,
@@ -22,6 +24,7 @@ from graph_model.facts import (
     SchemaRow,
     SchemaUseRow,
     SupportRow,
+    Version,
     Vertex,
     edge,
     properties,
@@ -29,14 +32,20 @@ from graph_model.facts import (
 from graph_model.naming import DatasetName, JobName, Rules
 from graph_model.shelf import Shelf
 from graph_model.translate.logic import DatasetSchema, Logic, PlanDocument, read_logic
+from graph_model.translate.partitions import leaves_some, may_leave_some
 from graph_model.translate.queries import Column, is_query_text
+from graph_model.translate.reduction import REDUCTIONS
 from graph_model.translate.spelling import spell
+from graph_model.translate.versions import MAX_READS, version_of_options
+from graph_model.translate.weight import weigh
 from graph_model.words import plain
 
 _MOST_SCHEMA_BYTES: Final = 24_000_000
 """Of some thousands of tables; of more, what was not asked for longest is made anew."""
 _LARGE_SCHEMA: Final = 1_000_000
 _ELEMENT_BYTES: Final = 300
+MOST_PARTITIONS: Final = 10_000
+"""Of one dataset; every execution has a row for each. One that reads more reads it whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ class PlanHead:
     job: str
     target: str
     mode: str
-    dynamic: bool
+    dynamic: bool | None  # None: nobody said it, and nothing in the document shows it
     command: str
     producer: str
     reads: str
@@ -61,13 +70,33 @@ class PlanHead:
     append: bool
     labels: Mapping[str, tuple[str, ...]]
     words: str  # what a search for executions looks through, without the application's id
+    read_often: tuple[tuple[str, int], ...] = ()  # (dataset id, how often), of several times
+    bound: tuple[tuple[str, Version], ...] = ()  # (dataset id, version that an option names)
+    left_out: tuple[tuple[str, str], ...] = ()  # gaps: what the graph does not take of the plan
 
 
 def translate_plan(
     document: PlanDocument, rules: Rules = naming.DEFAULT_RULES
 ) -> tuple[Facts, PlanHead]:
-    """The facts of a plan without its executions, and the head that executions need."""
-    logic = read_logic(document, rules)
+    """The facts of a plan without its executions, and the head that executions need.
+
+    Of a plan that brings more than a graph takes the tables and jobs stay (``reduction``). Raises
+    InvalidDocument where even its job and its output are too much.
+    """
+    logic = said = read_logic(document, rules)
+    facts, head = _translate_logic(document, logic, rules)
+    for reduced in REDUCTIONS:
+        if not (excess := weigh(facts).excess):
+            return facts, head
+        logic = reduced(logic, excess)
+        facts, head = _translate_logic(document, logic, rules)
+        head = replace(head, left_out=tuple(gap for gap in logic.gaps if gap not in said.gaps))
+    if excess := weigh(facts).excess:
+        raise InvalidDocument("", f"less than this, which comes to {excess}")
+    return facts, head
+
+
+def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tuple[Facts, PlanHead]:
     plan = document.plan
     job = naming.job_name(plan.labels, plan.name, document.scope, rules)
     job_id = identity.job_id(job.namespace, job.name)
@@ -276,7 +305,6 @@ def _head(
     document: PlanDocument, logic: Logic, job_id: str, logical_plan: str, rules: Rules
 ) -> PlanHead:
     plan = document.plan
-    extra = plan.write.extra
     return PlanHead(
         subject=identity.subject_id(document.scope, plan.id),
         scope=document.scope,
@@ -288,12 +316,13 @@ def _head(
         job=job_id,
         target=logic.write.dataset_id,
         mode=logic.mode,
-        dynamic=extra.get("dynamicPartitionOverwrite") is True
-        or plan.write.name == "OverwritePartitionsDynamic",
+        dynamic=True if may_leave_some(plan, logic.mode) else leaves_some(plan),
         command=plan.write.name,
         producer=f"{plan.agent.name} {plan.agent.version}" if plan.agent else "unknown",
         reads=identity.set_text(use.dataset_id for use in logic.reads),
-        partitions=_partitions(document, rules),
+        partitions=_partitions(document, logic, rules),
+        read_often=_read_often(document, rules),
+        bound=_bound_by_options(document, rules),
         names=tuple(
             (name, identity.dataset_id(place.scope, place.uri)) for name, place in logic.names
         ),
@@ -314,13 +343,16 @@ def _words(plan: ExecutionPlan, target: str) -> str:
     return plain("\n".join((system, plan.name or "", target, _format(plan.write))))
 
 
-def _partitions(document: PlanDocument, rules: Rules) -> tuple[tuple[str, str, str], ...]:
+def _partitions(
+    document: PlanDocument, logic: Logic, rules: Rules
+) -> tuple[tuple[str, str, str], ...]:
     """(dataset id, role, partition) of every partition that the plan names.
 
-    None for a dataset that it also reads as a whole.
+    None for a dataset that it also reads as a whole, or of which it names too many.
     """
     found: set[tuple[str, str, str]] = set()
     whole: set[tuple[str, str]] = set()
+    kept = {use.dataset_id for use in (*logic.reads, logic.write)}
     for operation in document.plan.operations:
         sources = (operation.target,) if operation.kind == "write" else operation.sources
         role = "write" if operation.kind == "write" else "read"
@@ -335,7 +367,48 @@ def _partitions(document: PlanDocument, rules: Rules) -> tuple[tuple[str, str, s
                     found.add((dataset, role, partition))
                 else:
                     whole.add((dataset, role))
-    return tuple(sorted(one for one in found if one[:2] not in whole))
+    counts = Counter(one[:2] for one in found)
+    whole |= {place for place, count in counts.items() if count > MOST_PARTITIONS}
+    return tuple(sorted(one for one in found if one[0] in kept and one[:2] not in whole))
+
+
+def _read_by_operations(
+    document: PlanDocument, rules: Rules
+) -> Iterator[tuple[Operation, frozenset[str]]]:
+    """Each operation that reads with the ids of what it reads, queries aside."""
+    for operation in document.plan.operations:
+        if operation.kind == "read":
+            sources = [source for source in operation.sources if not is_query_text(source)]
+            yield (
+                operation,
+                frozenset(
+                    identity.dataset_id(name.scope, name.uri)
+                    for source in sources
+                    for name in naming.normalise(source, document.scope, rules)
+                ),
+            )
+
+
+def _read_often(document: PlanDocument, rules: Rules) -> tuple[tuple[str, int], ...]:
+    """(dataset id, how many operations read it) of those that several read."""
+    if sum(one.kind == "read" for one in document.plan.operations) < 2:
+        return ()
+    reads = _read_by_operations(document, rules)
+    counts = Counter(dataset for _, datasets in reads for dataset in datasets)
+    return tuple(sorted((dataset, count) for dataset, count in counts.items() if count > 1))
+
+
+def _bound_by_options(document: PlanDocument, rules: Rules) -> tuple[tuple[str, Version], ...]:
+    """(dataset id, version) of the reads whose options name one; none where there are too many."""
+    if not any(version_of_options(one.params) for one in document.plan.operations):
+        return ()
+    found = [
+        (dataset, version)
+        for operation, datasets in _read_by_operations(document, rules)
+        if (version := version_of_options(operation.params))
+        for dataset in datasets
+    ]
+    return tuple(sorted(found)) if len(found) <= MAX_READS else ()
 
 
 def _static_partition(operation: Operation) -> str | None:

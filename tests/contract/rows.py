@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from graph_model.catalogue import SqlCatalogue
 from graph_model.facts import (
     ApplicationRow,
+    ArrivalRow,
     ColumnRow,
     DatasetRow,
     EventLabelRow,
@@ -25,6 +26,7 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
     PartitionRow,
+    ReadVersionRow,
     Row,
     RunRow,
     SchemaRow,
@@ -170,6 +172,7 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
     st.integers(0, 5).map(lambda n: LogicalPlanRow(f"lp-{n}", "job", "f", "t", "append", "[]", "")),
     st.integers(0, 5).map(lambda n: an_execution_plan(f"xp-{n}", plan_id=f"plan-{n}")),
     st.integers(0, 5).map(lambda n: an_execution(f"ex-{n}", at=n, dynamic=n > 2)),
+    st.builds(ReadVersionRow, _pool("ex", 2), TARGETS, st.just("lp-1"), RUNS, TIMES, RUNS, TIMES),
     st.builds(PartitionRow, _pool("ex", 2), TARGETS, st.sampled_from(["read", "write"]), RUNS),
     st.tuples(RUNS, TARGETS, st.integers(0, 3)).map(
         lambda key: NameRow(key[0], key[1], f"ex-{key[2]}", key[2])
@@ -194,6 +197,7 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
     ),
     st.integers(0, 5).map(lambda n: FacetBodyRow(f"digest-{n}", f'{{"a":"{n}ü"}}')),
     st.builds(SupportRow, _pool("sub", 3), PLANS),
+    st.builds(ArrivalRow, _pool("ex", 3), TIMES),
     st.integers(0, 5).map(lambda n: ApplicationRow(f"ola-{n}", f"run-{n}", f"äpp {n}", "run-9")),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import itertools
@@ -19,7 +20,7 @@ import sqlalchemy as sa
 from api.backup import read_backup, read_lines, write_backup
 from graph_model.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.database import open_database
-from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, JournalUnavailable
+from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
 from graph_model.journal import SqlJournal, content_hash
 from graph_model.journal.archive import Contents
 from graph_model.journal.tables import bodies, documents, raw, receipts
@@ -175,18 +176,73 @@ def test_a_backup_is_for_its_owner_alone_and_leaves_nothing_beside(
     assert os.listdir(tmp_path) == ["b.gz"]
 
 
-def test_a_backup_that_fails_leaves_the_one_before(opened: Open, tmp_path: Path) -> None:
+def test_a_backup_that_fails_leaves_the_one_before(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine, file = opened("memory"), tmp_path / "b.gz"
     journal = SqlJournal(engine)
     journal.accept([an_event("a")], a_receipt())
     back_up(engine, file)
     before = file.read_bytes()
-    with engine.begin() as connection:
-        connection.execute(bodies.update().values(packed=b"rubbish"))
-    with pytest.raises(JournalUnavailable, match="document 1 is damaged"):
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(HeadwaterError, match="No space left"):
         back_up(engine, file)
     assert file.read_bytes() == before
     assert os.listdir(tmp_path) == ["b.gz"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("UPDATE journal_bodies SET packed = x'00' WHERE content_hash = '{hash}'", "be inflated"),
+        ("UPDATE journal_bodies SET api_version = '1.3' WHERE content_hash = '{hash}'", "hash"),
+        ("UPDATE journal_documents SET kind = 'evenu' WHERE position = 2", "hash"),
+        ("UPDATE journal_documents SET received_at = x'00' WHERE position = 2", "the time"),
+    ],
+)
+def test_a_backup_goes_on_past_a_damaged_document_and_names_it(
+    opened: Open, tmp_path: Path, damage: str, said: str
+) -> None:
+    origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
+    hurt = an_event("b")
+    SqlJournal(origin).accept([an_event("a")], a_receipt("one"))
+    SqlJournal(origin).accept([hurt, an_event("c")], a_receipt("several"))
+    with origin.begin() as connection:
+        connection.exec_driver_sql(damage.format(hash=hurt.content_hash))
+    contents = back_up(origin, file)
+    assert (contents.documents, contents.receipts) == (2, 2)
+    (told,) = contents.damaged
+    assert told.startswith("document 2 (")
+    assert said in told
+    assert restore(copy, file).damaged == contents.damaged
+    journal = SqlJournal(copy)
+    assert [one.position for one in journal.documents([1, 2, 3])] == [1, 3]
+    assert journal.verify() == ()
+    # Sent again, it is new, and whole.
+    assert journal.recall("several", "") == ()
+    (position,) = journal.accept([hurt], a_receipt("again"))
+    assert journal.documents([position])[0].body == hurt.body
+
+
+def test_a_backup_leaves_an_impossible_receipt_out_and_names_it(
+    opened: Open, tmp_path: Path
+) -> None:
+    origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
+    journal = SqlJournal(origin)
+    journal.accept([an_event("a")], a_receipt("one"))
+    journal.accept([an_event("a")], a_receipt("two"))
+    with origin.begin() as connection:
+        connection.exec_driver_sql("UPDATE journal_receipts SET received_at = -9 WHERE id = 2")
+    assert journal.verify() == ("document 1: the time -9 is none in receipt 2",)
+    contents = back_up(origin, file)
+    assert (contents.documents, contents.receipts, len(contents.damaged)) == (1, 1, 1)
+    assert "receipt 2 of document 1" in contents.damaged[0]
+    restore(copy, file)
+    assert SqlJournal(copy).verify() == ()
 
 
 def test_a_place_that_cannot_be_written_is_named(opened: Open, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,12 +13,11 @@ from graph_model.consumer.events import (
     EventFilter,
     Events,
     ListPage,
-    Newcomers,
     SortField,
     SortOrder,
 )
 from graph_model.database import open_database
-from graph_model.facts import EventLabelRow, EventRow, ExecutionRow, Row, SchemaUseRow
+from graph_model.facts import ArrivalRow, EventLabelRow, EventRow, ExecutionRow, Row, SchemaUseRow
 from graph_model.words import plain
 from tests.contract.databases import EVERY, empty_database
 from tests.contract.rows import a_dataset, an_execution, an_execution_plan
@@ -55,7 +55,11 @@ def rows() -> list[Row]:
         append = row.mode == "append"
         listed.append(EventRow(row.id, FORMATS[row.target], append, plain(words), "{}", "{}"))
         listed.append(EventLabelRow(row.id, "team", "red" if append else "blue"))
-    return [*listed, *EXECUTIONS]
+    listed += [ArrivalRow(row.id, RECEIVED[row.id]) for row in EXECUTIONS]
+    return [*listed, *EXECUTIONS, ArrivalRow("ex-0", 900), ArrivalRow("xp-0", 150)]
+
+
+RECEIVED = {"ex-0": 200, "ex-1": 300, "ex-2": 200, "ex-3": 300}
 
 
 @pytest.fixture(params=EVERY)
@@ -140,7 +144,9 @@ def test_every_order_is_that_of_the_values_with_the_unknown_least(
         (EventFilter(labels=(("team", ("red", "green")),)), ["ex-2", "ex-1"]),
         (EventFilter(labels=(("team", ("red",)), ("team", ("blue",)))), []),
         (EventFilter(labels=(("team", ()),)), []),
-        (EventFilter(newcomers=Newcomers(frozenset({"ex-3", "ex-1"}))), ["ex-0", "ex-2"]),
+        (EventFilter(received_by=200), ["ex-0", "ex-2"]),
+        (EventFilter(received_by=199), []),
+        (EventFilter(received_by=300), ["ex-3", "ex-0", "ex-2", "ex-1"]),
         (EventFilter(since=40, append=frozenset({False}), search="app-c"), ["ex-3"]),
     ],
 )
@@ -169,9 +175,21 @@ def test_a_data_source_has_its_last_write_whatever_became_of_it(events: Events) 
     assert {key: write.execution.id for key, write in found.items() if write is not None} == {
         "ds-1": "ex-3", "ds-0": "ex-2",
     }  # fmt: skip
-    late = EventFilter(newcomers=Newcomers(frozenset({"ex-3"}), frozenset({"ds-2"})))
-    before = events.data_sources(late, by_uri)
-    assert [r.write.execution.id for r in before if r.write is not None] == ["ex-0", "ex-2"]
+
+
+def test_a_frozen_list_holds_what_had_come_by_then(events: Events) -> None:
+    """ds-2 is told of by nothing that comes; of ds-0 the plan came before any execution."""
+    by_uri = page(SortField.DATA_SOURCE_URI, ASCENDING)
+
+    def listed(by: int) -> dict[str, str | None]:
+        found = events.data_sources(EventFilter(received_by=by), by_uri)
+        assert events.count_data_sources(EventFilter(received_by=by)) == len(found)
+        return {r.dataset.id: r.write and r.write.execution.id for r in found}
+
+    assert listed(149) == {"ds-2": None}
+    assert listed(150) == {"ds-2": None, "ds-0": None}
+    assert listed(200) == {"ds-1": "ex-0", "ds-2": None, "ds-0": "ex-2"}
+    assert listed(300) == {"ds-1": "ex-3", "ds-2": None, "ds-0": "ex-2"}
 
 
 @pytest.mark.parametrize(
@@ -218,22 +236,47 @@ def test_plans_and_labels_are_listed(events: Events) -> None:
     assert events.plan_ids(None, 1, 10) == (("p-0",), 2)
     assert events.label_names() == ("team",)
     assert events.label_values("team") == ("blue", "red")
-    assert events.datasets_only_of({("p-0", "h-0")}) == {"ds-0"}
-    assert events.datasets_only_of({("p-0", "other")}) == frozenset()
     assert [row.id for row in events.plans({"xp-0", "xp-9"})] == ["xp-0"]
 
 
 def test_a_write_ends_with_the_next_full_overwrite_that_worked(events: Events) -> None:
-    """ex-0 failed, ex-2 appends; ex-3 is the only full overwrite."""
+    """ex-0 failed, ex-2 appends; ex-3 is the only full overwrite. One of the same write is none."""
     earlier = an_execution("ex-9", target="ds-1", at=10, application_id="app-c", reads="other")
     assert events.next_overwrite(earlier) == 50
     assert events.next_overwrite(earlier._replace(at=50)) is None
     assert events.next_overwrite(earlier._replace(target="ds-0")) is None
-    ctas = earlier._replace(command="CreateDataSourceTableAsSelectCommand")
-    assert events.next_overwrite(ctas) == 50, "it reads something else"
-    assert events.next_overwrite(ctas._replace(reads="r")) is None, "one write, told twice"
-    assert events.next_overwrite(ctas._replace(reads="r", application_id="x")) == 50
-    assert events.next_overwrite(ctas._replace(reads="r", at=50 - 10_001)) == 50
+    assert events.next_overwrite(earlier, {"ex-9", "ex-8"}) == 50
+    assert events.next_overwrite(earlier, {"ex-9", "ex-3"}) is None
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_where_one_write_may_be_told_twice_is_found(
+    request: pytest.FixtureRequest, kind: str
+) -> None:
+    def told(key: str, application: str, **values: Any) -> ExecutionRow:
+        return an_execution(key, target="ds-1", application_id=application, **values)
+
+    ran = [
+        told("ex-20", "two", at=60, producer="spline"), told("ex-21", "two", at=61, producer="x"),
+        told("ex-22", "ctas", at=70, command="CreateDataSourceTableAsSelectCommand"),
+        told("ex-23", "one", at=80, job="job-9", run="run-9"),
+    ]  # fmt: skip
+    ran = [row._replace(execution_plan="xp-1", plan_id="p-1") for row in ran]
+    with empty_database(kind, request) as url:
+        catalogue = SqlCatalogue(open_database(url))
+        catalogue.record([*rows(), *ran])
+        told_twice = catalogue.events.told_twice(EVERYTHING, 9)
+        assert told_twice[:2] == (("ds-1", "ctas"), ("ds-1", "two"))
+        assert catalogue.events.told_twice(EVERYTHING, 1) == (("ds-1", "ctas"),)
+        assert catalogue.events.told_twice(EventFilter(until=60), 9) == told_twice[2:]
+        asked = EventFilter(since=61)
+        assert catalogue.events.listed(asked, {"ex-20", "ex-21", "none"}) == {"ex-21"}
+        before = catalogue.events.count_executions(asked)
+        without = replace(asked, without=frozenset({"ex-21", "ex-20"}))
+        assert catalogue.events.count_executions(without) == before - 1
+        assert catalogue.written_by("job-9", ["run-9", "run-8"]) == {("ds-1", "one")}
+        assert catalogue.written_by("job-8", ["run-9"]) == frozenset()
+        catalogue.close()
 
 
 def test_first_and_newest_runs_of_plans(events: Events) -> None:

@@ -23,7 +23,7 @@ from api.doctor import _database
 from api.settings import read_settings
 from graph_model import database
 from graph_model.database import claim_database, open_database
-from graph_model.errors import InvalidReference, JournalUnavailable
+from graph_model.errors import DamagedDocument, InvalidReference, JournalUnavailable
 from graph_model.journal import SqlJournal, content_hash
 from graph_model.journal.arrivals import packed, record
 from graph_model.journal.tables import bodies, documents
@@ -523,7 +523,14 @@ def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:
     journal.set_meta("other", "")
     assert journal.get_meta("epoch") == "2"
     assert journal.get_meta("other") == ""
-    assert journal.get_every_meta() == {"epoch": "2", "other": ""}
+    assert journal.get_every_meta() == {"epoch": "2", "other": "", "journal_id": journal.id}
+
+
+def test_a_journal_has_an_id_of_its_own_for_ever(engine: sa.Engine) -> None:
+    journal = SqlJournal(engine)
+    assert len(journal.id) == 32
+    assert SqlJournal(engine).id == journal.id
+    assert SqlJournal(open_database("sqlite://")).id != journal.id
 
 
 # --- verify --------------------------------------------------------------------------------------
@@ -563,8 +570,10 @@ def test_a_body_that_cannot_be_inflated_is_an_error_that_names_its_document(
     journal.accept([an_event("a")], a_receipt())
     with engine.begin() as connection:
         connection.execute(bodies.update().values(packed=b"rubbish"))
-    with pytest.raises(JournalUnavailable, match="document 1 is damaged"):
+    with pytest.raises(DamagedDocument, match="document 1 is damaged"):
         journal.document(1)
+    (found,) = journal.documents([1])
+    assert (found.body, found.damage[:18]) == (b"", "cannot be inflated")
 
 
 @pytest.mark.parametrize(

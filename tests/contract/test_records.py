@@ -107,21 +107,42 @@ def test_the_newest_of_a_name_at_a_time_is_in_force(
     assert found == tuple(expected[key] for key in sorted(expected))
 
 
+CHECKS = st.lists(
+    st.builds(
+        a_facet,
+        st.sampled_from(["", "not null id", "rows"]),
+        st.integers(0, 5),
+        entity=st.sampled_from(["ds-1", "ds-2"]),
+        kind=st.sampled_from(["check", "dataset"]),
+        subject=st.sampled_from(["sub-1", "sub-2"]),
+        digest=st.sampled_from(["d1", "d2"]),
+        job=st.sampled_from(["", "job-1", "job-2"]),
+    ).map(lambda row: row._replace(deleted=row.name == "" and row.kind == "check")),
+    max_size=12,
+    unique_by=lambda row: (row.entity, row.kind, row.name, row.at, row.subject, row.digest),
+)
+
+
 @property_test
-@given(rows=FACETS, at=TIME)
-def test_no_job_speaks_for_another(
+@given(rows=CHECKS, at=TIME)
+def test_the_newest_of_a_check_stands_whatever_job_made_it(
     catalogue: SqlCatalogue, rows: list[FacetRow], at: int | None
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
-    name = "dataQualityAssertions"
-    told = [row for row in rows if row.name == name and (at is None or row.at <= at)]
+    told = [row for row in rows if row.kind == "check" and (at is None or row.at <= at)]
     latest: dict[tuple[str, str], int] = {}
     for row in told:
-        key = (row.entity, row.job)
+        key = (row.entity, row.name)
         latest[key] = max(row.at, latest.get(key, row.at))
-    expected = sorted(row for row in told if row.at == latest[row.entity, row.job])
-    assert list(catalogue.facets.newest_by_job(["ds-1", "ds-2"], name, at)) == expected
+    expected = sorted(
+        row
+        for row in told
+        if row.name
+        and row.at == latest[row.entity, row.name]
+        and row.at > latest.get((row.entity, ""), -1)
+    )
+    assert list(catalogue.facets.checks(["ds-1", "ds-2", "unknown"], at)) == expected
 
 
 @property_test
@@ -223,13 +244,13 @@ def test_threads_that_tell_the_same_facets_count_each_once(catalogue: SqlCatalog
     assert catalogue.facets_in_use(["d1"]) == frozenset()
 
 
-def test_what_each_job_told_last_costs_the_same_after_a_long_history(tmp_path: Path) -> None:
+def test_the_newest_checks_cost_the_same_after_a_long_history(tmp_path: Path) -> None:
     engine = open_database(tmp_path / "headwater.db")
     catalogue, steps = SqlCatalogue(engine), []
     for at in (20, 2_000):
-        rows = [a_facet("dataQualityAssertions", n) for n in range(at)]
+        rows = [a_facet("not null id", n, kind="check") for n in range(at)]
         catalogue.record([*rows, *(a_facet("schema", n) for n in range(at))])
-        ask = partial(catalogue.facets.newest_by_job, ["ds-1"], "dataQualityAssertions", at)
+        ask = partial(catalogue.facets.checks, ["ds-1"], at)
         steps.append(instructions(engine, ask))
     assert steps[1] < 2 * steps[0], steps
     engine.dispose()
@@ -241,7 +262,7 @@ def test_what_is_newest_costs_seeks_however_long_the_history_is(catalogue: SqlCa
     catalogue.record([a_facet("dataQualityAssertions", at) for at in range(50)])
     with recorded_plans(catalogue._engine) as lines:
         catalogue.facets.newest(["ds-1"], "dataset", 40)
-        catalogue.facets.newest_by_job(["ds-1"], "dataQualityAssertions", 40)
+        catalogue.facets.checks(["ds-1"], 40)
         catalogue.facets.recent("ds-1", "dataset", "dataQualityAssertions", 40, 5)
         catalogue.runs.below(["r1"], "", 10)
         catalogue.runs.of_job("job-1", 5, 10)

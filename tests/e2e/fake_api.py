@@ -119,9 +119,9 @@ def _shape(path: str) -> str:
 
 def _overview(scenario: Scenario, query: Query) -> Reply:
     if scenario.name in ("empty", "pending") or query.get("q") == "nosuch":
-        return Reply(200, fixture("empty"))
+        return Reply(200, with_totals(fixture("empty")))
     if scenario.name == "hostile":
-        return Reply(200, fixture("hostile"))
+        return Reply(200, with_totals(fixture("hostile")))
     body = fixture("overview")
     if scenario.name == "partial":
         body["partial"] = {"reason": "nodes", "limit": int(query.get("limit", 500))}
@@ -133,11 +133,37 @@ def _overview(scenario: Scenario, query: Query) -> Reply:
         govern(body)
     if scenario.name == "declared":
         body["edges"][0]["origin"] = "declared"
+    if scenario.name == "attempted":
+        body["edges"][0]["attempted"] = True
     if query.get("group") == "layer":
         tops = [node["y"] - node["height"] / 2 for node in body["nodes"]]
         bottoms = [node["y"] + node["height"] / 2 for node in body["nodes"]]
         body["lanes"] = [{"layer": "curated", "top": min(tops) - 30, "bottom": max(bottoms) + 24}]
-    return Reply(200, body)
+    body = with_totals(body)
+    return Reply(200, cut_away(body) if scenario.name == "cut" else body)
+
+
+def with_totals(body: Any) -> Any:
+    """With ``totals`` and ``failures`` as of a picture that shows everything."""
+    jobs = [node for node in body["nodes"] if node["kind"] == "job"]
+    failed = [job for job in jobs if (job["lastRun"] or {}).get("state") == "failed"]
+    failed.sort(key=lambda job: str(job["lastRun"]["at"]), reverse=True)
+    datasets = [node for node in body["nodes"] if node["kind"] == "dataset"]
+    named = [
+        {"job": {key: job[key] for key in ("id", "namespace", "name")}, "at": job["lastRun"]["at"]}
+        for job in failed
+    ]
+    totals = {"jobs": len(jobs), "datasets": len(datasets), "failed": len(failed)}
+    return {**body, "totals": totals, "failures": named}
+
+
+def cut_away(body: Any) -> Any:
+    """As if most of it was not drawn, and the newest failure neither."""
+    newest = {"id": "job_" + "9" * 32, "namespace": "finance", "name": "nightly-close"}
+    failures = [{"job": newest, "at": "2026-03-02T23:00:00.000Z"}, *body["failures"]]
+    totals = {"jobs": 289, "datasets": 410, "failed": 24}
+    partial = {"reason": "nodes", "limit": 500}
+    return {**body, "totals": totals, "failures": failures, "partial": partial}
 
 
 LAYERS = [

@@ -7,6 +7,7 @@ the stock agent was recorded with, so the two documents can be compared.
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -146,6 +147,24 @@ def c_cte_twice(lake: SparkLake) -> None:
     write(lake.spark.sql(query), lake.path("out/cte_twice"))
 
 
+def recursive_cte(lake: SparkLake) -> None:
+    lake.views()
+    query = """
+        WITH RECURSIVE under (emp_id, boss, paid) AS (
+          SELECT emp_id, manager_id, salary FROM e WHERE manager_id IS NULL
+          UNION ALL
+          SELECT e.emp_id, under.emp_id, under.paid + e.bonus
+          FROM e JOIN under ON e.manager_id = under.emp_id
+        )
+        SELECT * FROM under
+    """
+    write(lake.spark.sql(query), lake.path("out/recursive"))
+
+
+def transposed(lake: SparkLake) -> None:
+    write(lake.employees().select("dept", "salary").transpose(), lake.path("out/transposed"))
+
+
 def c_append(lake: SparkLake) -> None:
     write(lake.employees().select("emp_id"), lake.path("out/append"))
     write(lake.attendance().select("emp_id"), lake.path("out/append"), "append")
@@ -185,6 +204,39 @@ def partitioned(lake: SparkLake) -> None:
     )
 
 
+def partitions_again(lake: SparkLake) -> None:
+    """The first fills three partitions, each other touches some of them."""
+    path = lake.path("out/partitions_again")
+    rows = lake.spark.range(12).selectExpr(
+        "id", "concat('d ', id % 3) AS day", "CAST(id % 2 AS INT) AS half"
+    )
+    lake.spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    try:
+        rows.write.partitionBy("day", "half").parquet(path)
+        time.sleep(1.1)
+        some = lake.spark.read.parquet(path).where("day = 'd 2' AND id > 5").localCheckpoint()
+        some.write.mode("overwrite").partitionBy("day", "half").parquet(path)
+        time.sleep(1.1)
+        rows.where("id = 4").write.mode("append").partitionBy("day", "half").parquet(path)
+        lake.spark.sql("DROP TABLE IF EXISTS by_day")
+        lake.spark.sql(
+            f"CREATE TABLE by_day (id BIGINT, day STRING, half INT) USING parquet "
+            f"PARTITIONED BY (day, half) LOCATION '{path}'"
+        )
+        lake.spark.sql("MSCK REPAIR TABLE by_day")
+        time.sleep(1.1)
+        rows.createOrReplaceTempView("rows")
+        lake.spark.sql(
+            "INSERT OVERWRITE by_day PARTITION (day = 'd 0', half) "
+            "SELECT id, half FROM rows WHERE id = 3"
+        )
+        time.sleep(1.1)
+        rows.where("id < 0").write.mode("overwrite").partitionBy("day", "half").parquet(path)
+        lake.spark.sql("DROP TABLE by_day")
+    finally:
+        lake.spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+
+
 def inserts(lake: SparkLake) -> None:
     lake.views()
     lake.spark.sql("DROP TABLE IF EXISTS by_dept")
@@ -193,6 +245,19 @@ def inserts(lake: SparkLake) -> None:
     lake.spark.sql("INSERT OVERWRITE by_dept PARTITION (dept = 'HR') SELECT emp_id FROM e")
     lake.spark.sql("TRUNCATE TABLE by_dept")
     lake.spark.sql("DROP TABLE by_dept")
+
+
+def drops(lake: SparkLake) -> None:
+    """Of seven drops, two drop something; what is made at once afterwards proves nothing."""
+    lake.spark.sql("DROP TABLE IF EXISTS there")
+    lake.spark.sql("CREATE TABLE There (id INT) USING parquet")
+    for _ in range(2):
+        lake.spark.sql("DROP TABLE IF EXISTS there")
+    lake.spark.sql("CREATE TABLE there_too (id INT) USING parquet")
+    lake.spark.sql("DROP TABLE there_too")
+    lake.spark.sql("DROP TABLE IF EXISTS there_too")
+    lake.spark.sql("DROP TABLE IF EXISTS never_there")
+    lake.spark.sql("DROP VIEW IF EXISTS no_view")
 
 
 def append_to_table(lake: SparkLake) -> None:
@@ -430,6 +495,30 @@ def delta_table(lake: SparkLake) -> None:
     lake.employees().select("emp_id", "salary").writeTo("pay").append()
 
 
+def delta_generated(lake: SparkLake) -> None:
+    """Three writes that leave the generated columns to Delta, and one that gives them."""
+    lake.views()
+    tables, session = lake.spark._jvm.io.delta.tables.DeltaTable, lake.spark._jsparkSession
+    lake.spark.sql("DROP TABLE IF EXISTS generated")
+    made = tables.create(session).tableName("generated")
+    for name, text in (("id", ""), ("dept", ""), ("Twice", "id * 2"), ("both", "concat(id, dept)")):
+        column = tables.columnBuilder(session, name)
+        column = column.dataType("bigint" if name in {"id", "Twice"} else "string")
+        made = made.addColumn((column.generatedAlwaysAs(text) if text else column).build())
+    made.execute()
+    rows = lake.employees().selectExpr("CAST(emp_id AS BIGINT) AS id", "dept")
+    rows.createOrReplaceTempView("rows")
+    lake.spark.sql("INSERT INTO generated (id, dept) SELECT id, dept FROM rows")
+    rows.write.format("delta").mode("append").saveAsTable("generated")
+    rows.write.format("delta").mode("append").save(str(lake.root / "warehouse" / "generated"))
+    whole = rows.selectExpr("id", "dept", "id * 2 AS twice", "concat(id, dept) AS both")
+    whole.write.format("delta").mode("append").saveAsTable("generated")
+    stream = _stream(lake).selectExpr("CAST(emp_id AS BIGINT) AS id", "status AS dept")
+    _run(lake, "generated", stream.writeStream.format("delta").option(
+        "path", str(lake.root / "warehouse" / "generated")
+    ))  # fmt: skip
+
+
 def delta_stream(lake: SparkLake) -> None:
     writer = _stream(lake).select("emp_id", "hours").writeStream.format("delta")
     _run(lake, "delta", writer.option("path", lake.path("delta/stream")))
@@ -439,9 +528,11 @@ Job = Callable[[SparkLake], None]
 JOBS: Final[dict[str, Job]] = {
     job.__name__: job
     for job in (
-        a2_managers, a3_agg, b_attendance_table, c_union, c_window, c_cte_twice, c_append,
-        c_rollup, c_explode, c_rdd_todf, c_fail_plan, partitioned, inserts, append_to_table,
-        catalog_view, jdbc, subqueries, python_function, failing_function, several_inserts,
+        a2_managers, a3_agg, drops, b_attendance_table, c_union, c_window, c_cte_twice, c_append,
+        recursive_cte, transposed,
+        c_rollup, c_explode, c_rdd_todf, c_fail_plan, partitioned, partitions_again, inserts,
+        append_to_table, catalog_view, jdbc, subqueries, python_function, failing_function,
+        several_inserts,
         ignored, only_read, lateral, cached, checkpointed, temporary_views, insert_by_name,
         insert_directory, table_over_jdbc, no_rows, nested_fields, grouping_sets, unpivoted,
         stream_to_files, stream_to_function, stream_to_memory, stream_that_fails,
@@ -450,5 +541,13 @@ JOBS: Final[dict[str, Job]] = {
 #: These need Delta's catalog.
 DELTA_JOBS: Final[dict[str, Job]] = {
     job.__name__: job
-    for job in (delta_write, delta_merge, delta_update, delta_delete, delta_table, delta_stream)
+    for job in (
+        delta_write,
+        delta_merge,
+        delta_update,
+        delta_delete,
+        delta_table,
+        delta_stream,
+        delta_generated,
+    )
 }

@@ -93,6 +93,7 @@ class RecordingProjector:
         self.rebuilt: Progress | None = None
         self.rules = DEFAULT_RULES
         self.trouble: str | None = None
+        self.doubt: str | None = None
 
     def notify(self, subject: str = "") -> None:
         self.notified.append(subject)

@@ -19,13 +19,15 @@ from api.service import Service
 from api.settings import read_settings
 from graph_model.errors import HeadwaterError
 from tests.projections import SmallHeadwater
+from tests.waiting import eventually
 
 
 @contextmanager
 def running(made: SmallHeadwater) -> Iterator[SmallHeadwater]:
-    """Its projector works meanwhile; afterwards it is stopped and everything is closed."""
+    """Its projector works meanwhile, caught up at first; afterwards everything is closed."""
     made.projector.start()
     try:
+        eventually(lambda: made.projector.state == "ready")
         yield made
     finally:
         made.projector.stop()

@@ -1,4 +1,4 @@
-"""The Java archives that tests add to Spark: Delta Lake for each version, OpenLineage's client.
+"""The Java archives that tests add to Spark: Delta and Iceberg, OpenLineage's client.
 
     python -m tests.e2e.spark_jars        download what is missing (``make test`` does)
 
@@ -18,19 +18,31 @@ from graph_model.gremlin.jars import Jar, fetch, locked
 from spark_agent_config.openlineage import coordinate
 
 LOCK: Final = Path(__file__).with_name("spark_jars.lock")
-#: The major version of Spark => how the name of Delta's archive ends.
-_SCALA: Final = {"3.5": ("_2.12:3.", "storage:3."), "4.0": ("_2.13:4.", "storage:4.")}
+#: The version of Spark => what the coordinates of Delta's archives for it hold.
+_DELTA: Final = {
+    "3.5": ("delta-spark_2.12:3.", "delta-storage:3."),
+    "4.0": ("delta-spark_2.13:4.0", "delta-storage:4.0"),
+    "4.1": ("delta-spark_4.1_2.13:4.1", "delta-storage:4.1"),
+}
 
 
 def jars_for(spark: str) -> tuple[Jar, ...]:
-    """The archives for Spark ``3.5`` or ``4.0``."""
+    """Delta's archives for Spark ``3.5``, ``4.0`` or ``4.1``."""
     listed = locked(LOCK.read_text("utf-8"))
-    return tuple(jar for jar in listed if any(part in jar.coordinate for part in _SCALA[spark]))
+    return tuple(jar for jar in listed if any(part in jar.coordinate for part in _DELTA[spark]))
 
 
 def paths_for(spark: str, environment: Mapping[str, str]) -> list[str]:
     """Where they are, once each is in the cache and checked. Raises ConfigurationError."""
     return [str(path) for path in fetch(environment, jars=jars_for(spark))]
+
+
+def iceberg_jar(spark: str, environment: Mapping[str, str]) -> str:
+    """Iceberg for Spark ``3.5`` or ``4.0``, as :func:`paths_for` does it."""
+    listed = locked(LOCK.read_text("utf-8"))
+    (jar,) = [jar for jar in listed if f"iceberg-spark-runtime-{spark}_" in jar.coordinate]
+    (path,) = fetch(environment, jars=[jar])
+    return str(path)
 
 
 def openlineage_jar(environment: Mapping[str, str]) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Iterator
+from email.message import Message
 from typing import Any
+from urllib.response import addinfourl
 
 import pytest
 
@@ -255,13 +257,16 @@ class ThroughFlask:
     def __init__(self, server: Headwater) -> None:
         self.server = server
 
-    def open(self, request: Any, timeout: float) -> io.BytesIO:
+    def open(self, request: Any, timeout: float) -> addinfourl:
         assert timeout > 0
         answer = self.server.client.post(
             request.selector, data=request.data, headers=dict(request.header_items())
         )
         assert answer.status_code == 201, answer.text
-        return io.BytesIO(answer.data)
+        headers = Message()
+        for name, value in answer.headers.items():
+            headers[name] = value
+        return addinfourl(io.BytesIO(answer.data), headers, request.full_url, answer.status_code)
 
 
 def test_what_the_listener_sends_with_its_key_is_taken_and_bears_its_name(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from api.schemas.reply import LastWriterReply
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
@@ -67,6 +68,70 @@ def test_the_last_writer_of_a_partition_is_found_in_any_spelling(
     )
     assert reply.get_json()["execution"]["job"]["name"] == job_name
     assert reply.get_json()["execution"]["mode"] == "overwrite-partitions"
+
+
+DYNAMIC = {"dynamicPartitionOverwrite": True, "partitionColumns": ["dt"]}
+
+
+def wrote(*partitions: str) -> dict[str, Any]:
+    return {"appId": "app", "writtenPartitions": list(partitions)}
+
+
+def last_writer(client: FlaskClient, partition: str) -> str:
+    (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
+    query = {"partition": partition}
+    reply = client.get(f"/graph/datasets/{table['id']}/last-writer", query_string=query)
+    name = reply.get_json()["execution"]["job"]["name"]
+    assert isinstance(name, str)
+    return name
+
+
+def test_a_dynamic_overwrite_that_names_its_partitions_leaves_the_others_to_their_writers(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    first, second = (
+        job(name, "s3://lake/t", n, extra=DYNAMIC) for n, name in enumerate(("first", "second"))
+    )
+    ran(headwater, first, START, extra=wrote("dt=d1", "dt=d%3A2"))
+    ran(headwater, second, START + DAY, extra=wrote("dt=d%3A2"))
+    assert last_writer(client, "dt=d1") == "first"
+    assert last_writer(client, "dt=d:2") == "second"
+    ran(headwater, first, START + 2 * DAY, extra=wrote("dt=d%3A2"))
+    reply = client.get("/graph/lineage", query_string={"node": "dataset:s3://lake/t"})
+    assert labels_of(reply) == {"t", "in.csv", "first"}, "each partition of second was replaced"
+
+
+def test_an_append_that_names_its_partitions_is_no_writer_of_the_others(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    columns = {"partitionColumns": ["dt"]}
+    ran(headwater, job("first", "s3://lake/t", 1, append=True, extra=columns), START)
+    second = job("second", "s3://lake/t", 2, append=True, extra=columns)
+    ran(headwater, second, START + DAY, extra=wrote("dt=d2"))
+    assert last_writer(client, "dt=d1") == "first"
+    assert last_writer(client, "dt=d2") == "second"
+
+
+def test_a_full_overwrite_replaces_partitions_that_it_did_not_write(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("first", "s3://lake/t/dt=d1", 1), START)
+    columns = {"partitionColumns": ["dt"]}
+    second = job("second", "s3://lake/t", 2, extra=columns)
+    ran(headwater, second, START + DAY, extra=wrote("dt=d2"))
+    reply = client.get("/graph/lineage", query_string={"node": "dataset:s3://lake/t"})
+    assert labels_of(reply) == {"t", "in.csv", "second"}
+
+
+@pytest.mark.parametrize("told", ["dt=d2", [7], ["d2"], [f"dt={n}" for n in range(2_000)]])
+def test_a_list_of_written_partitions_that_cannot_be_read_claims_none(
+    headwater: SmallHeadwater, client: FlaskClient, told: Any
+) -> None:
+    ran(headwater, job("first", "s3://lake/t", 1, extra=DYNAMIC), START, extra=wrote("dt=d1"))
+    extra = {"writtenPartitions": told}
+    ran(headwater, job("second", "s3://lake/t", 2, extra=DYNAMIC), START + DAY, extra=extra)
+    reply = client.get("/graph/lineage", query_string={"node": "dataset:s3://lake/t"})
+    assert labels_of(reply) == {"t", "in.csv", "first", "second"}
 
 
 @pytest.mark.parametrize("partition", ["dt", "=", "/", "x=1", "dt=1/dt=2", "dt=1/"])
@@ -282,3 +347,117 @@ def test_what_a_limit_leaves_out_is_counted_at_its_neighbours(
     assert [node["more"] for node in jobs] == [{"upstream": 0, "downstream": 1}] * 2
     whole = client.get("/graph/lineage", query_string=asked | {"limit": 50}).get_json()
     assert not any("more" in node for node in whole["nodes"])
+
+
+# --- overwrites of which nobody says what they replaced ------------------------------------------
+
+COLUMNS_OPTION = {"__partition_columns": '["dt"]'}
+COUNTED = {"writeMetrics": {"numOutputRows": 4, "numParts": 2}}
+OURS = {"name": "headwater-listener", "version": "0.1.0"}
+
+
+def who_wrote(client: FlaskClient, **query: Any) -> dict[str, Any]:
+    (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
+    reply = client.get(f"/graph/datasets/{table['id']}/last-writer", query_string=query)
+    body = reply.get_json()
+    assert not LastWriterReply().validate(body)
+    names = [one["job"]["name"] for one in body["candidates"]]
+    return {"last": body["execution"]["job"]["name"], "certain": body["certain"], "of": names}
+
+
+def sources_of_table(client: FlaskClient) -> set[str]:
+    return labels_of(client.get("/graph/lineage", query_string={"node": "dataset:s3://lake/t"}))
+
+
+def test_where_nobody_tells_the_partitions_of_a_dynamic_overwrite_candidates_are_named(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    """Job A writes d1 and d2, job B only d2: nobody knows that of d1 the last writer is A."""
+    ran(headwater, job("whole", "s3://lake/t", 1), START)
+    for number, name in enumerate(("A", "B"), 2):
+        ran(headwater, job(name, "s3://lake/t", number, extra=DYNAMIC), START + number * DAY)
+    named = {"last": "B", "certain": False, "of": ["B", "A", "whole"]}
+    assert who_wrote(client, partition="dt=d1") == named
+    assert who_wrote(client) == {"last": "B", "certain": True, "of": []}
+    ran(headwater, job("A", "s3://lake/t", 2, extra=DYNAMIC), START + 9 * DAY, extra=wrote("dt=d1"))
+    assert who_wrote(client, partition="dt=d1") == {"last": "A", "certain": True, "of": []}
+    assert who_wrote(client, partition="dt=d2") == named
+
+
+def test_an_append_of_unknown_partitions_is_a_candidate_as_well(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("first", "s3://lake/t/dt=d1", 1), START)
+    ran(headwater, job("second", "s3://lake/t", 2, append=True), START + DAY)
+    named = {"last": "second", "certain": False, "of": ["second", "first"]}
+    assert who_wrote(client, partition="dt=d1") == named
+    assert who_wrote(client, partition="dt=d2") == named | {"of": ["second"]}
+
+
+def test_what_two_agents_tell_of_one_write_is_known_of_it(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    """The stock agent reports first and counts partitions; the listener names them."""
+    ran(headwater, job("before", "s3://lake/t", 1), START)
+    of_agent, of_listener = job("load", "s3://lake/t", 2), job("load", "s3://lake/t", 3)
+    of_listener |= {"agentInfo": OURS}
+    of_listener["operations"]["write"]["extra"] = DYNAMIC
+    ran(headwater, of_agent, START + DAY, extra={"appId": "app"} | COUNTED)
+    ran(headwater, of_listener, START + DAY + 50, extra=wrote("dt=d2"))
+    assert who_wrote(client, partition="dt=d2") == {"last": "load", "certain": True, "of": []}
+    assert who_wrote(client, partition="dt=d1") == {"last": "before", "certain": True, "of": []}
+
+
+@pytest.mark.parametrize(
+    ("write", "extra", "gap"),
+    [
+        ({"params": COLUMNS_OPTION}, {}, True),
+        ({"params": {"__partition_columns": ["dt"]}}, {}, True),
+        ({"params": COLUMNS_OPTION | {"partitionOverwriteMode": "DYNAMIC"}}, {}, False),
+        ({"params": {"replaceWhere": "dt = '1'"}}, {}, False),
+        ({"name": "OverwriteByExpression", "params": {"deleteExpr": "(dt = 1)"}}, {}, False),
+        ({}, COUNTED, False),
+        ({"name": "InsertIntoHiveTable"}, COUNTED, False),
+    ],
+)
+def test_an_overwrite_that_may_be_partial_hides_nothing_and_says_so(
+    headwater: SmallHeadwater,
+    client: FlaskClient,
+    write: dict[str, Any],
+    extra: dict[str, Any],
+    gap: bool,
+) -> None:
+    """What the stock agent sends of a partition overwrite, static or dynamic."""
+    ran(headwater, job("first", "s3://lake/t", 1), START)
+    body = job("second", "s3://lake/t", 2)
+    body["operations"]["write"] |= write
+    ran(headwater, body, START + DAY, extra={"appId": "a"} | extra)
+    assert sources_of_table(client) == {"t", "in.csv", "first", "second"}
+    (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
+    newest, *_ = client.get(f"/graph/datasets/{table['id']}/history").get_json()["items"]
+    assert (newest["mode"], newest["gaps"][0]["code"]) == (
+        "overwrite-partitions", "partitions-unknown",
+    )  # fmt: skip
+    codes = [one["code"] for one in client.get(f"/graph/plans/{body['id']}").get_json()["gaps"]]
+    assert ("partitions-unknown" in codes) is gap, "what the document alone shows is told of it"
+
+
+@pytest.mark.parametrize(
+    ("write", "extra"),
+    [
+        ({"params": COLUMNS_OPTION | {"partitionOverwriteMode": "static"}}, COUNTED),
+        ({"params": COLUMNS_OPTION, "extra": {"dynamicPartitionOverwrite": False}}, COUNTED),
+        ({"name": "OverwriteByExpression", "params": {"deleteExpr": "true"}}, {}),
+        ({"name": "CreateDataSourceTableAsSelectCommand"}, COUNTED),
+        ({"params": {}}, {"writeMetrics": {"numParts": 0}}),
+        ({"params": {"__partition_columns": "[]"}}, {"writeMetrics": {"numParts": "2"}}),
+    ],
+)
+def test_an_overwrite_that_replaces_everything_still_hides_what_was_there(
+    headwater: SmallHeadwater, client: FlaskClient, write: dict[str, Any], extra: dict[str, Any]
+) -> None:
+    ran(headwater, job("first", "s3://lake/t", 1), START)
+    body = job("second", "s3://lake/t", 2)
+    body["operations"]["write"] |= write
+    ran(headwater, body, START + DAY, extra={"appId": "a"} | extra)
+    assert sources_of_table(client) == {"t", "in.csv", "second"}

@@ -312,6 +312,14 @@ def test_without_checkpoints_everything_is_projected_again(deployment: Deploymen
 # --- the service ---------------------------------------------------------------------------------
 
 
+def elements_in_engine(service: RunningHeadwater) -> int:
+    graph = open_graph(f"ws://127.0.0.1:{service.gremlin_port}/gremlin")
+    try:
+        return sum(graph.count())
+    finally:
+        graph.close()
+
+
 def post_some(service: RunningHeadwater, first: int, count: int) -> None:
     for number in range(first, first + count):
         name = f"{number:08d}-0000-0000-0000-000000000000"
@@ -340,11 +348,41 @@ def test_a_stopped_service_starts_from_its_checkpoint(tmp_path: Path) -> None:
         service.start()
         assert service.get("/graph/overview")["nodes"] == before["nodes"]
         assert "the graph is back from its checkpoint" in service.log
-        assert "elements fill" in service.get("/health/ready")["checks"]["memory"]
+        memory = eventually(lambda: service.get("/health/ready")["checks"].get("memory"))
+        assert memory.startswith(f"{elements_in_engine(service):,} elements fill")
         post_some(service, 3, 1)
         service.kill()
         service.start()
         assert len(service.get("/journal")["items"]) == 8
+    finally:
+        if service.process is not None and service.process.poll() is None:
+            service.kill()
+
+
+@pytest.mark.parametrize("end", ["stopped", "killed"])
+def test_a_service_whose_catalogue_was_lost_or_broken_comes_back_whole(
+    tmp_path: Path, end: str
+) -> None:
+    service = RunningHeadwater(tmp_path / "data")
+    try:
+        service.start()
+        post_some(service, 0, 3)
+        before = service.get("/graph/overview")["nodes"]
+        for number, said in enumerate(("missing or empty", "its file is damaged")):
+            if end == "stopped":
+                service.stop()
+            else:
+                service.kill()
+            for file in service.data.glob("catalogue-*"):
+                file.unlink()
+                if said != "missing or empty" and file.suffix == ".db":
+                    file.write_bytes(b"no database" * 1_000)
+            service.start()
+            assert service.get("/graph/overview")["nodes"] == before
+            assert service.get("/journal", summary="true")["projected"] == 6
+            assert said in service.log
+            assert "catalogue" not in service.get("/health/ready")["checks"]
+            assert len(list(service.data.glob("*_set_aside.db"))) == number
     finally:
         if service.process is not None and service.process.poll() is None:
             service.kill()

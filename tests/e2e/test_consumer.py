@@ -14,20 +14,23 @@ from flask.testing import FlaskClient
 from marshmallow import Schema
 
 from api.consumer import shapes
-from graph_model.consumer import arrivals
 from graph_model.database import open_database
 from graph_model.keys import KeyRequest, Role, SqlKeys, make_key
 from graph_model.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.store import DocumentKind, Receipt, Submission
+from spark_agent_config.plan_document import execution_plan
 from tests import captures
 from tests.builders import PlanBuilder
+from tests.captured_queries import APPLICATION, load_query, recorded_queries
 from tests.e2e.small_client import client_of
-from tests.projections import SmallHeadwater, small_headwater, submission
+from tests.projections import SmallHeadwater, lineage_event, small_headwater, submission
 from tests.unit.test_projector import a_plan, an_event, event, plan
+from tests.unit.test_rebuilding import rebuild
 
 START = 1_700_000_000_000
 INSERT = "InsertIntoHadoopFsRelationCommand"
 CTAS = "CreateDataSourceTableAsSelectCommand"
+LISTENER = {"name": "headwater-listener", "version": "0.1.0"}
 NOW = START + 1_000_000_000
 _VERSIONS = {
     "application/json": "1",
@@ -209,6 +212,19 @@ def test_a_plans_data_sources_and_its_write(captured: Viewer) -> None:
     assert followed.get_json()["operation"]["_type"] == "Write"
 
 
+@pytest.mark.parametrize("name", recorded_queries())
+def test_plans_of_our_listener_open_as_those_of_any_agent(viewer: Viewer, name: str) -> None:
+    """Its ids are its own; the viewer makes that of the write up, by the agent's version."""
+    body = execution_plan(load_query(name), APPLICATION)
+    viewer.take(plan(body), event(an_event(planId=body["id"])))
+    (item,) = viewer.events()["items"]
+    for spelling in ("0", "op-0"):
+        found = viewer.get(f"operations/{item['executionPlanId']}:{spelling}")
+        load(shapes.OperationShape, found)
+        assert found["operation"]["_type"] == "Write"
+        assert found["operation"]["_id"].rpartition(":")[0] == item["executionPlanId"]
+
+
 def test_labels_are_listed_and_filter(captured: Viewer) -> None:
     names = captured.get("labels/names", length=-1, offset=0)
     assert names == ["job", "runTag", "team"]
@@ -260,7 +276,7 @@ def test_probes_answer_as_splines(captured: Viewer) -> None:
     for probe in ("liveness", "readiness"):
         reply = captured.client.get(f"/about/{probe}")
         assert (reply.status_code, reply.data) == (200, b"")
-    assert captured.client.get("/about/version").get_json()["build"]["version"]
+    assert captured.client.get("/about/version?_=1").get_json()["build"]["version"]
 
 
 # --- lists ---------------------------------------------------------------------------------------
@@ -363,7 +379,8 @@ def test_a_data_source_carries_its_last_write_or_nothing(viewer: Viewer) -> None
         "dataSourceName", "dataSourceUri",
     }  # fmt: skip
     assert viewer.sources(append="false") == ["file:/out"]
-    assert viewer.sources(append="") == ["file:/in"]
+    assert viewer.sources(append="null") == ["file:/in"]
+    assert viewer.sources(append="") == ["file:/in", "file:/out"], "as a server of 0.7 reads it"
     assert viewer.sources(append="true,") == ["file:/in"], "a list ends in the choice of no write"
     assert viewer.sources(append="true,false") == ["file:/out"]
     assert viewer.sources(timestampStart=START + 2) == ["file:/out"]
@@ -391,13 +408,62 @@ def test_a_list_can_be_frozen_whatever_time_later_events_tell(viewer: Viewer) ->
     }  # fmt: skip
 
 
-def test_a_moment_too_long_ago_is_refused(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrivals, "MOST_NEWCOMERS", 2)
-    viewer.received_at = NOW
-    viewer.run("one", 1, "file:/out", "file:/in")
-    assert viewer.events(asAtTime=NOW - 1)["totalCount"] == 0
-    viewer.run("two", 2, "file:/out", "file:/in")
-    assert "asAtTime" in viewer.refused(400, "execution-events", asAtTime=NOW - 1)["message"]
+@dataclass(frozen=True)
+class Told:
+    """A run of a job, and when its documents came."""
+
+    name: str
+    plan_at: int
+    event_at: int
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_list_of_any_time_holds_what_had_come_by_then(viewer: Viewer, seed: int) -> None:
+    """However much has come since, in whatever order, also where all is projected anew."""
+    chance = random.Random(seed)
+    told = []
+    for number in range(12):
+        plan_at = NOW + chance.randrange(100)
+        told.append(Told(f"job-{number}", plan_at, plan_at + chance.randrange(20)))
+    for one in sorted(told, key=lambda one: one.plan_at):
+        viewer.received_at = one.plan_at
+        job = viewer.job(one.name, f"file:/{one.name}", "file:/in")
+        viewer.received_at = one.event_at
+        viewer.take(event(an_event(START + chance.randrange(1_000), planId=job)))
+    for rebuilt in (False, True):
+        if rebuilt:
+            rebuild(viewer.headwater)
+        for at in (NOW - 1, *(NOW + step for step in range(0, 130, 7)), 0):
+            asked = {"asAtTime": at, "pageSize": 100}
+            runs = {one.name for one in told if at == 0 or one.event_at <= at}
+            plans = {one.name for one in told if at == 0 or one.plan_at <= at}
+            assert set(viewer.names(**asked)) == runs
+            assert viewer.events(**asked)["totalCount"] == len(runs)
+            read = {"file:/in"} if plans else set()
+            assert set(viewer.sources(**asked)) == {f"file:/{name}" for name in plans} | read
+
+
+def test_runs_that_openlineage_told_are_frozen_as_well(viewer: Viewer) -> None:
+    def told(run: str, kind: str, clock: str, at: int) -> None:
+        viewer.received_at = at
+        place = {"namespace": "s3://lake", "name": run}
+        viewer.take(
+            lineage_event({
+                "eventType": kind, "eventTime": f"2026-03-01T{clock}Z", "producer": "https://x",
+                "run": {"runId": run}, "job": {"namespace": "etl", "name": run},
+                "inputs": [], "outputs": [place],
+            })
+        )  # fmt: skip
+
+    told("early", "START", "10:00:00", NOW)
+    told("late", "START", "09:00:00", NOW + 1)
+    told("early", "COMPLETE", "10:05:00", NOW + 2)
+    told("late", "COMPLETE", "09:05:00", NOW + 3)
+    told("early", "OTHER", "10:06:00", NOW + 4)
+    assert viewer.names(asAtTime=NOW + 1) == []
+    assert viewer.names(asAtTime=NOW + 2) == ["early"]
+    assert viewer.names(asAtTime=NOW + 3) == ["early", "late"]
+    assert viewer.sources(asAtTime=NOW + 2) == ["s3://lake/early"]
 
 
 def test_an_event_that_breaks_the_protocol_is_in_no_list(viewer: Viewer) -> None:
@@ -501,6 +567,23 @@ def test_a_ctas_that_is_told_twice_does_not_end_its_own_impact(viewer: Viewer) -
         assert viewer.overview("impact", told, 5)[0] == {"ctas", "reader"}
 
 
+def test_a_write_that_two_agents_report_does_not_end_its_own_impact(viewer: Viewer) -> None:
+    agent = viewer.job("load", "file:/t", "file:/raw")
+    listener = viewer.job("load", "file:/t", "file:/raw", agentInfo=LISTENER)
+    first, second = viewer.ran(agent, 1), viewer.ran(listener, 2)
+    viewer.run("reader", 20, "file:/x", "file:/t")
+    for told in (first, second):
+        assert viewer.overview("impact", told, 5)[0] == {"load", "reader"}
+
+
+def test_an_overwrite_just_after_a_ctas_ends_its_impact(viewer: Viewer) -> None:
+    create = viewer.job("ctas", "file:/t", "file:/raw", command=CTAS)
+    told = viewer.ran(create, 1)
+    viewer.ran(viewer.job("ctas", "file:/t", "file:/raw"), 5)
+    viewer.run("reader", 20, "file:/x", "file:/t")
+    assert viewer.overview("impact", told, 5)[0] == {"ctas"}
+
+
 def test_what_readers_wrote_counts_even_when_it_has_been_overwritten(viewer: Viewer) -> None:
     first = viewer.run("write", 1, "file:/t", "file:/raw")
     viewer.run("reader", 2, "file:/x", "file:/t")
@@ -599,16 +682,20 @@ def test_what_is_not_known_is_a_404_with_an_error_id(
         ("lineage-overview", {"eventId": "x", "maxDepth": "-1"}, "maxDepth"),
         ("lineage-detailed", {}, "execId"),
         ("attribute-lineage-and-impact", {}, "attributeId"),
+        ("lineage-overview", {"eventId": ""}, "eventId"),
+        ("lineage-overview", {"eventId": "x", "maxDepth": "2.5"}, "maxDepth"),
         ("execution-events", {"pageNum": "0"}, "pageNum"),
+        ("execution-events", {"pageNum": "-1"}, "pageNum"),
+        ("execution-events", {"pageNum": "2147483648"}, "pageNum"),
         ("execution-events", {"pageSize": "1001"}, "pageSize"),
-        ("execution-events", {"sortField": "extra"}, "sortField"),
+        ("execution-events", {"pageSize": "-1"}, "pageSize"),
+        ("execution-events", {"pageSize": "ten"}, "pageSize"),
         ("execution-events", {"sortOrder": "up"}, "sortOrder"),
-        ("execution-events", {"append": "yes"}, "append"),
-        ("execution-events", {"label": "no colon"}, "label"),
-        ("execution-events", {"searchterm": "x"}, "searchterm"),
-        ("execution-events", {"pageNum": ["1", "2"]}, "pageNum"),
+        ("execution-events", {"append": "maybe"}, "append"),
+        ("execution-events", {"facet.timestamp": "maybe"}, "facet.timestamp"),
+        ("execution-events", {"asAtTime": "9" * 19}, "asAtTime"),
+        ("execution-events", {"asAtTime": "1e5"}, "asAtTime"),
         ("data-sources", {"timestampStart": "yesterday"}, "timestampStart"),
-        (f"execution-plans/{UNKNOWN}/data-sources", {"access": "both"}, "access"),
         ("labels/names", {"offset": "-1"}, "offset"),
     ],
 )
@@ -616,6 +703,98 @@ def test_a_wrong_parameter_is_named(
     viewer: Viewer, path: str, query: dict[str, Any], named: str
 ) -> None:
     assert named in viewer.refused(400, path, **query)["message"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *({name: ""} for name in (
+            "timestampStart", "timestampEnd", "asAtTime", "facet.timestamp", "pageNum", "pageSize",
+            "sortField", "sortOrder", "searchTerm", "label", "append", "applicationId",
+            "dataSourceUri",
+        )),
+        {"_": "1700000000"},
+        {"searchterm": "nothing has this"},
+        {"asAtTime": "-1"},
+        {"timestampStart": "-1"},
+        {"timestampStart": f" {START} "},
+        {"pageNum": ["1", "7"]},
+        {"pageNum": ["", "1"]},
+        {"append": "FALSE"},
+        {"append": "0"},
+        {"append": ["true", "false"]},
+        {"append": "true, no"},
+        {"sortField": "noSuchField"},
+        {"sortField": "extra"},
+        {"sortField": ["timestamp", "append"]},
+        {"sortOrder": "DESC"},
+        {"label": "no colon"},
+        {"label": ":none"},
+        {"searchTerm": "  "},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_query_is_read_as_spring_reads_it(viewer: Viewer, query: dict[str, Any]) -> None:
+    """What is empty is as good as absent, what nobody knows means nothing."""
+    viewer.run("one", 1, "file:/out", "file:/in")
+    viewer.run("two", 2, "file:/out", "file:/in")
+    assert viewer.names(**query) == ["two", "one"]
+    assert viewer.events(**query)["totalCount"] == 2
+    if query.keys() - {"append", "sortField", "sortOrder", "timestampStart"}:
+        assert viewer.sources(**query) == ["file:/in", "file:/out"]
+
+
+@pytest.mark.parametrize("word", ["true", "TRUE", "on", "Yes", "1"])
+def test_switches_are_words_in_any_case(viewer: Viewer, word: str) -> None:
+    viewer.run("one", 1, "file:/out", "file:/in", append=True)
+    assert viewer.events(**{"facet.timestamp": word})["totalDateRange"] == [START + 1] * 2
+    assert viewer.names(append=word) == ["one"]
+
+
+def test_the_largest_numbers_are_pages_of_nothing(viewer: Viewer) -> None:
+    event_id = viewer.run("one", 1, "file:/out", "file:/in")
+    for path in ("execution-events", "data-sources", "execution-plans"):
+        for query in (
+            {"pageSize": 0},
+            {"pageNum": 2**31 - 1},
+            {"pageNum": 2**31 - 1, "pageSize": 100},
+        ):
+            reply = viewer.get(path, **query)
+            assert reply["items"] == []
+            assert reply["totalCount"] == (2 if path == "data-sources" else 1)
+            assert query.items() <= reply.items()
+    assert viewer.overview("lineage", event_id, 2**31 - 1) == ({"one"}, 1)
+    assert viewer.overview("impact", event_id, 2**31 - 1) == ({"one"}, 1)
+    assert viewer.get("labels/names", length=2**31 - 1, offset=2**31 - 1) == []
+    assert viewer.get("labels/names", length=-5) == []
+
+
+@pytest.mark.parametrize("access", ["READ", "Read", "write", "both", ""])
+def test_access_is_a_word_in_any_case_and_any_other_means_both(viewer: Viewer, access: str) -> None:
+    job = viewer.job("one", "file:/out", "file:/in")
+    found = viewer.get(f"execution-plans/{job}/data-sources", access=access, unknown="x")
+    one = {"read": ["file:/in"], "write": ["file:/out"]}
+    assert found == one.get(access.lower(), ["file:/out", "file:/in"])
+
+
+def test_every_route_ignores_what_it_does_not_know(captured: Viewer) -> None:
+    (item, *_) = captured.events()["items"]
+    plan_id, event_id = item["executionPlanId"], item["executionEventId"]
+    (attribute, *_) = captured.get("lineage-detailed", execId=plan_id)["executionPlan"]["extra"][
+        "attributes"
+    ]
+    for path, query in {
+        "lineage-overview": {"eventId": event_id, "maxDepth": ""},
+        "impact-overview": {"eventId": event_id},
+        "lineage-detailed": {"execId": plan_id},
+        "execution-plans": {"asAtTime": ""},
+        f"execution-plans/{plan_id}": {},
+        f"operations/{plan_id}:op-0": {},
+        "attribute-lineage-and-impact": {"attributeId": attribute["id"], "execId": ""},
+        "labels/names": {"length": "", "offset": "", "search": ""},
+        "labels/names/team/values": {},
+    }.items():
+        captured.get(path, **query, _="1", timestampStart="x" if "overview" in path else "")
 
 
 def test_while_rebuilding_what_is_not_found_may_come(viewer: Viewer) -> None:

@@ -158,15 +158,27 @@ def test_on_a_full_disk_documents_are_refused_and_it_goes_on_when_there_is_room(
         assert answer["code"] == 503
         assert "space" in answer["message"]
         assert summary(server)["received"] == 2 + accepted
+        assert status_of(server, "/status") == status_of(server, "/health/ready") == 503
+        assert status_of(server, "/status") == 503, "not until a document passes"
 
         limit_files(server, resource.RLIM_INFINITY)
         post_pair(server, 10_000)
+        assert status_of(server, "/status") == 200
         eventually(lambda: server.get("/health/ready")["status"] == "ready")
         after = eventually(lambda: (now := summary(server))["pending"] == 0 and now)
         assert (after["received"], after["projected"]) == (4 + accepted, 4 + accepted)
         assert server.stop() == 0
     checked = run_check(tmp_path / "data")
     assert checked.endswith("all is well\n"), checked
+
+
+def status_of(server: Serving, path: str) -> int:
+    try:
+        with urllib.request.urlopen(f"{server.url}{path}", timeout=60) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return int(error.code)
 
 
 def until_refused(server: Serving) -> tuple[int, Any]:

@@ -10,10 +10,13 @@ import pytest
 from flask import abort, request
 from werkzeug.exceptions import HTTPException, default_exceptions
 
-from api.errors import InvalidRequest, flatten, trace
+from api.bodies import RepeatedKey
+from api.errors import NO_ENGINE, InvalidRequest, flatten, trace
 from graph_model import errors as tree
 from graph_model.errors import (
     AmbiguousReference,
+    DamagedDocument,
+    EngineError,
     HeadwaterError,
     InvalidDocument,
     InvalidReference,
@@ -28,6 +31,8 @@ EXAMPLES: dict[type[HeadwaterError], Callable[[], HeadwaterError]] = {
     InvalidReference: lambda: InvalidReference("dataset", "dataset:<uri>"),
     AmbiguousReference: lambda: AmbiguousReference("dataset:x", ("ds_1", "ds_2")),
     InvalidRequest: lambda: InvalidRequest({"depth": ["an integer"]}),
+    RepeatedKey: lambda: RepeatedKey({"document": ["each key once"]}),
+    DamagedDocument: lambda: DamagedDocument(7, "cannot be inflated"),
     NotFound: lambda: NotFound("dataset", "ds_1"),
     NotAllowed: lambda: NotAllowed("jobs", ("reader", "admin")),
     TooManyRequests: lambda: TooManyRequests("jobs", 60, 7),
@@ -101,12 +106,18 @@ def test_every_class_of_the_tree_has_the_one_body_and_its_status(
     assert ("Retry-After" in response.headers) == (response.status_code in {429, 503})
     assert ("WWW-Authenticate" in response.headers) == (response.status_code == 401)
     if response.status_code != 500:
-        assert str(error) in response.get_json()["message"]
+        said = NO_ENGINE if isinstance(error, EngineError) else str(error)  # it names a host
+        assert said in response.get_json()["message"]
 
 
 def test_the_tree_in_the_docstring_names_every_class() -> None:
     named = {kind.__name__ for kind in classes(HeadwaterError) if kind.__module__ == tree.__name__}
     assert all(name in (tree.__doc__ or "") for name in named)
+
+
+def test_a_damaged_document_is_named(server: Headwater) -> None:
+    response = raising(server, DamagedDocument(7, "cannot be inflated"))
+    assert "document 7 is damaged" in response.get_json()["message"]
 
 
 def test_a_document_is_answered_with_the_path_and_what_was_expected(server: Headwater) -> None:

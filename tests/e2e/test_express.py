@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import logging
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +32,7 @@ from tests.e2e.producer_service import (
     headwater,
 )
 
-ORIGIN = {"Origin": "https://elsewhere.example.org"}
+ORIGIN = {"Origin": "http://localhost", "Host": "localhost"}
 PLANS, EVENTS, LINEAGE = (
     "/producer/execution-plans",
     "/producer/execution-events",
@@ -71,7 +72,7 @@ def posted(front: Front, path: str, body: Any, **headers: str) -> Answered:
 def test_both_roads_give_one_answer(
     server: Headwater, front: Front, path: str, body: Any, beside: bool
 ) -> None:
-    """A page of another origin goes through the application."""
+    """What a page sends goes through the application."""
     attach(server.app, replace(server.service, beside=beside))
     short, long = posted(front, path, body), posted(front, path, body, **ORIGIN)
     assert short.status == 201
@@ -260,6 +261,33 @@ def test_who_waits_for_the_graph_keeps_nobody_else_waiting(
     assert (first.status, second.status) == (201, 201)
 
 
+def test_a_key_that_stands_twice_is_taken_on_the_event_loop_too(
+    server: Headwater, front: Front
+) -> None:
+    text = json.dumps(LINEAGE_EVENT, separators=(",", ":")).encode()
+    facets = b'"runId":"one","facets":{"processing_engine":{"version":"4.0.0"}'
+    again = facets + b',"processing_engine":{"version":"4.0.0"}}'
+    run = json.dumps(LINEAGE_EVENT["run"], separators=(",", ":")).encode()
+    twice = text.replace(run, b"{" + again + b"}")
+    for _ in range(3):  # facets that came before are not read again
+        assert posted(front, LINEAGE, twice).status == 201
+    assert server.bodies() == [json.loads(twice)]
+
+
+def test_what_is_refused_on_the_event_loop_is_told_with_its_reason(
+    server: Headwater, front: Front, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "headwater.refusals"):
+        assert posted(front, LINEAGE, b"{").status == 400
+        assert posted(front, PLANS, {"id": 1}).status == 400
+    assert [line.split(":")[0] for line in caplog.messages] == [
+        "lineage of anonymous refused, unreadable", "plan of anonymous refused, invalid",
+    ]  # fmt: skip
+    assert 'headwater_refusals_total{kind="plan",reason="invalid"} 1.0' in (
+        server.client.get("/metrics").text
+    )
+
+
 def test_the_guard_is_asked_once_of_a_request_that_is_refused(
     server: Headwater, front: Front
 ) -> None:
@@ -313,7 +341,7 @@ def test_a_request_without_an_id_gets_one(front: Front) -> None:
 
 
 def test_threads_and_the_loop_write_beside_each_other(server: Headwater, front: Front) -> None:
-    """A page of another origin through the application, agents through the loop."""
+    """A page through the application, agents through the loop."""
     events = [an_event(timestamp=NOW + number) for number in range(40)]
     asked = [a_post(EVENTS, [one], **(ORIGIN if n % 2 else {})) for n, one in enumerate(events)]
     with ThreadPoolExecutor(2) as pool:

@@ -36,7 +36,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     pytest.importorskip("pyspark")
     folder = tmp_path_factory.mktemp("demo")
     with recording_server() as server:
-        server.answer = lambda _: (200, {})
         server.pages["/journal?summary=true"] = {"pending": 0}
         _run(server.url, folder)
         first = server.plans()

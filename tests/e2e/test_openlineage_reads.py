@@ -542,6 +542,153 @@ def test_the_mark_is_that_of_the_time_and_no_job_speaks_for_another(
     assert (history["total"], history["next"] is None) == (3, False)
 
 
+DBT = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/dbt"
+
+
+def dbt_tests(run: str, clock: str, command: str, *assertions: Json) -> Json:
+    """As dbt-ol tells of the tests of a model: under one job for each command, in two places."""
+    facet = {"dataQualityAssertions": {"assertions": [*assertions]}}
+    tested = table("t", usage={"inputFacets": facet}, **facet)
+    kind = "COMPLETE" if all(one["success"] for one in assertions) else "FAIL"
+    told = event(run, kind, clock, f"shop.public.t.{command}", inputs=[tested])
+    return {**told, "producer": DBT}
+
+
+def ran(name: str, failures: int, column: str = "id", severity: str = "error") -> Json:
+    return {
+        "assertion": name.partition("_t_")[0], "name": name, "success": failures == 0,
+        "column": column, "severity": severity, "expected": "0", "actual": str(failures),
+    }  # fmt: skip
+
+
+def skipped(name: str, column: str = "id") -> Json:
+    return {
+        key: value
+        for key, value in (ran(name, 0, column) | {"success": False}).items()
+        if key not in {"expected", "actual"}
+    }
+
+
+def in_force(client: FlaskClient, **query: Any) -> tuple[str, list[tuple[str, bool]]] | None:
+    """The state of the table, and each of its checks by name with whether it passed."""
+    about = dataset_page(client, "t", **query)["about"]["quality"]
+    if about is None:
+        return None
+    listed = sorted((one["name"] or one["assertion"], one["passed"]) for one in about["checks"])
+    assert (mark(client, **query) or {}).get("state") == about["state"]
+    return about["state"], listed
+
+
+def test_the_newest_of_a_check_stands_whatever_job_made_it(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(
+        headwater,
+        dbt_tests("a", "09:00:00", "build.test", ran("not_null_t_id", 3), ran("unique_t_id", 1)),
+        dbt_tests("b", "10:00:00", "test", ran("not_null_t_id", 0)),
+        dbt_tests("c", "11:00:00", "test", ran("unique_t_id", 0, column="ID")),
+    )
+    states = [in_force(client, at=f"2026-03-01T{clock}:00Z") for clock in ("09:30", "10:30")]
+    assert states == [
+        ("failed", [("not_null_t_id", False), ("unique_t_id", False)]),
+        ("failed", [("not_null_t_id", True), ("unique_t_id", False)]),
+    ]
+    assert in_force(client) == ("passed", [("not_null_t_id", True), ("unique_t_id", True)])
+
+
+def test_documents_in_any_order_give_one_mark(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, dbt_tests("b", "10:00:00", "test", ran("unique_t_id", 0)))
+    take(headwater, dbt_tests("a", "09:00:00", "build.test", ran("unique_t_id", 1)))
+    assert in_force(client) == ("passed", [("unique_t_id", True)])
+
+
+def test_one_check_of_several_tools_is_one(headwater: SmallHeadwater, client: FlaskClient) -> None:
+    """Great Expectations, Soda and Spark under jobs of their own; the newest word counts."""
+    nulls = {"assertion": "not_null", "column": "id", "success": False}
+    expected = {"expectationType": "not_null", "column": "id", "success": True}
+    take(
+        headwater,
+        event("s", "COMPLETE", "09:00:00", "soda.scan", inputs=[
+            table("t", usage={"inputFacets": {"dataQualityAssertions": {"assertions": [nulls]}}})
+        ]),
+        event("g", "COMPLETE", "10:00:00", "gx.validate", inputs=[
+            table("t", usage={"inputFacets": {
+                "greatExpectations_assertions": {"assertions": [expected]}
+            }})
+        ]),
+    )  # fmt: skip
+    assert in_force(client, at="2026-03-01T09:30:00Z") == ("failed", [("not_null", False)])
+    assert in_force(client) == ("passed", [("not_null", True)])
+    again = table("t", dataQualityAssertions={"assertions": [nulls]})
+    take(headwater, event("w", "COMPLETE", "11:00:00", "spark", outputs=[again]))
+    assert in_force(client) == ("failed", [("not_null", False)])
+
+
+def test_a_test_that_only_warns_fails_no_table(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, dbt_tests("a", "09:00:00", "test", ran("rows", 5, "", "warn"), ran("id", 0)))
+    assert in_force(client) == ("passed", [("id", True), ("rows", False)])
+    assert mark(client) | {"at": ""} == {
+        "state": "passed", "checks": 2, "failures": 0, "warnings": 1, "failed": [], "at": "",
+    }  # fmt: skip
+
+
+def test_a_test_that_was_skipped_says_nothing(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, dbt_tests("a", "09:00:00", "build.test", skipped("unique_t_id")))
+    assert in_force(client) is None
+    take(
+        headwater,
+        dbt_tests("b", "10:00:00", "build.test", ran("unique_t_id", 0), ran("not_null_t_id", 2)),
+        dbt_tests("c", "11:00:00", "build.test", skipped("unique_t_id"), skipped("not_null_t_id")),
+    )
+    assert in_force(client) == ("failed", [("not_null_t_id", False), ("unique_t_id", True)])
+
+
+def test_a_dataset_whose_assertions_were_deleted_has_no_mark(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, dbt_tests("a", "09:00:00", "test", ran("unique_t_id", 1)))
+    gone = {"dataQualityAssertions": {"_deleted": True}}
+    told = {"eventTime": "2026-03-01T10:00:00Z", "producer": DBT, "dataset": table("t", **gone)}
+    take(headwater, told)
+    assert in_force(client) is None
+    take(headwater, dbt_tests("b", "11:00:00", "test", ran("not_null_t_id", 0)))
+    assert in_force(client) == ("passed", [("not_null_t_id", True)])
+
+
+def test_a_query_of_spark_that_writes_nothing_marks_what_it_read(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    facets = {
+        "dataQualityAssertions": {"assertions": [ran("unique_t_id", 2)]},
+        "acme_contract": {"version": "2", "kept": False},
+    }
+    told = event(
+        "q", "COMPLETE", "09:00:00", "validate.collect_limit",
+        run_facets=below("app", "validate"),
+        job_facets={"jobType": {"integration": "SPARK", "jobType": "SQL_JOB"}},
+        inputs=[table("t", "id", ownership={"owners": []}, **facets)],
+    )  # fmt: skip
+    take(headwater, told)
+    assert in_force(client) == ("failed", [("unique_t_id", False)])
+    kept = [one["name"] for one in dataset_page(client, "t")["about"]["facets"]]
+    assert set(kept) >= {"acme_contract", "dataQualityAssertions"}
+
+
+def test_the_history_of_facets_lists_facets_alone(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, dbt_tests("a", "09:00:00", "test", ran("unique_t_id", 2)))
+    path = f"/graph/datasets/{identity.dataset_id('', f'{LAKE}/t')}/facets"
+    items = get(client, path)["items"]
+    assert [one["name"] for one in items] == ["dataQualityAssertions"]
+
+
 def test_a_hidden_job_is_named_by_no_check_and_no_tree(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
@@ -629,6 +776,12 @@ def test_spline_s_viewer_opens_such_a_plan(headwater: SmallHeadwater, client: Fl
     ]  # fmt: skip
     for node in page["graph"]["nodes"]:
         get(client, f"/consumer/operations/{node['_id']}")
+    (write,) = [node for node in page["graph"]["nodes"] if node["_type"] == "Write"]
+    for spelling in ("0", "op-0"):  # the viewer makes the id of the write up
+        found = get(client, f"/consumer/operations/{plan}:{spelling}")
+        assert found["operation"]["_id"] == write["_id"]
+        run = get(client, f"/consumer/operations/run:r-1:{spelling}")
+        assert run == found, "a plan goes by the key of its run, too"
     (total,) = [one for one in shown["extra"]["attributes"] if one["name"] == "total"]
     found = get(client, "/consumer/attribute-lineage-and-impact", attributeId=total["id"])
     assert [node["name"] for node in found["lineage"]["nodes"]] == ["amount", "total"]
@@ -674,3 +827,71 @@ def test_a_parameter_that_means_nothing_is_refused(
 @pytest.mark.parametrize("path", ["datasets/ds_{0}/facets", "jobs/job_{0}/facets", "jobs/x/facets"])
 def test_facets_of_what_nobody_knows_are_not_found(client: FlaskClient, path: str) -> None:
     assert client.get(f"/graph/{path.format('0' * 32)}").status_code == 404
+
+
+# --- what nobody said ----------------------------------------------------------------------------
+
+
+def replies_about(client: FlaskClient, run: str) -> Json:
+    """What every page says of the run's mode, start and duration."""
+    (job,) = get(client, "/graph/jobs")["items"]
+    (table,) = get(client, "/graph/datasets", q="out")["items"]
+    of_job, of_table = f"/graph/jobs/{job['id']}", f"/graph/datasets/{table['id']}"
+    (brief,) = get(client, f"{of_job}/runs")["items"]
+    (plan,) = get(client, of_job)["plans"]
+    page = get(client, of_table)
+    tree = get(client, f"/graph/runs/{run}")
+    (execution,) = get(client, f"{of_job}/runs/{brief['id']}")["items"]
+    executions = [execution, *tree["items"], *get(client, f"{of_table}/history")["items"]]
+    executions.append(get(client, f"{of_table}/last-writer")["execution"])
+    modes = {one["mode"] for one in (*executions, *page["writers"], plan)}
+    modes.add(get(client, f"/graph/plans/{plan['id']}")["mode"])
+    lineage = get(client, "/graph/lineage", node=table["id"])
+    (edge,) = (edge for edge in lineage["edges"] if edge["to"] == table["id"])
+    return {
+        "modes": modes,
+        "edge": edge.get("modes"),
+        "starts": {brief["startedAt"], brief["told"]["startedAt"], tree["startedAt"]},
+        "durations": {one["durationMs"] for one in executions},
+    }
+
+
+def test_what_a_single_event_does_not_say_is_null(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    run = "01890000-0000-7000-8000-000000000001"
+    take(headwater, event(run, "COMPLETE", "10:00:00.000", outputs=[table("out")]))
+    assert replies_about(client, run) == {
+        "modes": {None}, "edge": None, "starts": {None}, "durations": {None},
+    }  # fmt: skip
+    (shown,) = client.get("/consumer/execution-events").get_json()["items"]
+    assert (shown["append"], shown["durationNs"]) == (True, None), "Spline knows no third mode"
+
+
+def test_what_events_say_is_told_even_where_it_is_nothing(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    """A run that began and ended in one millisecond took 0 ms."""
+    run = "01890000-0000-7000-8000-000000000002"
+    output = table("out", lifecycleStateChange={"lifecycleStateChange": "OVERWRITE"})
+    take(
+        headwater,
+        event(run, "START", "10:00:00.000", outputs=[output]),
+        event(run, "COMPLETE", "10:00:00.000", outputs=[output]),
+    )
+    at = "2026-03-01T10:00:00.000Z"
+    assert replies_about(client, run) == {
+        "modes": {"overwrite"}, "edge": ["overwrite"], "starts": {at}, "durations": {0},
+    }  # fmt: skip
+
+
+def test_a_run_that_is_first_heard_of_while_it_runs_has_no_known_start(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    run = "01890000-0000-7000-8000-000000000003"
+    take(
+        headwater,
+        event(run, "RUNNING", "10:00:00.000"),
+        event(run, "COMPLETE", "10:05:00.000", outputs=[table("out")]),
+    )
+    assert replies_about(client, run)["starts"] == {None}

@@ -252,10 +252,9 @@ def test_a_namespace_and_a_parent_of_the_client_s_do_not_part_what_two_agents_re
     assert (above["job"]["namespace"], above["job"]["name"]) == SHORT_PARENT[:2]
     assert not above["known"], "nobody told of the task itself"
     told = short.server.get(f"/graph/jobs/{application['id']}/runs/{run['id']}")["items"]
-    assert {one["producer"].split(" ")[0] for one in told} == {
-        "openlineage-spark",
-        "headwater-listener",
-    }
+    assert len(told) == len(SHORT), "one execution a write, whichever agent's report is shown"
+    reported = {line["kind"] for line in short.lines}
+    assert reported > {"plan", "event"}, "both agents have reported"
 
 
 def _application(short: Short) -> Any:
@@ -291,7 +290,7 @@ def test_so_are_they_where_all_but_the_end_of_each_was_lost(
     job = _beside_its_task(get("/graph/jobs")["items"])
     assert job["runs"] == 1
     (run,) = get(f"/graph/jobs/{job['id']}/runs")["items"]
-    assert run["executions"] == 2 * len(SHORT)
+    assert run["executions"] == len(SHORT)
     assert _writes(get) == dict(Counter(SHORT))
 
 

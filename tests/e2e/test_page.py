@@ -97,6 +97,32 @@ def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: P
     expect(page.get_by_test_id("legend")).to_contain_text("Last run failed")
 
 
+def test_a_picture_that_is_cut_counts_and_names_what_it_does_not_draw(
+    page: Page, api: FakeApi
+) -> None:
+    api.play("cut")
+    page.goto("/")
+    wait_for(page)
+    expect(page.get_by_test_id("subtitle")).to_have_text(
+        "289 jobs, 24 failed last time · 410 tables · drawn: 4 jobs, 8 tables"
+    )
+    failures = page.get_by_test_id("failures")
+    expect(failures.get_by_role("link")).to_have_text(["nightly-close", "attendance"])
+    expect(failures).to_contain_text("and 22 more")
+
+
+def test_an_attempted_edge_is_named_in_legend_list_and_panel(page: Page, api: FakeApi) -> None:
+    api.play("attempted")
+    edge = fixture("overview")["edges"][0]["id"]
+    page.goto(f"/?view=overview&selected={edge}")
+    wait_for(page)
+    expect(page.get_by_test_id("legend")).to_contain_text("Attempted by a run that failed")
+    expect(page.get_by_test_id("panel")).to_contain_text("nothing flowed here")
+    page.goto("/?view=overview&as=list")
+    page.get_by_test_id("list-edges").locator("summary").click()
+    expect(page.get_by_test_id("list-edges")).to_contain_text("feeds (attempted)")
+
+
 def test_the_server_is_asked_for_its_layout(page: Page, api: FakeApi) -> None:
     page.goto("/")
     wait_for(page)

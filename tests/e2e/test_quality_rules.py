@@ -87,6 +87,61 @@ def test_a_later_run_that_passes_mends_the_mark(
     assert quality(client)["state"] == "passed"
 
 
+def validation(
+    number: int, status: Any, *names: str, job: str = "contract", kind: str = "COMPLETE"
+) -> dict[str, Any]:
+    """A run that only reads, and tells how it went in a facet of its own."""
+    inputs = [{"namespace": "s3://lake", "name": name} for name in names or ("t",)]
+    return {**run(number, status, name=job, kind=kind), "inputs": inputs, "outputs": []}
+
+
+def take(headwater: SmallHeadwater, *events: dict[str, Any]) -> None:
+    told = headwater.accept(*map(lineage_event, events))
+    headwater.projector.notify()
+    assert headwater.projector.wait(told, 5)
+
+
+def test_a_run_that_only_reads_marks_what_it_read(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    put(client, passes=["ok", "warn", "broken"])
+    take(headwater, validation(4, "violated", "t", "raw", kind="FAIL"))
+    mark = quality(client)
+    assert (mark["state"], [one["job"]["name"] for one in mark["failed"]]) == (
+        "failed", ["contract"],
+    )  # fmt: skip
+    reply = client.get("/graph/lineage", query_string={"node": "dataset:s3://lake/raw"})
+    marks = {
+        node["uri"]: node.get("quality") for node in reply.get_json()["nodes"] if "uri" in node
+    }
+    assert marks["s3://lake/raw"]["state"] == "failed"
+    assert quality(client, at="2026-01-03T12:00:00Z")["state"] == "passed"
+    take(headwater, validation(5, "ok", job="contract of another team"))
+    assert quality(client)["state"] == "passed"
+
+
+def test_a_validator_of_spark_marks_what_it_read_without_an_output(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    put(client, passes=["ok", "warn", "broken"])
+    told = validation(4, "violated", job="checks.collect_limit")
+    told["job"]["facets"] = {"jobType": {"integration": "SPARK", "jobType": "SQL_JOB"}}
+    parent = {"run": {"runId": "app"}, "job": {"namespace": "etl", "name": "checks"}}
+    told["run"]["facets"] |= {"parent": parent}
+    take(headwater, told)
+    assert quality(client)["state"] == "failed"
+
+
+def test_a_rule_reads_the_facets_of_readers_when_it_is_tried(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    take(headwater, validation(4, "violated", "raw"))
+    changes = put(client, "?preview=true").get_json()["items"]
+    assert {one["uri"]: one["after"] for one in changes} == {
+        TABLE: "failed", "s3://lake/raw": "failed",
+    }  # fmt: skip
+
+
 def test_a_run_that_failed_is_judged_as_well(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:

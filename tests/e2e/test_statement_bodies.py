@@ -37,7 +37,7 @@ def put(client: FlaskClient, body: bytes, **options: Any) -> Any:
         (LAYER.replace(b'"order": 1', b'"order": NaN'), "JSON (NaN is no number)"),
         (
             LAYER.replace(b'"order"', b'"match"'),
-            "JSON (the key 'match' stands twice",
+            "one value for each key, not two for 'match'",
         ),
         (b'{"match": "\xff"}', "UTF-8 (byte 11 is not)"),
         (b"[]", "a JSON object"),

@@ -90,6 +90,22 @@ test('a failed job that is folded is told on the box', () => {
   assert.equal(group.detail, '58 jobs failed last time');
 });
 
+test('an edge to a folded box is attempted where nothing flowed in any that it stands for', () => {
+  const { members } = groups(foldFans(fan(70)))[0].node.fold;
+  for (const [tried, attempted] of [
+    [members, true],
+    [members.slice(1), false],
+    [[], false],
+  ]) {
+    const model = fan(70);
+    for (const id of tried) model.links.get(`hub-${id}`).edge.attempted = true;
+    const folded = foldFans(model);
+    const [group] = groups(folded);
+    const link = [...folded.links.values()].find(({ to }) => to === group.id);
+    assert.equal(link.edge.attempted, attempted);
+  }
+});
+
 test('a fan opens in steps, and at last whole', () => {
   const model = fan(70);
   let text = '';

@@ -8,6 +8,7 @@ import {
   formatSize,
   formatTime,
   howWord,
+  influenceWords,
   partialSentence,
   plain,
   shorten,
@@ -81,4 +82,11 @@ test('ways of depending and reasons of partial answers have words', () => {
     'This picture is not complete: more nodes belong to this answer than were asked for (limit 500).',
   );
   assert.match(partialSentence({ reason: 'rebuilding', limit: null }), /catching up/);
+});
+
+test('what decides over a column is counted, the most first', () => {
+  assert.equal(influenceWords({ WINDOW: 6, FILTER: 10 }), '16 influences (10 filter, 6 window)');
+  assert.equal(influenceWords({ GROUP_BY: 1 }), `1 influence (1 ${howWord('GROUP_BY')})`);
+  assert.equal(influenceWords({}), '');
+  assert.equal(influenceWords(null), '');
 });

@@ -21,6 +21,7 @@ import {
   trace,
 } from '../../frontend/js/model.js';
 import { NAMES } from '../../frontend/js/palette.js';
+import { words } from '../../frontend/js/views/overview.js';
 
 const fixture = (name) => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), 'utf8'));
 const palette = Object.fromEntries(Object.keys(NAMES).map((name) => [name, `colour of ${name}`]));
@@ -347,6 +348,26 @@ test('the look of an edge follows the emphasis', () => {
   assert.ok(linkStyle(other, palette, new Set([link.id])).color.opacity < 0.3);
 });
 
+test('what a failed run only attempted is dashed and has the colour of failures', () => {
+  const reply = fixture('overview');
+  reply.edges[0].attempted = true;
+  const model = toModel(reply);
+  const link = model.links.get(reply.edges[0].id);
+  assert.equal(linkStyle(link, palette, null).color.color, palette.failed);
+  const drawn = toItems(model, palette, null).edges.find(({ id }) => id === link.id);
+  assert.deepEqual(drawn.dashes, [6, 4]);
+});
+
+test('the words of the overview count everything, and what is drawn where that is less', () => {
+  const model = toModel(fixture('overview'));
+  const totals = { jobs: 4, datasets: 8, failed: 1 };
+  assert.equal(words(totals, model), '4 jobs, 1 failed last time · 8 tables');
+  assert.equal(
+    words({ jobs: 289, datasets: 8, failed: 0 }, model),
+    '289 jobs · 8 tables · drawn: 4 jobs, 8 tables',
+  );
+});
+
 test('a plan becomes operations: friendly name first, what it does beneath', () => {
   const model = planModel(fixture('plan'));
   assert.equal(model.boxes.size, 7);
@@ -401,4 +422,33 @@ test('what is no colour becomes no style', () => {
   assert.equal(swatch('#8a5a00'), 'background: #8a5a00');
   for (const hostile of ['red; background: url(x)', '#fff', '', null, undefined, '#8a5a00;'])
     assert.equal(swatch(hostile), null);
+});
+
+test('a field hangs under its column, and a column that no schema has says so', () => {
+  const column = (id, name, more = {}) => ({
+    id,
+    kind: 'column',
+    label: name,
+    name,
+    datasetId: 't',
+    type: null,
+    ...more,
+  });
+  const nodes = [
+    table('t', { columns: ['items', 'sku', 'deep', 'kpi'] }),
+    column('items', 'Items', { type: 'array<struct<sku:string>>', known: 'schema', parent: null }),
+    column('sku', 'items.sku', { known: 'schema', parent: 'items' }),
+    column('deep', 'items.sku.a', { known: 'schema', parent: 'sku' }),
+    column('kpi', 'kpi', { known: 'lineage', parent: null }),
+  ];
+  const rows = toModel({ nodes, edges: [] }).boxes.get('t').rows;
+  assert.deepEqual(
+    rows.map(({ short, indent, aside }) => [short, indent, aside]),
+    [
+      ['Items', 0, 'array<struct<sku:string>>'],
+      ['sku', 1, ''],
+      ['a', 2, ''],
+      ['kpi', 0, 'by lineage'],
+    ],
+  );
 });

@@ -15,6 +15,7 @@ from tests.oracle.documents import (
     START,
     column_id,
     dataset_id,
+    event_key,
     job_id,
     plan_uuid,
     submissions,
@@ -50,17 +51,22 @@ class Witness:
         rows = list(catalogue.scan())
         self.history = history
         self._lineage = Lineage(graph, catalogue)
+        executions = [row for row in rows if isinstance(row, ExecutionRow)]
+        plans = {event_key(one): one.plan for one in history.executions}
         self._logical_plans = {
             row.plan_id: row.logical_plan for row in rows if isinstance(row, ExecutionPlanRow)
+        } | {
+            plan_uuid(plans[row.plan_id]): row.logical_plan
+            for row in executions
+            if row.plan_id in plans
         }
-        executions = [row for row in rows if isinstance(row, ExecutionRow)]
         ids = {(row.plan_id, row.at - START, row.application_id, row.state): row.id
                for row in executions}  # fmt: skip
-        self.oracle = Oracle(history, [ids[_key(one)] for one in history.executions])
+        self.oracle = Oracle(history, [ids[_key(one, history)] for one in history.executions])
         self._runs = Counter(
             row.logical_plan
             for row in executions
-            if row.state == labels.COMPLETED and row.kind == "write"
+            if row.state == labels.COMPLETED and row.kind in ("write", "read")
         )
         self._spelling = self._words()
 
@@ -70,7 +76,8 @@ class Witness:
         return max(self._runs.values(), default=0) <= EXECUTIONS_BEFORE_FOLDING
 
     def logical_plan(self, plan: str) -> str:
-        return self._logical_plans[plan_uuid(plan)]
+        """Of a plan that only reads, and never ran, nobody has told: its own id."""
+        return self._logical_plans.get(plan_uuid(plan), plan)
 
     def ask(self, asked: Asked) -> Answer:
         return self._lineage.ask(
@@ -177,8 +184,10 @@ class Witness:
         return words
 
 
-def _key(one: Execution) -> tuple[str, int, str, str]:
+def _key(one: Execution, history: History) -> tuple[str, int, str, str]:
     state = labels.FAILED if one.failed else labels.COMPLETED
+    if history.plans[one.plan].writes is None:
+        return event_key(one), one.at, "", state
     return plan_uuid(one.plan), one.at, one.application, state
 
 
@@ -207,7 +216,8 @@ def datasets_of(history: History) -> list[str]:
     """Every dataset that a plan reads, writes or names."""
     found: dict[str, None] = {}
     for plan in history.plans.values():
-        found.update(dict.fromkeys(place.dataset for place in (*plan.reads, plan.writes)))
+        found.update(dict.fromkeys(place.dataset for place in plan.reads))
+        found.update({plan.target: None} if plan.target else {})
         found.update(dict.fromkeys(name for pair in plan.names for name in pair))
     return sorted(found)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from graph_model import identity
+from graph_model.openlineage.documents import run_key
 from graph_model.store import DocumentKind, Submission
 from tests.builders import PlanBuilder, Step
-from tests.oracle.histories import Column, Execution, History, Place, Plan
-from tests.projections import submission
+from tests.oracle.histories import Column, Execution, History, Place, Plan, Version
+from tests.projections import lineage_event, submission
 
 START: Final = 1_700_000_000_000
 """Epoch milliseconds of a history's second 0."""
@@ -23,12 +25,21 @@ _PRODUCERS: Final = {
 
 
 def submissions(history: History) -> list[Submission]:
-    """Plans, then events; any order of them is the same history."""
-    plans = [submission(DocumentKind.PLAN, plan_document(p)) for p in history.plans.values()]
-    return plans + [
-        submission(DocumentKind.EVENT, event_document(execution))
+    """Plans, then events; any order of them is the same history.
+
+    Spline's plans write something: of one that only reads OpenLineage tells, run by run.
+    """
+    plans = [plan for plan in history.plans.values() if plan.writes]
+    return [submission(DocumentKind.PLAN, plan_document(plan)) for plan in plans] + [
+        _event_submission(execution, history.plans[execution.plan])
         for execution in history.executions
     ]
+
+
+def _event_submission(execution: Execution, plan: Plan) -> Submission:
+    if plan.writes is None:
+        return lineage_event(run_event(execution, plan))
+    return submission(DocumentKind.EVENT, event_document(execution))
 
 
 # --- ids -----------------------------------------------------------------------------------------
@@ -36,6 +47,16 @@ def submissions(history: History) -> list[Submission]:
 
 def plan_uuid(plan: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, plan))
+
+
+def run_uuid(execution: Execution) -> str:
+    told = (execution.plan, execution.at, execution.failed, execution.application)
+    return str(uuid.uuid5(_NAMESPACE, repr(told)))
+
+
+def event_key(execution: Execution) -> str:
+    """What stands for a plan id where OpenLineage tells of an execution."""
+    return run_key(run_uuid(execution))
 
 
 def uri(dataset: str) -> str:
@@ -64,8 +85,56 @@ def event_document(execution: Execution) -> dict[str, Any]:
         "timestamp": START + execution.at,
         "durationNs": 1_000_000,
         "error": "it failed" if execution.failed else None,
-        "extra": {"appId": execution.application, "readMetrics": {}, "writeMetrics": {}},
+        "extra": {
+            "appId": execution.application,
+            "readMetrics": {},
+            "writeMetrics": {},
+            **_versions(execution),
+        },
     }
+
+
+def _versions(execution: Execution) -> dict[str, Any]:
+    """What a producer adds that knows of versions."""
+    found: dict[str, Any] = {}
+    if execution.wrote is not None:
+        found["writtenVersion"] = _version(execution.wrote)
+    if execution.bound:
+        found["readVersions"] = [
+            {"source": uri(name), **_version(version)} for name, version in execution.bound
+        ]
+    return found
+
+
+def _version(version: Version) -> dict[str, Any]:
+    told: dict[str, Any] = {"id": version.id, "number": version.number}
+    told |= {"branch": version.branch} if version.branch else {}
+    return told | ({} if version.since is None else {"since": version.since})
+
+
+def run_event(execution: Execution, plan: Plan) -> dict[str, Any]:
+    """A run that only reads, as a client of OpenLineage tells of it when it ends."""
+    at = datetime.fromtimestamp((START + execution.at) / 1_000, UTC)
+    return {
+        "eventType": "FAIL" if execution.failed else "COMPLETE",
+        "eventTime": at.isoformat(),
+        "producer": "a dashboard",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": run_uuid(execution)},
+        "job": {"namespace": "default", "name": plan.job},
+        "inputs": [_read_by_run(place, dict(execution.bound)) for place in plan.reads],
+        "outputs": [],
+    }
+
+
+def _read_by_run(place: Place, bound: Mapping[str, Version]) -> dict[str, Any]:
+    namespace, separator, name = _path(place).partition("/lake/")
+    if not separator:
+        return {"namespace": "", "name": namespace}
+    read: dict[str, Any] = {"namespace": f"{namespace}/lake", "name": name}
+    if place.dataset in bound:
+        read["facets"] = {"version": {"datasetVersion": bound[place.dataset].id}}
+    return read
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
@@ -102,7 +171,7 @@ def _path(place: Place) -> str:
 
 
 def _target(plan: Plan) -> str:
-    return uri(plan.writes.dataset) if plan.listed else _path(plan.writes)
+    return uri(plan.target) if plan.listed or plan.writes is None else _path(plan.writes)
 
 
 def _columns(plan: Plan) -> tuple[str, ...]:
@@ -137,7 +206,7 @@ def _write_extra(plan: Plan) -> Iterator[tuple[str, Any]]:
     """What the listener says beside the path."""
     if plan.dynamic:
         yield "dynamicPartitionOverwrite", True
-    if plan.listed and plan.writes.keys:
+    if plan.listed and plan.writes and plan.writes.keys:
         yield "partitionColumns", list(plan.writes.keys)
         if plan.writes.partition:
             yield "staticPartitions", dict(plan.writes.partition)
@@ -148,7 +217,7 @@ def _touching(
 ) -> Iterator[dict[str, Any]]:
     if dataset in reads:
         yield reads[dataset]
-    if dataset == plan.writes.dataset:
+    if dataset == plan.target:
         yield write
 
 

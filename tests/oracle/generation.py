@@ -6,7 +6,7 @@ what is interesting here needs several plans that fit each other. ``smallest`` d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Final
@@ -23,6 +23,7 @@ from tests.oracle.histories import (
     History,
     Place,
     Plan,
+    Version,
 )
 
 DATASETS: Final = ("a", "b", "c", "d", "e")
@@ -58,8 +59,9 @@ def new_history(random: Random, *, names: bool = True) -> History:
         )
         for _ in range(random.randint(4, 11))
     }
-    if random.random() < 0.15:
-        twins, told_twice = _told_twice(random, plans)
+    writing = [plan for plan in plans if plan.writes]
+    if writing and random.random() < 0.15:
+        twins, told_twice = _told_twice(random, writing)
         plans, executions = [*plans, *twins], executions | told_twice
     ordered = sorted(executions, key=lambda one: (one.at, one.plan, one.failed, one.application))
     return History({plan.id: plan for plan in plans}, tuple(ordered))
@@ -74,6 +76,96 @@ def long_history(random: Random) -> History:
     return replace(history, executions=(*others, *runs))
 
 
+def with_versions(random: Random, history: History) -> History:
+    """Some of its tables have versions, which some writes tell, and some reads are bound to one."""
+    plans = history.plans.values()
+    read = {place.dataset for plan in plans for place in plan.reads}
+    both = sorted({plan.target for plan in plans} & read & {*DATASETS}) or DATASETS
+    versioned = random.sample(both, random.randint(1, len(both)))
+    history = _with_more_writes(random, history, versioned)
+    made = [_with_written(random, history, name) for name in versioned]
+    wrote = {one: version for found in made for one, version in found.items()}
+    executions = [
+        replace(
+            one,
+            wrote=wrote.get(one),
+            bound=tuple(_bound(random, history, one, wrote, versioned)),
+        )
+        for one in history.executions
+    ]
+    return replace(history, executions=tuple(executions))
+
+
+def _with_more_writes(random: Random, history: History, versioned: Sequence[str]) -> History:
+    """Versions tell most where several writes stand beside each other: appends, and runs again."""
+    plans = {
+        key: replace(plan, append=True)
+        if plan.target in versioned and random.random() < 0.4
+        else plan
+        for key, plan in history.plans.items()
+    }
+    writing = sorted(key for key, plan in plans.items() if plan.target in versioned)
+    more = [
+        Execution(random.choice(writing), random.randint(0, 12) * SECOND, application=f"more-{n}")
+        for n in range(random.randint(0, 4) if writing else 0)
+    ]
+    executions = sorted((*history.executions, *more), key=lambda one: (one.at, one.plan))
+    return History(plans, tuple(executions))
+
+
+def _with_written(random: Random, history: History, dataset: str) -> dict[Execution, Version]:
+    """Which executions tell a version; now and then the clocks of two of them disagree."""
+    writing = [
+        one
+        for one in history.executions
+        if history.plans[one.plan].target == dataset
+        and one.application != "twice"
+        and random.random() < 0.75
+    ]
+    numbers = list(range(len(writing)))
+    if len(writing) > 1 and random.random() < 0.25:
+        place = random.randrange(len(writing) - 1)
+        numbers[place], numbers[place + 1] = numbers[place + 1], numbers[place]
+    gap, by_id = random.choice((1, 1, 2)), random.random() < 0.3
+    return {
+        one: Version(gap * number, random.choice(("", "", "", "audit")), by_id=by_id)
+        for one, number in zip(writing, numbers, strict=True)
+    }
+
+
+def _bound(
+    random: Random,
+    history: History,
+    reader: Execution,
+    wrote: Mapping[Execution, Version],
+    versioned: Sequence[str],
+) -> Iterator[tuple[str, Version]]:
+    """Versions that were there before: who reads what is to come would be its own ancestor."""
+    plan, read_at = history.plans[reader.plan], _earliest(history, reader)
+    for dataset in dict.fromkeys(place.dataset for place in plan.reads):
+        if dataset not in versioned or random.random() < 0.4:
+            continue
+        own = {o: v for o, v in wrote.items() if history.plans[o.plan].target == dataset}
+        later = min((v.number for o, v in own.items() if o.at >= read_at), default=99)
+        known = [v for v in own.values() if v.number < later]
+        if plan.writes is None:  # OpenLineage says the id, and that alone
+            if known:
+                told = random.choice(known)
+                yield dataset, told if told.by_id else Version(told.number)
+        elif later > 0:
+            most = max((v.number for v in known), default=0)
+            number = random.randint(0, min(later - 1, most + 1))
+            since = random.randint(0, number) if random.random() < 0.2 else None
+            yield dataset, Version(number, random.choice(("", "", "audit")), since)
+
+
+def _earliest(history: History, reader: Execution) -> int:
+    """When its read counts at the earliest: of what two producers tell, the earlier time does."""
+    if reader.application != "twice":
+        return reader.at
+    return min(one.at for one in history.executions if one.application == "twice")
+
+
 def _new_plan(
     random: Random,
     identifier: str,
@@ -82,7 +174,7 @@ def _new_plan(
     others: Sequence[Plan],
 ) -> Plan:
     """It often reads what another writes, and now and then writes the same."""
-    written = [plan.writes.dataset for plan in others if plan.writes.dataset in DATASETS]
+    written = [plan.target for plan in others if plan.target in DATASETS]
     sources = random.sample(DATASETS, random.choice((0, 1, 1, 1, 1, 1, 2)))
     if sources and written and random.random() < 0.6:
         sources[0] = random.choice([name for name in written if name not in sources[1:]] or sources)
@@ -92,6 +184,8 @@ def _new_plan(
         reads.append(Place(sources[0], second, tuple(key for key, _ in second)))
     if named and random.random() < 0.4:
         reads.append(Place(random.choice(NAMES)))
+    if len(others) > 1 and random.random() < 0.25:  # it only reads
+        return Plan(identifier, random.choice(JOBS), tuple(dict.fromkeys(reads)), None)
     target = random.choice(written if written and random.random() < 0.4 else DATASETS[1:])
     writes = _place(random, target, partitioned)
     if named and random.random() < 0.2:
@@ -139,7 +233,8 @@ def _with_columns(random: Random, plan: Plan) -> Plan:
 
 def _with_name(random: Random, plan: Plan) -> Plan:
     """The plan calls one of its locations by a catalog name too."""
-    places = sorted(p.dataset for p in (*plan.reads, plan.writes) if p.dataset not in NAMES)
+    touched = (*(place.dataset for place in plan.reads), plan.target)
+    places = sorted(dataset for dataset in touched if dataset not in NAMES)
     if not places:
         return plan
     return replace(plan, names=((random.choice(places), random.choice(NAMES)),))
@@ -149,16 +244,22 @@ def _told_twice(random: Random, plans: Sequence[Plan]) -> tuple[list[Plan], set[
     """One write that left two plans: a CTAS, or two producers side by side."""
     plain = replace(random.choice(plans), command=INSERT, names=())
     by_command = random.random() < 0.5
-    one = replace(plain, id="once", append=plain.append and not by_command)
+    one = replace(plain, id="once")
     other = replace(one, id="again", **(
         {"command": CREATE_AS_SELECT} if by_command else {"producer": "listener"}
     ))  # fmt: skip
+    if random.random() < 0.3:
+        other = replace(other, append=not other.append)
     at = random.randint(0, 12) * SECOND
     apart = random.choice((-10_001, -10_000, -2_000, 0, 1_000, 4_000, 10_000, 10_001))
-    return [one, other], {
+    executions = {
         Execution("once", at, application="twice"),
         Execution("again", max(0, at + apart), application="twice"),
     }
+    if random.random() < 0.3:  # a write of its own beside them
+        beside = random.choice((-2_000, -500, 500, 2_000))
+        executions.add(Execution("once", max(0, at + apart + beside), application="twice"))
+    return [one, other], executions
 
 
 # --- histories from others -----------------------------------------------------------------------
@@ -189,12 +290,15 @@ def _half_second(random: Random) -> int:
 
 
 def nodes_of(history: History) -> list[str]:
-    """Every node that one can ask about."""
+    """Every node that one can ask about: nobody tells of a plan that only reads and never ran."""
+    ran = {execution.plan for execution in history.executions}
+    told = {key: plan for key, plan in history.plans.items() if plan.writes or key in ran}
+    history = replace(history, plans=told)
     columns = {
         Column(end.dataset, end.name)
         for plan in history.plans.values()
         for name, sources in plan.columns or ()
-        for end in (*sources, Column(plan.writes.dataset, name))
+        for end in (*sources, Column(plan.target, name))
         if plan.reads
     }
     return [
@@ -244,9 +348,20 @@ def _simpler(history: History) -> Iterator[History]:
     for index in range(len(history.executions)):
         left = history.executions[:index] + history.executions[index + 1 :]
         yield replace(history, executions=left)
+    for index, one in enumerate(history.executions):
+        for simpler in _with_fewer_versions(one):
+            rest = (*history.executions[:index], simpler, *history.executions[index + 1 :])
+            yield replace(history, executions=rest)
     for plan in history.plans.values():
         for plainer in _plainer(plan):
             yield replace(history, plans={**history.plans, plan.id: plainer})
+
+
+def _with_fewer_versions(execution: Execution) -> Iterator[Execution]:
+    if execution.wrote:
+        yield replace(execution, wrote=None)
+    if execution.bound:
+        yield replace(execution, bound=execution.bound[1:])
 
 
 def _plainer(plan: Plan) -> Iterator[Plan]:
@@ -268,8 +383,8 @@ def _plainer(plan: Plan) -> Iterator[Plan]:
         if place.keys:
             whole = (*plan.reads[:index], Place(place.dataset), *plan.reads[index + 1 :])
             yield replace(plan, reads=whole)
-    if plan.writes.keys:
-        yield replace(plan, writes=Place(plan.writes.dataset))
+    if plan.writes and plan.writes.keys:
+        yield replace(plan, writes=Place(plan.target))
     for index, (name, sources) in enumerate(plan.columns or ()):
         if sources:
             fewer = (*plan.columns[:index], (name, sources[1:]), *plan.columns[index + 1 :])

@@ -64,7 +64,7 @@ class Plan:
     id: str
     job: str
     reads: tuple[Place, ...]
-    writes: Place
+    writes: Place | None
     append: bool = False
     dynamic: bool = False
     listed: bool = False
@@ -74,15 +74,46 @@ class Plan:
     filter: tuple[Column, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def target(self) -> str:
+        """The dataset written, "" for none."""
+        return self.writes.dataset if self.writes else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a table on a branch ("" the main one); ``since``: of a change feed its first.
+
+    ``id`` is the format's own name of it; ``by_id``: the document says no more than that.
+    """
+
+    number: int
+    branch: str = ""
+    since: int | None = None
+    by_id: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.branch or 'main'}-{self.number}" if self.by_id else str(self.number)
+
+    @property
+    def text(self) -> str:
+        since = "" if self.since is None else f" since {self.since}"
+        return f"{self.branch}@{self.number}{since}{' by id' * self.by_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """``at`` is in milliseconds after the start."""
+    """``at`` is in milliseconds after the start. ``wrote`` is the version that it made, ``bound``
+    the versions that its reads of datasets named.
+    """
 
     plan: str
     at: int
     failed: bool = False
     application: str = "app"
+    wrote: Version | None = None
+    bound: tuple[tuple[str, Version], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +179,7 @@ def read_plan(identifier: str, value: Mapping[str, Any]) -> Plan:
         id=identifier,
         job=given.pop("job"),
         reads=tuple(map(read_place, given.pop("reads", ()))),
-        writes=read_place(given.pop("writes")),
+        writes=read_place(given.pop("writes")) if "writes" in given else None,
         columns=None if columns is None else _read_columns(columns),
         filter=tuple(map(read_column, given.pop("filter", ()))),
         names=tuple(given.pop("names", {}).items()),
@@ -180,7 +211,13 @@ def read_execution(value: Mapping[str, Any]) -> Execution:
         _milliseconds(value["at"]),
         value.get("failed", False),
         value.get("application", "app"),
+        _read_version(value["wrote"]) if "wrote" in value else None,
+        tuple((name, _read_version(told)) for name, told in value.get("bound", {}).items()),
     )
+
+
+def _read_version(value: int | Mapping[str, Any]) -> Version:
+    return Version(value) if isinstance(value, int) else Version(**value)
 
 
 def _read_columns(value: Mapping[str, Any]) -> tuple[tuple[str, tuple[Column, ...]], ...]:
@@ -204,15 +241,21 @@ def in_short(history: History) -> str:
     plans = [f"    {_plan_in_short(plan)}" for plan in history.plans.values()]
     ran = [
         f"    {one.at / 1_000:g} s: {one.plan}{' FAILED' * one.failed} ({one.application})"
+        f"{_versions_in_short(one)}"
         for one in sorted(history.executions, key=lambda one: (one.at, one.plan))
     ]
     return "\n".join([*plans, *ran])
 
 
+def _versions_in_short(execution: Execution) -> str:
+    words = [f"reads {name}{version.text}" for name, version in execution.bound]
+    words += [f"makes {execution.wrote.text}"] if execution.wrote else []
+    return "".join(f", {word}" for word in words)
+
+
 def _plan_in_short(plan: Plan) -> str:
-    words = [
-        f"{plan.id} of {plan.job}: {', '.join(p.text for p in plan.reads)} > {plan.writes.text}"
-    ]
+    written = plan.writes.text if plan.writes else "nothing"
+    words = [f"{plan.id} of {plan.job}: {', '.join(p.text for p in plan.reads)} > {written}"]
     words += [what for what in ("append", "dynamic", "listed") if getattr(plan, what)]
     words += [plan.command] if plan.command != INSERT else []
     words += [plan.producer] if plan.producer != "spline" else []

@@ -28,6 +28,7 @@ from tests.oracle.generation import (
     some_question,
     times_of,
     varied_history,
+    with_versions,
 )
 from tests.oracle.histories import Asked, History, in_short, read_known_histories
 
@@ -88,6 +89,21 @@ def test_a_generated_history_is_answered_as_the_oracle_does(seed: int) -> None:
 
 
 @seeds
+@budget(20)
+def test_versions_and_branches_of_tables_are_answered_as_the_oracle_does(seed: int) -> None:
+    random = Random(seed)
+    check(with_versions(random, new_history(random, names=False)), random)
+
+
+@seeds
+@budget(4)
+def test_a_plan_that_often_read_versions_is_answered_with_no_less_than_the_truth(seed: int) -> None:
+    random = Random(seed)
+    history = with_versions(random, long_history(random))
+    compare(history, [some_question(random, history) for _ in range(6)])
+
+
+@seeds
 @budget(10)
 def test_a_known_history_in_another_order_of_events_is_answered_so_too(seed: int) -> None:
     random = Random(seed)
@@ -115,6 +131,8 @@ def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
     """ "x in downstream(y) exactly when y in upstream(x)", at each depth, intermediates aside."""
     random = Random(seed)
     history = new_history(random)
+    if random.random() < 0.4:
+        history = with_versions(random, new_history(random, names=False))
     at, depth = random.choice(times_of(history)), random.choice(DEPTHS)
     with witness_of(history) as witness:
         if not witness.must_be_exact:
@@ -128,6 +146,31 @@ def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
     for one in datasets:
         for other in datasets:
             assert (one in down[other]) == (other in up[one]), f"{one}, {other}, {at}, {depth}"
+
+
+@seeds
+@budget(10)
+def test_a_job_is_downstream_of_what_is_upstream_of_it(seed: int) -> None:
+    """The mirror law with a job on one side: one that writes, or one that only reads."""
+    random = Random(seed)
+    history = new_history(random)
+    at = random.choice(times_of(history))
+    with witness_of(history) as witness:
+        if not witness.must_be_exact:
+            return
+        here = [name for name in nodes_of(history) if witness.stands_for_itself(name, at)]
+        datasets = [node for node in here if node.startswith("dataset:")]
+        jobs = [node for node in here if node.startswith("job:")]
+        below = {
+            node: witness.said(witness.ask(asked), asked)["jobs"]
+            for node in datasets
+            for asked in [Asked(node, "downstream", 50, at)]
+        }
+        above = {node: witness.answers(Asked(node, "upstream", 50, at)) for node in jobs}
+    for dataset in datasets:
+        for job in jobs:
+            known = job.removeprefix("job:") in below[dataset]
+            assert known == (dataset in above[job]), f"{dataset}, {job}, {at}"
 
 
 @seeds

@@ -57,7 +57,8 @@ def ways_down(steps: Sequence[Step], path: Path) -> Iterator[Path]:
         path = (*path, f"job {step.write.job}")
         yield path
         path = (*path, step.flow.target.text if step.flow else step.write.target)
-    yield path
+    if path[-1]:  # else the last step only read
+        yield path
 
 
 def source_of(step: Step) -> str | None:

@@ -27,6 +27,7 @@ _SAMPLE = (
     "merge",
     "one-plan-many-partitions",
     "overwritten-after-it-was-read",
+    "read-only-before-an-overwrite",
     "two-producers-append-twice",
 )
 KNOWN = {known.name: known.history for known in read_known_histories()}

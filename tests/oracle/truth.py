@@ -25,6 +25,7 @@ from tests.oracle.histories import (
     Partition,
     Place,
     Plan,
+    Version,
 )
 
 END_OF_TIME: Final = 10**15
@@ -45,7 +46,10 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A write of a dataset, merged from one or more executions, which read before they wrote."""
+    """A write of a dataset, merged from one or more executions, which read before they wrote.
+
+    ``target`` "": a run that only reads.
+    """
 
     id: str
     at: int
@@ -56,6 +60,8 @@ class Write:
     closes: bool
     reads: tuple[Place, ...]
     flows: tuple[Flow, ...]
+    version: Version | None = None
+    bound: tuple[tuple[str, Version], ...] = ()
 
     @property
     def order(self) -> tuple[int, str]:
@@ -78,7 +84,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """From what is visible at the time asked (``root``) up to what it came from."""
+    """From what is visible at the time asked (``root``) up to what it came from.
+
+    ``root`` is a dataset, or "" where the chain ends at the job of its first step, which only read.
+    """
 
     root: str
     steps: tuple[Step, ...]
@@ -111,7 +120,9 @@ class Oracle:
         names = ids or [f"{number:04}" for number in range(len(history.executions))]
         self.history = history
         self._executions = sorted(zip(history.executions, names, strict=True), key=_by_time)
-        self.writes = self._merged(self._successful_writes())
+        found = self._successful_writes()
+        self.writes = self._merged([one for one in found if one[0].target])
+        self.reads = [write for write, _, _ in found if not write.target]
 
     # --- names -----------------------------------------------------------------------------------
 
@@ -150,25 +161,27 @@ class Oracle:
             at=execution.at,
             job=plan.job,
             plans=frozenset({plan.id}),
-            target=self.standing_for(plan.writes.dataset, execution.at),
-            partition=plan.writes.partition,
+            target=self.standing_for(plan.target, execution.at),
+            partition=plan.writes.partition if plan.writes else None,
             closes=_closes(plan),
             reads=tuple(self._reads(plan, execution.at)),
             flows=tuple(self._flows(plan, execution.at)),
+            version=execution.wrote,
+            bound=execution.bound,
         )
 
     def _reads(self, plan: Plan, at: int) -> Iterator[Place]:
         """ "UPDATE, DELETE and MERGE (by their commands) are appends that also read their
         target"."""
         read = list(plan.reads)
-        if plan.command in ROW_LEVEL and all(p.dataset != plan.writes.dataset for p in read):
-            read.append(Place(plan.writes.dataset))
+        if plan.command in ROW_LEVEL and all(p.dataset != plan.target for p in read):
+            read.append(Place(plan.target))
         for place in read:
             yield Place(self.standing_for(place.dataset, at), place.partition, place.keys)
 
     def _flows(self, plan: Plan, at: int) -> Iterator[Flow]:
         for name, sources in plan.columns or ():
-            target = Column(self.standing_for(plan.writes.dataset, at), name)
+            target = Column(self.standing_for(plan.target, at), name)
             for source in sources:
                 how = "IDENTITY" if len(sources) == 1 else "TRANSFORMATION"
                 yield Flow(self._column_at(source, at), target, "DIRECT", how)
@@ -196,17 +209,62 @@ class Oracle:
         A partition is one value for every key that anybody uses, or a value that nobody uses:
         "a read of known partitions sees only writes that may touch them; a whole read sees all".
         """
-        earlier = [w for w in self.writes if w.target == dataset and w.at < before]
+        earlier = [w for w in self._on_branch(dataset, "") if w.at < before]
+        return self._latest(dataset, partition, sorted(earlier, key=lambda write: write.order))
+
+    def _latest(
+        self, dataset: str, partition: Partition | None, ordered: list[Write]
+    ) -> list[Write]:
+        """Of these writes, oldest first, those that a read of the partition finds."""
         saw: dict[str, Write] = {}
         for atom in self._atoms(dataset):
             if _touches(partition, atom):
-                for write in _of_one_partition([w for w in earlier if _touches(w.partition, atom)]):
+                for write in _of_one_partition([w for w in ordered if _touches(w.partition, atom)]):
                     saw[write.id] = write
         return sorted(saw.values(), key=lambda write: write.order)
 
+    def _on_branch(self, dataset: str, branch: str) -> list[Write]:
+        """ "A write on another branch closes nothing on this one". A write of which nobody tells a
+        version is one of the main branch.
+        """
+        own = [write for write in self.writes if write.target == dataset]
+        return [w for w in own if (w.version.branch if w.version else "") == branch]
+
+    def visible_version(
+        self, dataset: str, partition: Partition | None, version: Version, before: int
+    ) -> list[Write]:
+        """ "A read that names a version, snapshot, timestamp, tag or branch ... saw the writes
+        of that branch up to that version ... Times decide only where versions are unknown."
+        """
+        if version.by_id:
+            told = [w for w in self.writes if w.target == dataset and _made(w, version)]
+            if not told:  # nobody told which version that is
+                return self.visible(dataset, partition, before)
+        known = sorted(
+            (w for w in self._on_branch(dataset, version.branch) if w.version), key=_number
+        )
+        read = [write for write in known if _number(write) <= version.number]
+        if version.branch and not read:  # nothing was written to it: it is a name of a main version
+            main = Version(version.number, "", version.since)
+            return self.visible_version(dataset, partition, main, before)
+        if version.branch:
+            main_writes = self._on_branch(dataset, "")
+            others = [w for w in main_writes if w.at < known[0].at] if version.since is None else []
+            ordered = [*sorted(others, key=lambda write: write.order), *read]
+        else:
+            others = [w for w in self._on_branch(dataset, "") if not w.version]
+            others = [w for w in others if _may_be_within(w, version, known, before)]
+            ordered = _in_order_of_versions(read, others)
+        if version.since is None:
+            return self._latest(dataset, partition, ordered)
+        atoms = [atom for atom in self._atoms(dataset) if _touches(partition, atom)]
+        feed = _from_version(ordered, version.since)
+        return [w for w in feed if any(_touches(w.partition, atom) for atom in atoms)]
+
     def _atoms(self, dataset: str) -> list[Atom]:
         named = [w.partition for w in self.writes if w.target == dataset]
-        named += [r.partition for w in self.writes for r in w.reads if r.dataset == dataset]
+        ran = (*self.writes, *self.reads)
+        named += [r.partition for run in ran for r in run.reads if r.dataset == dataset]
         values: dict[str, set[str]] = {}
         for key, value in itertools.chain.from_iterable(p for p in named if p):
             values.setdefault(key, {"any other value"}).add(value)
@@ -219,9 +277,19 @@ class Oracle:
             write.id: write
             for place in reader.reads
             if place.dataset == dataset
-            for write in self.visible(dataset, place.partition, reader.at)
+            for write in self._found(reader, place)
         }
         return sorted(seen.values(), key=lambda write: write.order)
+
+    def _found(self, reader: Write, place: Place) -> list[Write]:
+        bound = [version for name, version in reader.bound if name == place.dataset]
+        if not bound:
+            return self.visible(place.dataset, place.partition, reader.at)
+        return [
+            write
+            for version in bound
+            for write in self.visible_version(place.dataset, place.partition, version, reader.at)
+        ]
 
     # --- chains ----------------------------------------------------------------------------------
 
@@ -231,11 +299,17 @@ class Oracle:
 
         Every x, every such write, every ancestor, every read: each way there is one chain. "`at`
         = t means strictly before t + 1 ms". A write without reads ends a chain that reads nothing.
+        "A run that only reads ... is a job downstream of what it read": such a run ends chains
+        from its time on, for nothing takes its place.
         """
         for root in sorted({write.target for write in self.writes}):
             for write in self.visible(root, None, at + 1):
                 for steps in self._up(write):
                     yield Chain(root, steps)
+        for read in self.reads:
+            if read.at < at + 1 and read.sources:
+                for steps in self._up(read):
+                    yield Chain("", steps)
 
     def _up(self, write: Write) -> Iterator[tuple[Step, ...]]:
         if not write.sources:
@@ -283,6 +357,7 @@ class Oracle:
                 dataset, _, path = name.partition("#")
                 column = Column(self.standing_for(dataset, at), path)
                 found = found.union(self._of_column(column, way, asked, at))
+        found.datasets.discard("")
         found.via -= found.datasets
         found.datasets |= found.via
         found.allowed = {feed for feed in found.allowed if feed[1] in found.datasets}
@@ -356,12 +431,52 @@ def _text(column: Column) -> str:
     return column.text
 
 
+def _number(write: Write) -> int:
+    assert write.version is not None
+    return write.version.number
+
+
+def _made(write: Write, version: Version) -> bool:
+    told = write.version
+    return told is not None and (told.branch, told.number) == (version.branch, version.number)
+
+
+def _may_be_within(write: Write, version: Version, known: list[Write], before: int) -> bool:
+    """Whether a write without a version was there by its time: not after the version that was read,
+    or where nobody tells who made that, before the read and not after the next known version.
+    """
+    own = [one for one in known if _number(one) == version.number]
+    if own:
+        return write.at <= own[0].at
+    later = [one for one in known if _number(one) > version.number]
+    return write.at < before and (not later or write.at <= later[0].at)
+
+
+def _in_order_of_versions(read: list[Write], others: list[Write]) -> list[Write]:
+    """Oldest first. A write without a version came before each version that ended no earlier, as
+    did all the later ones.
+    """
+    left = sorted(others, key=lambda write: write.order)
+    ordered: list[Write] = []
+    for place, version in enumerate(read):
+        while left and all(left[0].at <= later.at for later in read[place:]):
+            ordered.append(left.pop(0))
+        ordered.append(version)
+    return ordered + left
+
+
+def _from_version(ordered: list[Write], since: int) -> list[Write]:
+    """A change feed tells of every write from its first version on."""
+    former = [place for place, w in enumerate(ordered) if w.version and _number(w) < since]
+    return ordered[former[-1] + 1 :] if former else ordered
+
+
 def _closes(plan: Plan) -> bool:
     """ "An overwrite without partition values or a sign of dynamic mode is full: it closes every
     partition; one of known partitions closes those alone; dynamic with unknown values closes
     nothing"; "any other overwrite that reads its target is an overwrite".
     """
-    if plan.append or plan.command in ROW_LEVEL:
+    if plan.writes is None or plan.append or plan.command in ROW_LEVEL:
         return False
     return plan.writes.partition is not None or not (plan.dynamic or _by_class(plan))
 
@@ -375,10 +490,9 @@ def _touches(partition: Partition | None, atom: Atom) -> bool:
 
 
 def _of_one_partition(writes: list[Write]) -> list[Write]:
-    """The latest overwrite of one partition and what was appended after it."""
-    ordered = sorted(writes, key=lambda write: write.order)
-    closing = [position for position, write in enumerate(ordered) if write.closes]
-    return ordered[closing[-1] :] if closing else ordered
+    """The latest overwrite of one partition and what was appended after it; oldest first."""
+    closing = [position for position, write in enumerate(writes) if write.closes]
+    return writes[closing[-1] :] if closing else writes
 
 
 Found = tuple[Write, Plan, Execution]
@@ -386,30 +500,32 @@ Found = tuple[Write, Plan, Execution]
 
 def _merge_create_as_select(found: list[Found]) -> list[Found]:
     """ "CTAS: one InsertInto... and one CreateDataSourceTableAsSelect... execution (the class is
-    kept on the row), each used once, same application, output and reads, at most 10 s apart, are
-    one write." In the order of time.
+    kept on the row), each used once, same application, output, reads and mode, the insert not
+    later than the command and at most 10 s before it, are one write." Of several inserts the
+    nearest.
     """
-    left: list[Found] = []
-    for new in found:
+    left = list(found)
+    for create in [one for one in found if one[1].command == CREATE_AS_SELECT]:
         fitting = [
-            old
-            for old in left
-            if {old[1].command, new[1].command} == {INSERT, CREATE_AS_SELECT}
-            and old[1].producer == new[1].producer
-            and len(old[0].plans) == 1
-            and _agree(old, new)
-            and new[0].at - old[0].at <= _CLOSE
+            insert
+            for insert in left
+            if insert[1].command == INSERT
+            and len(insert[0].plans) == 1
+            and insert[1].producer == create[1].producer
+            and insert[1].append == create[1].append
+            and _agree(insert, create)
+            and 0 <= create[0].at - insert[0].at <= _CLOSE
         ]
         if fitting:
-            left[left.index(fitting[0])] = _joined(fitting[0], new)
-        else:
-            left.append(new)
-    return left
+            nearest = max(fitting, key=lambda insert: insert[0].order)
+            left[left.index(nearest)] = _joined(nearest, create)
+            left.remove(create)
+    return sorted(left, key=lambda one: one[0].order)
 
 
 def _merge_producers(found: list[Found]) -> list[Found]:
     """ "Two producers: the k-th write of an output in an application by one pairs with the k-th by
-    the other when reads agree and times differ by at most 10 s".
+    the other when reads agree and times differ by at most 10 s". An append is no overwrite.
     """
     counts: dict[tuple[str, str, str], int] = {}
     places: dict[tuple[str, str, int], list[Found]] = {}
@@ -419,7 +535,8 @@ def _merge_producers(found: list[Found]) -> list[Found]:
         places.setdefault((key[0], key[1], counts[key]), []).append(one)
     left: list[Found] = []
     for same in places.values():
-        if len(same) == 2 and _agree(*same) and abs(same[0][0].at - same[1][0].at) <= _CLOSE:
+        together = len(same) == 2 and same[0][1].append == same[1][1].append and _agree(*same)
+        if together and abs(same[0][0].at - same[1][0].at) <= _CLOSE:
             left.append(_joined(*same))
         else:
             left.extend(same)
@@ -430,13 +547,13 @@ def _agree(one: Found, other: Found) -> bool:
     """Output and reads as the documents say them: a name may move between the two tellings."""
     return (
         one[2].application == other[2].application
-        and one[1].writes.dataset == other[1].writes.dataset
+        and one[1].target == other[1].target
         and _read_by(one[1]) == _read_by(other[1])
     )
 
 
 def _read_by(plan: Plan) -> set[str]:
-    own = {plan.writes.dataset} if plan.command in ROW_LEVEL else set[str]()
+    own = {plan.target} if plan.command in ROW_LEVEL else set[str]()
     return own | {place.dataset for place in plan.reads}
 
 
@@ -447,6 +564,7 @@ def _joined(one: Found, other: Found) -> Found:
     write = Write(
         first[0].id, first[0].at, first[0].job, plans, first[0].target, first[0].partition,
         first[0].closes, first[0].reads, first[0].flows,
+        first[0].version or second[0].version, first[0].bound + second[0].bound,
     )  # fmt: skip
     return write, first[1], first[2]
 
@@ -471,7 +589,7 @@ def _draw(
     for position, step in enumerate(steps):
         write = step.write
         found.jobs.add(write.job)
-        if position > 0 or not targetless:
+        if write.target and (position > 0 or not targetless):
             found.feeds |= {(plan, write.target) for plan in write.plans}
         if step.source is not None and not (sourceless and step is steps[-1]):
             found.feeds |= {(step.source, plan) for plan in write.plans}

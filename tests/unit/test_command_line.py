@@ -221,6 +221,27 @@ def test_damage_is_told_and_the_exit_code_says_so(tmp_path: Path) -> None:
     assert count == "2 documents checked, 1 to mend: restore a backup"
 
 
+def test_a_backup_and_an_export_go_on_past_damage_and_say_so(tmp_path: Path) -> None:
+    data = journal_in(tmp_path)
+    with sqlite3.connect(data / DATABASE_FILE) as connection:
+        connection.execute("UPDATE journal_bodies SET packed = x'00' WHERE kind = 'event'")
+    connection.close()
+    told = Told("backup", str(tmp_path / "b.gz"), "--data", str(data))
+    assert told.code == 1
+    assert told.out.startswith("1 documents, 1 receipts: ")
+    assert "document 2 (event of " in told.out
+    assert "is damaged and not in the backup: its body cannot be inflated" in told.out
+    restored = Told("restore", str(tmp_path / "b.gz"), "--data", str(tmp_path / "other"))
+    assert restored.code == 0
+    assert "document 2 (event of " in restored.out
+    exported = Told("journal", "export", "-", "--data", str(data))
+    assert (exported.code, len(exported.out.splitlines())) == (1, 1)
+    assert "1 documents are damaged and left out: 2 " in exported.errors
+    shown = Told("journal", "show", "2", "--data", str(data))
+    assert shown.code == 1
+    assert "the body of document 2 is damaged" in shown.errors
+
+
 def test_what_is_said_before_an_action_counts_for_it(tmp_path: Path) -> None:
     data = str(journal_in(tmp_path))
     assert "2 of 2 documents" in Told("journal", "--data", data, "list").out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -168,6 +169,27 @@ def test_a_type_that_nothing_declares_becomes_a_simple_one() -> None:
     assert info.extra["dataTypes"] == [
         {"_typeHint": "dt.Simple", "id": "integer", "name": "integer", "nullable": True}
     ]
+
+
+def with_ids(plan: ExecutionPlan, ids: dict[str, str]) -> ExecutionPlan:
+    operations = tuple(
+        replace(one, id=ids[one.id], children=tuple(ids[child] for child in one.children))
+        for one in plan.operations
+    )
+    return replace(plan, operations=operations)
+
+
+@pytest.mark.parametrize("spelling", ["0", "op-0"])
+def test_the_write_is_found_as_the_viewer_spells_it_unless_an_operation_has_that_id(
+    spelling: str,
+) -> None:
+    """Spline's UI 0.7.6 makes the id of a plan's write up, by the version of the agent."""
+    plan = sum_plan()
+    own = {one.id: f"own-{place}" for place, one in enumerate(plan.operations)}
+    found = detailed_operation(with_ids(plan, own), spelling)
+    assert found.operation.id == f"{plan.id}:{own[plan.write.id]}"
+    own[plan.reads[0].id] = spelling
+    assert detailed_operation(with_ids(plan, own), spelling).operation.type == "Read"
 
 
 def test_unknown_operations_are_not_found() -> None:

@@ -89,6 +89,115 @@ def test_a_marker_without_json_is_refused_and_the_next_is_read() -> None:
     assert len(found_in(text)) == 3
 
 
+# --- messages that a log broke over several lines ------------------------------------------------
+
+EVENT_OF_RUN = {
+    "eventTime": "2026-03-01T10:00:00Z", "eventType": "COMPLETE",
+    "run": {"runId": "r1", "facets": {"x": {"text": 'a "quoted" \\\\ back\\slash, {[}] \u00e9'}}},
+    "job": {"namespace": "etl", "name": "curate  it"}, "inputs": [], "outputs": [],
+}  # fmt: skip
+TIME = "2026-03-01T10:00:00.{0:03}Z "
+LOG4J = "26/03/01 10:00:{0:02} INFO ConsoleTransport: "
+YARN = "[2026-03-01 10:00:{0:02}.123] "
+#: What stands before the first part, before each further one, and before the last.
+COLLECTORS = {
+    "a terminal": (LOG4J, "", ""),
+    "log4j at a width": (LOG4J, LOG4J, LOG4J),
+    "CloudWatch": (TIME + LOG4J, TIME, TIME),
+    "CloudWatch, all of it again": (TIME + LOG4J, TIME + LOG4J, TIME + LOG4J),
+    "YARN": (YARN + LOG4J, YARN, YARN),
+    "containerd": (TIME + "stdout P " + LOG4J, TIME + "stdout P ", TIME + "stdout F "),
+    "compose": ("spark-1  | " + LOG4J, "spark-1  | ", "spark-1  | "),
+    "nothing": ("", "", ""),
+}  # fmt: skip
+
+
+def broken(text: str, width: int, collector: str) -> str:
+    parts = [text[at : at + width] for at in range(0, len(text), width)]
+    first, further, last = COLLECTORS[collector]
+    prefixes = [first, *[further] * (len(parts) - 2), last][: len(parts)]
+    pairs = zip(prefixes, parts, strict=True)
+    return "".join(f"{p.format(number % 60)}{part}\n" for number, (p, part) in enumerate(pairs))
+
+
+@pytest.mark.parametrize("collector", COLLECTORS)
+@pytest.mark.parametrize("spelling", [{}, {"separators": (",", ":")}, {"ensure_ascii": False}])
+def test_an_event_is_read_wherever_its_line_was_broken(
+    collector: str, spelling: dict[str, Any]
+) -> None:
+    text = json.dumps(EVENT_OF_RUN, **spelling)
+    noise = f"{LOG4J.format(59)}something else\n" * (collector != "nothing")
+    for width in (*range(12, len(text)), len(text)):
+        found = pieces_in(noise + broken(text, width, collector) * 2 + noise)
+        assert [one[2] for one in found] == [EVENT_OF_RUN, EVENT_OF_RUN], width
+
+
+@pytest.mark.parametrize("collector", sorted(COLLECTORS.keys() - {"nothing"}))
+def test_an_event_is_read_where_its_own_beginning_was_broken(collector: str) -> None:
+    text = json.dumps(EVENT_OF_RUN)
+    first, _, last = COLLECTORS[collector]
+    for at in range(2, 12):
+        log = f"{first.format(1)}{text[:at]}\n{last.format(2)}{text[at:]}\n"
+        assert [one[2] for one in pieces_in(log)] == [EVENT_OF_RUN], at
+
+
+@pytest.mark.parametrize(
+    "collector", ["a terminal", "log4j at a width", "CloudWatch", "containerd"]
+)
+def test_what_the_agent_of_spline_logs_is_joined_alike(collector: str) -> None:
+    for width in (60, 97, 400):
+        text = "ExecutionPlan (apiVersion: 1.2): " + PLAN
+        assert [one[2] for one in pieces_in(broken(text, width, collector))] == [a_plan()]
+
+
+def test_a_record_of_another_thread_between_two_parts_is_passed_over() -> None:
+    text = json.dumps(EVENT_OF_RUN)
+    lines = broken(text, 100, "log4j at a width").splitlines(keepends=True)
+    lines.insert(1, '26/03/01 10:00:01 WARN DAGScheduler: {"not": "ours"\n')
+    assert [one[2] for one in pieces_in("".join(lines))] == [EVENT_OF_RUN]
+
+
+def test_what_cannot_be_joined_is_named_with_its_lines() -> None:
+    prefix = LOG4J.format(7)
+    spoilt = f'{prefix}{{"eventTime": "now", "run": \n{prefix}of another message}}\n'
+    refused, piece = found_in(spoilt + broken(json.dumps(EVENT_OF_RUN), 60, "log4j at a width"))
+    assert isinstance(refused, Refusal)
+    assert isinstance(piece, Piece)
+    assert (refused.where, piece.where) == ("file:1", "file:3")
+    assert refused.reason.startswith("document: expected JSON")
+    assert refused.reason.endswith("(lines 1 to 2 joined)")
+
+
+def test_an_event_without_an_end_does_not_take_the_next_one_with_it() -> None:
+    cut = broken(json.dumps(EVENT_OF_RUN)[:-30], 60, "CloudWatch")
+    refused, piece = found_in(cut + broken(json.dumps(EVENT_OF_RUN), 60, "CloudWatch"))
+    number = cut.count("\n") + 1
+    assert refused == Refusal("file:1", f"cut off: another document begins on line {number}")
+    assert isinstance(piece, Piece)
+
+
+def test_an_event_of_a_file_without_an_end_does_not_take_the_next_one_with_it() -> None:
+    text = json.dumps(EVENT_OF_RUN)
+    for start in ("", "a log begins\n"):
+        refused, piece = found_in(f"{start}{text[:-30]}\n{text}\n")
+        assert isinstance(refused, Refusal)
+        assert "another document begins" in refused.reason
+        assert isinstance(piece, Piece)
+
+
+def test_a_broken_message_is_bounded_like_any_document() -> None:
+    endless = f'{LOG4J.format(0)}{{"eventTime": "' + "x" * 100 + "\n"
+    log = endless + "y" * 100 + "\n" + ("z" * 100 + "\n") * 200 + '"}\n'
+    assert refusals_in(log, 2_000) == [("file:1", "the document is larger than 2,000 characters")]
+
+
+@pytest.mark.parametrize(
+    "line", ['{"e', '26/03/01 10:00:00 INFO A: {"eventT', "\\\\", "{" * 50, '"']
+)
+def test_a_log_of_beginnings_is_read_once(line: str) -> None:
+    assert len(found_in(f"start\n{line}\n" * 20_000)) <= 1
+
+
 def test_an_unknown_version_is_refused_by_name() -> None:
     ((where, reason),) = refusals_in(f"ExecutionPlan (apiVersion: 2.0):\n{PLAN}\n")
     assert where == "file:1"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from graph_model.errors import EngineError, GraphUnavailable
+from graph_model.gremlin import supervisor
 from graph_model.gremlin.supervisor import (
     BYTES_PER_ELEMENT,
     HEAP_SETTING,
@@ -17,6 +18,7 @@ from graph_model.gremlin.supervisor import (
     Supervisor,
     capacity,
 )
+from tests.waiting import eventually
 
 
 @dataclass
@@ -101,14 +103,18 @@ def test_a_death_after_a_long_life_is_a_first_one(watched: Watched) -> None:
         watched.clock.now += 1000
 
 
-def test_an_engine_that_does_not_come_up_is_a_death_too(watched: Watched) -> None:
+def test_an_engine_that_does_not_come_up_is_a_death_too(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it says of itself stays in the log: the reason is told to whoever asks."""
     watched.engine.die(1)
     watched.engine.refuses = True
     with pytest.raises(EngineError):
         watched.supervisor.revive()
     assert not watched.supervisor.revive()
     assert watched.engine.starts == 1
-    assert watched.supervisor.trouble == "it does not come up"
+    assert watched.supervisor.trouble == "the engine does not start: see engine.log"
+    assert "it does not come up" in caplog.text
 
 
 def test_a_full_heap_is_named_with_the_setting_and_the_way_out(watched: Watched) -> None:
@@ -121,10 +127,14 @@ def test_a_full_heap_is_named_with_the_setting_and_the_way_out(watched: Watched)
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [(-9, "too little memory"), (137, HEAP_SETTING), (1, "its last words"), (134, "code 134")],
+    [(-9, "too little memory"), (137, HEAP_SETTING), (1, "code 1"), (134, "engine.log")],
 )
-def test_every_end_has_its_reason(watched: Watched, code: int, words: str) -> None:
+def test_every_end_has_its_reason(
+    watched: Watched, code: int, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
     watched.engine.die(code)
+    assert "its last words" not in str(watched.supervisor.trouble)
+    assert "its last words" in caplog.text
     assert words in str(watched.supervisor.trouble)
     assert watched.supervisor.trouble == watched.supervisor.trouble
 
@@ -185,3 +195,37 @@ def test_a_graph_that_is_away_is_counted_another_time(watched: Watched) -> None:
     assert asked.wait(10)
     watched.supervisor.stop()
     assert watched.supervisor.memory is None
+
+
+class Growing:
+    """A graph that is filled; ``asked`` is set by every count."""
+
+    def __init__(self) -> None:
+        self.elements = 0
+        self.asked = threading.Event()
+
+    def count(self) -> tuple[int, int]:
+        self.asked.set()
+        return self.elements, 0
+
+
+def test_what_was_counted_while_the_graph_was_filled_is_not_told_for_the_whole(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look after a start finds an engine that its checkpoint is still to fill."""
+    monkeypatch.setattr(supervisor, "_TICK_SECONDS", 0.001)
+    graph, filled = Growing(), threading.Event()
+    watched.supervisor.watch(graph, filled.is_set)
+    assert graph.asked.wait(10)
+    assert watched.supervisor.memory is None
+    graph.elements = 1234
+    filled.set()
+    assert eventually(lambda: watched.supervisor.memory) == Memory(1234, 2048)
+    watched.engine.die(1)
+    assert watched.supervisor.memory is None
+    filled.clear()
+    assert watched.supervisor.revive()
+    graph.elements = 7
+    filled.set()
+    assert eventually(lambda: watched.supervisor.memory) == Memory(7, 2048)
+    watched.supervisor.stop()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.history import merge_writes, repeated_executions, visible_writes
+from graph_model.history import group_executions, merge_writes, visible_writes
 from graph_model.history.merging import Details, part_of
 from graph_model.store import SuccessfulWrite
 
@@ -52,12 +52,13 @@ def test_an_insert_overwrite_directory_is_one_write_and_two_of_them_are_two() ->
     "other",
     [
         {"at": 15_001}, {"application_id": "other"}, {"application_id": ""}, {"target": "e"},
-        {"reads": "s"}, {"command": "SaveIntoDataSourceCommand"},
+        {"reads": "s"}, {"command": "SaveIntoDataSourceCommand"}, {"mode": labels.APPEND},
+        {"at": 4_999}, {"producer": "listener", "mode": labels.APPEND},
     ],
 )  # fmt: skip
 def test_what_does_not_agree_is_no_double_write(other: dict[str, Any]) -> None:
     rows = row("a", 5_000), row("b", 5_000, command=CTAS)._replace(**other)
-    assert told(*rows) == [("a",), ("b",)]
+    assert sorted(told(*rows)) == [("a",), ("b",)]
 
 
 def test_each_execution_of_a_double_write_is_used_once() -> None:
@@ -78,13 +79,33 @@ def test_producers_too_far_apart_tell_of_two_writes() -> None:
     assert len(told(row("a", 0), row("b", 10_001, producer="listener"))) == 2
 
 
+def test_an_append_and_an_overwrite_that_two_producers_tell_are_two_writes() -> None:
+    rows = row("a", 0), row("b", 5, producer="listener", mode=labels.APPEND)
+    assert told(*rows) == [("a",), ("b",)]
+    parted = rows[1]._replace(mode=labels.OVERWRITE_PARTITIONS)
+    assert told(rows[0], parted) == [("a", "b")]
+    assert told(rows[0], rows[1]._replace(mode=labels.UNKNOWN_MODE)) == [("a", "b")]
+
+
+def test_a_table_just_made_holds_nothing_else_whatever_its_insert_says() -> None:
+    """Spark's own insert is dynamic by configuration; Hive's is always an append."""
+    dynamic = row("a", 0, dynamic=True, mode=labels.OVERWRITE_PARTITIONS), row("b", 9, command=CTAS)
+    hive = (
+        row("a", 0, mode=labels.APPEND, command="InsertIntoHiveTable"),
+        row("b", 9, command="CreateHiveTableAsSelectCommand"),
+    )
+    for rows in (dynamic, hive):
+        (write,) = merge_writes(rows)
+        assert write.closes == (part_of(""),)
+
+
 def test_a_double_write_told_by_two_producers_is_one() -> None:
     rows = (
         row("a", 0), row("b", 200, command=CTAS),
         row("c", 300, command=CTAS, producer="listener"),
     )  # fmt: skip
     assert told(*rows) == [("a", "b", "c")]
-    assert [one.id for one in repeated_executions(rows)] == ["b", "c"]
+    assert group_executions(rows) == [rows]
 
 
 def test_columns_come_from_the_plan_with_fewer_gaps() -> None:
@@ -114,7 +135,7 @@ def test_a_plan_that_says_its_reads_are_not_all_joins_the_one_that_tells_them() 
     (write,) = merge_writes(rows, details)
     assert (write.executions, write.at) == (("s", "l"), 0)
     assert write.logical_plan == "full", "no table that was read is hidden, whatever the gaps"
-    assert repeated_executions(rows, details.incomplete) == (rows[1],)
+    assert group_executions(rows, details.incomplete) == [rows]
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ def test_what_changed_is_told_in_the_plan_s_own_words(
         ("long", "int", False),
         ("struct<long:int>", "struct<long:int>", True),
         ("decimal(10,2)", "decimal(12,2)", False),
+        ("decimal(10, 2)", "decimal(10,2)", True),
         ("", "int", True),
     ],
 )

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_model.database import open_database
+from graph_model.errors import ConfigurationError
+from graph_model.journal import SqlJournal, vocabulary
 from graph_model.journal.content import content_hash, pack, unpack
-from graph_model.journal.vocabulary import VOCABULARIES
+from graph_model.journal.vocabulary import VOCABULARIES, check_vocabularies
 from graph_model.store import DocumentKind
 
 
@@ -64,6 +67,17 @@ def test_vocabularies_are_frozen() -> None:
     # What was packed against one is read by these very bytes alone. A new one comes after these.
     hashes = [hashlib.sha256(one).hexdigest() for one in VOCABULARIES]
     assert hashes == ["8f1f1c608e4ea39d9c2c42ed874c3099415c1a2e6b7d3ddb197abcc2db3057ed"]
+
+
+def test_a_vocabulary_that_has_changed_stops_the_start_and_spoils_no_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    check_vocabularies()
+    changed = bytearray(VOCABULARIES[0])
+    changed[7] ^= 1
+    monkeypatch.setattr(vocabulary, "BY_NUMBER", {zlib.adler32(changed): bytes(changed)})
+    with pytest.raises(ConfigurationError, match="Install Headwater again"):
+        SqlJournal(open_database("sqlite://"))
 
 
 def test_a_body_that_needs_an_unknown_vocabulary_is_an_error_that_names_it() -> None:

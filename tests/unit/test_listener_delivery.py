@@ -704,6 +704,55 @@ def test_a_redirect_is_not_followed_and_a_person_is_told_where_it_leads(status: 
     assert "hunter2" not in str(caught.value)
 
 
+_ID = b'"5f0c6d0e-8b1f-5d0a-9f0e-3c1f6a3f8f57"'
+_LOGIN = b"<!doctype html><html><body>Sign in: token=hunter2secret</body></html>"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(201, b""), (201, _ID), (201, b"{}"), (202, b""), (202, _ID), (200, _ID)],
+)
+def test_an_answer_of_a_producer_is_believed(status: int, said: bytes) -> None:
+    with recording_server() as server:
+        server.answer, server.said = lambda _: (status, {}), said
+        for resource in ("execution-plans", "execution-events"):
+            HttpSender(server.url, {})(Post(resource, {}))
+
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("resource", ["execution-plans", "execution-events"])
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (200, _LOGIN),
+        (201, _LOGIN),
+        (200, b""),
+        (204, b""),
+        (200, b"OK"),
+        (200, b'"ok"'),
+        (200, b'{"status": "ok"}'),
+        (201, b'{"id": 17}'),
+        (201, b"[" * 60_000),
+        (203, _LOGIN * 2000),
+        (200, b"\xff\xfe\x00"),
+    ],
+)
+def test_an_answer_of_something_else_is_for_a_person_to_mend(
+    status: int, said: bytes, resource: str
+) -> None:
+    with recording_server() as server:
+        server.answer, server.said = lambda _: (status, {}), said
+        with pytest.raises(
+            Misconfigured, match=f"{status}.*no producer's.*headwater.url"
+        ) as caught:
+            HttpSender(server.url, {})(Post(resource, {}))
+
+    assert len(str(caught.value)) < 1000
+    assert "\n" not in str(caught.value)
+    assert "hunter2secret" not in str(caught.value)
+
+
 def test_a_document_that_is_too_large_is_told_with_its_size_and_who_sets_the_limit() -> None:
     with recording_server() as server:
         server.answer = lambda _: (413, {})

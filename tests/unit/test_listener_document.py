@@ -11,6 +11,7 @@ import pytest
 
 from graph_model.documents import read_event, read_plan
 from graph_model.translate import PlanDocument, read_logic
+from spark_agent_config import plan_tree
 from spark_agent_config.captured import CapturedQuery, Relation, Table, Target
 from spark_agent_config.plan_document import execution_event, execution_plan
 from tests import captures
@@ -105,6 +106,123 @@ def test_both_uses_of_a_cte_lead_to_its_definition() -> None:
     }
     numbers = [o["params"]["cteId"] for o in operations(document).values() if "Ref" in o["name"]]
     assert numbers == [0, 0]
+
+
+def with_cte(*definitions: list[dict[str, Any]], query: list[dict[str, Any]]) -> CapturedQuery:
+    nodes = [
+        [{"class": f"{LOGICAL}.CTERelationDef", "num-children": 1, "id": n, "child": 0}, *nodes]
+        for n, nodes in enumerate(definitions)
+    ]
+    top = {"class": f"{LOGICAL}.WithCTE", "num-children": len(nodes) + 1, "cteDefs": []}
+    return query_over(top, *(node for listed in nodes for node in listed), *query)
+
+
+def reference(definition: int, *columns: dict[str, Any]) -> dict[str, Any]:
+    output = [[item] for item in columns]
+    kind = f"{LOGICAL}.CTERelationRef"
+    return {"class": kind, "num-children": 0, "cteId": definition, "output": output}
+
+
+def test_a_cte_that_nothing_reads_adds_no_source() -> None:
+    query = with_cte(
+        [project([column(1, "a")]), relation(column(1, "a"))],
+        [relation(column(2, "b"))],
+        [reference(0, column(3, "a"))],
+        query=[project([column(4, "a")]), reference(2, column(4, "a"))],
+    )
+    relations = {n: Relation((f"file:/in{n}",), "parquet", {}) for n in (1, 2)}
+
+    document = execution_plan(replace(query, relations=relations), APPLICATION)
+
+    assert [read["inputSources"] for read in document["operations"]["reads"]] == [["file:/in1"]]
+    assert origins(document) == {"a": {"file:/in1#a"}}
+
+
+def loop(*numbers: int, anchor: list[Any], step: list[Any]) -> list[dict[str, Any]]:
+    ids = [{"product-class": f"{EXPRESSIONS}.ExprId", "id": number} for number in numbers]
+    kind = f"{LOGICAL}.UnionLoop"
+    node = {"class": kind, "num-children": 2, "id": 7, "anchor": 0, "recursion": 1}
+    return [node | {"outputAttrIds": ids}, *anchor, *step]
+
+
+def join(left: list[Any], right: list[Any]) -> list[dict[str, Any]]:
+    top = {"class": f"{LOGICAL}.Join", "num-children": 2, "left": 0, "right": 1}
+    inner = {"joinType": {"object": "org.apache.spark.sql.catalyst.plans.Inner$"}}
+    return [top | inner, *left, *right]
+
+
+def itself(*columns: dict[str, Any]) -> dict[str, Any]:
+    output = [[item] for item in columns]
+    return {"class": f"{LOGICAL}.UnionLoopRef", "num-children": 0, "loopId": 7, "output": output}
+
+
+def test_columns_of_a_recursive_cte_come_from_both_branches_after_any_number_of_rounds() -> None:
+    """Each round hands a to b, b to c, and puts a new one into a: three rounds later it is in c."""
+    start = [column(n, name) for n, name in ((1, "a0"), (2, "b0"), (3, "c0"), (4, "d0"))]
+    inside = [column(n, name) for n, name in ((11, "a"), (12, "b"), (13, "c"), (14, "d"))]
+    outside = [column(n, name) for n, name in ((21, "a"), (22, "b"), (23, "c"), (24, "d"))]
+    used = [column(n, name) for n, name in ((31, "a"), (32, "b"), (33, "c"), (34, "d"))]
+    new = column(5, "new")
+    step = project([new], [inside[0]], [inside[1]], [inside[3]])
+    looped = loop(
+        21, 22, 23, 24,
+        anchor=[relation(*start)],
+        step=[step, *join([itself(*inside)], [relation(new)])],
+    )  # fmt: skip
+    named = project(*([item] for item in outside))
+    query = with_cte([named, *looped], query=[project([used[2]]), reference(0, *used)])
+    relations = {n: Relation((f"file:/in{n}",), "parquet", {}) for n in (1, 5)}
+
+    document = execution_plan(replace(query, relations=relations), APPLICATION)
+
+    three = {"file:/in1#a0", "file:/in1#b0", "file:/in1#c0", "file:/in5#new"}
+    assert origins(document) == {"c": three}
+    logic = read_logic(PlanDocument(read_plan(document), "", "", "1.2"))
+    assert {flow.source[1] for flow in logic.flows} == {"a0", "b0", "c0", "new"}
+    assert logic.gaps == ()
+    assert "loopId" not in json.dumps(document), "Spark counts loops per session"
+
+
+def test_a_column_that_no_round_changes_comes_from_the_first_branch_alone() -> None:
+    start, inside = column(1, "a"), column(11, "a")
+    looped = loop(21, anchor=[relation(start)], step=[project([inside]), itself(inside)])
+    query = with_cte(looped, query=[project([column(31, "a")]), reference(0, column(31, "a"))])
+    document = execution_plan(
+        replace(query, relations={1: Relation(("file:/in1",), "parquet", {})}), APPLICATION
+    )
+
+    assert origins(document) == {"a": {"file:/in1#a"}}
+
+
+def test_rows_that_spark_computed_before_the_write_are_a_gap() -> None:
+    output = [[column(1, "key")], [column(2, "x")]]
+    transposed = {"class": f"{LOGICAL}.Transpose", "num-children": 0, "output": output, "data": []}
+    document = execution_plan(query_over(transposed), APPLICATION)
+
+    logic = read_logic(PlanDocument(read_plan(document), "", "", "1.2"))
+    assert [code for code, _ in logic.gaps] == ["opaque-operation"]
+    assert "Transpose" in logic.gaps[0][1]
+
+
+def test_a_struct_without_fields_is_a_type() -> None:
+    empty = column(1, "a") | {"dataType": []}
+    document = execution_plan(query_over(project([empty]), relation(empty)), APPLICATION)
+
+    (kind,) = document["extraInfo"]["dataTypes"]
+    assert (kind["_typeHint"], kind["fields"]) == ("dt.Struct", [])
+    assert len(read_plan(document).operations) == 3
+
+
+@pytest.mark.parametrize("plan", ["", "{", "[]", '[{"class": "x", "num-children": 7}]', "[1]"])
+def test_a_plan_that_cannot_be_read_is_told_by_its_tables(plan: str) -> None:
+    unread = replace(query_over(relation(column(1, "a"))), plan=plan)
+    document = execution_plan(unread, APPLICATION)
+    logic = read_logic(PlanDocument(read_plan(document), "", "", "1.2"))
+
+    assert [use.dataset.uri for use in logic.reads] == ["file:/in"]
+    assert logic.write.dataset.uri == "file:/out"
+    assert [code for code, _ in logic.gaps if code == "unread-plan"] == ["unread-plan"]
+    assert execution_plan(unread, APPLICATION)["id"] == document["id"]
 
 
 def test_grouping_columns_of_a_rollup_lead_through_its_projections() -> None:
@@ -474,7 +592,7 @@ def test_a_list_that_is_not_one_tree_is_refused() -> None:
     query = query_over(project([column(1, "a")]))  # the project's child is missing
 
     with pytest.raises(ValueError, match="1 children, 0 are there"):
-        execution_plan(query, APPLICATION)
+        plan_tree.read_plan(json.loads(query.plan))
 
 
 # --- events ------------------------------------------------------------------------------------

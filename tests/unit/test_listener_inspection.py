@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from graph_model.naming import DEFAULT_RULES
+from graph_model.naming.jdbc import query_lineage
 from spark_agent_config.captured import CapturedQuery
 from spark_agent_config.inspection import Inspector
 from spark_agent_config.listener import QueryListener
 from spark_agent_config.plan_document import execution_event, execution_plan
 from spark_agent_config.projections import with_projections
-from spark_agent_config.relations import directory, source_uri, with_scheme
+from spark_agent_config.relations import directory, source_uri, with_prepared, with_scheme
 from tests.captured_queries import APPLICATION, load_query
 from tests.unit.fake_jvm import (
     Fuse,
@@ -270,8 +273,8 @@ def test_most_calls_may_fail_without_losing_the_document() -> None:
             told += len(capture(execution(fuse, insert(fuse))))
         except JvmError:
             continue
-    # Needed are the analyzed plan, its name, its JSON, and the target's path (two calls).
-    assert told == calls - 5
+    # Needed are the analyzed plan, its name, and the target's path (two calls).
+    assert told == calls - 4
 
 
 class Queue:
@@ -527,6 +530,56 @@ def test_a_jdbc_source_is_told_without_the_counter_of_its_alias() -> None:
     assert captured.relations[EMPLOYEES].format == "jdbc"
 
 
+@pytest.mark.parametrize(
+    ("source", "prepared", "told"),
+    [
+        ("emp", "", "emp"),
+        (
+            "(SELECT id FROM t) SPARK_GEN_SUBQ_0",
+            "WITH t AS (SELECT id FROM hr.emp) ",
+            "(WITH t AS (SELECT id FROM hr.emp) SELECT * FROM (SELECT id FROM t) SPARK_GEN_SUBQ_0)"
+            " SPARK_GEN_SUBQ_0",
+        ),
+        (
+            "t",
+            "with t as (select 1 a) ",
+            "(with t as (select 1 a) SELECT * FROM t) SPARK_GEN_SUBQ_0",
+        ),
+        (
+            "(SELECT id FROM #tmp) SPARK_GEN_SUBQ_0",
+            "(SELECT id INTO #tmp FROM hr.emp) ",
+            "(WITH #tmp AS ((SELECT id  FROM hr.emp)) SELECT * FROM (SELECT id FROM #tmp)"
+            " SPARK_GEN_SUBQ_0) SPARK_GEN_SUBQ_0",
+        ),
+        ("emp", "SET LOCK_TIMEOUT 10 ", "emp"),
+    ],
+)
+def test_what_jdbc_sends_before_a_query_is_part_of_it(
+    source: str, prepared: str, told: str
+) -> None:
+    assert with_prepared(source, prepared) == told
+
+
+@pytest.mark.parametrize(
+    ("prepared", "url"),
+    [
+        ("WITH t AS (SELECT id FROM hr.emp)", "jdbc:postgresql://h/db"),
+        ("SELECT id INTO #t FROM hr.emp;", "jdbc:sqlserver://h;databaseName=db"),
+    ],
+)
+def test_the_server_finds_the_table_behind_what_jdbc_sends_before_a_query(
+    prepared: str, url: str
+) -> None:
+    name = "#t" if "#t" in prepared else "t"
+    source = with_prepared(f"(SELECT id FROM {name}) SPARK_GEN_SUBQ_0", prepared)
+
+    found = query_lineage(f"{url}:{source}", ["id"], DEFAULT_RULES)
+
+    assert found is not None
+    assert list(found[1]) == [("hr", "emp")]
+    assert found[0].problems == ()
+
+
 def test_a_catalog_table_is_read_where_the_catalog_says_it_lies() -> None:
     fuse = Fuse()
     described = Node(
@@ -591,6 +644,34 @@ def test_a_source_is_named_by_its_options(
     provider: str, options: dict[str, str], uri: str | None
 ) -> None:
     assert source_uri(provider, options) == uri
+
+
+def test_a_stream_of_a_table_is_read_where_the_plan_before_it_runs_says() -> None:
+    """Spark 3.5's running plan keeps a scan of the source, and no table."""
+    fuse = Fuse()
+    output = sequence(fuse, Node(fuse, exprId=Node(fuse, id=EMPLOYEES)))
+    running_leaf = Node(fuse, nodeName="StreamingDataSourceV2Relation", output=output)
+    table = instance(fuse, "SparkTable", properties={"location": "s3://lake/t"})
+    leaf = Node(fuse, nodeName="StreamingRelationV2", output=output, table=table)
+    write = Node(
+        fuse,
+        query=query(fuse, running_leaf),
+        toJSON="[]",
+        outputMode=text(fuse, "Append"),
+        sink=text(fuse, "FileSink[s3://lake/out]"),
+    )
+    running = Node(fuse, logicalPlan=write, analyzedPlan=query(fuse, leaf))
+    path = Node(fuse, getFileSystem=Node(fuse, makeQualified=text(fuse, "s3://lake/out")))
+    jvm = SimpleNamespace(
+        org=SimpleNamespace(
+            apache=SimpleNamespace(hadoop=SimpleNamespace(fs=SimpleNamespace(Path=lambda _: path)))
+        )
+    )
+
+    captured = Inspector(jvm, None).capture_stream(running)
+
+    assert captured is not None
+    assert captured.relations[EMPLOYEES].sources == ("s3://lake/t",)
 
 
 def test_small_readings_of_paths() -> None:

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,71 @@ def test_a_session_that_cannot_be_observed_is_left_alone(
     assert observation.counts().delivered == 0
     assert len(caplog.records) == 1
     assert "the job goes on" in caplog.text
+
+
+def test_a_session_of_spark_connect_is_told_what_to_do_instead_in_one_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Remote(Broken):
+        """As PySpark's: it has no JVM to ask. The real one needs packages that are not here."""
+
+    Remote.__module__ = "pyspark.sql.connect.session"
+
+    observation = observe(Remote())
+
+    assert observation.active is False
+    assert observation.close(0.01)
+    (record,) = caplog.records
+    said = record.getMessage()
+    assert "Spark Connect" in said
+    assert "stock agent" in said
+    assert "the job goes on" in said
+    assert "\n" not in said
+
+
+def test_a_setting_that_differs_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    observation = Observation(None, settings={"url": "http://a", "job": "one"})
+
+    for settings in ({}, {"url": "http://a"}, {"job": "two"}, {"job": "two"}, {"job": "one"}):
+        observation.ignore(settings)
+    assert [r.getMessage().partition("; ")[2] for r in caplog.records] == ["job is ignored"]
+    observation.ignore({"apiKey": "unsaid-word", "job": "two"})
+
+    assert len(caplog.records) == 2
+    assert "unsaid-word" not in caplog.text
+
+
+def test_a_second_close_waits_for_the_first(tmp_path: Path) -> None:
+    box = outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert)
+    began, go = threading.Event(), threading.Event()
+    left: list[str] = []
+
+    def drain(_: int) -> None:
+        began.set()
+        assert go.wait(30)
+
+    observation = Observation(box, drain, lambda: left.append("left"))
+    first = threading.Thread(target=observation.close, args=(60,))
+    second = threading.Thread(target=observation.close, args=(60,))
+    first.start()
+    assert began.wait(30)
+    second.start()
+    assert observation.active
+    go.set()
+    first.join(30)
+    second.join(30)
+
+    assert (observation.active, left) == (False, ["left"])
+
+
+def test_a_jvm_that_does_not_answer_holds_a_close_up_for_its_time_alone(tmp_path: Path) -> None:
+    box = outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert)
+    never = threading.Event()
+    observation = Observation(box, lambda _: never.wait(60) and None)
+
+    assert observation.close(0.05)
+    assert observation.active is False
+    never.set()
 
 
 def test_a_closed_observation_asks_the_jvm_nothing_more() -> None:
@@ -205,6 +271,31 @@ def test_what_one_run_could_not_deliver_the_next_one_does(
         kinds = [request.path for request in server.received]
         assert kinds == ["/execution-plans", "/execution-events"] * 2
         assert {request.headers["X-Api-Key"] for request in server.received} == {"k"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_login_page_answered_is_kept_said_once_and_delivered_by_the_next_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with recording_server() as server:
+        settings = {"url": server.url, "spill": str(tmp_path)}
+        server.answer, server.said = lambda _: (200, {"Content-Type": "text/html"}), b"<html>"
+        box = outbox_of(settings, {}, convert)
+        for _ in range(5):
+            box.offer(QUERY)
+        box.close(30)
+
+        assert (box.counts().kept, box.counts().delivered) == (5, 0)
+        said = [record.getMessage() for record in caplog.records]
+        assert ["answered 200 (text/html)" in line for line in said] == [True, False]
+        assert "5 kept in" in said[1], "the line at the end, which says how many"
+        server.received.clear()
+        server.answer, server.said = lambda _: (201, {}), b""
+
+        assert deliver(settings).delivered == 1
+
+    kinds = [request.path for request in server.received]
+    assert kinds == ["/execution-plans", "/execution-events"] * 6
     assert list(tmp_path.iterdir()) == []
 
 

@@ -125,7 +125,9 @@ def test_a_missing_browser_says_how_to_get_one_or_do_without(bare: Path) -> None
     assert "not browser" in said
 
 
-@pytest.mark.parametrize("lock", ["serve", "spark", "spark4", "dbt", "development", "build"])
+@pytest.mark.parametrize(
+    "lock", ["serve", "spark", "spark4", "spark41", "dbt", "development", "build"]
+)
 def test_every_requirement_is_locked_by_hash(lock: str) -> None:
     text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", text.strip())

@@ -13,7 +13,7 @@ from graph_model.openlineage.descriptions import (
     describe_dataset,
     describe_job,
 )
-from graph_model.openlineage.quality import Check, judge, read_checks
+from graph_model.openlineage.quality import MOST_CHECKS, Check, judge, read_checks
 
 EVENT: dict[str, Any] = {
     "eventType": "COMPLETE",
@@ -132,6 +132,48 @@ def test_checks_that_all_passed_pass_and_none_say_nothing() -> None:
     assert judge([passed]).state == "passed"  # type: ignore[union-attr]
     assert judge([]) is None
     assert judge(read_checks({"assertions": [{"assertion": "x"}, "y", None]}, 1, "")) is None
+
+
+@pytest.mark.parametrize(
+    ("severity", "state", "failures", "warnings"),
+    [("warn", "passed", 0, 1), ("WARN", "passed", 0, 1), ("info", "passed", 0, 1),
+     ("error", "failed", 1, 0), ("", "failed", 1, 0), ("blocker", "failed", 1, 0)],
+)  # fmt: skip
+def test_a_check_of_severity_warn_fails_no_table(
+    severity: str, state: str, failures: int, warnings: int
+) -> None:
+    quality = judge([Check(1, "job", "id", "unique", passed=False, severity=severity)])
+    assert quality is not None
+    assert (quality.state, quality.failures, quality.warnings) == (state, failures, warnings)
+
+
+DBT = "openlineage-dbt 1.53.0"
+UNRUN = {"assertion": "unique", "name": "unique_t_id", "success": False, "severity": "error"}
+
+
+@pytest.mark.parametrize(
+    ("assertions", "producer", "said"),
+    [
+        ([UNRUN], DBT, []),
+        ([UNRUN | {"success": True}], DBT, [True]),
+        ([UNRUN | {"expected": "0", "actual": "3"}], DBT, [False]),
+        ([UNRUN | {"actual": 3}], DBT, [False]),
+        ([UNRUN | {"name": ""}], DBT, [False]),  # an older client: it tells no check's values
+        ([UNRUN], "openlineage-airflow 2.20.3", [False]),
+        ([UNRUN, {"assertion": "rows", "success": True, "expected": "1"}], "", [True]),
+    ],
+)  # fmt: skip
+def test_a_check_that_did_not_run_says_nothing(
+    assertions: list[dict[str, Any]], producer: str, said: list[bool]
+) -> None:
+    found = read_checks({"assertions": assertions}, 1, "job", producer)
+    assert [one.passed for one in found] == said
+
+
+def test_of_a_list_without_end_the_failures_are_kept() -> None:
+    many = [{"assertion": f"a{n}", "success": n != 4_999} for n in range(5_000)]
+    found = read_checks({"assertions": many}, 1, "job")
+    assert (len(found), found[0].passed) == (MOST_CHECKS, False)
 
 
 def test_of_many_failures_the_first_twenty_are_shown_and_all_are_counted() -> None:

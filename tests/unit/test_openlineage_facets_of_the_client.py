@@ -80,7 +80,7 @@ def test_explicit_lineage_of_a_run() -> None:
     found = told(run([beside], [OutputDataset("s3://lake", "out")], job_facets={"lineage": facet}))
     assert sorted(found.plans()) == [
         "etl/load: s3://lake/beside [implied] => (nothing)",
-        "etl/load: s3://lake/in [explicit] => s3://lake/out append [explicit]",
+        "etl/load: s3://lake/in [explicit] => s3://lake/out unknown [explicit]",
     ]
 
 

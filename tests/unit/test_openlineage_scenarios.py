@@ -13,6 +13,8 @@ import pytest
 
 from graph_model import labels
 from graph_model.facts import (
+    CHECK,
+    READER,
     ColumnRow,
     DatasetRow,
     ExecutionRow,
@@ -151,6 +153,7 @@ class Summary:
         return [
             f"{row.kind} {self.names[row.entity]} {row.name}{' deleted' * row.deleted}"
             for row in self.rows(FacetRow)
+            if row.kind not in (CHECK, READER)  # what facets say, not facets
         ]
 
     def metrics(self) -> list[str]:

@@ -16,8 +16,10 @@ from graph_model.digests import element_hash
 from graph_model.errors import GraphRejected
 from graph_model.facts import Row, Vertex
 from graph_model.journal.archive import dump
-from graph_model.store import Submission
+from graph_model.journal.tables import bodies
+from graph_model.store import DocumentState, Submission
 from pipeline.documents import DOCUMENT, Line, read_lines
+from pipeline.documents import read_row as read_journal_row
 from pipeline.orders import read_standing
 from pipeline.records import (
     CONTENT_PARTS,
@@ -30,11 +32,13 @@ from pipeline.records import (
     read_row,
     row_record,
 )
+from pipeline.sources import JOURNAL_QUERY
 from pipeline.translating import ORDER, PartitionTranslation, problems_of, sum_counts
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_commands import command
 from tests.unit.test_projector import ALL_CAPTURED, TROUBLE, a_plan, an_event, event, plan
 
+OTHER = "77777777-2222-5333-8444-555555555555"
 START = 1_700_000_000_000
 DAY = 86_400_000
 
@@ -205,6 +209,47 @@ def test_a_line_that_cannot_be_read_is_listed_and_spoils_nothing() -> None:
     assert len(reasons) == 5
     assert any("another hash" in reason for reason in reasons)
     assert content(records) == content(translated(lines))
+
+
+@pytest.mark.parametrize("together", [2, 5_000])
+def test_what_is_damaged_in_the_journal_is_set_aside_as_the_service_does(together: int) -> None:
+    """Out of a backup, which names it, and out of the tables."""
+    documents = [
+        *TROUBLE,
+        plan(a_plan(id=OTHER)),
+        *(event(an_event(n, planId=OTHER)) for n in range(9)),
+    ]
+    headwater, _ = journal_lines(documents)
+    hurt = {documents[0].content_hash, documents[3].content_hash, documents[-2].content_hash}
+    database = headwater.journal._engine
+    with database.begin() as connection:
+        connection.execute(
+            bodies.update().where(bodies.c.content_hash.in_(hurt)).values(packed=b"rubbish")
+        )
+    backup = [line.decode() for line in dump(database, 1, lambda *_: None)]
+    with database.connect() as connection:
+        rows = connection.exec_driver_sql(JOURNAL_QUERY).all()
+    headwater.project()
+    headwater.projector.request_rebuild()
+    while headwater.projector.rebuild_step():
+        pass
+    elements, kept = headwater.elements()
+    failed = headwater.journal.entries(state=DocumentState.FAILED).items
+    headwater.close()
+    for lines in (list(read_lines(backup)), [read_journal_row(row) for row in rows]):
+        translation = PartitionTranslation(read_standing(()), together)
+        records = list(translation.records(ordered(lines)))
+        assert content(records) == (list(elements), list(kept))
+        found = [one for one in set_aside(records) if one["state"] == "failed"]
+        assert sorted(at for one in found for at in one["positions"]) == sorted(
+            one.position for one in failed
+        )
+        reasons = {one["reason"] for one in found}
+        assert all("body is damaged: it cannot be inflated" in reason for reason in reasons), (
+            reasons
+        )
+        counts, _ = sum_counts(one.content for one in records if one.part == COUNTS)
+        assert problems_of(counts) == ()
 
 
 def test_a_backup_that_is_cut_off_is_a_problem() -> None:

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model import naming
-from graph_model.naming import DEFAULT_RULES, jdbc_text
-from graph_model.naming.masking import mask_uri
-from spark_agent_config import jdbc_text as listener_jdbc_text
+from graph_model.naming.masking import jdbc_text, mask_uri
+from graph_model.naming.masking.copying import COPY, copied_modules
 from spark_agent_config import redaction
+from spark_agent_config.redaction import jdbc_text as listener_jdbc_text
 
 CASES = json.loads((Path(__file__).parents[1] / "fixtures" / "secrets.json").read_text("utf-8"))
 
@@ -35,26 +35,16 @@ def test_a_text_is_masked_by_both(mask: Any, case: dict[str, str]) -> None:
     "case", CASES["documents"], ids=lambda case: json.dumps(case["given"])[:40]
 )
 @pytest.mark.parametrize(
-    "mask", [redaction.mask_document, naming.mask_secrets], ids=["listener", "server"]
+    "mask", [redaction.mask_secrets, naming.mask_secrets], ids=["listener", "server"]
 )
 def test_a_document_is_masked_by_both(mask: Any, case: dict[str, Any]) -> None:
     assert mask(case["given"]) == case["masked"]
     assert mask(case["masked"]) == case["masked"]
 
 
-def test_both_know_the_same_words() -> None:
-    rules = DEFAULT_RULES
-    assert rules.mask == redaction.MASK
-    assert rules.secret_fragments == redaction.SECRET_FRAGMENTS
-    assert rules.secret_endings == redaction.SECRET_ENDINGS
-    assert rules.secret_words == redaction.SECRET_WORDS
-    assert rules.public_endings == redaction.PUBLIC_ENDINGS
-    assert rules.login_schemes == redaction.LOGIN_SCHEMES
-    assert rules.container_schemes == redaction.CONTAINER_SCHEMES
-    parameters = {*rules.secret_parameters, *rules.signature_parameters}
-    assert parameters == set(redaction.SECRET_PARAMETERS)
-    assert rules.jdbc_storage_words == listener_jdbc_text.STORAGE_WORDS
-    assert rules.jdbc_wrappers == listener_jdbc_text.WRAPPERS
+def test_the_listener_has_the_masking_of_the_server_as_it_is() -> None:
+    """Else: python -m graph_model.naming.masking.copying."""
+    assert {path.name: path.read_text("utf-8") for path in COPY.glob("*.py")} == copied_modules()
 
 
 # What settings, URLs and connection strings are made of: joined at random they reach the corners
@@ -91,13 +81,13 @@ def test_both_make_the_same_of_any_text(text: str) -> None:
     assert redaction.mask_text(text) == naming.mask_text(text)
     assert redaction.mask_uri(text) == mask_uri(text)
     uri = f"jdbc:{text}"
-    assert listener_jdbc_text.split_table(uri) == jdbc_text.split_table(uri, DEFAULT_RULES)[0]
+    assert listener_jdbc_text.split_table(uri) == jdbc_text.split_table(uri)
 
 
 @settings(deadline=None, max_examples=300)
 @given(DOCUMENTS)
 def test_both_make_the_same_of_any_document(document: Any) -> None:
-    assert redaction.mask_document(document) == naming.mask_secrets(document)
+    assert redaction.mask_secrets(document) == naming.mask_secrets(document)
 
 
 @pytest.mark.timeout(60)
@@ -107,12 +97,12 @@ def test_both_make_the_same_of_any_document(document: Any) -> None:
 )
 def test_a_hostile_text_of_200_kilobytes_is_masked_in_linear_time(unit: str) -> None:
     text = "jdbc:x://h?" + unit * (200_000 // len(unit)) + "@"
-    assert redaction.mask_document({"inputSources": [text], "x": text})
+    assert redaction.mask_secrets({"inputSources": [text], "x": text})
 
 
 def test_what_is_given_is_not_changed_and_tuples_become_lists() -> None:
     document = {"params": {"password": "x", "names": ("a", "b")}}
-    assert redaction.mask_document(document) == {
+    assert redaction.mask_secrets(document) == {
         "params": {"password": "*****", "names": ["a", "b"]}
     }
     assert document == {"params": {"password": "x", "names": ("a", "b")}}

@@ -4,7 +4,7 @@
 import { columnCell, datasetReference, describe, howChip, jobById } from '../details.js';
 import { element } from '../dom.js';
 import { emptyFace } from '../faces.js';
-import { count, plain, shorten } from '../format.js';
+import { count, influenceWords, plain, shorten } from '../format.js';
 import { findNode, homeOf, tally, toModel } from '../model.js';
 import { expression, section, table } from '../panel.js';
 import { depthOf, link, write } from '../url.js';
@@ -68,7 +68,7 @@ function page(context, asked, reply) {
     : `Columns of ${home?.label ?? plain(asked.dataset)}`;
   return {
     heading: named,
-    subtitle: words(state, model),
+    subtitle: words(state, model, reply, focus),
     reply,
     model,
     empty:
@@ -98,7 +98,17 @@ function sameTail(uri, asked) {
   return tail(uri) === tail(asked);
 }
 
-function words(state, model) {
+/** What decides over the column asked about, and whether any value flows into it. */
+function influences(state, model, reply, column) {
+  const words = column?.kind === 'column' ? influenceWords(column.node.indirect) : '';
+  if (!words) return '';
+  const links = model.incoming.get(column.id) ?? [];
+  const told = state.direction !== 'downstream' && depthOf(state) > 0 && !reply.partial;
+  const flows = !told || links.some((one) => one.kind === 'DIRECT');
+  return flows ? ` · ${words}` : ` · no value flows here; ${words}`;
+}
+
+function words(state, model, reply, focus) {
   const tables = tally(model);
   const way =
     state.direction === 'both'
@@ -106,7 +116,7 @@ function words(state, model) {
       : state.direction === 'upstream'
         ? 'where it comes from'
         : 'where it goes';
-  return `${way} · ${count(tables.columns, 'column')} in ${count(tables.datasets, 'table')} · ${count(tables.links, 'hop')}`;
+  return `${way} · ${count(tables.columns, 'column')} in ${count(tables.datasets, 'table')} · ${count(tables.links, 'hop')}${influences(state, model, reply, focus)}`;
 }
 
 function hops(context, model) {

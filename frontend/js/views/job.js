@@ -222,7 +222,7 @@ function runChoice({ state, go }, jobId, runs) {
 function openRuns(state, runs) {
   if (runs.length === 0) return null;
   const rows = runs.map((run) => [
-    time(run.startedAt),
+    time(run.startedAt, 'unknown'),
     [
       stateChip(run.state),
       run.closed && ` ${run.closed === 'stale' ? 'silent for a day' : 'closed by its parent'}`,
@@ -259,7 +259,7 @@ function runRows(context, jobId, run, box) {
       [
         runLink(context.state, run.told ?? run, formatTime(run.endedAt ?? run.startedAt)),
         stateChip(run.state),
-        durationOf(run) || '–',
+        durationOf(run) || 'unknown',
         data(run.applicationId ?? '–', 'mono'),
         open,
         box,

@@ -29,11 +29,11 @@ export const overview = {
       ok: true,
       data: {
         heading: 'Overview',
-        subtitle: words(model),
+        subtitle: words(graph.data.totals, model),
         reply: graph.data,
         model,
         empty: model.boxes.size === 0 ? await emptiness(context) : null,
-        notes: [failures(state, model)],
+        notes: [failures(state, graph.data)],
         details: (item) => describe(context, model, item),
         hrefOf: (item) => hrefOf(state, item),
       },
@@ -41,10 +41,18 @@ export const overview = {
   },
 };
 
-function words(model) {
-  const { datasets, jobs, failed } = tally(model);
-  const trouble = failed > 0 ? `, ${formatNumber(failed)} failed last time` : '';
-  return `${count(jobs, 'job')}${trouble} · ${count(datasets, 'table')}`;
+/**
+ * What there is in all, and how much of it is drawn where that is less.
+ * @param {{jobs: number, datasets: number, failed: number}} totals
+ * @param {import('../model.js').Model} model
+ * @returns {string}
+ */
+export function words(totals, model) {
+  const drawn = tally(model);
+  const trouble = totals.failed > 0 ? `, ${formatNumber(totals.failed)} failed last time` : '';
+  const all = `${count(totals.jobs, 'job')}${trouble} · ${count(totals.datasets, 'table')}`;
+  const whole = drawn.jobs >= totals.jobs && drawn.datasets >= totals.datasets;
+  return whole ? all : `${all} · drawn: ${count(drawn.jobs, 'job')}, ${count(drawn.datasets, 'table')}`;
 }
 
 /** Why there is nothing: filters, a server that has received nothing, or documents not yet translated. */
@@ -69,24 +77,15 @@ async function emptiness({ state, api }) {
   );
 }
 
-/** Whose last run failed: the first thing to know for whoever is on call. */
-function failures(state, model) {
-  const failed = [...model.boxes.values()]
-    .filter((box) => box.failed)
-    .sort((one, other) => (one.node.lastRun.at < other.node.lastRun.at ? 1 : -1));
-  if (failed.length === 0) return null;
-  const links = failed
+/** Whose last run failed, drawn or not: the first thing to know for whoever is on call. */
+function failures(state, { totals, failures: newest }) {
+  if (newest.length === 0) return null;
+  const links = newest
     .slice(0, MOST_NAMED)
-    .map((box) =>
-      element(
-        'span',
-        {},
-        jobLink(state, box.node),
-        ' ',
-        element('span', { class: 'muted' }, time(box.node.lastRun.at)),
-      ),
+    .map(({ job, at }) =>
+      element('span', {}, jobLink(state, job), ' ', element('span', { class: 'muted' }, time(at))),
     );
-  const rest = failed.length - links.length;
+  const rest = totals.failed - links.length;
   return element(
     'p',
     { class: 'banner failed', 'data-testid': 'failures' },

@@ -55,7 +55,7 @@ function draw(context, known) {
       ['Job', jobLink(state, known.job)],
       ['State', [stateChip(known.state), closed(known)]],
       ['With what is below', belowWords(known)],
-      ['Started', time(known.startedAt)],
+      ['Started', time(known.startedAt, 'unknown')],
       ['Ended', time(known.endedAt, 'not yet')],
       ['Last heard of', known.lastEventAt !== known.endedAt && time(known.lastEventAt)],
       ['Producer', known.producer && data(known.producer)],

@@ -1,13 +1,16 @@
-"""Where a JDBC URL ends and its table or query begins: ``<jdbc url>:<table or query>``. Pure.
+# A copy of graph_model/naming/masking/jdbc_text.py: change that one, then run
+# python -m graph_model.naming.masking.copying
+"""Where a JDBC URL ends and its table or query begins: ``<jdbc url>:<table or query>``.
 
-A query is recognised by its first word, a quoted name by its quotes; else the last colon divides,
-unless what follows can only be a part of the URL (a port, a path, parameters). The server divides
-by the same rules (``graph_model.naming.jdbc_text``).
+The agent joins both with a colon, which URLs and queries contain as well. A query is recognised
+by its first word; a quoted name by its quotes; else the last colon divides, unless what follows
+can only be a part of the URL (a port, a path, parameters).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 _QUERY: Final = re.compile(
@@ -28,29 +31,35 @@ WRAPPERS: Final = (
     "aws-wrapper", "p6spy", "log4jdbc", "otel", "datadog", "loadbalance", "replication",
     "sequential", "failover", "load-balance", "aurora", "aws", "iam",
 )  # fmt: skip
+NO_DATABASES: Final = frozenset((*STORAGE_WORDS, *WRAPPERS))
 
 
-def split_table(uri: str) -> str:
-    """The URL, without the colon and the table or query behind it; all of it where none is."""
+def split_table(uri: str, no_databases: Collection[str] = NO_DATABASES) -> tuple[str, str | None]:
+    """(URL, table or query); None where the text names no table.
+
+    ``no_databases``: what may stand where a database does and is none.
+    """
     query = _QUERY.search(uri, len(_PREFIX))
-    if query is not None and _is_url(uri[: query.start()]):
-        return uri[: query.start()]
+    if query is not None and _is_url(uri[: query.start()], no_databases):
+        return uri[: query.start()], uri[query.start() + 1 :].strip()
     colon = _colon_before_quotes(uri)
     if colon < 0:
         colon = uri.rfind(":")
         if _NOT_IN_A_TABLE.search(uri, colon) or not uri[colon + 1 :].strip():
-            return uri
+            return uri, None
         if uri[colon + 1 :].isdigit() and "/" not in uri[:colon].partition("//")[2]:
-            return uri
-    return uri[:colon] if _is_url(uri[:colon]) else uri
+            return uri, None
+    if not _is_url(uri[:colon], no_databases):
+        return uri, None
+    return uri[:colon], uri[colon + 1 :].strip()
 
 
-def _is_url(head: str) -> bool:
+def _is_url(head: str, no_databases: Collection[str]) -> bool:
     """Whether the text before a colon can be a whole URL: ``jdbc:h2:mem`` cannot."""
     words = head.lower().split(":", 3)
     if len(words) < 3 or not words[2].strip():
         return len(words) == 4
-    if len(words) == 3 and words[2] in (*STORAGE_WORDS, *WRAPPERS, "thin"):
+    if len(words) == 3 and (words[2] == "thin" or words[2] in no_databases):
         return False
     return not (words[1] == "oracle" and _ORACLE_SID.search(head) and _ends_in_port(head))
 

@@ -8,9 +8,8 @@ can only be a part of the URL (a port, a path, parameters).
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
-
-from graph_model.naming.rules import Rules
 
 _QUERY: Final = re.compile(
     r":\s*\([\s(]*(?:(?:select|with|values|table)\b|--|/\*)|:\s*(?:select|with)\s",
@@ -21,12 +20,25 @@ _QUOTES: Final = {'"': '"', "`": "`", "]": "["}
 _NOT_IN_A_TABLE: Final = re.compile(r"[/\\;?&]|(?<=:)[\w.\-]+=")
 _ORACLE_SID: Final = re.compile(r"@[^/:@]+:[0-9]+", re.IGNORECASE)
 _PREFIX: Final = "jdbc:"
+# jdbc:h2:mem:test: the word between two colons is no database.
+STORAGE_WORDS: Final = (
+    "mem", "memory", "file", "res", "zip", "jar", "classpath", "directory",
+)  # fmt: skip
+# Wrappers around another driver: jdbc:aws-wrapper:postgresql://…
+WRAPPERS: Final = (
+    "aws-wrapper", "p6spy", "log4jdbc", "otel", "datadog", "loadbalance", "replication",
+    "sequential", "failover", "load-balance", "aurora", "aws", "iam",
+)  # fmt: skip
+NO_DATABASES: Final = frozenset((*STORAGE_WORDS, *WRAPPERS))
 
 
-def split_table(uri: str, rules: Rules) -> tuple[str, str | None]:
-    """(URL, table or query); None where the text names no table."""
+def split_table(uri: str, no_databases: Collection[str] = NO_DATABASES) -> tuple[str, str | None]:
+    """(URL, table or query); None where the text names no table.
+
+    ``no_databases``: what may stand where a database does and is none.
+    """
     query = _QUERY.search(uri, len(_PREFIX))
-    if query is not None and _is_url(uri[: query.start()], rules):
+    if query is not None and _is_url(uri[: query.start()], no_databases):
         return uri[: query.start()], uri[query.start() + 1 :].strip()
     colon = _colon_before_quotes(uri)
     if colon < 0:
@@ -35,17 +47,17 @@ def split_table(uri: str, rules: Rules) -> tuple[str, str | None]:
             return uri, None
         if uri[colon + 1 :].isdigit() and "/" not in uri[:colon].partition("//")[2]:
             return uri, None
-    if not _is_url(uri[:colon], rules):
+    if not _is_url(uri[:colon], no_databases):
         return uri, None
     return uri[:colon], uri[colon + 1 :].strip()
 
 
-def _is_url(head: str, rules: Rules) -> bool:
+def _is_url(head: str, no_databases: Collection[str]) -> bool:
     """Whether the text before a colon can be a whole URL: ``jdbc:h2:mem`` cannot."""
     words = head.lower().split(":", 3)
     if len(words) < 3 or not words[2].strip():
         return len(words) == 4
-    if len(words) == 3 and words[2] in (*rules.jdbc_storage_words, *rules.jdbc_wrappers, "thin"):
+    if len(words) == 3 and (words[2] == "thin" or words[2] in no_databases):
         return False
     return not (words[1] == "oracle" and _ORACLE_SID.search(head) and _ends_in_port(head))
 
@@ -82,42 +94,3 @@ def _start_of_part(uri: str, end: int) -> int:
     while start > 0 and uri[start - 1] not in '.:"`[]':
         start -= 1
     return start
-
-
-def identifier_parts(text: str) -> tuple[str, ...] | None:
-    """``hr."Order Lines"`` => ("hr", "Order Lines"); None where the text is no plain name."""
-    parts: list[str] = []
-    position = 0
-    while True:
-        found = _PART.match(text, position)
-        if found is None:
-            return None
-        parts.append(_unquoted(found))
-        position = found.end()
-        if position == len(text):
-            return tuple(parts)
-        if text[position] != ".":
-            return None
-        position += 1
-
-
-_PART: Final = re.compile(
-    r"\"(?P<double>(?:[^\"]|\"\")*)\"|`(?P<back>(?:[^`]|``)*)`|\[(?P<square>[^\]]*)\]"
-    r"|(?P<plain>[\w$#@%\-]*)"
-)
-_PLAIN: Final = re.compile(r"[\w$#@%\-]+")
-
-
-def _unquoted(found: re.Match[str]) -> str:
-    if found["double"] is not None:
-        return found["double"].replace('""', '"')
-    if found["back"] is not None:
-        return found["back"].replace("``", "`")
-    return found["square"] if found["square"] is not None else found["plain"]
-
-
-def identifier_text(parts: tuple[str, ...]) -> str:
-    """One spelling: quotes only where a part needs them, and then double ones."""
-    return ".".join(
-        part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts
-    )

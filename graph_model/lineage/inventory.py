@@ -1,0 +1,183 @@
+"""The columns of tables at a time: those of the newest schema, and those that lineage alone names.
+
+A client of OpenLineage may tell column lineage without a schema, and the schema that one job reads
+a file with may lack what another job read. So a table has, beside the columns of its newest schema:
+
+- those that a write to be seen at the time derives, or read from the table;
+- the fields that are known inside any of its columns: ``items.sku`` in ``items``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from graph_model import labels, naming
+from graph_model.facts import Edge
+from graph_model.history.past import Past, moment_of
+from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
+from graph_model.store import Catalogue, Direction, GraphReader
+
+Name = tuple[str, str]
+"""A column as a plan calls it: (dataset id, folded path)."""
+
+_MOST_ROWS: Final = 2 * COLUMN_LIMIT
+"""Columns that are looked at: those of former schemas are among them."""
+
+
+class _Seen(NamedTuple):
+    """A write to be seen at ``place``, by its plan's name for that; "" where a plan only reads."""
+
+    place: str
+    target: str
+    at: int
+
+
+class Inventory:
+    """Tells what columns tables have, out of one graph and one catalogue.
+
+    What a bound has cut off stands in ``bounds``.
+    """
+
+    def __init__(
+        self, graph: GraphReader, catalogue: Catalogue, past: Past, bounds: Bounds
+    ) -> None:
+        self._graph = graph
+        self._catalogue = catalogue
+        self._past = past
+        self._bounds = bounds
+
+    def columns(self, datasets: Collection[str], at: int | None) -> set[Name]:
+        """All columns of these datasets at the time, fields included.
+
+        Five requests at most, whatever the number of datasets: most tables need one.
+        """
+        listed = self._listed(datasets, at)
+        rows = self._rows(datasets)
+        told = self._placed(rows, datasets)
+        used = self._used(_without(rows, told, listed), datasets, at)
+        known = listed | used
+        return known | {one for one in told if _is_field_of(one, known)}
+
+    def fields(self, columns: Collection[Name]) -> set[Name]:
+        """The fields that are known inside these columns."""
+        datasets = {dataset for dataset, _ in columns}
+        told = self.ever(datasets) if datasets else set()
+        return {one for one in told if _is_field_of(one, columns)}
+
+    def ever(self, datasets: Collection[str]) -> set[Name]:
+        """All columns that anything ever told of these datasets."""
+        return self._placed(self._rows(datasets), datasets)
+
+    def called(self, names: Collection[str]) -> dict[str, Name]:
+        """By id all columns that anything ever told of tables under exactly these names (ids)."""
+        rows = self._catalogue.columns_of(names, _MOST_ROWS + 1)
+        if len(rows) > _MOST_ROWS:
+            self._bounds.cut("nodes", COLUMN_LIMIT)
+        return {row.id: (row.dataset, row.path) for row in rows[:_MOST_ROWS]}
+
+    def _listed(self, datasets: Collection[str], at: int | None) -> set[Name]:
+        """Those of the newest visible schemas."""
+        return {
+            (dataset, path)
+            for dataset, schema in self._catalogue.newest_schemas(datasets, at).items()
+            for path in schema_paths(schema.columns)
+        }
+
+    def _rows(self, datasets: Collection[str]) -> dict[str, Name]:
+        """By id all columns of these datasets under each of their names."""
+        names = self._past.names_of(datasets)
+        return self.called({name for dataset in datasets for name in (dataset, *names[dataset])})
+
+    def _placed(self, rows: Mapping[str, Name], datasets: Collection[str]) -> set[Name]:
+        """These columns in each of the datasets that their table ever stood for."""
+        places = self._past.locations_of({called for called, _ in rows.values()})
+        return {
+            (place, path)
+            for called, path in rows.values()
+            for place in (called, *places[called])
+            if place in datasets
+        }
+
+    def _used(
+        self, columns: Mapping[str, Name], datasets: Collection[str], at: int | None
+    ) -> set[Name]:
+        """Those of these columns (by id) that writes to be seen at the time derive or read."""
+        if not columns:
+            return set()
+        into = self._edges(columns, Direction.UPSTREAM, (labels.DERIVES,))
+        out_of = self._edges(columns, Direction.DOWNSTREAM, (labels.DERIVES, labels.INFLUENCES))
+        seen = self._seen({_plan_of(edge) for edge in (*into, *out_of)}, at)
+        written = {
+            (write.place, columns[edge.in_id][1])
+            for edge in into
+            for write in seen[_plan_of(edge)]
+            if write.target == columns[edge.in_id][0]
+        }
+        reads = {
+            (columns[edge.out_id], write.at) for edge in out_of for write in seen[_plan_of(edge)]
+        }
+        places = self._past.locate((called, time) for (called, _), time in reads)
+        read = {(places[called, time], path) for (called, path), time in reads}
+        return {one for one in written | read if one[0] in datasets}
+
+    def _edges(
+        self, columns: Collection[str], direction: Direction, wanted: tuple[str, ...]
+    ) -> tuple[Edge, ...]:
+        page = self._graph.edges(columns, direction, wanted, HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        return tuple(page.edges)
+
+    def _seen(self, plans: Collection[str], at: int | None) -> Mapping[str, set[_Seen]]:
+        """Per logical plan what of it is to be seen at the time."""
+        seen: defaultdict[str, set[_Seen]] = defaultdict(set)
+        rows = self._past.plans(plans)
+        targets = {row.target for row in rows.values()} - {""}
+        places = self._past.locations_of(targets)
+        ends = {place for target in targets for place in places[target]}
+        ends |= {plan for plan, row in rows.items() if not row.target}  # it only reads
+        moments = {moment_of(end, at) for end in ends}
+        for moment, sight in self._past.sights(moments).items():
+            place = moment.dataset
+            for write in sight.writes:
+                seen[write.logical_plan].add(_Seen(place, write.target, write.at))
+            for flow in sight.declared:
+                seen[flow.logical_plan].add(_Seen(place, flow.target, moment.until - 1))
+            for older in sight.older:
+                if older.logical_plan in rows:
+                    target = rows[older.logical_plan].target
+                    times = (older.first, older.last)
+                    seen[older.logical_plan] |= {_Seen(place, target, time) for time in times}
+        return seen
+
+
+def schema_paths(columns: str) -> list[str]:
+    """The paths in a schema's JSON, in order."""
+    return [str(column["path"]) for column in json.loads(columns)]
+
+
+def _without(
+    rows: Mapping[str, Name], told: Collection[Name], listed: Collection[Name]
+) -> dict[str, Name]:
+    """The rows of columns that no schema lists somewhere, and that are fields of none listed."""
+    unlisted = {one[1] for one in told if one not in listed and not _is_field_of(one, listed)}
+    return {key: name for key, name in rows.items() if name[1] in unlisted}
+
+
+def _is_field_of(column: Name, of: Collection[Name]) -> bool:
+    dataset, path = column
+    return any((dataset, holder) in of for holder in holders(path)[1:])
+
+
+def _plan_of(edge: Edge) -> str:
+    return edge.in_id if edge.label == labels.INFLUENCES else str(edge.value("logical_plan"))
+
+
+def holders(path: str) -> list[str]:
+    """A column and the structs that hold it, innermost first: ``a.b`` => ``a.b``, ``a``."""
+    segments = naming.split_path(path)
+    if len(segments) == 1:
+        return [path]
+    return [naming.column_path(segments[:length]) for length in range(len(segments), 0, -1)]

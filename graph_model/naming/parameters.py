@@ -1,0 +1,68 @@
+"""What identity leaves out of a URI: logins, secrets, and what signs it for a while."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from graph_model.naming.masking.logins import user_info_end
+from graph_model.naming.masking.names import (
+    LOGIN_PARAMETERS,
+    SIGNATURE_PARAMETERS,
+    decoded,
+    is_secret_parameter,
+    squash,
+)
+from graph_model.naming.rules import Rules
+
+_LONGEST_SCHEME: Final = 64
+
+
+def without_secrets(uri: str, rules: Rules) -> str:
+    """A URI of an unknown kind without user-info, secret and login parameters; else as it is."""
+    marker = uri.find("://")
+    if 0 <= marker <= _LONGEST_SCHEME and uri[:marker].lower() not in rules.container_schemes:
+        start = marker + 3
+        uri = uri[:start] + uri[user_info_end(uri, start) :]
+    return without_secret_parameters(uri)
+
+
+def without_secret_parameters(uri: str) -> str:
+    """``?a=1&token=x`` => ``?a=1``; a signed query goes as a whole, since it names nothing.
+
+    A fragment of settings (``#token=x``) is read like a query; ``/C#/x`` is none.
+    """
+    found = _PARAMETERS.search(uri) if "=" in uri else None
+    if found is None:
+        return uri
+    head, tail = uri[: found.start()], uri[found.start() :]
+    pieces = _PARAMETER.findall(tail)
+    names = [_name(text) for _, text in pieces]
+    if any(squash(decoded(name)) in SIGNATURE_PARAMETERS for name in names):
+        return head
+    kept = [
+        mark + text
+        for (mark, text), name in zip(pieces, names, strict=True)
+        if not name or not (_is_login(name) or is_secret_parameter(name))
+    ]
+    if len(kept) == len(pieces):
+        return uri
+    text = "".join(kept)
+    if not text or text[0] == "#":
+        return head + text
+    return head + found.group() + text[1:]
+
+
+_FRAGMENT: Final = r"#(?=[\w.\-%]{1,256}=)"
+_PARAMETERS: Final = re.compile(rf"[?;]|{_FRAGMENT}")
+_PARAMETER: Final = re.compile(rf"([?&;]|{_FRAGMENT})([^?&;#]*(?:(?!{_FRAGMENT})#[^?&;#]*)*)")
+_NAME: Final = re.compile(r"[\w.\-%]{1,256}")
+
+
+def _name(text: str) -> str:
+    name, separator, _ = text.partition("=")
+    return name if separator and _NAME.fullmatch(name) else ""
+
+
+def _is_login(name: str) -> bool:
+    return squash(decoded(name)) in LOGIN_PARAMETERS

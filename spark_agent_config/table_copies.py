@@ -1,0 +1,144 @@
+"""Commands that take over a table as it is: Delta's CLONE and RESTORE, and LOAD DATA.
+
+They hold no query, so the plan that Spark gives for them has no columns. Each is told as a read of
+the source and a write with the same columns:
+
+    CREATE TABLE c SHALLOW CLONE t VERSION AS OF 3   => reads version 3 of t, writes c
+    RESTORE TABLE t TO VERSION AS OF 1               => reads version 1 of t, overwrites t
+    LOAD DATA INPATH '/in' INTO TABLE t              => reads /in, appends to t
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from spark_agent_config.captured import CapturedQuery, Relation, Table, Target, Version
+from spark_agent_config.questions import Questions, class_name, read_map
+from spark_agent_config.relations import with_scheme
+from spark_agent_config.tables import Tables
+
+CLONE: Final = "CloneTableCommand"
+RESTORE: Final = "RestoreTableCommand"
+LOAD: Final = "LoadDataCommand"
+#: Delta runs its CLONE inside the command that makes the table.
+CREATE_DELTA_TABLE: Final = "CreateDeltaTableCommand"
+COPYING_COMMANDS: Final = frozenset({CREATE_DELTA_TABLE, RESTORE, LOAD})
+_EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions"
+_RELATION: Final = "org.apache.spark.sql.execution.datasources.LogicalRelation"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A table taken over as it is; ``schema`` is the type JSON of both sides."""
+
+    command: str
+    source: Relation
+    target: Target
+    schema: str
+
+
+class TableCopies:
+    """Asks commands. ``qualified`` turns a path into a URI with a scheme."""
+
+    def __init__(
+        self, questions: Questions, tables: Tables, qualified: Callable[[str], str | None]
+    ) -> None:
+        self._ask = questions.ask
+        self._ask_quietly = questions.ask_quietly
+        self._tables = tables
+        self._qualified = qualified
+
+    def of_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
+        """The copy that a command made; None for one that copies nothing (CREATE TABLE)."""
+        if name not in COPYING_COMMANDS:
+            return None
+        copy = self._ask(name, lambda: self._copy(name, command, execution), None)
+        return None if copy is None else captured(copy)
+
+    def _copy(self, name: str, command: Any, execution: Any) -> Copy | None:
+        if name == RESTORE:
+            return self._restored(command)
+        if name == LOAD:
+            return self._loaded(command, execution)
+        query = command.query()
+        inner = query.get() if query.isDefined() else None
+        return self._cloned(command, inner) if inner and class_name(inner) == CLONE else None
+
+    def _cloned(self, command: Any, clone: Any) -> Copy:
+        """A clone of a parquet or Iceberg table has no version of Delta's."""
+        source = clone.sourceTable()
+        number = self._ask_quietly(lambda: int(source.snapshot().get().version()))
+        delta = class_name(source) == "CloneDeltaSource" and number is not None
+        relation = Relation(
+            sources=(with_scheme(str(source.dataPath().toString())),),
+            format=str(source.format()).lower(),
+            table=self._ask_quietly(lambda: self._tables.described(source.catalogTable().get())),
+            version=Version(str(number), number) if delta and number is not None else None,
+        )
+        by_path = bool(command.tableByPath())
+        target = Target(
+            uri=with_scheme(str(command.table().location().toString())),
+            mode="Overwrite",
+            format="delta",
+            table=None if by_path else self._tables.described(command.table()),
+        )
+        return Copy(CLONE, relation, target, str(source.schema().json()))
+
+    def _restored(self, command: Any) -> Copy:
+        held = command.sourceTable()
+        place = with_scheme(str(held.path().toString()))
+        number = int(held.initialSnapshot().version())
+        table = self._ask_quietly(lambda: self._tables.described(held.catalogTable().get()))
+        source = Relation((place,), "delta", table=table, version=Version(str(number), number))
+        target = Target(place, "Overwrite", "delta", table=table)
+        return Copy(RESTORE, source, target, str(held.schema().json()))
+
+    def _loaded(self, command: Any, execution: Any) -> Copy | None:
+        table = self._tables.named(command.table(), execution)
+        place = str(command.path())
+        source = f"file:{place}" if bool(command.isLocal()) else self._qualified(place)
+        if table.location is None or source is None:
+            return None
+        partition = command.partition()
+        target = Target(
+            uri=table.location,
+            mode="Overwrite" if bool(command.isOverwrite()) else "Append",
+            format="hive",
+            table=table,
+            static_partitions=read_map(partition.get()) if partition.isDefined() else {},
+        )
+        schema = str(self._schema_of(table, execution))
+        return Copy(LOAD, Relation((with_scheme(source),), None), target, schema)
+
+    def _schema_of(self, table: Table, execution: Any) -> str:
+        name = table.name if table.database is None else f"{table.database}.{table.name}"
+        return str(execution.sparkSession().table(name).schema().json())
+
+
+def captured(copy: Copy) -> CapturedQuery:
+    """The copy as a query: a relation with the columns of its schema below the write. Pure."""
+    fields = json.loads(copy.schema)["fields"]
+    output = [[_attribute(number, field)] for number, field in enumerate(fields, start=1)]
+    command = {"class": f"commands.{copy.command}", "num-children": 1, "query": 0}
+    relation = {"class": _RELATION, "num-children": 0, "output": output}
+    return CapturedQuery(
+        command=copy.command,
+        plan=json.dumps([command, relation]),
+        target=copy.target,
+        relations={1: copy.source},
+        schema=copy.schema,
+    )
+
+
+def _attribute(number: int, field: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "class": f"{_EXPRESSIONS}.AttributeReference",
+        "num-children": 0,
+        "name": field["name"],
+        "dataType": field["type"],
+        "nullable": field["nullable"],
+        "exprId": {"id": number},
+    }

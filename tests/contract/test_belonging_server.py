@@ -1,0 +1,135 @@
+"""On PostgreSQL a catalogue is a schema: dropped, emptied or another's, it is made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from graph_model.catalogue import SqlGenerations
+from graph_model.catalogue.generations import GENERATION_KEY
+from graph_model.catalogue.tables import metadata
+from graph_model.database import open_database
+from graph_model.journal import SqlJournal
+from graph_model.memory import MemoryGraph
+from graph_model.projector import Projector
+from graph_model.store import Receipt
+from tests.contract.databases import schema_on
+from tests.projections import elements_of
+from tests.unit.test_projector import TROUBLE
+from tests.waiting import eventually
+
+
+class Service:
+    """A projector at work on a shared database and a shared graph."""
+
+    def __init__(self, url: str, graph: MemoryGraph) -> None:
+        self.database = open_database(url)
+        self.journal = SqlJournal(self.database)
+        self.generations = SqlGenerations(self.database, self.journal)
+        self.graph = graph
+        self.projector = Projector(self.journal, graph, self.generations)
+        self.projector.start()
+
+    def settle(self) -> None:
+        eventually(lambda: self.projector.state == "ready" and self.projector.lag() == 0)
+        eventually(lambda: self.journal.get_meta("rebuild") in (None, "none"))
+
+    def elements(self) -> Any:
+        return (
+            tuple(sorted(self.graph.scan(), key=lambda element: element.id)),
+            tuple(sorted(self.generations.current.scan(), key=repr)),
+        )
+
+    def execute(self, statement: str) -> None:
+        schema = f"headwater_catalogue_{self.journal.get_meta(GENERATION_KEY) or 0}"
+        with self.database.begin() as connection:
+            connection.exec_driver_sql(statement.format(schema=schema))
+
+    def close(self) -> None:
+        self.projector.stop()
+        self.generations.close()
+        self.journal.close()
+
+
+@pytest.fixture
+def url(server_url: str) -> Iterator[str]:
+    with schema_on(server_url) as found:
+        yield found
+
+
+TRUNCATED = f"TRUNCATE {', '.join('{schema}.' + table for table in metadata.tables)}"
+DROPPED = "DROP SCHEMA {schema} CASCADE"
+
+
+@pytest.mark.parametrize("harm", [DROPPED, TRUNCATED])
+@pytest.mark.parametrize("running", [False, True])
+def test_a_schema_that_is_dropped_or_emptied_is_made_anew(
+    url: str, harm: str, running: bool
+) -> None:
+    graph = MemoryGraph()
+    service = Service(url, graph)
+    service.journal.accept(TROUBLE, Receipt(0, "", "test", ""))
+    service.settle()
+    expected = elements_of(TROUBLE, stepwise=False)
+    assert service.elements() == expected
+    service.execute(harm)
+    if not running or harm == TRUNCATED:  # an emptied table is no error: a start finds it
+        service.close()
+        service = Service(url, graph)
+    else:
+        with pytest.raises(Exception, match=r"does not answer|not exist|cannot be read"):
+            service.generations.current.list_jobs()
+        assert service.projector.state == "rebuilding"
+        service.projector.notify()
+    service.settle()
+    assert service.elements() == expected
+    service.close()
+
+
+def test_two_services_on_one_database_do_not_doubt_what_the_other_has_projected(url: str) -> None:
+    graph = MemoryGraph()
+    one = Service(url, graph)
+    one.journal.accept(TROUBLE[:4], Receipt(0, "", "test", ""))
+    one.settle()
+    two = Service(url, graph)
+    for document in TROUBLE[4:]:
+        two.journal.accept([document], Receipt(0, "", "test", ""))
+        (one if document.content_hash < "8" else two).projector.notify()
+        one.settle()
+    two.settle()
+    assert (one.projector.doubt, two.projector.doubt) == (None, None)
+    number = one.journal.get_meta(GENERATION_KEY)
+    three = Service(url, graph)
+    three.settle()
+    assert one.journal.get_meta(GENERATION_KEY) == number
+    assert three.elements() == elements_of(TROUBLE, stepwise=False)
+    for service in (one, two, three):
+        service.close()
+
+
+def test_when_one_service_makes_the_catalogue_anew_the_other_follows(url: str) -> None:
+    graph = MemoryGraph()
+    one, two = Service(url, graph), Service(url, graph)
+    one.journal.accept(TROUBLE, Receipt(0, "", "test", ""))
+    one.settle()
+    two.settle()
+    one.execute(DROPPED)
+    for service in (one, two):
+        service.projector.notify()
+        with pytest.raises(Exception, match=r"does not answer|not exist|cannot be read"):
+            service.generations.current.list_jobs()
+    for service in (one, two):
+        service.projector.notify()
+        eventually(lambda: service.projector.state == "ready")  # noqa: B023 - asked at once
+    one.settle()
+    two.settle()
+    for service in (one, two):  # the former one is dropped: whoever has not looked since, looks
+        service.projector.notify()
+        number = str(service.journal.get_meta(GENERATION_KEY))
+        eventually(lambda: str(service.generations._number) == number)  # noqa: B023
+        service.settle()
+    assert one.elements() == two.elements() == elements_of(TROUBLE, stepwise=False)
+    one.close()
+    two.close()

@@ -1,0 +1,117 @@
+"""A process that runs the jobs of ``tests/fixtures/table_format_jobs.json`` with the listener on.
+
+    python -m tests.e2e.table_format_worker ROOT JAR…
+
+writes ``ROOT/reports.json``: ``{job: {"error": null, "documents": [{"kind", "body"}, …]}}``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from spark_agent_config.listener import observe
+
+JOBS: Final = Path(__file__).parent.parent / "fixtures" / "table_format_jobs.json"
+_EXTENSIONS: Final = (
+    "io.delta.sql.DeltaSparkSessionExtension",
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+)
+_PYTHON: Final = "python:"
+
+
+def open_session(root: Path, jars: Sequence[str]) -> Any:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(root / "warehouse"),
+        "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={root}/derby.log",
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.jars": ",".join(jars),
+        "spark.sql.extensions": ",".join(_EXTENSIONS),
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(root / "ice"),
+    }
+    builder = SparkSession.builder.master("local[2]").appName("table-formats")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+class Jobs:
+    """Runs statements: SQL, or ``python: …`` with ``spark``, ``f``, ``root``, ``snapshots``."""
+
+    def __init__(self, spark: Any, root: Path) -> None:
+        from pyspark.sql import functions
+
+        self._spark = spark
+        self._names = {
+            "spark": spark,
+            "f": functions,
+            "root": str(root),
+            "snapshots": self._snapshots,
+        }
+
+    def run(self, statement: str) -> None:
+        if statement.startswith(_PYTHON):
+            exec(statement.removeprefix(_PYTHON).strip(), dict(self._names))
+        else:
+            self._spark.sql(statement)
+
+    def _snapshots(self, table: str) -> list[int]:
+        rows = self._spark.sql(f"SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
+        return [row[0] for row in rows.collect()]
+
+
+def main(arguments: Sequence[str]) -> None:
+    root, *jars = arguments
+    told = Path(root) / "told.ndjson"
+    spark = open_session(Path(root), jars)
+    observation = observe(spark, f"file:{told}", namespace="tests", spill="")
+    jobs = Jobs(spark, Path(root))
+    plan = json.loads(JOBS.read_text("utf-8"))
+    reports: dict[str, Any] = {}
+    for statement in plan["setup"]:
+        jobs.run(statement)
+    for job in plan["jobs"]:
+        for statement in job.get("before", ()):
+            jobs.run(statement)
+        assert observation.flush(60)
+        before = len(_lines(told))
+        error = _error_of(jobs, job["run"])
+        assert observation.flush(60)
+        reports[job["name"]] = {"error": error, "documents": _lines(told)[before:]}
+    observation.close()
+    (Path(root) / "reports.json").write_text(json.dumps(reports), "utf-8")
+    spark.stop()
+
+
+def _error_of(jobs: Jobs, statement: str) -> str | None:
+    try:
+        jobs.run(statement)
+    except Exception as error:
+        return str(error).split("\n", 1)[0]
+    return None
+
+
+def _lines(told: Path) -> list[Any]:
+    if not told.exists():
+        return []
+    return [json.loads(line) for line in told.read_text("utf-8").splitlines()]
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    main(sys.argv[1:])

@@ -1,0 +1,77 @@
+"""What the listener tells of Delta and Iceberg, job by job, on each Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.spark_jars import iceberg_jar, paths_for
+from tests.e2e.table_format_worker import JOBS
+from tests.e2e.test_listener import python_of
+from tests.plan_reader import origins, sources
+
+ROOT = Path(__file__).parent.parent.parent
+LISTED: list[dict[str, Any]] = json.loads(JOBS.read_text("utf-8"))["jobs"]
+
+
+class Reports:
+    """What each job made the listener send, with places relative to the lake."""
+
+    def __init__(self, root: Path) -> None:
+        text = (root / "reports.json").read_text("utf-8")
+        self._reports = json.loads(text.replace(f"file:{root}/", "").replace(str(root), "ROOT"))
+
+    def of(self, name: str) -> tuple[Any, Any]:
+        """(plan, event) of a job that wrote once."""
+        report = self._reports[name]
+        assert report["error"] is None
+        bodies = {line["kind"]: line["body"] for line in report["documents"]}
+        assert len(report["documents"]) == 2, [line["kind"] for line in report["documents"]]
+        (event,) = bodies["event"] if isinstance(bodies["event"], list) else [bodies["event"]]
+        return bodies["plan"], event
+
+
+@pytest.fixture(scope="module", params=["3.5", "4.0"])
+def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reports:
+    python = python_of(request.param)
+    root = tmp_path_factory.mktemp("formats")
+    jars = [*paths_for(request.param, os.environ), iceberg_jar(request.param, os.environ)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)}
+    command = [python, "-m", "tests.e2e.table_format_worker", str(root), *jars]
+    with (root / "said").open("w") as said:
+        subprocess.run(command, check=True, cwd=root, env=environment, stdout=said, stderr=said)
+    return Reports(root)
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("job", LISTED, ids=[job["name"] for job in LISTED])
+def test_a_job_is_told_as_it_was_written_down(reports: Reports, job: Mapping[str, Any]) -> None:
+    plan, event = reports.of(job["name"])
+    write, extra = plan["operations"]["write"], event["extra"]
+
+    assert write["outputSource"] == job["writes"]
+    assert sorted(set(sources(plan))) == job["reads"]
+    assert "error" not in event
+    assert "gaps" not in write["extra"]
+    if "append" in job:
+        assert write["append"] is job["append"]
+    if "rows" in job:
+        assert extra["writeMetrics"]["numOutputRows"] == job["rows"]
+    if "columns" in job:
+        assert {name: sorted(found) for name, found in origins(plan).items()} == job["columns"]
+    if "partitions" in job:
+        assert extra.get("writtenPartitions") == job["partitions"]
+    if "version" in job:
+        assert {**extra["writtenVersion"], **job["version"]} == extra["writtenVersion"]
+    told = [
+        {name: value for name, value in version.items() if name != "id"}
+        for version in extra.get("readVersions", ())
+    ]
+    assert told == job.get("read_versions", [])
