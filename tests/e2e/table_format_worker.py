@@ -1,8 +1,10 @@
-"""A process that runs the jobs of ``tests/fixtures/table_format_jobs.json`` with the listener on.
+"""A process that runs the jobs of ``tests/fixtures/table_formats/`` with the listener on.
 
-    python -m tests.e2e.table_format_worker ROOT JAR…
+    python -m tests.e2e.table_format_worker ROOT SPARK JAR…
 
-writes ``ROOT/reports.json``: ``{job: {"error": null, "documents": [{"kind", "body"}, …]}}``.
+runs the topics in the order of their names in one session and writes ``ROOT/reports.json``:
+``{topic: {job: {"error": null, "documents": [{"kind", "body"}, …]}}}``. A topic stands alone: it
+makes its own tables, beside ``src``, which ``_source_tables.json`` makes for all.
 """
 
 from __future__ import annotations
@@ -10,18 +12,28 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from spark_agent_config.listener import observe
 
-JOBS: Final = Path(__file__).parent.parent / "fixtures" / "table_format_jobs.json"
+_TOPICS: Final = Path(__file__).parent.parent / "fixtures" / "table_formats"
 _EXTENSIONS: Final = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 )
 _PYTHON: Final = "python:"
+
+
+def topics() -> dict[str, Any]:
+    """``{topic: {"setup": [statement, …], "jobs": [job, …]}}``, in the order they run."""
+    return {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(_TOPICS.iterdir())}
+
+
+def runs_on(job: Mapping[str, Any], spark: str) -> bool:
+    """Whether a job is one for that version of Spark; a job that names none is for all."""
+    return spark in job.get("spark", [spark])
 
 
 def open_session(root: Path, jars: Sequence[str]) -> Any:
@@ -76,31 +88,34 @@ class Jobs:
 
 
 def main(arguments: Sequence[str]) -> None:
-    root, *jars = arguments
-    told = Path(root) / "told.ndjson"
-    spark = open_session(Path(root), jars)
+    folder, version, *jars = arguments
+    root = Path(folder)
+    told = root / "told.ndjson"
+    spark = open_session(root, jars)
     observation = observe(spark, f"file:{told}", namespace="tests", spill="")
-    jobs = Jobs(spark, Path(root))
-    plan = json.loads(JOBS.read_text("utf-8"))
-    reports: dict[str, Any] = {}
-    for statement in plan["setup"]:
-        jobs.run(statement)
-    for job in plan["jobs"]:
-        for statement in job.get("before", ()):
-            jobs.run(statement)
-        assert observation.flush(60)
-        before = len(_lines(told))
-        error = _error_of(jobs, job["run"])
-        assert observation.flush(60)
-        reports[job["name"]] = {"error": error, "documents": _lines(told)[before:]}
+    jobs = Jobs(spark, root)
+    reports: dict[str, dict[str, Any]] = {}
+    for topic, listed in topics().items():
+        broken = _error_of(jobs, listed["setup"])
+        reports[topic] = {}
+        for job in listed["jobs"]:
+            if runs_on(job, version):
+                unprepared = broken or _error_of(jobs, job.get("before", ()))
+                assert observation.flush(60)
+                before = len(_lines(told))
+                error = unprepared or _error_of(jobs, [job["run"]])
+                assert observation.flush(60)
+                reports[topic][job["name"]] = {"error": error, "documents": _lines(told)[before:]}
     observation.close()
-    (Path(root) / "reports.json").write_text(json.dumps(reports), "utf-8")
+    (root / "reports.json").write_text(json.dumps(reports), "utf-8")
     spark.stop()
 
 
-def _error_of(jobs: Jobs, statement: str) -> str | None:
+def _error_of(jobs: Jobs, statements: Sequence[str]) -> str | None:
+    """What the first statement that fails says, in one line."""
     try:
-        jobs.run(statement)
+        for statement in statements:
+            jobs.run(statement)
     except Exception as error:
         return str(error).split("\n", 1)[0]
     return None

@@ -12,24 +12,27 @@ from typing import Any
 import pytest
 
 from tests.e2e.spark_jars import iceberg_jar, paths_for
-from tests.e2e.table_format_worker import JOBS
+from tests.e2e.table_format_worker import runs_on, topics
 from tests.e2e.test_listener import python_of
 from tests.plan_reader import origins, sources
 
 ROOT = Path(__file__).parent.parent.parent
-LISTED: list[dict[str, Any]] = json.loads(JOBS.read_text("utf-8"))["jobs"]
+LISTED: list[tuple[str, Mapping[str, Any]]] = [
+    (topic, job) for topic, listed in topics().items() for job in listed["jobs"]
+]
 
 
 class Reports:
     """What each job made the listener send, with places relative to the lake."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, spark: str) -> None:
+        self.spark = spark
         text = (root / "reports.json").read_text("utf-8")
         self._reports = json.loads(text.replace(f"file:{root}/", "").replace(str(root), "ROOT"))
 
-    def of(self, name: str) -> tuple[Any, Any]:
+    def of(self, topic: str, name: str) -> tuple[Any, Any]:
         """(plan, event) of a job that wrote once."""
-        report = self._reports[name]
+        report = self._reports[topic][name]
         assert report["error"] is None
         bodies = {line["kind"]: line["body"] for line in report["documents"]}
         assert len(report["documents"]) == 2, [line["kind"] for line in report["documents"]]
@@ -43,17 +46,21 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     root = tmp_path_factory.mktemp("formats")
     jars = [*paths_for(request.param, os.environ), iceberg_jar(request.param, os.environ)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)}
-    command = [python, "-m", "tests.e2e.table_format_worker", str(root), *jars]
+    command = [python, "-m", "tests.e2e.table_format_worker", str(root), request.param, *jars]
     with (root / "said").open("w") as said:
         subprocess.run(command, check=True, cwd=root, env=environment, stdout=said, stderr=said)
-    return Reports(root)
+    return Reports(root, request.param)
 
 
 @pytest.mark.spark
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("job", LISTED, ids=[job["name"] for job in LISTED])
-def test_a_job_is_told_as_it_was_written_down(reports: Reports, job: Mapping[str, Any]) -> None:
-    plan, event = reports.of(job["name"])
+@pytest.mark.parametrize(("topic", "job"), LISTED, ids=[job["name"] for _, job in LISTED])
+def test_a_job_is_told_as_it_was_written_down(
+    reports: Reports, topic: str, job: Mapping[str, Any]
+) -> None:
+    if not runs_on(job, reports.spark):
+        pytest.skip(f"no job for Spark {reports.spark}")
+    plan, event = reports.of(topic, job["name"])
     write, extra = plan["operations"]["write"], event["extra"]
 
     assert write["outputSource"] == job["writes"]
