@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeVar
+from urllib.parse import unquote
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -156,11 +157,12 @@ def _server(driver: JdbcDriver, prefix: str, text: str, rules: Rules) -> Databas
     hosts, rest = (text[: found.start()], text[found.start() :]) if found else (text, "")
     path, parameters = _path_and_parameters(rest)
     port = parameters.get(driver.port_parameter) or driver.port
-    name, schema = path, _first(parameters, driver.schema)
+    name, schema = path, _session_schema(parameters, driver)
     if driver.levels == 3 and "/" in path:
         name, _, inner = path.partition("/")
         schema = schema or inner.partition("/")[0]
     name = _first(parameters, driver.database) or name
+    schema = schema or dict(rules.jdbc_default_schemas).get(driver.name, "")
     listed = _hosts(hosts or parameters.get("servername", ""), driver, port, rules)
     if instance := parameters.get("instancename"):
         listed += "\\" + instance.lower()
@@ -185,6 +187,25 @@ def _path_and_parameters(rest: str) -> tuple[str, dict[str, str]]:
 
 def _first(parameters: dict[str, str], names: Iterable[str]) -> str:
     return next((parameters[name].strip("{}") for name in names if parameters.get(name)), "")
+
+
+def _session_schema(parameters: dict[str, str], driver: JdbcDriver) -> str:
+    """The first schema that the URL has a session look in, "" where it tells none.
+
+    ``currentSchema=hr,public`` and ``options=-c%20search_path=hr`` => ``hr``.
+
+    https://jdbc.postgresql.org/documentation/use/
+    """
+    told = _first(parameters, driver.schema)
+    if not told and driver.schema:
+        found = _SEARCH_PATH.search(unquote(parameters.get("options", ""))[:_LONGEST_OPTIONS])
+        told = found["path"] if found else ""
+    listed = (one.strip().strip("\"'") for one in unquote(told).split(","))
+    return next((one for one in listed if one and one != "$user"), "")
+
+
+_SEARCH_PATH: Final = re.compile(r"search_path=(?P<path>\S+)")
+_LONGEST_OPTIONS: Final = 2_000
 
 
 def _hosts(text: str, driver: JdbcDriver, port: str, rules: Rules) -> str:

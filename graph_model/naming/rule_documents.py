@@ -37,6 +37,7 @@ _DATE: Final = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|[T_/:-])+")
 _SAMPLES: Final = (
     "s3a://lake/raw/dt=2026-01-01/part-00000.parquet", "file:/data/2026/01/31", "hdfs:///x/y",
     "jdbc:postgresql://h:5432/db:public.t", "jdbc:snowflake://a-b_c/?db=D:S.T",
+    "jdbc:sqlserver://h;database=d:t",
     "jdbc:redshift://c.x1.eu-west-1.redshift.amazonaws.com/d:s.t", "jdbc:sqlite:/x.db:t",
     "hive://h/db.t", "kafka:topic",
     "abfss://c@a.dfs.core.windows.net/x", "spark_catalog/db.t", "", ":", "x:y", "delta.`/a/b`",

@@ -68,7 +68,7 @@ _TIME_SUFFIX = "(?:[-_.T ]?[0-2][0-9][-_:]?[0-5][0-9](?:[-_:]?[0-6][0-9])?(?:[.]
 class Rules:
     """Every table that naming reads. Tuples are ordered: the first match wins."""
 
-    version: int = 2
+    version: int = 3
 
     # --- schemes ---------------------------------------------------------------------------------
     # s3a and s3n are clients of one store; so are wasb and abfss of one Azure account, whose
@@ -238,6 +238,16 @@ class Rules:
         JdbcDriver("derby", "1527", "", 0, embedded=True),
         JdbcDriver("hsqldb", "9001", "", 0, embedded=True),
     )  # fmt: skip
+    # (driver, schema of a table whose name tells none, where every session begins there): t and
+    # public.t are one. Oracle, Db2 and SAP begin in the user's own, which a URL need not tell;
+    # Snowflake's depends on the user, too. MySQL's databases have no schemas.
+    jdbc_default_schemas: tuple[tuple[str, str], ...] = (
+        ("postgresql", "public"),
+        ("redshift", "public"),
+        ("sqlserver", "dbo"),
+        ("vertica", "public"),
+        ("crate", "doc"),
+    )
     # (driver, pattern that a host without its port matches whole, what stands for it): one place
     # has a name of its cloud's and a short one, which OpenLineage's naming page asks for.
     jdbc_host_patterns: tuple[tuple[str, str, str], ...] = (

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.naming import DEFAULT_RULES, normalise
+from graph_model.naming import DEFAULT_RULES, normalise, openlineage_uri
 from graph_model.naming.jdbc import tables_read
+from graph_model.naming.rule_documents import read_rules
 
 SCOPE = "laptop"
 
@@ -21,15 +22,26 @@ SERVERS = [
     ('jdbc:postgresql://host/db:"hr"."emp"', "jdbc:postgresql://host/db:hr.emp"),
     ('jdbc:postgresql://host/db:"a:b"."C D"', 'jdbc:postgresql://host/db:"a:b"."C D"'),
     ("jdbc:postgresql://host/db?currentSchema=hr:emp", "jdbc:postgresql://host/db:hr.emp"),
+    ("jdbc:postgresql://host/db?currentSchema=hr,public:emp", "jdbc:postgresql://host/db:hr.emp"),
+    (
+        "jdbc:postgresql://host/db?options=-c%20search_path=hr,public:emp",
+        "jdbc:postgresql://host/db:hr.emp",
+    ),
+    ('jdbc:postgresql://host/db?currentSchema="$user":emp', "jdbc:postgresql://host/db:public.emp"),
+    ('jdbc:postgresql://host/db:"emp"', "jdbc:postgresql://host/db:public.emp"),
+    ("jdbc:redshift://host/db:emp", "jdbc:redshift://host/db:public.emp"),
+    ("jdbc:sqlserver://h;database=hr:emp", "jdbc:sqlserver://h/hr:dbo.emp"),
+    ("jdbc:oracle:thin:@//h/orcl:EMP", "jdbc:oracle:thin:@//h/orcl:EMP"),
+    ("jdbc:db2://h/SAMPLE:EMP", "jdbc:db2://h/SAMPLE:EMP"),
     ("jdbc:postgresql://host/db:db2.hr.emp", "jdbc:postgresql://host/db2:hr.emp"),
     ("jdbc:postgresql://host/db:HR.Emp", "jdbc:postgresql://host/db:HR.Emp"),
-    ("jdbc:postgresql://b,a:5432/db:t", "jdbc:postgresql://a,b/db:t"),
-    ("jdbc:postgresql://[2001:DB8::1]:5432/db:t", "jdbc:postgresql://[2001:db8::1]/db:t"),
+    ("jdbc:postgresql://b,a:5432/db:t", "jdbc:postgresql://a,b/db:public.t"),
+    ("jdbc:postgresql://[2001:DB8::1]:5432/db:t", "jdbc:postgresql://[2001:db8::1]/db:public.t"),
     ("jdbc:postgresql://host/db", "jdbc:postgresql://host/db"),
     ("jdbc:postgresql://host:5432", "jdbc:postgresql://host/"),
-    ("JDBC:PostgreSQL://host/db:t", "jdbc:postgresql://host/db:t"),
-    ("jdbc:aws-wrapper:postgresql://host/db:t", "jdbc:postgresql://host/db:t"),
-    ("jdbc-secretsmanager:postgresql://host/db:t", "jdbc:postgresql://host/db:t"),
+    ("JDBC:PostgreSQL://host/db:t", "jdbc:postgresql://host/db:public.t"),
+    ("jdbc:aws-wrapper:postgresql://host/db:t", "jdbc:postgresql://host/db:public.t"),
+    ("jdbc-secretsmanager:postgresql://host/db:t", "jdbc:postgresql://host/db:public.t"),
     ("jdbc:mysql://h:3306/hr?useSSL=false&serverTimezone=UTC:emp", "jdbc:mysql://h/hr:emp"),
     ("jdbc:mysql://h/other:`hr`.`emp`", "jdbc:mysql://h/hr:emp"),
     ("jdbc:mysql://h:hr.emp", "jdbc:mysql://h/hr:emp"),
@@ -47,15 +59,15 @@ SERVERS = [
     ),
     ("jdbc:sqlserver://h;encrypt=true;database=hr:[dbo].[emp]", "jdbc:sqlserver://h/hr:dbo.emp"),
     ("jdbc:sqlserver://h;databaseName=x:hr.dbo.emp", "jdbc:sqlserver://h/hr:dbo.emp"),
-    ("jdbc:sqlserver://h;databaseName=x:hr..emp", "jdbc:sqlserver://h/hr:emp"),
+    ("jdbc:sqlserver://h;databaseName=x:hr..emp", "jdbc:sqlserver://h/hr:dbo.emp"),
     ("jdbc:sqlserver://h\\Dev;databaseName=hr:dbo.emp", "jdbc:sqlserver://h\\dev/hr:dbo.emp"),
     ("jdbc:jtds:sqlserver://h:1433/hr:dbo.emp", "jdbc:sqlserver://h/hr:dbo.emp"),
     ("jdbc:oracle:thin:@H:1521:ORCL:HR.EMP", "jdbc:oracle:thin:@//h/orcl:HR.EMP"),
     ("jdbc:oracle:thin:@//h:1521/orcl:HR.EMP", "jdbc:oracle:thin:@//h/orcl:HR.EMP"),
     ("jdbc:oracle:thin:scott/tiger@h:1521/orcl:HR.EMP", "jdbc:oracle:thin:@//h/orcl:HR.EMP"),
     ("jdbc:oracle:thin:scott/ti@ger@//h:1521/orcl:HR.EMP", "jdbc:oracle:thin:@//h/orcl:HR.EMP"),
-    ("jdbc:postgresql://h/db?user=a&password=x y:t", "jdbc:postgresql://h/db:t"),
-    ("jdbc:sqlserver://h;password={a;b}}c};databaseName=d:t", "jdbc:sqlserver://h/d:t"),
+    ("jdbc:postgresql://h/db?user=a&password=x y:t", "jdbc:postgresql://h/db:public.t"),
+    ("jdbc:sqlserver://h;password={a;b}}c};databaseName=d:t", "jdbc:sqlserver://h/d:dbo.t"),
     ("jdbc:oracle:oci:@h:1522:ORCL:HR.EMP", "jdbc:oracle:thin:@//h:1522/orcl:HR.EMP"),
     (
         "jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=h)(PORT=1521))"
@@ -96,8 +108,8 @@ EMBEDDED = [
     ("jdbc:h2:file:/lake/h2:emp", "jdbc:h2:/lake/h2:emp"),
     ("jdbc:derby:/lake/db;create=true;user=u;password=p:APP.T", "jdbc:derby:/lake/db:APP.T"),
     ("jdbc:duckdb:/lake/x.duckdb:main.emp", "jdbc:duckdb:/lake/x.duckdb:main.emp"),
-    ("jdbc:postgresql://localhost:5432/db:t", "jdbc:postgresql://localhost/db:t"),
-    ("jdbc:postgresql://127.0.0.1/db:t", "jdbc:postgresql://localhost/db:t"),
+    ("jdbc:postgresql://localhost:5432/db:t", "jdbc:postgresql://localhost/db:public.t"),
+    ("jdbc:postgresql://127.0.0.1/db:t", "jdbc:postgresql://localhost/db:public.t"),
     ("jdbc:postgresql:db", "jdbc:postgresql://localhost/db"),
 ]
 
@@ -132,18 +144,21 @@ def test_the_friendly_name_is_the_table(written, name):
 
 PG = "jdbc:postgresql://h/db:"
 QUERIES = [
-    ("(select dept, salary*2 as dbl from emp) SPARK_GEN_SUBQ_0", ["emp"]),
-    ("(select emp_id, dept as dp from emp) t", ["emp"]),
+    ("(select dept, salary*2 as dbl from emp) SPARK_GEN_SUBQ_0", ["public.emp"]),
+    ("(select emp_id, dept as dp from emp) t", ["public.emp"]),
     ("(\n  SELECT a::int, '12:00' FROM hr.emp e JOIN hr.dept d ON true) t", ["hr.dept", "hr.emp"]),
     ("select * from hr.emp", ["hr.emp"]),
-    ("with t as (select * from t) select * from t join u on true", ["t", "u"]),
-    ("(select * from a where id in (select id from b) union all select * from c) q", "abc"),
-    ("(select * from a -- not b\n where x = ':(select') q", "a"),
+    ("with t as (select * from t) select * from t join u on true", ["public.t", "public.u"]),
+    (
+        "(select * from a where id in (select id from b) union all select * from c) q",
+        ["public.a", "public.b", "public.c"],
+    ),
+    ("(select * from a -- not b\n where x = ':(select') q", ["public.a"]),
     ("hr.emp e", ["hr.emp"]),
-    ("emp e join dept d on e.d = d.id", ["dept", "emp"]),
-    ("(select * from generate_series(1, 9) g, emp) q", ["emp"]),
-    ('(select * from "Order Lines") q', ['"Order Lines"']),
-    ("(select * from emp union select * from emp) q", ["emp"]),
+    ("emp e join dept d on e.d = d.id", ["public.dept", "public.emp"]),
+    ("(select * from generate_series(1, 9) g, emp) q", ["public.emp"]),
+    ('(select * from "Order Lines") q', ['public."Order Lines"']),
+    ("(select * from emp union select * from emp) q", ["public.emp"]),
 ]
 
 
@@ -206,3 +221,18 @@ def test_logins_and_options_never_reach_the_identity(host, schema, table, user, 
     )
     (found,) = normalise(written, "")
     assert found.uri == f"jdbc:postgresql://{host.lower()}/db:{schema}.{table}"
+
+
+def test_a_default_schema_is_a_rule_and_older_sets_of_rules_have_it():
+    assert read_rules({"jdbcAliases": []}).jdbc_default_schemas
+    without = read_rules({"jdbcDefaultSchemas": []})
+    other = read_rules({"jdbcDefaultSchemas": [["postgresql", "sales"]]})
+    assert normalise(PG + "t", "", without)[0].uri == PG + "t"
+    assert normalise(PG + "t", "", other)[0].uri == PG + "sales.t"
+
+
+def test_openlineage_and_a_url_without_a_schema_name_one_table():
+    told = openlineage_uri("postgres://h:5432", "db.public.t")
+    assert (
+        normalise(told, "") == normalise(PG + "t", "") == normalise(PG + "(select * from t) q", "")
+    )
