@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Vertex, stages
-from graph_model.store import EVERYWHERE, Direction, EdgePage, Neighbours
+from graph_model.store import Direction, EdgePage, Neighbours
 
 
 class MemoryGraph:
@@ -37,7 +37,6 @@ class MemoryGraph:
         direction: Direction,
         labels: Sequence[str],
         limit: int,
-        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
         with self._lock:
             beside = self._leaving if direction is Direction.DOWNSTREAM else self._entering
@@ -45,13 +44,9 @@ class MemoryGraph:
                 edge
                 for identifier in set(ids)
                 for edge in map(self._edges.__getitem__, beside.get(identifier, ()))
-                if edge.label in labels and self._stands_at(identifier, at.get(edge.label))
+                if edge.label in labels
             ]
         return page_of(found, direction, limit)
-
-    def _stands_at(self, identifier: str, label: str | None) -> bool:
-        vertex = self._vertices.get(identifier)
-        return label is None or (vertex is not None and vertex.label == label)
 
     def neighbours(
         self, ids: Collection[str], direction: Direction, label: str, limit: int

@@ -38,7 +38,6 @@ from graph_model.facts import (
 )
 from graph_model.records import FacetRecords, RunRecords
 
-EVERYWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -81,12 +80,8 @@ class GraphReader(Protocol):
         direction: Direction,
         labels: Sequence[str],
         limit: int,
-        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
         """Edges with one of these labels at these vertices, at most ``limit`` per vertex and label.
-
-        ``at``: edges with this label are wanted at vertices with that label alone, so that two
-        kinds of vertices are asked in one request.
 
         DOWNSTREAM: edges that leave one of ``ids`` (out_id in ids); UPSTREAM: edges that enter one.
         BOTH is refused (ValueError): a caller asks twice. Which edges survive a cut is up to the
@@ -701,11 +696,6 @@ class Catalogue(Protocol):
         """(name, location), every pair ever observed, of these and of the names that ever stood
         for them.
         """
-
-    def names_and_columns(
-        self, datasets: Collection[str], columns: Collection[str]
-    ) -> tuple[frozenset[tuple[str, str]], tuple[ColumnRow, ...]]:
-        """``names_around`` of the datasets and ``columns`` of these ids, asked together."""
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
         """Those of these datasets that were there by then (``catalogue.births``)."""

@@ -29,7 +29,6 @@ from graph_model.gremlin.dialect import Dialect
 STEPS: Final = frozenset(
     (
         "V",
-        "hasLabel",
         "E",
         "mergeV",
         "mergeE",

@@ -463,14 +463,6 @@ class SqlCatalogue:
         with self._read() as connection:
             return history.names_around(connection, datasets)
 
-    def names_and_columns(
-        self, datasets: Collection[str], columns: Collection[str]
-    ) -> tuple[frozenset[tuple[str, str]], tuple[ColumnRow, ...]]:
-        """See ``store.Catalogue``. One statement."""
-        with self._read() as connection:
-            pairs, rows = history.names_and_columns(connection, datasets, columns)
-        return pairs, tuple(rows)
-
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
         with self._read() as connection:
             return frozenset(writes.seen(connection, datasets, at))

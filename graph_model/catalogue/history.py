@@ -481,37 +481,6 @@ def _pairs_around(asked: sa.CTE) -> sa.Select[Any]:
     return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
 
 
-_EITHER: Final = (("value", StoredText()), ("is_column", sa.BigInteger()))
-
-
-def names_and_columns(
-    connection: Connection, datasets: Collection[str], asked: Collection[str]
-) -> tuple[frozenset[tuple[str, str]], list[ColumnRow]]:
-    """See ``store.Catalogue``."""
-    pairs: set[tuple[str, str]] = set()
-    found: list[ColumnRow] = []
-    either = [*((dataset, 0) for dataset in set(datasets)), *((key, 1) for key in set(asked))]
-    for chunk in chunks(either, AT_ONCE):
-        for first, second, path in _names_and_columns().rows(connection, asked_values(chunk)):
-            if path is None:
-                pairs.add((first, second))
-            else:
-                found.append(ColumnRow(first, second, path))
-    return frozenset(pairs), sorted(found)
-
-
-@made_once
-def _names_and_columns() -> sa.CompoundSelect[Any]:
-    """``_names_around`` of datasets, and the rows of columns: these have a path."""
-    asked, own = asked_table(_EITHER), columns.c
-
-    def of(kind: int) -> sa.Select[Any]:
-        return sa.select(asked.c.value).where(asked.c.is_column == kind)
-
-    pairs = _pairs_around(of(0).cte("datasets")).add_columns(sa.null().label("path"))
-    return sa.union_all(pairs, sa.select(own.id, own.dataset, own.path).where(own.id.in_(of(1))))
-
-
 # --- schemas -------------------------------------------------------------------------------------
 
 

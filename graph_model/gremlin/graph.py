@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from graph_model.gremlin.connection import Connections, Headers, Limits
 from graph_model.gremlin.dialect import DIALECTS, Dialect
 from graph_model.gremlin.reader import Reader
 from graph_model.gremlin.writer import Writer
-from graph_model.store import EVERYWHERE, Direction, EdgePage, Neighbours
+from graph_model.store import Direction, EdgePage, Neighbours
 
 _CHECKPOINT_SECONDS: Final = 900.0
 
@@ -60,9 +60,8 @@ class GremlinGraph:
         direction: Direction,
         labels: Sequence[str],
         limit: int,
-        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
-        return self._reader.edges(ids, direction, labels, limit, at)
+        return self._reader.edges(ids, direction, labels, limit)
 
     def neighbours(
         self, ids: Collection[str], direction: Direction, label: str, limit: int

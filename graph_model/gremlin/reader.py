@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from graph_model import facts
@@ -10,7 +10,7 @@ from graph_model.facts import Edge, Vertex
 from graph_model.gremlin import traversals
 from graph_model.gremlin.connection import Connections
 from graph_model.memory import check_asked, neighbours_of, page_of
-from graph_model.store import EVERYWHERE, Direction, EdgePage, Neighbours
+from graph_model.store import Direction, EdgePage, Neighbours
 
 _IDS_AT_ONCE: Final = 500
 
@@ -37,19 +37,17 @@ class Reader:
         direction: Direction,
         labels: Sequence[str],
         limit: int,
-        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
         """See ``store.GraphReader.edges``."""
         check_asked(direction, limit)
-        wanted = {label: at.get(label) for label in labels}
-        if not wanted:
+        if not labels:
             return EdgePage(())
         found = [
             _edge(row)
             for some in _chunks(ids if isinstance(ids, Sequence) else sorted(ids))
             for row in self._connections.submit(
                 # one more than asked tells whether there are more
-                traversals.edges(some, direction, wanted, limit + 1, self._dialect)
+                traversals.edges(some, direction, labels, limit + 1, self._dialect)
             )
         ]
         return page_of(found, direction, limit)

@@ -5,7 +5,7 @@ Nothing here ends in ``iterate()``: its bytecode is one step in TinkerPop 3.7 an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from gremlin_python.process.anonymous_traversal import traversal
@@ -144,25 +144,15 @@ def vertices(ids: Collection[str], dialect: Dialect) -> Bytecode:
 def edges(
     ids: Collection[str],
     direction: store.Direction,
-    labels: Mapping[str, str | None],
+    labels: Sequence[str],
     limit: int,
     dialect: Dialect,
 ) -> Bytecode:
-    """At most ``limit`` edges per vertex and label, on one side: ``labels`` of edges => that of the
-    vertices beside which they are wanted, None for any.
-    """
+    """At most ``limit`` edges per vertex and label, on one side."""
     step = __.out_e if direction is store.Direction.DOWNSTREAM else __.in_e
-    branches = [
-        (step(label) if beside is None else _step_at(beside, label, direction)).limit(limit)
-        for label, beside in labels.items()
-    ]
+    branches = [step(label).limit(limit) for label in dict.fromkeys(labels)]
     each = branches[0] if len(branches) == 1 else __.union(*branches)
     return _bytecode(_listed_edge(_start(dialect).V(*_given(ids)).local(each)))
-
-
-def _step_at(vertex_label: str, label: str, direction: store.Direction) -> Any:
-    these = __.has_label(vertex_label)
-    return these.out_e(label) if direction is store.Direction.DOWNSTREAM else these.in_e(label)
 
 
 def neighbours(

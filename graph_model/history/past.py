@@ -129,18 +129,6 @@ class Past:
         if datasets:
             self._note_names(datasets, self._catalogue.names_around(datasets))
 
-    def learn_around(self, datasets: Collection[str], columns: Collection[str]) -> None:
-        """The names of datasets and what columns (ids) are, asked for together."""
-        new_datasets = set(datasets) - self._locations.keys()
-        new_columns = set(columns) - self._columns.keys()
-        if new_datasets and new_columns:
-            pairs, rows = self._catalogue.names_and_columns(new_datasets, new_columns)
-            self._note_names(new_datasets, pairs)
-            self._note_columns(rows)
-        else:
-            self._learn_names(new_datasets)
-            self.columns(new_columns)
-
     def _note_names(self, datasets: Collection[str], pairs: Collection[tuple[str, str]]) -> None:
         names: defaultdict[str, set[str]] = defaultdict(set)
         places: defaultdict[str, set[str]] = defaultdict(set)

@@ -7,7 +7,7 @@ one into ``customer.address.city`` as well, whichever way it is walked.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +16,6 @@ from graph_model import identity, labels
 from graph_model.facts import Edge
 from graph_model.history import Moment
 from graph_model.history.past import Past, moment_of
-from graph_model.history.versions import Sight
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.inventory import Inventory, Name, holders
@@ -63,51 +62,6 @@ class Hop(NamedTuple):
     source: Cell
     job: str
     own: bool = True
-
-
-@dataclass(slots=True)
-class _Beside:
-    """Derivations into ``cells`` that a walk reads beside what the plans of a level read.
-
-    They were read after the markers of those plans, so those of a plan that is complete are all
-    there. It serves one level: what is asked for later may be of a plan that is complete later.
-    """
-
-    structure: Structure
-    cells: Collection[Cell]
-    known: Collection[_Write]
-    enter: Callable[[Collection[str]], EdgePage]
-    writes: set[_Write] = field(default_factory=set)
-    columns: frozenset[str] | None = None
-    page: EdgePage = field(default_factory=lambda: EdgePage(()))
-
-    def wanted(self, sights: Mapping[Moment, Sight]) -> set[str]:
-        """See ``walk.Beside``."""
-        writes = {
-            (write.logical_plan, column_id((write.target, holder)))
-            for cell in self.cells
-            if cell.moment in sights
-            for write in sights[cell.moment].writes
-            for holder in holders(cell.path)
-        }.difference(self.known)
-        self.writes = writes - self.structure.derivations.find(writes).keys()
-        return {column for _, column in self.writes}
-
-    def take(self, columns: Collection[str], page: EdgePage) -> None:
-        """See ``walk.Beside``."""
-        self.columns, self.page = frozenset(columns), page
-
-    def sources(self, sights: Mapping[Moment, Sight]) -> set[str]:
-        """See ``walk.Beside``."""
-        if self.columns is None:  # the walk knew all plans of the level: they are complete
-            columns = self.wanted(sights)
-            self.take(columns, self.enter(columns))
-        found = {
-            edge.out_id
-            for edge in self.page.edges
-            if edge.label == labels.DERIVES and _write_of(edge) in self.writes
-        }
-        return found - self.structure.columns.find(found).keys()
 
 
 @dataclass(slots=True)
@@ -400,12 +354,9 @@ class Columns:
     ) -> dict[Cell, list[Hop]]:
         """Per cell the derivations behind it: all of them, or of these that are known."""
         moments = {cell.moment for cell in cells}
+        steps = walk.expand(moments)
         if known is None:
-            beside = _Beside(self._structure, cells, self._into.keys(), self._entering)
-            steps = walk.expand(moments, beside)
-            self._learn_derivations(cells, steps, beside)
-        else:
-            steps = walk.expand(moments)
+            self._learn_derivations(cells, steps)
         into = self._into if known is None else known
         if self._indirect:
             self._learn_influences({s.logical_plan for some in steps.values() for s in some})
@@ -415,7 +366,7 @@ class Columns:
         }
 
     def _learn_derivations(
-        self, cells: Iterable[Cell], steps: Mapping[Moment, tuple[Step, ...]], beside: _Beside
+        self, cells: Iterable[Cell], steps: Mapping[Moment, tuple[Step, ...]]
     ) -> None:
         asked = {
             (step.logical_plan, column_id((step.target, holder)))
@@ -423,31 +374,26 @@ class Columns:
             for step in steps[cell.moment]
             for holder in holders(cell.path)
         }
-        self._learn_writes(asked, beside)
+        self._learn_writes(asked)
 
-    def _learn_writes(self, asked: Collection[_Write], beside: _Beside | None = None) -> None:
+    def _learn_writes(self, asked: Collection[_Write]) -> None:
         """The derivations behind these, of plans that are complete."""
         new = set(asked) - self._into.keys()
         kept = self._structure.derivations.find(new)
-        found = kept | self._derivations(new - kept.keys(), beside)
+        found = kept | self._derivations(new - kept.keys())
         self._into |= found
         self.learn_names({edge.out_id for edges in found.values() for edge in edges})
 
-    def _derivations(
-        self, writes: Collection[_Write], beside: _Beside | None
-    ) -> dict[_Write, tuple[Edge, ...]]:
+    def _derivations(self, writes: Collection[_Write]) -> dict[_Write, tuple[Edge, ...]]:
         found: dict[_Write, list[Edge]] = {write: [] for write in writes}
-        read = beside.columns if beside is not None else None
-        pages = [self._entering({column for _, column in writes} - (read or frozenset()))]
-        if beside is not None:
-            pages.append(beside.page)
-        for edge in (edge for page in pages for edge in page.edges if edge.label == labels.DERIVES):
+        page = self._entering({column for _, column in writes})
+        for edge in page.edges:
             write = _write_of(edge)
             if write in found:
                 found[write].append(edge)
         derived = {write: tuple(edges) for write, edges in found.items()}
-        cut = frozenset().union(*(page.cut for page in pages))
-        self._structure.derivations.keep({w: d for w, d in derived.items() if w[1] not in cut})
+        whole = {write: edges for write, edges in derived.items() if write[1] not in page.cut}
+        self._structure.derivations.keep(whole)
         return derived
 
     def _entering(self, columns: Collection[str]) -> EdgePage:

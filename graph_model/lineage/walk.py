@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.history import Moment, Write
@@ -17,7 +17,7 @@ from graph_model.history.versions import BEGINNING, Sight
 from graph_model.history.visibility import ANY_VERSION
 from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.structure import Structure
-from graph_model.store import DeclaredFlow, Direction, EdgePage, GraphReader
+from graph_model.store import DeclaredFlow, Direction, GraphReader
 
 
 class Step(NamedTuple):
@@ -35,23 +35,6 @@ class Step(NamedTuple):
 
 _ABOVE: Final = (labels.HAS, labels.FEEDS)
 """The marker is read first: what is read after it is complete."""
-_OF_PLANS: Final = {labels.HAS: labels.LOGICAL_PLAN}
-"""Columns have edges of the same label, one from every schema."""
-
-
-class Beside(Protocol):
-    """The derivations that will be asked for once it is known what stood in moments."""
-
-    def wanted(self, sights: Mapping[Moment, Sight]) -> Collection[str]:
-        """The ids of the columns into which they lead, without those that are known."""
-
-    def take(self, columns: Collection[str], page: EdgePage) -> None:
-        """The edges, among others, that lead into these columns."""
-
-    def sources(self, sights: Mapping[Moment, Sight]) -> Collection[str]:
-        """The ids of the columns from which they lead, without those that are known; what was not
-        taken is asked for now.
-        """
 
 
 class Walk:
@@ -85,17 +68,12 @@ class Walk:
         self._count = 0
         self.folded = False
 
-    def expand(
-        self, moments: Collection[Moment], beside: Beside | None = None
-    ) -> Mapping[Moment, tuple[Step, ...]]:
-        """Per moment the steps from it, one for each execution and one for the folded ones.
-
-        ``beside`` is asked for in the same request.
-        """
+    def expand(self, moments: Collection[Moment]) -> Mapping[Moment, tuple[Step, ...]]:
+        """Per moment the steps from it, one for each execution and one for the folded ones."""
         new = sorted(set(moments) - self._steps.keys())
         if new:
             sights = self._past.sights(new)
-            self._learn_sources(sights, beside)
+            self._learn_sources(sights)
             exact, folded = self._divide(new, sights)
             self._steps |= self._build(new, exact, folded)
             for moment in new:
@@ -105,7 +83,7 @@ class Walk:
                 self._bounds.cut("edges", EDGE_LIMIT)
         return {moment: self._steps[moment] for moment in moments}
 
-    def _learn_sources(self, sights: Mapping[Moment, Sight], beside: Beside | None) -> None:
+    def _learn_sources(self, sights: Mapping[Moment, Sight]) -> None:
         """What the plans read; those without their marker are not complete."""
         seen = {
             plan
@@ -118,30 +96,21 @@ class Walk:
         }
         new = {plan for plan in seen - self._sources.keys() if self._follows(plan)}
         if not new:
-            self._learn_around(set(), beside, sights)
             return
         told = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
-        whole = self._sources_of(new - told.keys(), beside, sights)
+        whole = self._sources_of(new - told.keys())
         marked = self._marked(told)
         known = whole | {plan: frozenset(told[plan]) for plan in marked}
         self._sources |= {plan: known.get(plan) for plan in new}
-        self._learn_around({source for found in known.values() for source in found}, beside, sights)
 
-    def _learn_around(
-        self, sources: Collection[str], beside: Beside | None, sights: Mapping[Moment, Sight]
-    ) -> None:
-        """What the sources were called, and what the columns are that the derivations name."""
-        self._past.learn_around(sources, beside.sources(sights) if beside else ())
-
-    def _sources_of(
-        self, plans: Collection[str], beside: Beside | None, sights: Mapping[Moment, Sight]
-    ) -> dict[str, frozenset[str]]:
+    def _sources_of(self, plans: Collection[str]) -> dict[str, frozenset[str]]:
         """All that these read, without those that are not complete."""
         kept = self._structure.sources.find(plans)
         new = set(plans) - kept.keys()
         if not new:
             return kept
-        page = self._above(new, beside, beside.wanted(sights) if beside else ())
+        page = self._graph.edges(sorted(new), Direction.UPSTREAM, _ABOVE, HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
         sources: dict[str, set[str]] = {e.in_id: set() for e in page.edges if e.label == labels.HAS}
         for edge in page.edges:
             if edge.label == labels.FEEDS and edge.in_id in sources:
@@ -153,22 +122,13 @@ class Walk:
 
     def _marked(self, plans: Collection[str]) -> set[str]:
         """Those that are complete."""
-        kept = self._structure.complete.find(plans).keys()
+        kept = set(self._structure.complete.find(plans))
         new = set(plans) - kept
+        if not new:
+            return kept
         found = set(self._graph.neighbours(new, Direction.UPSTREAM, labels.HAS, 1).found)
         self._structure.complete.keep(dict.fromkeys(found, True))
         return kept | found
-
-    def _above(self, plans: set[str], beside: Beside | None, columns: Collection[str]) -> EdgePage:
-        """What enters these plans and, read after it, the derivations that enter the columns."""
-        if beside is None or not columns:
-            page = self._graph.edges(sorted(plans), Direction.UPSTREAM, _ABOVE, HUB_LIMIT)
-        else:
-            ids, wanted = [*sorted(plans), *sorted(columns)], (*_ABOVE, labels.DERIVES)
-            page = self._graph.edges(ids, Direction.UPSTREAM, wanted, HUB_LIMIT, _OF_PLANS)
-            beside.take(columns, page)
-        self._bounds.note_hub(page.cut)
-        return page
 
     def _follows(self, plan: str) -> bool:
         return self._plans is None or plan in self._plans

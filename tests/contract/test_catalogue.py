@@ -820,8 +820,6 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.names_of(["l"], 5), "catalogue_names_by_location"),
         (lambda c: c.names_around(["l"]), "catalogue_names_by_location"),
         (lambda c: c.names_around(["l"]), "PRIMARY KEY"),
-        (lambda c: c.names_and_columns(["l"], ["c"]), "catalogue_names_by_location"),
-        (lambda c: c.names_and_columns(["l"], ["c"]), "sqlite_autoindex_catalogue_columns_1"),
         (lambda c: c.last_states(["job-1"], 5), "catalogue_executions_by_job"),
         (lambda c: c.fields([("ds-1", "a")]), "catalogue_columns_by_dataset"),
         (lambda c: c.columns_of(["ds-1"], 5), "catalogue_columns_by_dataset"),

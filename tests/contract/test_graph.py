@@ -306,24 +306,6 @@ def test_a_limit_holds_for_each_vertex_and_label_and_a_cut_is_told(
     assert graph.edges([LEAF], UP, both, 1).cut == frozenset()
 
 
-def test_two_kinds_of_vertices_are_asked_at_once(store: Open, star: Facts) -> None:
-    """Edges with one label of the columns alone, those with the other of all."""
-    graph = store()
-    graph.write(star)
-    both = [labels.HAS, labels.DERIVES]
-    columns_alone = {labels.HAS: labels.COLUMN}
-    down = graph.edges([HUB, LEAF], DOWN, both, 10, columns_alone)
-    assert exact(down.edges) == exact(
-        [*labelled(star, labels.DERIVES, out=HUB), *labelled(star, labels.HAS, out=LEAF)]
-    )
-    up = graph.edges([HUB, LEAF], UP, both, 10, columns_alone)
-    assert exact(up.edges) == exact(
-        [edge for edge in star.edges if edge.in_id == LEAF and edge.label in both]
-    )
-    assert graph.edges([HUB], DOWN, both, 1, columns_alone).cut == {HUB}
-    assert graph.edges([HUB], DOWN, [labels.HAS], 1, columns_alone).cut == frozenset()
-
-
 def test_neighbours_are_the_other_ends_of_edges(store: Open, star: Facts) -> None:
     graph = store()
     graph.write(star)

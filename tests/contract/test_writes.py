@@ -17,7 +17,6 @@ from graph_model.database import open_database
 from graph_model.facts import (
     EVERY_BRANCH,
     ApplicationRow,
-    ColumnRow,
     ExecutionRow,
     NameRow,
     PartitionRow,
@@ -138,11 +137,6 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     assert catalogue.names_around(["name", "none"]) == everywhere
     assert catalogue.names_around(["here"]) == everywhere
     assert catalogue.names_around(["none"]) == frozenset()
-    column = ColumnRow("col-1", "here", "a")
-    catalogue.record([column, ColumnRow("col-2", "there", "")])
-    ids = ["col-1", "none", "here"]
-    assert catalogue.names_and_columns(["here", "col-1"], ids) == (everywhere, (column,))
-    assert catalogue.names_and_columns(["none"], []) == (frozenset(), ())
 
 
 def test_what_is_declared_of_a_target_is_told_with_its_writes(catalogue: SqlCatalogue) -> None:

@@ -58,16 +58,9 @@ REQUESTS: Final[dict[str, Callable[[], Bytecode]]] = {
     "is_there_an_edge": traversals.is_there_an_edge,
     "vertices": lambda: traversals.vertices(["ds_1", "jb_1"], NEPTUNE),
     "edges": lambda: traversals.edges(
-        ["ds_1"], Way.DOWNSTREAM, {labels.FEEDS: None, labels.HAS: None}, 5, NEPTUNE
+        ["ds_1"], Way.DOWNSTREAM, [labels.FEEDS, labels.HAS], 5, NEPTUNE
     ),
-    "edges.upstream": lambda: traversals.edges(["ds_1"], Way.UPSTREAM, {"has": None}, 1, NEPTUNE),
-    "edges.at": lambda: traversals.edges(
-        ["co_1", "lp_1"],
-        Way.UPSTREAM,
-        {labels.DERIVES: None, labels.HAS: labels.LOGICAL_PLAN},
-        5,
-        NEPTUNE,
-    ),
+    "edges.upstream": lambda: traversals.edges(["ds_1"], Way.UPSTREAM, ["has"], 1, NEPTUNE),
     "neighbours": lambda: traversals.neighbours(["ds_1"], Way.DOWNSTREAM, "feeds", 5, NEPTUNE),
     "neighbours.upstream": lambda: traversals.neighbours(["lp_1"], Way.UPSTREAM, "has", 1, NEPTUNE),
     "all_vertices": lambda: traversals.all_vertices(NEPTUNE),

@@ -41,7 +41,7 @@ def test_edges_are_asked_in_the_order_of_ids_and_labels_that_was_given() -> None
     reader = Reader(cast(Connections, asked))
     ids = [f"lp_{number}" for number in range(900)] + ["col_1", "lp_0"]
     wanted = (labels.HAS, labels.FEEDS, labels.DERIVES)
-    reader.edges(ids, Direction.UPSTREAM, wanted, 5, {labels.HAS: labels.LOGICAL_PLAN})
+    reader.edges(ids, Direction.UPSTREAM, wanted, 5)
     sent = [each for request in asked.requests for each in request.step_instructions[0][1:]]
     assert sent == ids[:-1]
     assert len(asked.requests) == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from graph_model.memory import MemoryGraph
 from graph_model.projector import Projector
 from graph_model.retention import resolve_forget
 from graph_model.shelf import Shelf
-from graph_model.store import EVERYWHERE, Direction, EdgePage, Submission
+from graph_model.store import Direction, EdgePage, Submission
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.test_projector import a_plan, an_event, event, plan
 
@@ -132,12 +132,11 @@ class Filling(MemoryGraph):
         direction: Direction,
         labels: Sequence[str],
         limit: int,
-        at: Mapping[str, str] = EVERYWHERE,
     ) -> EdgePage:
         found: list[Edge] = []
         for each in ids:
-            found += super().edges([each], direction, labels, limit, at).edges
-            if self._rest is not None and DERIVES in labels and HAS in labels:
+            found += super().edges([each], direction, labels, limit).edges
+            if self._rest is not None and HAS in labels:
                 self.write(self._rest)
                 self._rest = None
         return EdgePage(tuple(found))
