@@ -41,19 +41,14 @@ import org.apache.tinkerpop.gremlin.jsr223.GremlinScriptEngineFactory
 import org.apache.tinkerpop.gremlin.jsr223.GremlinScriptEngineManager
 import org.apache.tinkerpop.gremlin.process.traversal.AnonymousTraversalSource
 import org.apache.tinkerpop.gremlin.process.traversal.Merge
-import org.apache.tinkerpop.gremlin.process.traversal.Path as TraversalPath
 import org.apache.tinkerpop.gremlin.process.traversal.Step
 import org.apache.tinkerpop.gremlin.process.traversal.Traversal
 import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategy
 import org.apache.tinkerpop.gremlin.process.traversal.Traverser
-import org.apache.tinkerpop.gremlin.process.traversal.step.map.ConstantStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeEdgeStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeVertexStep
-import org.apache.tinkerpop.gremlin.process.traversal.step.map.NoOpBarrierStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.SelectOneStep
-import org.apache.tinkerpop.gremlin.process.traversal.step.map.UnfoldStep
-import org.apache.tinkerpop.gremlin.process.traversal.step.sideEffect.InjectStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.sideEffect.IoStep
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.AbstractTraversalStrategy
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.verification.VerificationException
@@ -258,55 +253,6 @@ class UpsertEdgeStep extends MergeEdgeStep {
     }
 }
 
-/** Rows that are equal to themselves alone. */
-@CompileStatic
-class Rows implements Iterable {
-    final Iterable rows
-
-    Rows(Iterable rows) { this.rows = rows }
-
-    @Override
-    Iterator iterator() { rows.iterator() }
-}
-
-/**
- * inject(rows).unfold() and constant(rows).unfold(), without that anything compares the rows.
- *
- * Steps are told apart and kept in maps by their hash, and that of such a step is one over all that all
- * rows hold: an eighth of the engine's work in a first load. So this comes before every other strategy.
- */
-@CompileStatic
-class RowsAreNotCompared extends AbstractTraversalStrategy<TraversalStrategy.DecorationStrategy>
-        implements TraversalStrategy.DecorationStrategy {
-    @Override
-    void apply(Traversal.Admin<?, ?> traversal) {
-        for (int place = 0; place < traversal.steps.size(); place++) {
-            Step step = traversal.steps[place]
-            if (!(step.nextStep instanceof UnfoldStep) || !step.labels.empty) continue
-            Step like = alike(step, traversal)
-            if (like == null) continue
-            traversal.removeStep(place)
-            traversal.addStep(place, like)
-        }
-    }
-
-    /** The same step with rows that are not compared; null where it gives no list of them. */
-    static Step alike(Step step, Traversal.Admin<?, ?> traversal) {
-        if (step.class == InjectStep) {
-            Object[] given = ((InjectStep) step).injections
-            return given.length == 1 && isList(given[0]) ? new InjectStep(traversal, rows(given[0])) : null
-        }
-        if (step.class != ConstantStep) return null
-        Object given = ((ConstantStep) step).constant
-        isList(given) ? new ConstantStep(traversal, rows(given)) : null
-    }
-
-    /** Rows come in a path, which is the one thing that a server does not copy (encoding.py). */
-    private static boolean isList(Object given) { given instanceof TraversalPath }
-
-    private static Rows rows(Object given) { new Rows((Iterable) given) }
-}
-
 /**
  * Our upserts, mergeV(select(a)).option(onCreate, select(b)) and the same of mergeE(), without the traversal
  * that TinkerPop builds, optimises and runs for each row to look up its one id. A merge of any other form,
@@ -326,22 +272,6 @@ class UpsertsLookUpIds extends AbstractTraversalStrategy<TraversalStrategy.Provi
             upsert.addChildOption(Merge.onCreate, step.onCreateTraversal)
             TraversalHelper.copyLabels(step, upsert, false)
             TraversalHelper.replaceStep((Step) step, (Step) upsert, traversal)
-            letThrough((Step) upsert, traversal)
-        }
-    }
-
-    /**
-     * unfold().barrier().unfold().barrier().merge() => unfold().unfold().merge()
-     *
-     * LazyBarrierStrategy puts the barriers there, to count equal rows as one. To find none, each row was
-     * hashed with all that it holds, twice.
-     */
-    static void letThrough(Step upsert, Traversal.Admin<?, ?> traversal) {
-        Step before = upsert.previousStep
-        while (before instanceof UnfoldStep || before instanceof NoOpBarrierStep) {
-            Step step = before
-            before = step.previousStep
-            if (step instanceof NoOpBarrierStep) traversal.removeStep(step)
         }
     }
 
@@ -525,7 +455,7 @@ int serve(Settings settings, Path folder) {
     def graph = executor.graphManager.getGraph('graph')
     if (graph == null) throw new IllegalStateException('the graph cannot be opened, see above')
     def source = AnonymousTraversalSource.traversal().withEmbedded(graph)
-    source = source.withStrategies(new FilesStayInside(folder), new RowsAreNotCompared(), new UpsertsLookUpIds())
+    source = source.withStrategies(new FilesStayInside(folder), new UpsertsLookUpIds())
     executor.graphManager.putTraversalSource('g', source)
     speakGremlinOnly(executor.gremlinExecutor.scriptEngineManager)
     try {

@@ -1,9 +1,9 @@
 """The engine's script as classes, compiled once for all starts.
 
-Groovy compiles a script whenever it is started: more than half of the CPU of a start (5.8 s, 2.5
+Groovy compiles a script whenever it is started: more than half of the CPU of a start (5.8 s, 2
 with classes). So the classes are kept beside the archives, under a checksum of the script and of
-``jars.lock``. What is kept is run as it is; so it is used only where nobody else could have
-written it. Without classes the script is run, as slowly as ever.
+``jars.lock``. The cache belongs to the user who starts the engine: nothing looks at its owner.
+Where the cache cannot be written and has no classes, the script itself is run.
 
     ~/.cache/headwater/engine/3f2a…/engine.class, UpsertRow.class, …
 """
@@ -28,9 +28,6 @@ SCRIPT: Final = Path(__file__).with_name("engine.groovy")
 
 _COMPILER: Final = "org.codehaus.groovy.tools.FileSystemCompiler"
 _COMPILE_SECONDS: Final = 120.0
-_FOLDER_MODE: Final = 0o755
-_FILE_MODE: Final = 0o644
-_WRITABLE_BY_OTHERS: Final = 0o022
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +40,7 @@ def find_classes(
     try:
         if not place.is_dir():
             _compile(java, archives, place)
-        return place if _main_class(place).is_file() and _is_ours(place) else None
+        return place if _main_class(place).is_file() else None
     except (OSError, subprocess.SubprocessError) as failure:
         _log.debug("the engine's script is run as it is: %s", failure)
         return None
@@ -59,17 +56,9 @@ def _main_class(place: Path) -> Path:
     return place / f"{SCRIPT.stem}.class"
 
 
-def _is_ours(place: Path) -> bool:
-    """Whether this user or root made it, all of it, and no other may write there."""
-    found = [each.stat() for each in (place.parent, place, *place.iterdir())]
-    trusted = (0, os.geteuid())
-    return all(one.st_uid in trusted and not one.st_mode & _WRITABLE_BY_OTHERS for one in found)
-
-
 def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
     """All or nothing; who is second of two that compile at once takes what the first has made."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.parent.chmod(_FOLDER_MODE)  # whatever the umask is
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=place.parent))
     try:
         path = os.pathsep.join(map(str, archives))
@@ -83,9 +72,8 @@ def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
         if not _main_class(draft).is_file():
             raise FileNotFoundError(f"{_COMPILER} made no {_main_class(draft).name}")
         for made in draft.iterdir():
-            made.chmod(_FILE_MODE)
             make_durable(made)  # after a crash no name leads to half a class
-        draft.chmod(_FOLDER_MODE)
+        draft.chmod(0o755)  # another user may run what an image was built with
         draft.rename(place)
     except OSError:
         if not place.is_dir():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import threading
 from pathlib import Path
@@ -78,35 +77,6 @@ def test_a_cache_that_cannot_be_written_is_no_hindrance(tmp_path: Path) -> None:
     compiler.cache.write_text("a file, not a folder", "utf-8")
     assert compiler.classes() is None
     assert compiler.runs() == []
-
-
-@pytest.mark.parametrize("part", ["", "engine.class"])
-def test_classes_that_somebody_else_could_have_written_are_not_run(
-    tmp_path: Path, part: str
-) -> None:
-    compiler = Compiler(tmp_path)
-    place = compiler.classes()
-    assert place is not None
-    (place / part).chmod(0o777)
-    assert compiler.classes() is None
-
-
-def test_a_user_whose_files_are_the_group_s_has_classes_too(tmp_path: Path) -> None:
-    compiler = Compiler(tmp_path)
-    before = os.umask(0o002)
-    try:
-        assert compiler.classes() is not None
-    finally:
-        os.umask(before)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_classes_of_another_user_are_not_run(tmp_path: Path) -> None:
-    compiler = Compiler(tmp_path)
-    place = compiler.classes()
-    assert place is not None
-    os.chown(place / "engine.class", 65_534, -1)
-    assert compiler.classes() is None
 
 
 def test_two_that_compile_at_once_have_the_same_classes(tmp_path: Path) -> None:
