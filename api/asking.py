@@ -1,4 +1,4 @@
-"""What every question to the graph needs: answers, a deadline, honesty while it is behind."""
+"""What every question to the graph needs: sources, a deadline, honesty while it is behind."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Final
 
 from api.service import current_service
 from graph_model import identity
-from graph_model.answers import Answers
+from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound, Rebuilding
 
 #: How long a walk may take before it answers with what it has.
 TIME_LIMIT_MS: Final = 20_000
 
 
-def current_answers() -> Answers:
-    """The answers of the app that answers the current request."""
+def current_sources() -> Sources:
+    """The stores and rules of the app that answers the current request."""
     service = current_service()
     catalogue = service.catalogue
     kept = service.kept(catalogue)
-    return Answers(
-        service.graph,
-        catalogue,
-        service.journal,
+    return Sources(
+        graph=service.graph,
+        catalogue=catalogue,
+        journal=service.journal,
         rules=service.projector.rules,
         quality_rules=kept.governance.quality_rules,
         structure=kept.structure,

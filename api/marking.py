@@ -11,7 +11,7 @@ from api.replies import graph_reply, page_reply, to_json
 from api.service import Service
 from api.times import format_instant
 from graph_model import identity, labels
-from graph_model.answers import SearchItem
+from graph_model.answers.search import SearchItem
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow
 from graph_model.governance.marking import hide_nodes

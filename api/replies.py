@@ -11,7 +11,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from graph_model import labels
-from graph_model.answers import ColumnStep, PlanPage, RunView
+from graph_model.answers.plans.column_steps import ColumnStep
+from graph_model.answers.plans.pages import PlanPage
+from graph_model.answers.runs.pages import RunView
 from graph_model.impact.check import CheckReport, PlanCheck
 from graph_model.impact.report import ImpactReport
 from graph_model.inspection import OperationView

@@ -11,7 +11,7 @@ Knows lineage and how to keep it; never Flask, never HTTP. Pure modules first. R
    facts;
 5. ``projector``, ``withdrawal``: from the journal to graph and catalogue;
 6. ``history``, ``lineage``: which writes count, and walking; ``view``, ``layout``, ``inspection``:
-   what is drawn; ``references``, ``answers``: the read road's door;
+   what is drawn; ``references``, ``answers``: the questions;
 7. ``memory``, ``gremlin``: two graphs; ``database``, ``journal``, ``catalogue``: the two that live
    in a relational database.
 """

@@ -9,7 +9,7 @@ from flask import Response, jsonify
 
 from api.asking import (
     TIME_LIMIT_MS,
-    current_answers,
+    current_sources,
     deadline,
     is_rebuilding,
     typed,
@@ -30,6 +30,7 @@ from api.schemas.difference import (
 )
 from api.service import current_service
 from graph_model import labels
+from graph_model.answers.executions import execution_views
 from graph_model.difference.questions import Differences
 from graph_model.difference.upstream import Upstream
 from graph_model.facts import ExecutionRow
@@ -43,9 +44,7 @@ _NODES_UPSTREAM = 1_000
 def _differences() -> Differences:
     service = current_service()
     return Differences(
-        current_answers(),
-        service.graph,
-        service.catalogue,
+        current_sources(),
         hidden=service.governance.hidden,
         expired=deadline(),
         time_limit_ms=TIME_LIMIT_MS,
@@ -144,7 +143,7 @@ def _between_executions(
 
 
 def _execution(row: ExecutionRow) -> dict[str, Any]:
-    return dict(to_json(current_answers().execution_views((row,))[0]))
+    return dict(to_json(execution_views(current_sources(), (row,))[0]))
 
 
 # --- versions ------------------------------------------------------------------------------------

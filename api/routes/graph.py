@@ -9,7 +9,7 @@ from flask import Response, jsonify
 
 from api.asking import (
     TIME_LIMIT_MS,
-    current_answers,
+    current_sources,
     deadline,
     is_rebuilding,
     typed,
@@ -53,7 +53,17 @@ from api.schemas.reply import (
 )
 from api.service import current_service
 from graph_model import identity, labels
-from graph_model.answers import DatasetItem
+from graph_model.answers import column_lineage as column_answer
+from graph_model.answers import jobs as job_answers
+from graph_model.answers import lineage as lineage_answer
+from graph_model.answers import overview as overview_answer
+from graph_model.answers import search as search_answer
+from graph_model.answers.datasets import history as dataset_history
+from graph_model.answers.datasets import last_writer as dataset_writer
+from graph_model.answers.datasets import pages as dataset_answers
+from graph_model.answers.datasets.pages import DatasetItem
+from graph_model.answers.plans import pages as plan_answers
+from graph_model.answers.runs import pages as run_answers
 from graph_model.cursors import read_cursor, write_cursor
 from graph_model.errors import InvalidReference
 from graph_model.facts import DatasetRow
@@ -110,8 +120,9 @@ def overview(query: Mapping[str, Any]) -> Response:
     rebuilding = is_rebuilding()
     service = current_service()
     governance = service.governance
-    with current_answers().at_once() as answers:
-        view = answers.overview(
+    with current_sources().at_once() as sources:
+        view = overview_answer.overview(
+            sources,
             namespace=query["namespace"],
             job=_named_job(query),
             query=query["q"],
@@ -122,7 +133,7 @@ def overview(query: Mapping[str, Any]) -> Response:
                 query["layer"], query["classification"], governance, service.catalogue
             ),
         )
-        totals, failures = answers.totals(governance.hidden, query["at"])
+        totals, failures = overview_answer.totals(sources, governance.hidden, query["at"])
     reply = _graph(view, rebuilding, query)
     return jsonify(reply | {"totals": to_json(totals), "failures": to_json(failures)})
 
@@ -132,11 +143,11 @@ def overview(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(GraphReply)
 def lineage(query: Mapping[str, Any]) -> Response:
     """The neighbourhood of a dataset, a job or a column."""
-    answers = current_answers()
+    sources = current_sources()
     rebuilding = is_rebuilding()
     with whole_or_later():
         node = refuse_named_hidden(
-            answers.references.resolve(query["node"], query["at"]),
+            sources.references.resolve(query["node"], query["at"]),
             query["node"],
             current_service(),
         )
@@ -150,7 +161,8 @@ def lineage(query: Mapping[str, Any]) -> Response:
         indirect=query["indirect"],
         limit=query["limit"],
     )
-    view = answers.lineage(
+    view = lineage_answer.lineage(
+        sources,
         question,
         jobs=query["jobs"],
         layout=query["layout"],
@@ -176,13 +188,14 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
         limit=query["limit"],
     )
     rebuilding = is_rebuilding()
-    answers = current_answers()
+    sources = current_sources()
     service = current_service()
     with whole_or_later():
         if service.governance.hidden:
             named = query["dataset"].removeprefix("dataset:")
-            refuse_named_hidden(answers.references.dataset(named, query["at"]), named, service)
-        view = answers.column_lineage(
+            refuse_named_hidden(sources.references.dataset(named, query["at"]), named, service)
+        view = column_answer.column_lineage(
+            sources,
             query["dataset"],
             query["column"],
             question,
@@ -199,7 +212,8 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(ListReply)
 def jobs(query: Mapping[str, Any]) -> Response:
     """Jobs, by namespace and name."""
-    page = current_answers().jobs(
+    page = job_answers.jobs(
+        current_sources(),
         query=query["q"],
         namespace=query["namespace"],
         limit=query["limit"],
@@ -216,7 +230,9 @@ def job(query: Mapping[str, Any], job_id: str) -> Response:
     """One job with its logical plans."""
     governance = current_service().governance
     key = _shown(labels.JOB, job_id)
-    page = without_hidden_references(to_json(current_answers().job(key, query["at"])), governance)
+    page = without_hidden_references(
+        to_json(job_answers.job(current_sources(), key, query["at"])), governance
+    )
     return jsonify(without_hidden_jobs(page, current_service()))
 
 
@@ -227,7 +243,9 @@ def runs(query: Mapping[str, Any], job_id: str) -> Response:
     """The runs of a job, newest first."""
     service = current_service()
     key = _shown(labels.JOB, job_id)
-    page = current_answers().runs(key, limit=query["limit"], cursor=query["cursor"], at=query["at"])
+    page = run_answers.runs(
+        current_sources(), key, limit=query["limit"], cursor=query["cursor"], at=query["at"]
+    )
     trees = RunTrees(service.catalogue, service.journal)
     at = query["at"] if query["at"] is not None else service.clock()
     going = () if query["cursor"] else trees.open_runs(key, at)
@@ -241,7 +259,11 @@ def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
     """One run with its executions."""
     del query
     return jsonify(
-        to_json(current_answers().run(_shown(labels.JOB, job_id), typed(labels.RUN, run_id)))
+        to_json(
+            run_answers.run(
+                current_sources(), _shown(labels.JOB, job_id), typed(labels.RUN, run_id)
+            )
+        )
     )
 
 
@@ -256,8 +278,12 @@ def datasets(query: Mapping[str, Any]) -> Response:
     )
     if keep is not None:
         return jsonify(marked_page(_kept_datasets(query, keep), service.governance))
-    page = current_answers().datasets(
-        query=query["q"], limit=query["limit"], cursor=query["cursor"], at=query["at"]
+    page = dataset_answers.datasets(
+        current_sources(),
+        query=query["q"],
+        limit=query["limit"],
+        cursor=query["cursor"],
+        at=query["at"],
     )
     return jsonify(marked_page(page, service.governance))
 
@@ -270,7 +296,9 @@ def _kept_datasets(
     rows, total = filter_datasets(keep, query["q"], start, query["limit"], catalogue, query["at"])
     end = start + len(rows)
     following = write_cursor(_KEPT, end) if rows and end < total else None
-    return Page(current_answers().dataset_items(rows, query["at"]), total, following)
+    return Page(
+        dataset_answers.dataset_items(current_sources(), rows, query["at"]), total, following
+    )
 
 
 @blueprint.route("/datasets/<dataset_id>")
@@ -280,7 +308,9 @@ def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
     """One dataset: its schema, who writes and reads it."""
     governance = current_service().governance
     key = _shown(labels.DATASET, dataset_id)
-    page = marked_dataset(to_json(current_answers().dataset(key, query["at"])), governance)
+    page = marked_dataset(
+        to_json(dataset_answers.dataset(current_sources(), key, query["at"])), governance
+    )
     return jsonify(without_hidden_jobs(page, current_service()))
 
 
@@ -289,7 +319,8 @@ def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(ListReply)
 def history(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The executions that wrote a dataset, newest first."""
-    page = current_answers().history(
+    page = dataset_history.history(
+        current_sources(),
         _shown(labels.DATASET, dataset_id),
         limit=query["limit"],
         cursor=query["cursor"],
@@ -303,8 +334,11 @@ def history(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(LastWriterReply)
 def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
     """Who wrote a dataset, or one partition of it, last."""
-    found = current_answers().last_writer(
-        _shown(labels.DATASET, dataset_id), partition=query["partition"], at=query["at"]
+    found = dataset_writer.last_writer(
+        current_sources(),
+        _shown(labels.DATASET, dataset_id),
+        partition=query["partition"],
+        at=query["at"],
     )
     return jsonify(to_json(found))
 
@@ -316,8 +350,12 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
     """The fine view of one plan: operations, schemas, expressions."""
     rebuilding = is_rebuilding()
     with whole_or_later():
-        page = current_answers().plan(
-            plan_id, at=query["at"], document=query["document"], layout=query["layout"]
+        page = plan_answers.plan(
+            current_sources(),
+            plan_id,
+            at=query["at"],
+            document=query["document"],
+            layout=query["layout"],
         )
     return jsonify(plan_reply(page, rebuilding))
 
@@ -328,5 +366,7 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs and columns by name."""
     service = current_service()
-    page = current_answers().search(query["q"], kinds=query["kind"], limit=query["limit"])
+    page = search_answer.search(
+        current_sources(), query["q"], kinds=query["kind"], limit=query["limit"]
+    )
     return jsonify(marked_page(without_hidden_columns(page, service), service.governance))

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Response, jsonify
 
-from api.asking import current_answers, typed, whole_or_later
+from api.asking import current_sources, typed, whole_or_later
 from api.blueprint import Blueprint
 from api.marking import refuse_hidden, without_hidden_jobs
 from api.replies import page_reply, run_tree_reply, to_json
@@ -16,6 +16,7 @@ from api.schemas.runs import FacetsQuery, FacetsReply, RunTreeReply
 from api.service import Service, current_service
 from graph_model import labels
 from graph_model.about import About
+from graph_model.answers.runs import pages
 from graph_model.errors import NotFound
 from graph_model.run_trees import RunTrees
 
@@ -67,7 +68,7 @@ def _reported(run_id: str, service: Service) -> dict[str, Any]:
 def _executions(job: str, run: str) -> dict[str, Any]:
     """``{"items": []}`` for a run that has not ended."""
     try:
-        found: dict[str, Any] = to_json(current_answers().run(job, run))
+        found: dict[str, Any] = to_json(pages.run(current_sources(), job, run))
     except NotFound:
         return {"items": [], "partial": None}
     return found

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from graph_model import labels
-from graph_model.answers import ColumnStep, PlanPage
+from graph_model.answers.plans.column_steps import ColumnStep
+from graph_model.answers.plans.pages import PlanPage
 from graph_model.difference.alignment import Step, align
 from graph_model.difference.graph import FieldChange, compare_contents, pair_by
 from graph_model.difference.schema import (

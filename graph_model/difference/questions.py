@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from graph_model import identity, labels
-from graph_model.answers import Answers, PlanPage
+from graph_model.answers.lineage import lineage
+from graph_model.answers.nodes import dataset_references, job_references
+from graph_model.answers.plans.pages import PlanPage, plan
+from graph_model.answers.sources import Sources
 from graph_model.cursors import read_cursor, write_cursor
 from graph_model.difference.graph import (
     ElementChange,
@@ -32,7 +35,7 @@ from graph_model.facts import ExecutionRow
 from graph_model.governance.marking import hide_nodes
 from graph_model.history.past import Past
 from graph_model.lineage import HUB_LIMIT, Partial, Question
-from graph_model.store import Catalogue, Direction, Graph, Page
+from graph_model.store import Direction, Page
 from graph_model.view import (
     DatasetNode,
     DatasetReference,
@@ -126,17 +129,15 @@ class Differences:
 
     def __init__(
         self,
-        answers: Answers,
-        graph: Graph,
-        catalogue: Catalogue,
+        sources: Sources,
         *,
         hidden: Collection[str] = frozenset(),
         expired: Callable[[], bool] = lambda: False,
         time_limit_ms: int = 0,
     ) -> None:
-        self._answers = answers
-        self._graph = graph
-        self._catalogue = catalogue
+        self._sources = sources
+        self._graph = sources.graph
+        self._catalogue = sources.catalogue
         self._hidden = hidden
         self._expired = expired
         self._time_limit_ms = time_limit_ms
@@ -162,8 +163,12 @@ class Differences:
 
     def view(self, question: Question, *, jobs: bool = True) -> GraphView:
         """An answer, nothing hidden yet; empty where nobody had seen the node by then."""
-        view = self._answers.lineage(
-            question, jobs=jobs, expired=self._expired, time_limit_ms=self._time_limit_ms
+        view = lineage(
+            self._sources,
+            question,
+            jobs=jobs,
+            expired=self._expired,
+            time_limit_ms=self._time_limit_ms,
         )
         return self._without_unborn(view, question.at)
 
@@ -226,12 +231,12 @@ class Differences:
 
     def job_references(self, ids: Collection[str]) -> dict[str, JobReference]:
         """The names of jobs, without those that are hidden."""
-        return self._answers.job_references(set(ids) - set(self._hidden))
+        return job_references(self._sources, set(ids) - set(self._hidden))
 
     # --- two plans, two executions
 
     def plans(self, before: str, after: str, *, layout: bool = False) -> PlanDifference:
-        """Two plans, by any id that ``Answers.plan`` takes; each must be visible."""
+        """Two plans, by any id that ``/graph/plans/<id>`` takes; each must be visible."""
         pages = [self._page(before), self._page(after)]
         for page, asked in zip(pages, (before, after), strict=True):
             target = page.target.id if page.target else ""
@@ -240,14 +245,14 @@ class Differences:
         shown = [without_datasets(page, self._hidden) for page in pages]
         return compare_plans(shown[0], shown[1], layout=layout)
 
-    def _page(self, plan: str) -> PlanPage:
+    def _page(self, plan_id: str) -> PlanPage:
         """One plan's page; the last few are kept, for versions are compared one after the other."""
-        if plan not in self._pages:
-            page = self._answers.plan(plan, at=None, document=False, layout=False)
-            self._pages[plan] = page
+        if plan_id not in self._pages:
+            page = plan(self._sources, plan_id, at=None, document=False, layout=False)
+            self._pages[plan_id] = page
             if len(self._pages) > _PAGES_KEPT:
                 del self._pages[next(iter(self._pages))]
-        return self._pages[plan]
+        return self._pages[plan_id]
 
     def execution(self, execution: str) -> ExecutionRow:
         """One execution; NotFound where there is none or its job is hidden."""
@@ -294,7 +299,7 @@ class Differences:
         shown_rows = [row for row in rows if row.target not in self._hidden]
         versions = plan_versions(shown_rows, self._catalogue.plan_spans(plans, at))
         shown = _newest(versions, lambda one: (one.first, one.plan.id), limit, cursor)
-        targets = self._answers.dataset_references({one.plan.target for one in shown.items})
+        targets = dataset_references(self._sources, {one.plan.target for one in shown.items})
         items = tuple(self._plan_view(one, targets.get(one.plan.target)) for one in shown.items)
         return Page(items, shown.total, shown.next)
 

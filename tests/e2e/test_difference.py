@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.schemas.difference import ChangesReply, DifferenceReply, VersionsReply
-from graph_model.answers import Answers
+from graph_model.answers.sources import Sources
 from graph_model.difference.questions import Differences
 from graph_model.lineage import Partial
 from tests.builders import PlanBuilder
@@ -480,10 +480,8 @@ def test_versions_that_there_was_no_time_to_compare_are_told_as_such(
 ) -> None:
     ran(headwater, clean_plan(1), START)
     ran(headwater, clean_plan(2, limit=20), START + HOUR)
-    answers = Answers(headwater.graph, headwater.catalogue, headwater.journal)
-    differences = Differences(
-        answers, headwater.graph, headwater.catalogue, expired=lambda: True, time_limit_ms=7
-    )
+    sources = Sources(headwater.graph, headwater.catalogue, headwater.journal)
+    differences = Differences(sources, expired=lambda: True, time_limit_ms=7)
     job = id_of(client, "jobs", "clean")
     page = differences.job_versions(job, at=None, limit=20, cursor=None)
     assert [one.changes for one in page.items] == [None, None]

@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.answers import Answers
+from graph_model.answers.sources import Sources
 from graph_model.difference.causes import FAILED_RUN, rank
 from graph_model.difference.questions import Differences
 from graph_model.difference.upstream import Upstream, UpstreamChanges
@@ -25,8 +25,8 @@ quick = settings(deadline=None, max_examples=20, phases=(Phase.reuse, Phase.gene
 
 def asked(headwater: SmallHeadwater, history: History, since: int | None) -> list[UpstreamChanges]:
     """The changes of every job and dataset of the history."""
-    answers = Answers(headwater.graph, headwater.catalogue, headwater.journal)
-    differences = Differences(answers, headwater.graph, headwater.catalogue)
+    sources = Sources(headwater.graph, headwater.catalogue, headwater.journal)
+    differences = Differences(sources)
     used = sorted({plan.job for plan in history.plans.values()} & set(JOBS))
     nodes = [f"job:{job}" for job in used] + [f"dataset:{name}" for name in datasets_of(history)]
     return [

@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from graph_model.answers import Answers
+from graph_model.answers.plans.pages import plan
+from graph_model.answers.sources import Sources
 from graph_model.difference.graph import (
     SCHEMA,
     Edge,
@@ -44,14 +45,14 @@ class Compared:
         random = Random(seed)
         self.history: History = new_history(random, names=False)
         headwater = projected(self.history)
-        answers = Answers(headwater.graph, headwater.catalogue, headwater.journal)
-        self._differences = Differences(answers, headwater.graph, headwater.catalogue)
+        sources = Sources(headwater.graph, headwater.catalogue, headwater.journal)
+        self._differences = Differences(sources)
         asked = some_question(random, self.history)
         times = [random.choice(times_of(self.history)) for _ in range(2)]
         self.forth = self._compare(asked, times[0], times[1])
         self.back = self._compare(asked, times[1], times[0])
         documented = sorted(plan.id for plan in self.history.plans.values() if plan.writes)
-        self.plans = [answers.plan(plan_uuid(one), at=None, document=False, layout=False)
+        self.plans = [plan(sources, plan_uuid(one), at=None, document=False, layout=False)
                       for one in random.sample(documented, 2)]  # fmt: skip
         headwater.close()
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers import Answers, PlanPage
+from graph_model.answers.plans.pages import PlanPage, plan
+from graph_model.answers.sources import Sources
 from graph_model.difference.plan import PlanDifference, compare_plans
 from graph_model.errors import InvalidInput
 from graph_model.store import DocumentKind
@@ -41,11 +42,11 @@ def pages() -> Iterator[list[tuple[PlanPage, PlanPage]]]:
     for pair in sent:
         _accept(headwater, *pair)
     headwater.project()
-    answers = Answers(headwater.graph, headwater.catalogue, headwater.journal)
+    sources = Sources(headwater.graph, headwater.catalogue, headwater.journal)
     yield [
         (
-            answers.plan(one["id"], at=None, document=False, layout=False),
-            answers.plan(other["id"], at=None, document=False, layout=False),
+            plan(sources, one["id"], at=None, document=False, layout=False),
+            plan(sources, other["id"], at=None, document=False, layout=False),
         )
         for one, other in sent
     ]

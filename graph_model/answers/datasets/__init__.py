@@ -1,0 +1,1 @@
+"""Questions about datasets: ``pages`` (the list, one dataset), ``history``, ``last_writer``."""

@@ -1,0 +1,118 @@
+"""``/graph/datasets/<id>/last-writer``: the newest write of a dataset or of a partition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graph_model import labels, naming
+from graph_model.answers.executions import ExecutionView, execution_views, repeated_executions
+from graph_model.answers.nodes import dataset_row
+from graph_model.answers.plans.pages import _EXECUTIONS_SHOWN
+from graph_model.answers.sources import Sources
+from graph_model.errors import InvalidReference
+from graph_model.facts import (
+    MAIN_BRANCH,
+    ExecutionRow,
+)
+from graph_model.history.merging import Write, part_of
+from graph_model.history.past import Past, Reports
+from graph_model.history.visibility import maybe_touched, surely_touched
+from graph_model.lineage import (
+    Partial,
+)
+from graph_model.store import (
+    Page,
+    walk_pages,
+)
+
+_CANDIDATES_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LastWriter:
+    """``failed_since``: failed attempts after it, newest first.
+
+    ``certain``: it is known to have written the partition asked for. Else ``candidates``, newest
+    first, begin with ``execution`` and end with the newest write that is, or with the oldest.
+    """
+
+    execution: ExecutionView | None
+    failed_since: tuple[ExecutionView, ...]
+    certain: bool = True
+    candidates: tuple[ExecutionView, ...] = ()
+    partial: Partial | None = None
+
+
+def last_writer(
+    sources: Sources, dataset: str, *, partition: str | None, at: int | None
+) -> LastWriter:
+    """The newest completed write (that may have touched the partition), and what failed since.
+
+    Writes to a branch of the table are no writes of the table itself.
+
+    Raises InvalidReference for a partition that is not ``key=value/…`` with keys that the
+    dataset is partitioned by.
+    """
+    dataset_row(sources, dataset)
+    part = part_of(_known_partition(sources, dataset, partition)) if partition is not None else None
+    past = Past(sources.catalogue)
+    reports = past.reports_of(dataset)
+    writers: list[ExecutionRow] = []
+    failed: list[ExecutionRow] = []
+    certain = part is None
+    for row, write in _attempts(sources, past, dataset, reports, at):
+        if write.branch != MAIN_BRANCH:
+            continue
+        if part is not None and not maybe_touched(write, part):
+            continue
+        if row.state == labels.COMPLETED:
+            writers.append(row)
+            certain = certain or (part is not None and surely_touched(write, part))
+        elif not writers:
+            failed.append(row)
+        if writers and (certain or len(writers) == _CANDIDATES_SHOWN):
+            break
+    shown = execution_views(sources, past.completed(writers, reports))
+    cut = not certain and len(shown) == _CANDIDATES_SHOWN
+    alone = not shown or (certain and len(shown) == 1)
+    return LastWriter(
+        shown[0] if shown else None,
+        execution_views(sources, past.completed(failed, reports)),
+        certain=alone,
+        candidates=() if alone else shown,
+        partial=Partial("candidates", _CANDIDATES_SHOWN) if cut else None,
+    )
+
+
+def _attempts(
+    sources: Sources, past: Past, dataset: str, reports: Sequence[Reports], at: int | None
+) -> Iterator[tuple[ExecutionRow, Write]]:
+    """Writes of a dataset and attempts at one, newest first, each with what it touched."""
+    repeated = repeated_executions(reports, at)
+
+    def ask(cursor: str | None) -> Page[ExecutionRow]:
+        return sources.catalogue.executions(
+            target=dataset, at=at, limit=_EXECUTIONS_SHOWN * 5, cursor=cursor
+        )
+
+    for page in walk_pages(ask):
+        rows = [r for r in page.items if r.kind == "write" and r.id not in repeated]
+        writes = past.told_writes(rows, reports)
+        yield from ((row, writes[row.id]) for row in rows)
+
+
+def _known_partition(sources: Sources, dataset: str, partition: str) -> str:
+    """``DT=2026-01-01`` as ingestion spells it."""
+    pairs = naming.partition_pairs(partition)
+    keys = [naming.fold(key) for key, _ in pairs]
+    if len(pairs) != len(partition.split("/")) or len(set(keys)) != len(keys):
+        raise InvalidReference(partition, "key=value/key=value, each key once")
+    plans = {writer.logical_plan for writer in sources.catalogue.writers((dataset,), None)}
+    rows = sources.catalogue.logical_plans(plans)
+    known = {key for row in rows for key in json.loads(row.partition_keys)}
+    if not set(keys) <= known:
+        names = ", ".join(sorted(known)) or "none: it is not known to be partitioned"
+        raise InvalidReference(partition, f"partition keys of this dataset ({names})")
+    return naming.partition_text(pairs)

@@ -1,0 +1,120 @@
+"""An answer of ``lineage`` with names, times and places: what routes draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from graph_model.about import About
+from graph_model.answers.nodes import catalog_names
+from graph_model.answers.sources import Sources
+from graph_model.filtering import (
+    Filter,
+    keep_datasets,
+    keep_derivations,
+    keep_jobs,
+)
+from graph_model.history.past import Past
+from graph_model.lineage import (
+    Answer,
+    ColumnNode,
+    Lineage,
+)
+from graph_model.spellings import ColumnSpelling, read_spellings, spell_column
+from graph_model.view import (
+    GraphView,
+    Names,
+    draw,
+)
+
+
+def walk_lineage(
+    sources: Sources, expired: Callable[[], bool] = lambda: False, time_limit_ms: int = 0
+) -> Lineage:
+    return Lineage(
+        sources.graph,
+        sources.catalogue,
+        expired=expired,
+        time_limit_ms=time_limit_ms,
+        structure=sources.structure,
+    )
+
+
+def draw_answer(
+    sources: Sources,
+    answer: Answer,
+    past: Past,
+    at: int | None,
+    *,
+    jobs: bool,
+    columns: bool,
+    layout: bool,
+) -> GraphView:
+    names = _names(sources, answer, past, at, columns=columns)
+    view = draw(answer, names, jobs=jobs, columns=columns, layout=layout)
+    return replace(view, declared=past.declared_plans(_plans_of(answer)))
+
+
+def _names(sources: Sources, answer: Answer, past: Past, at: int | None, *, columns: bool) -> Names:
+    datasets = answer.datasets
+    plans = {plan for edge in answer.column_edges for plan in edge.plans}
+    return Names(
+        datasets={row.id: row for row in sources.catalogue.datasets(datasets)},
+        jobs={row.id: row for row in sources.catalogue.jobs(answer.jobs)} if answer.jobs else {},
+        catalog_names=catalog_names(sources, past, datasets, at),
+        last_writes=past.last_writes(datasets, at),
+        last_runs=sources.catalogue.last_states(answer.jobs, at) if answer.jobs else {},
+        columns=spellings_of(sources, answer.columns, at) if columns else {},
+        plan_jobs=past.jobs_of(plans),
+        quality=About(sources.catalogue, sources.quality_rules).quality(datasets, at),
+    )
+
+
+def spellings_of(
+    sources: Sources, columns: Collection[ColumnNode], at: int | None
+) -> dict[str, ColumnSpelling]:
+    chosen = sources.catalogue.newest_schema_ids({column.dataset for column in columns}, at)
+    listed = _listed(sources, set(chosen.values()))
+    spellings: dict[str, ColumnSpelling] = {}
+    for column in columns:
+        columns_of_schema = listed.get(chosen.get(column.dataset, ""), {})
+        spelling = spell_column(column.path, columns_of_schema)
+        if spelling is not None:
+            spellings[column.id] = spelling
+    return spellings
+
+
+def _listed(sources: Sources, schemas: Collection[str]) -> dict[str, Mapping[str, ColumnSpelling]]:
+    """Per schema its columns by their paths."""
+    kept = sources.structure.spellings.find(schemas)
+    rows = sources.catalogue.schemas(set(schemas) - kept.keys())
+    read = {row.id: read_spellings(row.columns) for row in rows}
+    sources.structure.spellings.keep(read)
+    return {**kept, **read}
+
+
+def _plans_of(answer: Answer) -> set[str]:
+    """The logical plans behind its edges."""
+    derived = {plan for edge in answer.column_edges for plan in edge.plans}
+    return derived | {use.logical_plan for use in answer.plans}
+
+
+def filter_answer(
+    sources: Sources, answer: Answer, past: Past, wanted: Filter, asked: frozenset[str]
+) -> Answer:
+    """What of an answer somebody wants to see; ``asked`` (ids) stays."""
+    if wanted.namespace or wanted.job:
+        plans = past.plans({plan for edge in answer.column_edges for plan in edge.plans})
+        rows = sources.catalogue.jobs({*answer.jobs, *(row.job for row in plans.values())})
+        jobs = {row.id for row in rows if wanted.takes(row)}
+        if answer.jobs:
+            answer = keep_jobs(answer, jobs, asked)
+        else:
+            derived = {plan for plan, row in plans.items() if row.job in jobs}
+            answer = keep_derivations(answer, derived, asked)
+    if wanted.keep is not None:
+        datasets = sources.catalogue.datasets(answer.datasets)
+        home = {column.dataset for column in answer.columns if column.id in asked}
+        kept = {row.id for row in datasets if wanted.keep(row)}
+        answer = keep_datasets(answer, kept, asked | home)
+    return answer

@@ -1,0 +1,113 @@
+"""One execution as lists and pages show it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph_model import labels
+from graph_model.answers.nodes import dataset_references, job_references
+from graph_model.answers.sources import Sources
+from graph_model.facts import (
+    ExecutionRow,
+)
+from graph_model.history.past import Reports
+from graph_model.translate.partitions import PARTITIONS_UNKNOWN
+from graph_model.view import (
+    DatasetReference,
+    JobReference,
+    iso,
+    known_mode,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What is not known, as a code and in words."""
+
+    code: str
+    detail: str
+
+
+_SOME_PARTITIONS = Gap(PARTITIONS_UNKNOWN, "it may have left some alone: nobody says which")
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionView:
+    """One execution as lists and pages show it.
+
+    ``version`` is the id of the table's version that it made, None where nobody told; ``branch``
+    None: the main one.
+    """
+
+    id: str
+    at: str
+    state: str
+    duration_ms: float | None
+    mode: str | None  # None: nobody said it
+    command: str
+    plan_id: str
+    plan: str
+    run: str
+    job: JobReference
+    target: DatasetReference | None  # None: it writes nothing
+    partitions: tuple[str, ...]
+    metrics: Any
+    error: str | None
+    application_id: str
+    producer: str
+    gaps: tuple[Gap, ...] = ()
+    version: str | None = None
+    branch: str | None = None
+
+
+def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
+    jobs = job_references(sources, {row.job for row in rows})
+    targets = dataset_references(sources, {row.target for row in rows})
+    partitions: dict[str, list[str]] = {}
+    for row in sources.catalogue.partitions([row.id for row in rows]) if rows else ():
+        if row.role == "write":
+            partitions.setdefault(row.execution, []).append(row.partition)
+    return tuple(
+        ExecutionView(
+            id=row.id,
+            at=iso(row.at) or "",
+            state=row.state,
+            duration_ms=None if row.duration_ns is None else row.duration_ns / 1_000_000,
+            mode=_mode_of(row),
+            command=row.command,
+            plan_id=row.plan_id,
+            plan=row.logical_plan,
+            run=row.run,
+            job=jobs[row.job],
+            target=targets.get(row.target),
+            partitions=tuple(sorted(partitions.get(row.id, ()))),
+            metrics=json.loads(row.metrics),
+            error=row.error,
+            application_id=row.application_id,
+            producer=row.producer,
+            gaps=() if row.id in partitions or not _replaces_some(row) else (_SOME_PARTITIONS,),
+            version=row.version or None,
+            branch=row.branch or None,
+        )
+        for row in rows
+    )
+
+
+def _mode_of(row: ExecutionRow) -> str | None:
+    return labels.DECLARED if row.kind == labels.DECLARATION_KIND else known_mode(row.mode)
+
+
+def _replaces_some(row: ExecutionRow) -> bool:
+    return row.dynamic and row.mode == labels.OVERWRITE_PARTITIONS
+
+
+def repeated_executions(reports: Iterable[Reports], at: int | None) -> frozenset[str]:
+    """Ids of executions at or before ``at`` that report what an earlier one has."""
+    return frozenset(row.id for _, *again in reports for row in again if not is_after(row.at, at))
+
+
+def is_after(time: int, at: int | None) -> bool:
+    return at is not None and time > at

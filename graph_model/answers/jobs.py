@@ -1,0 +1,180 @@
+"""``/graph/jobs``: jobs, and one job with its logical plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from graph_model import identity, labels
+from graph_model.about import About, JobAbout
+from graph_model.answers.nodes import dataset_references, job_row
+from graph_model.answers.sources import Sources, of_one_state
+from graph_model.facts import (
+    ExecutionRow,
+    LogicalPlanRow,
+)
+from graph_model.lineage import (
+    HUB_LIMIT,
+)
+from graph_model.store import (
+    Direction,
+    JobSummary,
+    Page,
+)
+from graph_model.view import (
+    DatasetReference,
+    LastRun,
+    iso,
+    known_mode,
+    last_run,
+)
+
+_PLANS_SHOWN = 200
+
+
+_RECENT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobItem:
+    id: str
+    namespace: str
+    name: str
+    shared: bool
+    runs: int
+    last_run: LastRun | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanItem:
+    """A logical plan on its job's page."""
+
+    id: str
+    fingerprint: str
+    mode: str | None
+    target: DatasetReference | None  # None: it only reads
+    sources: tuple[DatasetReference, ...]
+    partition_keys: Any
+    gaps: Any
+    last_run: LastRun | None
+    plan_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    id: str
+    namespace: str
+    name: str
+    shared: bool
+    runs: int
+    last_run: LastRun | None
+    plans: tuple[PlanItem, ...]
+    producer: str | None = None
+    about: JobAbout | None = None
+
+
+@of_one_state
+def jobs(
+    sources: Sources,
+    *,
+    query: str,
+    namespace: str | None,
+    limit: int,
+    cursor: str | None,
+    at: int | None,
+) -> Page[JobItem]:
+    page = sources.catalogue.list_jobs(
+        query=query, namespace=namespace, limit=limit, cursor=cursor, at=at
+    )
+    items = tuple(map(_job_item, page.items))
+    return Page(items, page.total, page.next)
+
+
+@of_one_state
+def job(sources: Sources, job: str, at: int | None) -> JobPage:
+    """One job (an id) with its logical plans, newest run first."""
+    row = job_row(sources, job)
+    plans = _logical_plans_of(sources, job)
+    last = _last_runs_of_plans(sources, job, plans, at)
+    if at is not None:
+        plans = [plan for plan in plans if plan in last]
+    rows = sources.catalogue.logical_plans(plans)
+    read = _sources_of(sources, plans)
+    references = dataset_references(
+        sources, {row.target for row in rows} | {d for found in read.values() for d in found}
+    )
+    items = [_plan_item(sources, plan, last, read, references) for plan in rows]
+    items.sort(key=lambda item: (item.last_run.at if item.last_run else "", item.id))
+    newest = sources.catalogue.last_executions((job,), at).get(job)
+    return JobPage(
+        id=row.id,
+        namespace=row.namespace,
+        name=row.name,
+        shared=row.shared,
+        runs=sources.catalogue.list_runs(job, at=at, limit=1).total,
+        last_run=last_run(newest),
+        plans=tuple(reversed(items)),
+        producer=newest.producer if newest else None,
+        about=About(sources.catalogue, sources.quality_rules).job(job, at),
+    )
+
+
+def _plan_item(
+    sources: Sources,
+    row: LogicalPlanRow,
+    last: dict[str, ExecutionRow],
+    read: dict[str, list[str]],
+    references: dict[str, DatasetReference],
+) -> PlanItem:
+    documents = sources.catalogue.execution_plans(logical_plan=row.id, limit=20)
+    return PlanItem(
+        id=row.id,
+        fingerprint=row.fingerprint,
+        mode=known_mode(row.mode),
+        target=references.get(row.target),
+        sources=tuple(references[d] for d in read.get(row.id, ()) if d in references),
+        partition_keys=json.loads(row.partition_keys),
+        gaps=json.loads(row.gaps),
+        last_run=last_run(last.get(row.id)),
+        plan_ids=tuple(dict.fromkeys(document.plan_id for document in documents)),
+    )
+
+
+def _logical_plans_of(sources: Sources, job: str) -> list[str]:
+    page = sources.graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+    plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
+    return sorted(plans)[:_PLANS_SHOWN]
+
+
+def _last_runs_of_plans(
+    sources: Sources, job: str, plans: Iterable[str], at: int | None
+) -> dict[str, ExecutionRow]:
+    """One look at the job's newest executions, then one a plan that is not among them."""
+    last: dict[str, ExecutionRow] = {}
+    for row in sources.catalogue.executions(job=job, at=at, limit=_RECENT).items:
+        last.setdefault(row.logical_plan, row)
+    for plan in plans:
+        if plan not in last:
+            page = sources.catalogue.executions(logical_plan=plan, at=at, limit=1)
+            last.update({row.logical_plan: row for row in page.items})
+    return last
+
+
+def _sources_of(sources: Sources, plans: Collection[str]) -> dict[str, list[str]]:
+    if not plans:
+        return {}
+    page = sources.graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+    found: dict[str, list[str]] = {}
+    for edge in page.edges:
+        found.setdefault(edge.in_id, []).append(edge.out_id)
+    return found
+
+
+def _job_item(found: JobSummary) -> JobItem:
+    last = None
+    if found.last_at is not None:
+        last = LastRun(iso(found.last_at) or "", found.last_state or "")
+    job = found.job
+    return JobItem(job.id, job.namespace, job.name, job.shared, found.runs, last)

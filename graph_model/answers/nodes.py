@@ -1,0 +1,73 @@
+"""The rows and names of nodes that several answers show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from graph_model import identity
+from graph_model.answers.sources import Sources
+from graph_model.errors import NotFound
+from graph_model.facts import (
+    DatasetRow,
+    JobRow,
+    NameRow,
+)
+from graph_model.history.past import Past
+from graph_model.view import (
+    DatasetReference,
+    JobReference,
+    dataset_reference,
+    job_reference,
+)
+
+
+def job_row(sources: Sources, job: str) -> JobRow:
+    rows = sources.catalogue.jobs((job,))
+    if not rows:
+        raise NotFound("job", job)
+    return rows[0]
+
+
+def dataset_row(sources: Sources, dataset: str) -> DatasetRow:
+    rows = sources.catalogue.datasets((dataset,))
+    if not rows:
+        raise NotFound("dataset", dataset)
+    return rows[0]
+
+
+def job_references(sources: Sources, ids: Collection[str]) -> dict[str, JobReference]:
+    """By id the names of those of these jobs that are known."""
+    return {row.id: job_reference(row) for row in sources.catalogue.jobs(ids)}
+
+
+def dataset_references(sources: Sources, ids: Collection[str]) -> dict[str, DatasetReference]:
+    """By id the names of those of these datasets that are known."""
+    return {row.id: dataset_reference(row) for row in sources.catalogue.datasets(ids)}
+
+
+def catalog_names(
+    sources: Sources, past: Past, datasets: Collection[str], at: int | None
+) -> dict[str, list[str]]:
+    named = {dataset for dataset, found in past.names_of(datasets).items() if found}
+    seen: Sequence[NameRow] = sources.catalogue.names_of(named, at)
+    uris = {row.id: row.uri for row in sources.catalogue.datasets({row.name for row in seen})}
+    names: dict[str, list[str]] = {}
+    for row in seen:
+        if row.name in uris and uris[row.name] not in names.setdefault(row.location, []):
+            names[row.location].append(uris[row.name])
+    return {location: sorted(found) for location, found in names.items()}
+
+
+def location_of(sources: Sources, dataset: str, at: int | None) -> str:
+    """Where a catalog name stood at the time; any other dataset itself."""
+    return sources.catalogue.location_of(dataset, at) or dataset
+
+
+def located_column(sources: Sources, column: str, at: int | None) -> str:
+    """The column where its table stood at the time."""
+    rows = sources.catalogue.columns((column,))
+    return (
+        identity.column_id(location_of(sources, rows[0].dataset, at), rows[0].path)
+        if rows
+        else column
+    )

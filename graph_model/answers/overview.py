@@ -1,0 +1,164 @@
+"""``/graph/overview``: all jobs and tables, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from graph_model.answers.drawing import draw_answer, filter_answer, walk_lineage
+from graph_model.answers.sources import Sources, of_one_state
+from graph_model.facts import (
+    DatasetRow,
+)
+from graph_model.filtering import (
+    Filter,
+    keep_nodes,
+    limit_nodes,
+)
+from graph_model.governance.previews import walk_datasets
+from graph_model.lineage import (
+    HUB_LIMIT,
+    Answer,
+    Partial,
+)
+from graph_model.view import (
+    GraphView,
+    JobReference,
+    iso,
+    job_reference,
+)
+
+#: Failures that an overview names.
+FAILURES_NAMED = 20
+
+
+_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Of all jobs and datasets, whatever a picture shows; ``failed``: of how many jobs the newest
+    execution failed.
+    """
+
+    jobs: int
+    datasets: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A job whose newest execution failed, and when."""
+
+    job: JobReference
+    at: str
+
+
+@of_one_state
+def overview(
+    sources: Sources,
+    *,
+    namespace: str | None,
+    query: str,
+    limit: int,
+    at: int | None,
+    layout: bool,
+    job: str | None = None,
+    keep: Callable[[DatasetRow], bool] | None = None,
+) -> GraphView:
+    """All jobs and tables; with a namespace or a job (an id) that, and the tables beside it.
+
+    With ``keep`` the tables that it wants, and the jobs that read or write one of them.
+    """
+    lineage = walk_lineage(sources)
+    if namespace or query or job or keep is not None:
+        found, more = _matching(sources, namespace, query, job, keep, limit, at)
+        datasets, jobs, hub = lineage.around(*found, at)
+    else:
+        (datasets, jobs), more = _first(sources, limit, at)
+        hub = False
+    answer = lineage.overview(datasets, jobs, at)
+    if hub:
+        answer = replace(answer, partial=answer.partial or Partial("hub", HUB_LIMIT))
+    answer = _narrow(sources, answer, namespace, query)
+    answer = filter_answer(sources, answer, lineage.past, Filter(namespace, job, keep), frozenset())
+    cut = more or len(answer.datasets) + len(answer.jobs) > limit
+    answer = limit_nodes(answer, limit, cut=cut)
+    return draw_answer(sources, answer, lineage.past, at, jobs=True, columns=False, layout=layout)
+
+
+def totals(
+    sources: Sources, hidden: Collection[str], at: int | None
+) -> tuple[Totals, tuple[Failure, ...]]:
+    """What there is but for the hidden (ids), and the newest failures, newest first."""
+    found = sources.catalogue.estate(hidden, failures=FAILURES_NAMED, at=at)
+    failures = tuple(Failure(job_reference(one.job), iso(one.at) or "") for one in found.failures)
+    return Totals(found.jobs, found.datasets, found.failed), failures
+
+
+def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
+    """The first datasets and jobs, and whether there are more."""
+    most = min(limit, _AT_ONCE)
+    jobs = sources.catalogue.list_jobs(limit=most, at=at)
+    datasets = sources.catalogue.list_datasets(limit=most, at=at)
+    ids = {row.id for row in datasets.items if row.kind != "name"}
+    more = jobs.next is not None or datasets.next is not None
+    return (ids, {i.job.id for i in jobs.items}), more
+
+
+def _matching(
+    sources: Sources,
+    namespace: str | None,
+    query: str,
+    job: str | None,
+    keep: Callable[[DatasetRow], bool] | None,
+    limit: int,
+    at: int | None,
+) -> tuple[tuple[set[str], set[str]], bool]:
+    """As ``_first``, those that a filter asks for."""
+    most = min(limit, _AT_ONCE)
+    datasets: list[str] = []
+    if keep is not None or (query and job is None):
+        rows = walk_datasets(sources.catalogue, query, at)
+        wanted = (row.id for row in rows if row.kind != "name" and (keep is None or keep(row)))
+        datasets = list(islice(wanted, most + 1))
+    if job is not None:
+        return (set(datasets[:most]), {job}), len(datasets) > most
+    jobs: set[str] = set()
+    more = False
+    for space, name in _job_queries(namespace, query) if namespace or query else ():
+        page = sources.catalogue.list_jobs(query=name, namespace=space, limit=most, at=at)
+        jobs |= {item.job.id for item in page.items}
+        more |= page.next is not None
+    return (set(datasets[:most]), jobs), more or len(datasets) > most
+
+
+def _job_queries(namespace: str | None, query: str) -> Iterator[tuple[str | None, str]]:
+    """Where a text may be found: in names of jobs; ``finance/load`` names a namespace as well."""
+    yield namespace, query
+    space, separator, name = query.partition("/")
+    if separator and namespace in (None, space):
+        yield space, name
+
+
+def _narrow(sources: Sources, answer: Answer, namespace: str | None, query: str) -> Answer:
+    """Keep what matches the words asked for, and what stands beside it."""
+    if not query:
+        return answer
+    needle = query.casefold()
+    rows = sources.catalogue.datasets(answer.datasets)
+    datasets = {row.id for row in rows if needle in row.uri.casefold()}
+    if namespace:
+        datasets &= {d for use in answer.plans for d in (*use.sources, *use.targets)}
+    jobs = {
+        row.id
+        for row in sources.catalogue.jobs(answer.jobs)
+        if needle in f"{row.namespace}/{row.name}".casefold()
+    }
+    for use in answer.plans:
+        ends = {*use.sources, *use.targets}
+        if use.job in jobs or ends & datasets:
+            jobs |= {use.job}
+    shown = {d for use in answer.plans if use.job in jobs for d in (*use.sources, *use.targets)}
+    return keep_nodes(answer, datasets | shown, jobs)

@@ -1,0 +1,1 @@
+"""Questions about runs of a job: ``pages`` (the list, one run)."""
