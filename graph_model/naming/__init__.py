@@ -2,8 +2,8 @@
 
 Pure functions of a text, the capture scope and the rules; total, idempotent and linear. Reading
 order: ``rules`` (every table), ``uris`` (dataset identity; it divides the work among
-``partitions``, ``jdbc`` and ``catalogs``), ``columns``, ``jobs``, ``openlineage``, ``literals``
-and ``masking``.
+``partitions``, ``jdbc`` and ``catalogs``), ``file_lists``, ``columns``, ``jobs``,
+``openlineage``, ``literals`` and ``masking``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from graph_model.naming.columns import (
     schema_columns,
     split_path,
 )
+from graph_model.naming.file_lists import fold_files, folder_of
 from graph_model.naming.jdbc import query_lineage, without_query
 from graph_model.naming.jdbc_columns import QueryLineage
 from graph_model.naming.jobs import JobName, job_name
@@ -39,6 +40,8 @@ __all__ = [
     "catalog_table",
     "column_path",
     "fold",
+    "fold_files",
+    "folder_of",
     "job_name",
     "mask_literal",
     "mask_secrets",

@@ -22,6 +22,7 @@ from graph_model.naming.uris import normalise
 
 MOST_ENTRIES: Final = 500
 MOST_TEXT: Final = 500
+MOST_NUMBER: Final = 1_000_000
 _OWN: Final = frozenset(
     {
         "version",
@@ -104,6 +105,8 @@ def _write(value: Any) -> Any:
 def _read_table(value: Any, kind: Any, path: str) -> Any:
     if kind is str:
         return _read_text(value, path)
+    if kind is int:
+        return _read_number(value, path)
     return _read_list(value, _reader(get_args(kind)[0]), path)
 
 
@@ -151,6 +154,12 @@ def _read_value(value: Any, kind: Any, path: str) -> Any:
             raise InvalidDocument(path, "true or false" if kind is bool else "0, 2 or 3")
         return value
     return _read_table(value, kind, path)
+
+
+def _read_number(value: Any, path: str) -> int:
+    if type(value) is not int or not 0 <= value <= MOST_NUMBER:
+        raise InvalidDocument(path, f"a whole number from 0 to {MOST_NUMBER:,}")
+    return value
 
 
 def _read_text(value: Any, path: str) -> str:

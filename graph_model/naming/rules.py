@@ -196,6 +196,9 @@ class Rules:
         ".gz", ".bz2", ".zst", ".snappy", ".lz4", ".xlsx",
     )  # fmt: skip
 
+    # Of more data files of one folder with one suffix a read makes one dataset: in/*.csv.
+    most_files_of_a_folder: int = 20
+
     # --- JDBC ------------------------------------------------------------------------------------
     # Wrappers around another driver: jdbc:aws-wrapper:postgresql://…
     jdbc_wrappers: tuple[str, ...] = jdbc_text.WRAPPERS

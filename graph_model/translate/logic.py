@@ -179,8 +179,9 @@ class ColumnInfluence(NamedTuple):
 class Logic:
     """What a plan does, free of when, by whom and under which ids.
 
-    ``names`` (catalog name, location) are no part of the fingerprint: of the two plans that one
-    CREATE TABLE AS SELECT leaves only one tells the table's name. They become facts of executions.
+    ``names`` (catalog name, location; pattern, folder) are no part of the fingerprint: of the two
+    plans that one CREATE TABLE AS SELECT leaves only one tells the table's name. They become facts
+    of executions.
     """
 
     reads: tuple[DatasetSchema, ...]
@@ -224,7 +225,7 @@ class _LogicReader:
     """Holds what the steps share while one plan is read."""
 
     def __init__(self, document: PlanDocument, rules: Rules) -> None:
-        self.plan = _masked(document.plan)
+        self.plan = _masked(with_patterns(document.plan, rules))
         self.scope = document.scope
         self.rules = rules
         definitions = Definitions(self.plan)
@@ -541,7 +542,9 @@ class _LogicReader:
         return leaves
 
     def _catalog_names(self) -> tuple[tuple[DatasetName, DatasetName], ...]:
-        """(catalog name, location) of every table that the plan names beside its location."""
+        """(catalog name, location) of every table that the plan names beside its location, and
+        (pattern, folder) of the files that it reads by one.
+        """
         pairs: dict[tuple[str, str], tuple[DatasetName, DatasetName]] = {}
         for operation in self.plan.operations:
             table = catalog_name(operation)
@@ -551,6 +554,9 @@ class _LogicReader:
             name = naming.normalise(table, self.scope, self.rules)[0]
             if (name.scope, name.uri) != (places[0].scope, places[0].uri):
                 pairs[(name.uri, places[0].uri)] = (name, places[0])
+        for name in (name for names in self.named.values() for name in names):
+            if (folder := naming.folder_of(name, self.rules)) is not None:
+                pairs[(name.uri, folder.uri)] = (name, folder)
         return tuple(pairs[key] for key in sorted(pairs))
 
 
@@ -575,6 +581,17 @@ def _path_below(top: str, below: Sequence[str]) -> str:
     if not below:
         return top
     return naming.column_path([*naming.split_path(top), *(naming.fold(part) for part in below)])
+
+
+def with_patterns(plan: ExecutionPlan, rules: Rules) -> ExecutionPlan:
+    """The plan with a pattern in the place of the files that a read lists for it."""
+    operations = tuple(
+        replace(operation, sources=naming.fold_files(operation.sources, operation.params, rules))
+        if operation.kind == "read"
+        else operation
+        for operation in plan.operations
+    )
+    return replace(plan, operations=operations)
 
 
 def _masked(plan: ExecutionPlan) -> ExecutionPlan:

@@ -31,7 +31,13 @@ from graph_model.facts import (
 )
 from graph_model.naming import DatasetName, JobName, Rules
 from graph_model.shelf import Shelf
-from graph_model.translate.logic import DatasetSchema, Logic, PlanDocument, read_logic
+from graph_model.translate.logic import (
+    DatasetSchema,
+    Logic,
+    PlanDocument,
+    read_logic,
+    with_patterns,
+)
 from graph_model.translate.partitions import leaves_some, may_leave_some
 from graph_model.translate.queries import Column, is_query_text
 from graph_model.translate.reduction import REDUCTIONS
@@ -83,6 +89,7 @@ def translate_plan(
     Of a plan that brings more than a graph takes the tables and jobs stay (``reduction``). Raises
     InvalidDocument where even its job and its output are too much.
     """
+    document = replace(document, plan=with_patterns(document.plan, rules))
     logic = said = read_logic(document, rules)
     facts, head = _translate_logic(document, logic, rules)
     for reduced in REDUCTIONS:
@@ -107,6 +114,8 @@ def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tupl
     _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
     ids: dict[Column, str] = {}
     _add_datasets(collector, logic, logical_plan, ids)
+    for _, place in logic.names:
+        add_dataset(collector, place)
     _add_operations(collector, logic, logical_plan)
     _add_columns(collector, logic, logical_plan, ids)
     head = _head(document, logic, job_id, logical_plan, rules)
