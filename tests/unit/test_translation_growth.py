@@ -107,7 +107,7 @@ def test_the_first_queries_of_a_plan_are_read_and_the_rest_is_told() -> None:
     uris = {use.dataset.uri for use in logic.reads}
     assert "jdbc:postgresql://h0/d:public.t0" in uris
     assert len(uris) == MOST_QUERIES + 2  # the tables of the first, two databases for the rest
-    assert f"jdbc:postgresql://h0/d:t{MOST_QUERIES}" not in uris
+    assert f"jdbc:postgresql://h0/d:public.t{MOST_QUERIES}" not in uris
 
 
 def test_a_plan_with_too_many_derivations_keeps_schemas_and_operations() -> None:
