@@ -110,7 +110,8 @@ class CapturedQuery:
     (the plan's JSON leaves out the types of computed columns). ``timestamp`` is epoch ms at the
     end; ``duration_ns`` is None and ``error`` is set when the query failed.
     ``written_partitions`` are ``dt=d1/h=3`` as paths spell them; empty: nobody could say.
-    ``written_version`` is what the write made of a versioned table.
+    ``written_version`` is what the write made of a versioned table. ``reason`` says of a command
+    that moved no rows what it did.
     """
 
     command: str
@@ -125,3 +126,4 @@ class CapturedQuery:
     write_metrics: Mapping[str, int] = field(default_factory=dict)
     written_partitions: tuple[str, ...] = ()
     written_version: Version | None = None
+    reason: str | None = None

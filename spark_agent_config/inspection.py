@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from spark_agent_config.captured import CapturedQuery, Relation
 from spark_agent_config.generated_columns import GeneratedColumns
+from spark_agent_config.maintenance import MAINTENANCE_COMMANDS, Maintenance
+from spark_agent_config.procedures import CALL, Procedures
 from spark_agent_config.projections import with_projections
 from spark_agent_config.questions import MOST, Questions, class_name, items, read_metrics
 from spark_agent_config.relations import Relations
@@ -35,6 +37,9 @@ _COMMANDS_WITHOUT_QUERY: Final = {
     "DeleteCommand": ("target",),
     "DeleteFromTable": ("table",),
 }
+_TOLD: Final = (
+    WRITE_COMMANDS | LIFECYCLE_COMMANDS | COPYING_COMMANDS | MAINTENANCE_COMMANDS.keys() | {CALL}
+)
 _MOST_WRAPPINGS: Final = 5
 _SCANS_OF_NOTHING: Final = ("Local", "InMemory", "RDD")
 
@@ -56,7 +61,11 @@ class Inspector:
         self._relations = Relations(questions, tables, self._versions, jvm)
         self._targets = Targets(questions, tables, self._relations, jvm, hadoop_configuration)
         self._generated = GeneratedColumns(questions, jvm)
-        self._copies = TableCopies(questions, tables, self._targets.qualified)
+        self._copies = TableCopies(questions, tables, self._targets.qualified, jvm)
+        self._maintenance = Maintenance(questions, self._relations)
+        self._procedures = Procedures(
+            questions, tables, self._relations, self._targets.qualified, jvm
+        )
         self._partitions = WrittenPartitions(questions, jvm, hadoop_configuration)
         self._jvm = jvm
         self._inserts: dict[str, CapturedQuery] = {}
@@ -81,8 +90,7 @@ class Inspector:
         if function in _CHECKPOINTS:
             self._relations.remember_checkpoint(execution.analyzed())
             return []
-        told = WRITE_COMMANDS | LIFECYCLE_COMMANDS | COPYING_COMMANDS
-        commands = [pair for pair in _commands(execution.analyzed()) if pair[0] in told]
+        commands = [pair for pair in _commands(execution.analyzed()) if pair[0] in _TOLD]
         if not commands:
             return []
         error = None if failure is None else self._error_text(failure)
@@ -138,6 +146,10 @@ class Inspector:
         return self._generated.complete(captured, query, session)
 
     def _capture_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
+        if name == CALL:
+            return self._procedures.of_call(command, execution)
+        if name in MAINTENANCE_COMMANDS:
+            return self._maintenance.of_command(name, command)
         copy = self._copies.of_command(name, command, execution)
         if copy is not None:
             return copy
@@ -153,7 +165,8 @@ class Inspector:
             return CapturedQuery(name, plan, target)
         plan = self._ask("projections", lambda: with_projections(plan, command), plan)
         if name in _COMMANDS_WITHOUT_QUERY:
-            return CapturedQuery(name, plan, target, self._relations_of_parts(name, command))
+            relations = self._relations_of_parts(name, command)
+            return CapturedQuery(name, plan, target, relations, self._evolved_schema(name, command))
         name = self._targets.told_name(name, command)
         query = self._ask("query", command.query, None)
         if query is None:
@@ -174,6 +187,12 @@ class Inspector:
             held = self._ask("part of a command", getattr(command, part), None)
             relations |= {} if held is None else self._relations.of_query(held)
         return relations
+
+    def _evolved_schema(self, name: str, command: Any) -> str | None:
+        """The table's schema after a MERGE of Delta that may add columns."""
+        if name != "MergeIntoCommand":
+            return None
+        return self._ask_quietly(lambda: str(command.migratedSchema().get().json()))
 
     def _untold(self, name: str, command: Any) -> None:
         """A write that cannot be told is worth a line; one to nowhere, or of a view, is not."""

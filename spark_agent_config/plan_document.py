@@ -206,7 +206,7 @@ class _Document:
         self._loops: dict[int, _Node] = {}
         self._inner: dict[int, list[tuple[Column, ...]]] = {}
         command = read_plan(json.loads(query.plan))
-        whole = changed_rows(query.command, command) or _query_of(command)
+        whole = changed_rows(query.command, command, self._fields()) or _query_of(command)
         self._root = self._build_nodes(whole)
         self._data_types = DataTypes()
         self._expressions = ExpressionTable(self._data_types, self._known_types())
@@ -296,12 +296,16 @@ class _Document:
                         if part.kind == "AttributeReference" and number is not None:
                             kind, nullable = part.fields["dataType"], part.fields["nullable"]
                             known.setdefault(number, (kind, nullable))
-        fields = json.loads(self._query.schema)["fields"] if self._query.schema else []
         names = _named_expressions(self._root.plan) if self._root else ()
-        for written, tree in zip(fields, names, strict=False):
+        for written, tree in zip(self._fields(), names, strict=False):
             if tree.kind == "Alias" and tree.expression_id is not None:
                 known[tree.expression_id] = (written["type"], written["nullable"])
         return known
+
+    def _fields(self) -> list[dict[str, Any]]:
+        """The written schema's fields; none where it is not known."""
+        fields: list[dict[str, Any]] = []
+        return json.loads(self._query.schema)["fields"] if self._query.schema else fields
 
     # --- operators -------------------------------------------------------------------------
 
@@ -642,7 +646,8 @@ def _write_operation(query: CapturedQuery, child_ids: Sequence[str]) -> dict[str
         "append": target.append,
         "childIds": list(child_ids),
     }
-    return {**_with(operation, params=params), "extra": _write_extra(target)}
+    reason = {} if query.reason is None else {"reason": query.reason}
+    return {**_with(operation, params=params), "extra": _write_extra(target) | reason}
 
 
 # --- small questions ---------------------------------------------------------------------------

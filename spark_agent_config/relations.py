@@ -113,8 +113,9 @@ class Relations:
         )
         found = self.v2(leaf.table(), name, options or NO_OPTIONS)
         if found.format == "iceberg":
+            table = self._ask_quietly(lambda: _wrapped_table(leaf.table())) or leaf.table()
             version = self._ask_quietly(
-                lambda: self._versions.of_iceberg_table(leaf.table(), found.options)
+                lambda: self._versions.of_iceberg_table(table, found.options)
             )
             found = replace(found, version=version)
         if found.sources or class_name(leaf.table()) != _CHANGELOG:

@@ -31,6 +31,8 @@ COMMAND_NAMES: Final[Mapping[str, str]] = {
     "DELETE": "DeleteFromTable",
 }
 _CLAUSES: Final = ("matchedClauses", "notMatchedClauses", "notMatchedBySourceClauses")
+#: Spark counts its expression ids up from 0.
+_FIRST_ADDED: Final = -2
 _INSTRUCTIONS: Final = (
     "matchedInstructions",
     "notMatchedInstructions",
@@ -38,13 +40,16 @@ _INSTRUCTIONS: Final = (
 )
 
 
-def changed_rows(name: str, command: Plan) -> Plan | None:
+def changed_rows(
+    name: str, command: Plan, written: Sequence[Mapping[str, Any]] = ()
+) -> Plan | None:
     """The operator for a row-level command; None for any other, and where its parts are missing.
 
     ``name`` is what the command is told as: one of DELTA_COMMANDS, or of COMMAND_NAMES' values.
+    ``written`` are the fields of the table after a MERGE of Delta that adds columns to it.
     """
     if command.kind in DELTA_COMMANDS:
-        return _delta(command)
+        return _delta(command, written)
     if command.kind in ROW_LEVEL_WRITES:
         return _rewritten(name, command)
     if command.kind == "DeleteFromTable" and command.children:
@@ -76,11 +81,11 @@ def merged_rows(plan: Plan, own: Collection[int | None] = ()) -> Plan:
     return _operator("MergeRows", plan.children, output, values)
 
 
-def _delta(command: Plan) -> Plan | None:
+def _delta(command: Plan, written: Sequence[Mapping[str, Any]]) -> Plan | None:
     target = command.inner.get("target")
     if target is None:
         return None
-    columns = _named_output(target)
+    columns = _with_added(_named_output(target), written)
     source = command.inner.get("source")
     children = (target,) if source is None else (source, target)
     condition = command.expressions.get("condition")
@@ -89,6 +94,25 @@ def _delta(command: Plan) -> Plan | None:
     if command.kind == "UpdateCommand":
         return _operator(command.kind, children, columns, _updated(command, columns, condition))
     return _operator(command.kind, children, columns, [()] * len(columns), condition)
+
+
+def _with_added(
+    columns: tuple[Expression, ...], written: Sequence[Mapping[str, Any]]
+) -> tuple[Expression, ...]:
+    """The target's columns and those that the command adds: Spark has given these no ids yet."""
+    known = {str(column.fields.get("name")).lower() for column in columns}
+    added = [field for field in written if str(field["name"]).lower() not in known]
+    return (*columns, *(_added(place, field) for place, field in enumerate(added)))
+
+
+def _added(place: int, field: Mapping[str, Any]) -> Expression:
+    fields = {
+        "name": field["name"],
+        "dataType": field["type"],
+        "nullable": field["nullable"],
+        "exprId": {"id": _FIRST_ADDED - place},
+    }
+    return Expression("AttributeReference", fields, (), None)
 
 
 def _merged(command: Plan, columns: Sequence[Expression]) -> list[list[Expression]]:

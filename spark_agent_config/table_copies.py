@@ -1,10 +1,11 @@
-"""Commands that take over a table as it is: Delta's CLONE and RESTORE, and LOAD DATA.
+"""Commands that take over a table as it is: Delta's CLONE, RESTORE and CONVERT, and LOAD DATA.
 
 They hold no query, so the plan that Spark gives for them has no columns. Each is told as a read of
 the source and a write with the same columns:
 
     CREATE TABLE c SHALLOW CLONE t VERSION AS OF 3   => reads version 3 of t, writes c
     RESTORE TABLE t TO VERSION AS OF 1               => reads version 1 of t, overwrites t
+    CONVERT TO DELTA parquet.`/lake/t`               => reads /lake/t, writes version 0 of it
     LOAD DATA INPATH '/in' INTO TABLE t              => reads /in, appends to t
 """
 
@@ -23,29 +24,40 @@ from spark_agent_config.tables import Tables
 CLONE: Final = "CloneTableCommand"
 RESTORE: Final = "RestoreTableCommand"
 LOAD: Final = "LoadDataCommand"
+CONVERT: Final = "ConvertToDeltaCommand"
 #: Delta runs its CLONE inside the command that makes the table.
 CREATE_DELTA_TABLE: Final = "CreateDeltaTableCommand"
-COPYING_COMMANDS: Final = frozenset({CREATE_DELTA_TABLE, RESTORE, LOAD})
+COPYING_COMMANDS: Final = frozenset({CREATE_DELTA_TABLE, RESTORE, LOAD, CONVERT})
+_FORMATS_OF_PATHS: Final = frozenset({"parquet", "iceberg"})
 _EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions"
 _RELATION: Final = "org.apache.spark.sql.execution.datasources.LogicalRelation"
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A table taken over as it is; ``schema`` is the type JSON of both sides."""
+    """A table taken over as it is; ``schema`` is the type JSON of both sides.
+
+    ``written`` is the version that was made, where the command says it.
+    """
 
     command: str
     source: Relation
     target: Target
     schema: str
+    written: Version | None = None
 
 
 class TableCopies:
-    """Asks commands. ``qualified`` turns a path into a URI with a scheme."""
+    """Asks commands. ``qualified`` turns a path into a URI with a scheme; ``jvm`` is py4j's."""
 
     def __init__(
-        self, questions: Questions, tables: Tables, qualified: Callable[[str], str | None]
+        self,
+        questions: Questions,
+        tables: Tables,
+        qualified: Callable[[str], str | None],
+        jvm: Any,
     ) -> None:
+        self._jvm = jvm
         self._ask = questions.ask
         self._ask_quietly = questions.ask_quietly
         self._tables = tables
@@ -63,6 +75,8 @@ class TableCopies:
             return self._restored(command)
         if name == LOAD:
             return self._loaded(command, execution)
+        if name == CONVERT:
+            return self._converted(command, execution)
         query = command.query()
         inner = query.get() if query.isDefined() else None
         return self._cloned(command, inner) if inner and class_name(inner) == CLONE else None
@@ -113,6 +127,25 @@ class TableCopies:
         schema = str(self._schema_of(table, execution))
         return Copy(LOAD, Relation((with_scheme(source),), None), target, schema)
 
+    def _converted(self, command: Any, execution: Any) -> Copy | None:
+        """The table stays where it is; a path is named as a table of the database ``parquet``."""
+        identifier = command.tableIdentifier()
+        database = identifier.database()
+        form = str(database.get()) if database.isDefined() else ""
+        table = None
+        if form in _FORMATS_OF_PATHS:
+            place = self._qualified(str(identifier.table()))
+        else:
+            table = self._tables.named(identifier, execution)
+            place = table.location
+        if place is None:
+            return None
+        log = self._jvm.org.apache.spark.sql.delta.DeltaLog
+        snapshot = log.forTable(execution.sparkSession(), place).unsafeVolatileSnapshot()
+        source = Relation((place,), form or None, table=table)
+        target = Target(place, "Overwrite", "delta", table=table)
+        return Copy(CONVERT, source, target, str(snapshot.schema().json()))
+
     def _schema_of(self, table: Table, execution: Any) -> str:
         name = table.name if table.database is None else f"{table.database}.{table.name}"
         return str(execution.sparkSession().table(name).schema().json())
@@ -130,6 +163,7 @@ def captured(copy: Copy) -> CapturedQuery:
         target=copy.target,
         relations={1: copy.source},
         schema=copy.schema,
+        written_version=copy.written,
     )
 
 

@@ -9,13 +9,14 @@ where it was made since the command began and no other write was committed to th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import quote
 
-from spark_agent_config.captured import CapturedQuery, Version
+from spark_agent_config.captured import CapturedQuery, Relation, Version
 from spark_agent_config.questions import MOST, Questions, class_name, planned_at, read_list
+from spark_agent_config.row_level import COMMAND_NAMES
 
 #: Delta's operations that a command of ours may be; others (OPTIMIZE) only rearrange files.
 _DELTA_WRITES: Final = ("WRITE", "MERGE", "UPDATE", "DELETE", "RESTORE", "CLONE", "CONVERT")
@@ -23,7 +24,7 @@ _DELTA_TABLES_MADE: Final = "TABLE AS SELECT"
 _MOST_COMMITS: Final = 10
 _MOST_BYTES: Final = 4_000_000
 _MOST_FILES: Final = 1_000
-_MAIN: Final = "main"
+MAIN: Final = "main"
 _NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 #: Iceberg's words for what Spark counts of a write of files.
 _ICEBERG_COUNTS: Final = {
@@ -36,12 +37,16 @@ _ICEBERG_COUNTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What a commit says of itself. ``partition_columns`` None: the format did not say."""
+    """What a commit says of itself. ``partition_columns`` None: the format did not say.
+
+    ``parent`` is what its branch was before it, where a branch is known.
+    """
 
     version: Version
     counts: Mapping[str, int] = field(default_factory=dict)
     partitions: tuple[str, ...] = ()
     partition_columns: tuple[str, ...] | None = None
+    parent: Version | None = None
 
 
 class TableVersions:
@@ -75,13 +80,15 @@ class TableVersions:
             return None
         held = table.table()
         snapshot = held.snapshot(int(pinned)) if pinned else held.snapshot(branch or tag)
-        return _version_of(snapshot, branch)
+        return version_of(snapshot, branch)
 
     # --- writes ------------------------------------------------------------------------------
 
     def complete(self, query: CapturedQuery, command: Any, execution: Any) -> CapturedQuery:
         """The query with what its commit says; as it is where no commit is known to be its."""
         if query.error is not None or query.target.format not in {"delta", "iceberg"}:
+            return query
+        if query.written_version is not None:
             return query
         started = self._ask_quietly(lambda: planned_at(execution))
         commit = None if started is None else self._commit(query, command, execution, started)
@@ -94,6 +101,7 @@ class TableVersions:
         return replace(
             query,
             target=target,
+            relations=read_before(query, commit),
             written_version=commit.version,
             written_partitions=commit.partitions if exact else (),
             write_metrics={**commit.counts, **query.write_metrics},
@@ -136,11 +144,20 @@ class TableVersions:
         table = _iceberg_table(command)
         held = table.table()
         named = self._ask_quietly(table.branch)
-        branches = [named] if named else [_MAIN, *list(held.refs().keySet())[:MOST]]
+        branches = [named] if named else [MAIN, *list(held.refs().keySet())[:MOST]]
         for branch in dict.fromkeys(branches):
             snapshot = held.snapshot(branch)
             if snapshot is not None and int(snapshot.timestampMillis()) >= started:
                 return self._iceberg_commit_of(held, snapshot, branch)
+        return self._staged_commit(held, started)
+
+    def _staged_commit(self, table: Any, started: int) -> Commit | None:
+        """A write under ``spark.wap.id``: a snapshot that no branch has until it is published."""
+        for snapshot in newest_snapshots(table):
+            if int(snapshot.timestampMillis()) < started:
+                break
+            if staged := staged_name(snapshot):
+                return self._iceberg_commit_of(table, snapshot, staged)
         return None
 
     def _iceberg_commit_of(self, table: Any, snapshot: Any, branch: str) -> Commit:
@@ -154,7 +171,42 @@ class TableVersions:
             for theirs, name in _ICEBERG_COUNTS.items()
             if theirs in summary
         }
-        return Commit(_version_of(snapshot, branch), counts, partitions)
+        before = self._ask_quietly(lambda: table.snapshot(snapshot.parentId()))
+        parent = None if before is None else version_of(before, branch)
+        return Commit(version_of(snapshot, branch), counts, partitions, parent=parent)
+
+
+def read_before(query: CapturedQuery, commit: Commit) -> Mapping[int, Relation]:
+    """The relations, with what a branch held before this write where both are on that branch.
+
+    A MERGE into a branch reads it; asked after the commit, the branch names the MERGE itself.
+    """
+    branch = commit.version.branch
+    itself = query.command in COMMAND_NAMES.values() and branch not in {None, MAIN}
+
+    def before(relation: Relation) -> Relation:
+        version = relation.version
+        named = version is not None and version.branch is not None and version.branch == branch
+        own = named or (itself and version is None)
+        return replace(relation, version=commit.parent) if own else relation
+
+    return {
+        key: before(relation) if query.target.uri in relation.sources else relation
+        for key, relation in query.relations.items()
+    }
+
+
+def newest_snapshots(table: Any) -> Iterator[Any]:
+    """The last snapshots of an Iceberg table, the newest first."""
+    listed = table.snapshots()
+    count = int(listed.size())
+    return (listed.get(place) for place in range(count - 1, max(-1, count - 1 - _MOST_COMMITS), -1))
+
+
+def staged_name(snapshot: Any) -> str | None:
+    """``wap:nightly``: what stands for a branch of a snapshot written under that WAP id."""
+    given = snapshot.summary().get("wap.id")
+    return None if given is None else f"wap:{given}"
 
 
 def delta_commit(
@@ -215,7 +267,7 @@ def _analysed_version(relation: Any) -> int:
     return int(relation.snapshotWithSchemaMode().snapshot().version())
 
 
-def _version_of(snapshot: Any, branch: str | None) -> Version:
+def version_of(snapshot: Any, branch: str | None) -> Version:
     """Snapshots of one branch are ordered by their sequence numbers; the oldest format has none."""
     number = int(snapshot.sequenceNumber()) or int(snapshot.timestampMillis())
     return Version(str(snapshot.snapshotId()), number, branch)

@@ -63,6 +63,14 @@ LIFECYCLE_COMMANDS: Final = frozenset(
         "TruncateTable",
         "TruncateTableCommand",
         "TruncatePartitionCommand",
+        # They rewrite or remove files, and no rows.
+        "OptimizeTableCommand",
+        "VacuumTableCommand",
+        "rewrite_data_files",
+        "rewrite_manifests",
+        "rewrite_position_delete_files",
+        "expire_snapshots",
+        "remove_orphan_files",
     }
 )
 #: Commands that change some rows of their target: appends that also read it.

@@ -69,6 +69,7 @@ def test_a_job_is_told_as_it_was_written_down(
     assert "gaps" not in write["extra"]
     if "append" in job:
         assert write["append"] is job["append"]
+    assert write["extra"].get("reason") == job.get("reason")
     if "rows" in job:
         assert extra["writeMetrics"]["numOutputRows"] == job["rows"]
     if "columns" in job:

@@ -236,3 +236,27 @@ def test_a_command_without_its_parts_is_told_without_columns(kind: str) -> None:
 
     assert logic.mode == "append"
     assert logic.flows == ()
+
+
+def test_a_column_that_a_merge_adds_to_a_delta_table_comes_from_its_value_alone() -> None:
+    action = call("DeltaMergeAction", column("amount", 12), package=_LOGICAL,
+                  targetColNameParts="[bonus]")  # fmt: skip
+    clause = call("DeltaMergeIntoNotMatchedInsertClause", action, package=_LOGICAL)
+    command = call("MergeIntoCommand", package="org.apache.spark.sql.delta.commands",
+                   source=SOURCE, target=TARGET, matchedClauses=[], notMatchedClauses=[clause],
+                   notMatchedBySourceClauses=[])  # fmt: skip
+    names = ("id", "pay", "unit", "bonus")
+    fields = [{"name": name, "type": "integer", "nullable": True} for name in names]
+    target = Target("file:/lake/target", mode="Append", format="delta")
+    query = CapturedQuery(
+        "MergeIntoCommand", json.dumps(command), target, RELATIONS,
+        schema=json.dumps({"type": "struct", "fields": fields}),
+    )  # fmt: skip
+
+    logic = read_logic(
+        PlanDocument(read_plan(execution_plan(query, APPLICATION)), "", "hash", "1.2")
+    )
+
+    assert {flow[:3] for flow in flows(logic) if flow[0] == "bonus"} == {
+        ("bonus", "amount", "source")
+    }

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from spark_agent_config.captured import Target, Version
-from spark_agent_config.table_versions import delta_commit
+from spark_agent_config.captured import CapturedQuery, Relation, Target, Version
+from spark_agent_config.maintenance import maintained
+from spark_agent_config.plan_document import execution_plan
+from spark_agent_config.table_versions import Commit, delta_commit, read_before
+from tests.captured_queries import APPLICATION
 
 START = 1_000
 
@@ -79,3 +82,42 @@ def test_an_overwrite_replaces_partitions_where_their_columns_alone_decide(
     target = Target("file:/t", "Overwrite", partition_columns=keys, replaced_by=columns)
 
     assert target.replaces_partitions is whole
+
+
+def reading(command: str, version: Version | None) -> CapturedQuery:
+    table = Relation(("file:/t",), "iceberg", version=version)
+    other = Relation(("file:/s",), "iceberg", version=Version("1", 1, "audit"))
+    return CapturedQuery(command, "", Target("file:/t", "Append"), {1: table, 2: other})
+
+
+BEFORE = Version("11", 4, "audit")
+WRITTEN = Commit(Version("12", 5, "audit"), parent=BEFORE)
+
+
+@pytest.mark.parametrize(
+    ("command", "asked", "read"),
+    [
+        ("MergeIntoTable", Version("12", 5, "audit"), BEFORE),
+        ("AppendData", Version("12", 5, "audit"), BEFORE),
+        ("UpdateTable", None, BEFORE),  # a WAP branch is not named in the statement
+        ("AppendData", None, None),
+        ("AppendData", Version("9", 2), Version("9", 2)),
+        ("AppendData", Version("9", 2, "other"), Version("9", 2, "other")),
+    ],
+)
+def test_a_write_to_a_branch_read_what_the_branch_held_before_it(
+    command: str, asked: Version | None, read: Version | None
+) -> None:
+    found = read_before(reading(command, asked), WRITTEN)
+
+    assert found[1].version == read
+    assert found[2].version == Version("1", 1, "audit")
+
+
+def test_a_command_that_moves_no_rows_says_what_it_did_and_closes_nothing() -> None:
+    query = maintained("VacuumTableCommand", Target("file:/t", "Append", "delta"), "files removed")
+
+    write = execution_plan(query, APPLICATION)["operations"]["write"]
+
+    assert (write["name"], write["append"]) == ("VacuumTableCommand", True)
+    assert write["extra"]["reason"] == "files removed"
