@@ -38,7 +38,7 @@ def paths_for(spark: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def iceberg_jar(spark: str, environment: Mapping[str, str]) -> str:
-    """Iceberg for Spark ``3.5`` or ``4.0``, as :func:`paths_for` does it."""
+    """Iceberg for Spark ``3.5``, ``4.0`` or ``4.1``, as :func:`paths_for` does it."""
     listed = locked(LOCK.read_text("utf-8"))
     (jar,) = [jar for jar in listed if f"iceberg-spark-runtime-{spark}_" in jar.coordinate]
     (path,) = fetch(environment, jars=[jar])

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from graph_model import labels
+from graph_model.columns import derive
+from graph_model.documents import read_plan
 from tests.e2e.spark_jars import iceberg_jar, paths_for
 from tests.e2e.table_format_worker import runs_on, topics
 from tests.e2e.test_listener import python_of
@@ -74,6 +77,9 @@ def test_a_job_is_told_as_it_was_written_down(
         assert extra["writeMetrics"]["numOutputRows"] == job["rows"]
     if "columns" in job:
         assert {name: sorted(found) for name, found in origins(plan).items()} == job["columns"]
+    if "how" in job:
+        found = _direct(plan)
+        assert {column: found.get(column, {}) for column in job["how"]} == job["how"]
     if "partitions" in job:
         assert extra.get("writtenPartitions") == job["partitions"]
     if "version" in job:
@@ -83,3 +89,17 @@ def test_a_job_is_told_as_it_was_written_down(
         for version in extra.get("readVersions", ())
     ]
     assert told == job.get("read_versions", [])
+
+
+def _direct(document: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Written column => the ``uri#column`` whose values it takes => how, as the server says it."""
+    plan = read_plan(document)
+    places = {column: read.sources[0] for read in plan.reads for column in read.output or ()}
+    columns = derive(plan)
+    found: dict[str, dict[str, str]] = {}
+    for each in columns.derivations:
+        if each.kind == labels.DIRECT:
+            path = ".".join((plan.attributes[each.source].name, *each.source_path))
+            written = plan.attributes[columns.outputs[each.output]].name
+            found.setdefault(written, {})[f"{places[each.source]}#{path}"] = each.how
+    return found
