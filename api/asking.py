@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from api.principals import current_principal
 from api.service import current_service
 from graph_model import identity
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound, Rebuilding
+from graph_model.keys import Role
 
 #: How long a walk may take before it answers with what it has.
 TIME_LIMIT_MS: Final = 20_000
@@ -28,6 +30,8 @@ def current_sources() -> Sources:
         rules=service.projector.rules,
         quality_rules=kept.governance.quality_rules,
         structure=kept.structure,
+        hidden=kept.governance.hidden,
+        opens_hidden=current_principal().may({Role.ADMIN}),
     )
 
 

@@ -163,7 +163,7 @@ function lastWriter(state, { execution: writer, failedSince = [], candidates = [
       ? element(
           'p',
           {},
-          jobLink(state, writer.job),
+          writer.job ? jobLink(state, writer.job) : 'a hidden job',
           ' ',
           modeChip(writer.mode),
           element('br'),

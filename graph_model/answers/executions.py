@@ -51,7 +51,7 @@ class ExecutionView:
     plan_id: str
     plan: str
     run: str
-    job: JobReference
+    job: JobReference | None  # None: it is hidden
     target: DatasetReference | None  # None: it writes nothing
     partitions: tuple[str, ...]
     metrics: Any
@@ -64,7 +64,8 @@ class ExecutionView:
 
 
 def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
-    jobs = job_references(sources, {row.job for row in rows})
+    """These executions, in this order; a hidden job is not named."""
+    jobs = job_references(sources, {row.job for row in rows} - sources.hidden)
     targets = dataset_references(sources, {row.target for row in rows})
     partitions: dict[str, list[str]] = {}
     for row in sources.catalogue.partitions([row.id for row in rows]) if rows else ():
@@ -81,7 +82,7 @@ def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[Exe
             plan_id=row.plan_id,
             plan=row.logical_plan,
             run=row.run,
-            job=jobs[row.job],
+            job=jobs.get(row.job),
             target=targets.get(row.target),
             partitions=tuple(sorted(partitions.get(row.id, ()))),
             metrics=json.loads(row.metrics),

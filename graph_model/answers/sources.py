@@ -22,7 +22,8 @@ _Answer = TypeVar("_Answer")
 @dataclass(frozen=True, slots=True)
 class Sources:
     """``rules`` name datasets, ``quality_rules`` read custom run facets as checks; ``structure``
-    is what is kept of the graph between two requests.
+    is what is kept of the graph between two requests. ``hidden`` are ids of datasets and jobs that
+    no answer names; with ``opens_hidden`` (an admin asks) a hidden node's own page is answered.
     """
 
     graph: Graph
@@ -31,6 +32,8 @@ class Sources:
     rules: Rules = naming.DEFAULT_RULES
     quality_rules: tuple[QualityRule, ...] = ()
     structure: Structure = field(default_factory=Structure)
+    hidden: frozenset[str] = frozenset()
+    opens_hidden: bool = False
 
     @property
     def references(self) -> References:

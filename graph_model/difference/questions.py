@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from graph_model import identity, labels
 from graph_model.answers.lineage import lineage
 from graph_model.answers.nodes import dataset_references, job_references
-from graph_model.answers.plans.pages import PlanPage, plan
+from graph_model.answers.plans.pages import PlanPage, plan, without_datasets
 from graph_model.answers.sources import Sources
 from graph_model.cursors import read_cursor, write_cursor
 from graph_model.difference.graph import (
@@ -338,25 +338,6 @@ class Differences:
             return self.plans(before, after).summary
         except NotFound:
             return None
-
-
-def without_datasets(page: PlanPage, hidden: Collection[str]) -> PlanPage:
-    """A plan without what names these datasets: what reads or writes one says no more than that."""
-    gone = {one.uri for one in page.sources if one.id in hidden}
-    if not gone:
-        return page
-    operations = tuple(
-        replace(one, label="hidden", properties=(), datasets=(), schema=None)
-        if any(dataset.id in hidden for dataset in one.datasets)
-        else one
-        for one in page.inspection.operations
-    )
-    return replace(
-        page,
-        sources=tuple(one for one in page.sources if one.id not in hidden),
-        inspection=replace(page.inspection, operations=operations),
-        columns=tuple(step for step in page.columns if step.source.dataset not in gone),
-    )
 
 
 def _plan_of(row: ExecutionRow) -> str:

@@ -317,6 +317,42 @@ def test_a_hidden_job_is_gone_from_lists_and_pictures(client: FlaskClient) -> No
     assert set(nodes(client.get("/graph/overview"), "job")) == {"load", "export"}
 
 
+def test_history_and_last_writer_do_not_name_a_hidden_job(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    dataset = id_of(client, "report")
+    order(client, "hide", "job:default/report")
+    (item,) = client.get(f"/graph/datasets/{dataset}/history").get_json()["items"]
+    assert item["job"] is None
+    found = client.get(f"/graph/datasets/{dataset}/last-writer").get_json()
+    assert (found["execution"]["id"], found["execution"]["job"]) == (item["id"], None)
+    reader = serve(headwater, TwoKeys())
+    refused = reader.get(f"/graph/plans/{item['planId']}", headers={"X-API-Key": "hw_reader"})
+    assert refused.status_code == 404
+
+
+def test_a_plan_page_does_not_name_a_hidden_source(client: FlaskClient) -> None:
+    (item,) = client.get(f"/graph/datasets/{id_of(client, 'report')}/history").get_json()["items"]
+    address = f"/graph/plans/{item['planId']}?document=true"
+    assert "s3://lake/people" in client.get(address).get_data(as_text=True)
+    order(client, "hide", "dataset:s3://lake/people")
+    page = client.get(address)
+    assert (page.status_code, "document" in page.get_json()) == (200, False)
+    assert "s3://lake/people" not in page.get_data(as_text=True)
+
+
+def test_a_plan_and_a_run_do_not_name_a_hidden_target(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    (item,) = client.get(f"/graph/datasets/{id_of(client, 'report')}/history").get_json()["items"]
+    order(client, "hide", "dataset:s3://lake/report")
+    reader = serve(headwater, TwoKeys())
+    refused = reader.get(f"/graph/plans/{item['planId']}", headers={"X-API-Key": "hw_reader"})
+    assert refused.status_code == 404
+    run = client.get(f"/graph/jobs/{item['job']['id']}/runs/{item['run']}")
+    assert run.get_json()["items"] == []
+
+
 class TwoKeys:
     """``hw_reader`` and ``hw_admin``."""
 

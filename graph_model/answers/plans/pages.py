@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -96,8 +96,48 @@ def plan(
 ) -> PlanPage:
     """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id.
 
-    Of OpenLineage, which has no plans, by a run's id (the client's) as well.
+    Of OpenLineage, which has no plans, by a run's id (the client's) as well. What is hidden is left
+    out; a plan of a hidden job, or that writes a hidden dataset, is unknown to all but admins.
     """
+    page = _whole_page(sources, plan_id, at, document=document, layout=layout)
+    ends = {page.job.id, page.target.id if page.target else ""}
+    if ends & sources.hidden and not sources.opens_hidden:
+        raise NotFound("plan", plan_id)
+    return without_datasets(page, sources.hidden - ends)
+
+
+def without_datasets(page: PlanPage, hidden: Collection[str]) -> PlanPage:
+    """A plan without what names these datasets (or jobs): what reads or writes one says no more
+    than that, and the document, which names it, is left out.
+    """
+    page = replace(page, links=tuple(one for one in page.links if one.job.id not in hidden))
+    gone = {one.uri for one in page.sources if one.id in hidden}
+    if not gone:
+        return page
+    operations = tuple(
+        replace(one, label="hidden", properties=(), datasets=(), schema=None)
+        if any(dataset.id in hidden for dataset in one.datasets)
+        else one
+        for one in page.inspection.operations
+    )
+    return replace(
+        page,
+        sources=tuple(one for one in page.sources if one.id not in hidden),
+        inspection=replace(page.inspection, operations=operations),
+        columns=tuple(step for step in page.columns if step.source.dataset not in gone),
+        document=None,
+        openlineage=page.openlineage and _without_told_datasets(page.openlineage, hidden),
+    )
+
+
+def _without_told_datasets(told: ToldPlan, hidden: Collection[str]) -> ToldPlan:
+    shown = (one for one in told.datasets if one.dataset.id not in hidden)
+    return replace(told, datasets=tuple(shown))
+
+
+def _whole_page(
+    sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool
+) -> PlanPage:
     found = _plan_row(sources, plan_id)
     if found is None:
         return _told_page(sources, plan_id, at, document=document, layout=layout)

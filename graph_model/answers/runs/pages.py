@@ -66,7 +66,8 @@ def run(sources: Sources, job: str, run: str) -> RunView:
     again = _again(reports, {row.id for row in page.items})
     rows = past.completed((row for row in page.items if row.id not in again), reports)
     view = _run_view(found[0], _count_again(reports, job, found[0], None))
-    return replace(view, items=execution_views(sources, rows), partial=cut)
+    shown = [row for row in rows if row.target not in sources.hidden]
+    return replace(view, items=execution_views(sources, shown), partial=cut)
 
 
 def _again(reports: Iterable[Reports], shown: Collection[str]) -> frozenset[str]:
