@@ -627,102 +627,15 @@ def _insertion(dialect: str, table: sa.Table, schema: str | None) -> str:
     return str(_insert_new(dialect, own).compile(dialect=by_place.dialect(paramstyle=style)))
 
 
-@dataclass(frozen=True, slots=True)
-class Spelled:
-    """A statement as one kind of database is told it.
-
-    ``constants`` are the parameters that it brings itself; ``order`` is theirs and the others'
-    where the driver takes them by place. ``given`` and ``taken`` convert values, by the name of a
-    parameter and by the place of a column.
-    """
-
-    text: str
-    constants: Mapping[str, Any]
-    order: tuple[str, ...] | None
-    given: Mapping[str, Callable[[Any], Any]]
-    taken: tuple[tuple[int, Callable[[Any], Any]], ...]
-
-    def parameters(self, values: Mapping[str, Any]) -> Any:
-        """As the driver takes them."""
-        every = {**self.constants, **values}
-        for name, convert in self.given.items():
-            every[name] = convert(every[name])
-        return every if self.order is None else tuple(every[name] for name in self.order)
-
-    def row(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """A row with its values as the columns' types have them (SQLite: 1 => True)."""
-        row = list(values)
-        for place, convert in self.taken:
-            row[place] = convert(row[place])
-        return tuple(row)
-
-
 class Prepared:
-    """A statement that is asked again and again with other values, by the driver itself.
+    """A statement that is built once and asked again and again with other values."""
 
-    It is spelled once for each kind of database, and its rows are tuples. To execute it as every
-    other statement costs as much again as SQLite needs to find ten rows. Nobody who listens to the
-    engine hears of it.
-    """
-
-    def __init__(self, statement: sa.SelectBase) -> None:
+    def __init__(self, statement: sa.Select[Any] | sa.CompoundSelect[Any]) -> None:
         self._statement = statement
-        self._spelled: dict[tuple[str, str | None], Spelled] = {}
 
     def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """All rows; ``values`` are those of the parameters, by name."""
-        spelled = self.spelled_for(connection)
-        parameters = spelled.parameters(values)
-        driver = connection.connection
-        cursor = driver.cursor()
-        try:
-            cursor.execute(spelled.text, parameters)
-            found: Any = cursor.fetchall()
-        except connection.dialect.loaded_dbapi.Error as error:
-            raise _of_driver(connection, spelled.text, error) from error
-        finally:
-            cursor.close()
-        return list(map(spelled.row, found)) if spelled.taken else found
-
-    def spelled_for(self, connection: Connection) -> Spelled:
-        """How the database of this connection is told it."""
-        schemas = connection.get_execution_options().get("schema_translate_map")
-        schema = schemas.get(None) if schemas else None
-        key = connection.dialect.name, schema
-        if key not in self._spelled:
-            self._spelled[key] = _spell(self._statement, connection.dialect, schema)
-        return self._spelled[key]
-
-
-def _spell(statement: sa.SelectBase, dialect: Dialect, schema: str | None) -> Spelled:
-    schemas = {} if schema is None else {None: schema}
-    compiled: Any = statement.compile(
-        dialect=dialect, schema_translate_map=schemas, render_schema_translate=bool(schemas)
-    )
-    given = {
-        name: convert
-        for parameter, name in compiled.bind_names.items()
-        if parameter.required
-        and (convert := parameter.type.dialect_impl(dialect).bind_processor(dialect))
-    }
-    taken = tuple(
-        (place, convert)
-        for place, column in enumerate(statement.selected_columns)
-        if (convert := column.type.dialect_impl(dialect).result_processor(dialect, None))
-    )
-    order = tuple(compiled.positiontup) if compiled.positional else None
-    return Spelled(compiled.string, compiled.params, order, given, taken)
-
-
-def _of_driver(connection: Connection, text: str, error: Exception) -> BaseException:
-    """The error of a driver as SQLAlchemy tells it; a connection that broke is not used again."""
-    dialect: Any = connection.dialect
-    broken = dialect.is_disconnect(error, connection.connection.dbapi_connection, None)
-    if broken:
-        connection.invalidate(error)
-    return exc.DBAPIError.instance(
-        text, None, error, dialect.loaded_dbapi.Error, True, broken, dialect
-    )
+        return list(map(tuple, connection.execute(self._statement, values)))
 
 
 def damage(connection: Connection) -> tuple[str, ...]:

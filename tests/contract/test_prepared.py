@@ -1,4 +1,4 @@
-"""Statements that are given to the driver as they were spelled once (``database.Prepared``)."""
+"""Statements that are built once and executed with other values (``database.Prepared``)."""
 
 from __future__ import annotations
 
