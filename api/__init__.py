@@ -17,11 +17,9 @@ wire; it knows nothing of Gremlin or SQL. In reading order:
 ``intake``        a checked document -> the journal's submission, durable before the answer
 ``routes``        one module a subject; its ``__init__`` lists them all
 ``application``   ``create_app``: the one place that wires
-``wire``          connections: uvicorn's, bounded; ``arriving`` a body as it comes; ``refusals``
-``front``         a request -> ``express`` (documents, on the loop) or ``bridge`` (a thread, Flask)
-``together``      what comes while the disk is busy is written together
+``refusals``      what the log tells of refused documents
 ``keys``          make, list and revoke API keys
-``server``        start and stop everything in order
+``server``        start and stop everything in order, with waitress as the HTTP server
 ``machine``       what this computer must have (standard library only: ``make`` runs it first)
 ``command_line``  the command ``headwater``; ``console`` its sub-commands
 

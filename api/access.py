@@ -24,8 +24,6 @@ from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests
 from graph_model.keys import Key, Role
 
 API_KEY_HEADER: Final = "X-API-Key"
-GUARD: Final = "headwater.guard"
-"""Where an application keeps its guard, among its extensions."""
 _BEARER: Final = "bearer"
 _READING: Final = frozenset({"GET", "HEAD"})
 _PREFLIGHT: Final = "OPTIONS"

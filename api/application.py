@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Final
 from flask import Flask
 
 from api import routes
-from api.access import GUARD, Guard, guard
+from api.access import Guard, guard
 from api.blueprint import Api
 from api.errors import register_error_handlers
 from api.exchange import watch
-from api.express import raise_errors
 from api.paths import meant_path
 from api.rates import Rates
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
@@ -52,12 +51,9 @@ def create_app(settings: Settings, service: Service) -> Flask:
     _measure(service)
     register_error_handlers(app)
     watch(app, service.metrics, time.monotonic)
-    raise_errors(app)
     secure(app, settings.cors_origins, lambda: not (settings.insecure or service.keys.exist()))
     anonymous = frozenset(map(Role, settings.anonymous))
-    keeper = Guard(service.keys, anonymous, Rates(time.monotonic))
-    guard(app, keeper)
-    app.extensions[GUARD] = keeper
+    guard(app, Guard(service.keys, anonymous, Rates(time.monotonic)))
     routes.register(app, _api(app))
     app.wsgi_app = normalise_producer_paths(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app

@@ -11,9 +11,9 @@ fields included, with secrets masked, in one compact spelling.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from marshmallow import Schema, ValidationError
 
@@ -27,11 +27,10 @@ from graph_model.documents import read_event, read_labels, read_plan, read_uuid
 from graph_model.errors import InvalidDocument
 from graph_model.journal import content_hash, make_submission
 from graph_model.store import (
-    Arrival,
     DocumentKind,
     DocumentState,
+    Journal,
     Receipt,
-    Repeat,
     StoredDocument,
     Submission,
 )
@@ -76,25 +75,15 @@ class Reading:
     """How the documents of a request are read: JSON, its version, the key's scope -> submissions.
 
     ``remember``: bytes that come again may be recognised, and are then not prepared again.
-    ``recognise`` may give the same sooner, from the text of the JSON and the key's scope.
     """
 
     kind: DocumentKind
     prepare: Callable[[Any, str, str], Sequence[Submission]]
     remember: bool = True
-    recognise: Callable[[bytes, str], Sequence[Submission] | None] = lambda _text, _scope: None
 
     def remembers(self, delivery: Delivery) -> bool:
         # An event says something new nearly every time, and is parsed sooner than looked up.
         return self.remember and (self.kind == DocumentKind.PLAN or len(delivery.raw) > _SMALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """Documents that are durable; ``positions`` are those that are yet to be projected."""
-
-    documents: Documents
-    positions: tuple[int, ...]
 
 
 def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: float) -> Documents:
@@ -102,82 +91,43 @@ def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: f
 
     Raises InvalidInput, or JournalUnavailable.
     """
-    with service.crowd:
-        taken = _drive(take_in_steps(reading, delivery, service), service)
-        if follow(taken, service) and wait_seconds > 0:
-            service.projector.wait(taken.positions, wait_seconds)
-        return taken.documents
+    idle = service.projector.idle
+    documents, positions = _make_durable(reading, delivery, service.journal, service.clock())
+    if positions:
+        for subject in dict.fromkeys(document.subject for document in documents):
+            service.projector.notify(subject)
+        if idle and wait_seconds > 0 and _is_soon_projected(documents, service):
+            service.projector.wait(positions, wait_seconds)
+    return documents
 
 
-def _drive(steps: Steps, service: Service) -> Taken:
-    outcome: tuple[int, ...] | Exception | None = None
-    while not isinstance(step := advance(steps, outcome), Taken):
-        (outcome,) = service.journal.take([step])
-    return step
-
-
-Steps = Generator[Arrival | Repeat, tuple[int, ...], Taken]
-
-
-def advance(steps: Steps, outcome: tuple[int, ...] | Exception | None) -> Arrival | Repeat | Taken:
-    """What is to be written next, after the outcome of what was (None: nothing was); at the end
-    what is taken.
-    """
-    try:
-        if isinstance(outcome, Exception):
-            return steps.throw(outcome)
-        return next(steps) if outcome is None else steps.send(outcome)
-    except StopIteration as end:
-        return cast(Taken, end.value)
-
-
-def take_in_steps(reading: Reading, delivery: Delivery, service: Service) -> Steps:
-    """Yields what the journal is to make durable, and is sent the positions.
-
-    So a thread may wait for the disk, or an event loop: neither knows how documents are read.
-    """
+def _make_durable(
+    reading: Reading, delivery: Delivery, journal: Journal, received_at: int
+) -> tuple[Documents, tuple[int, ...]]:
+    """The documents, and the positions of those that are yet to be projected."""
     raw_hash = wire_hash(reading.kind.value, delivery.version, delivery.encoding, delivery.raw)
-    receipt = Receipt(service.clock(), delivery.principal, delivery.route, raw_hash)
+    receipt = Receipt(received_at, delivery.principal, delivery.route, raw_hash)
     remembered = reading.remembers(delivery)
-    known = service.journal.recall(raw_hash, delivery.scope) if remembered else ()
-    if known and (yield Repeat(delivery.scope, receipt)):
-        return Taken(known, tuple(one.position for one in known if _is_pending(one)))
+    known = journal.recall(raw_hash, delivery.scope) if remembered else ()
+    if known and journal.acknowledge(raw_hash, delivery.scope, receipt):
+        return known, tuple(one.position for one in known if one.state == DocumentState.PENDING)
     submissions = tuple(_read(delivery, reading))
-    if not submissions:
-        return Taken((), ())
-    positions = yield Arrival(submissions, receipt, remembered)
-    return Taken(submissions, tuple(dict.fromkeys(positions)))
-
-
-def _is_pending(document: StoredDocument) -> bool:
-    return document.state == DocumentState.PENDING
+    positions = journal.accept(submissions, receipt, remember=remembered)
+    return submissions, tuple(dict.fromkeys(positions))
 
 
 def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
     body = delivery.inflate(delivery.raw)
     with ROOM.hold(len(body)):
         try:
-            sooner = reading.recognise(body, delivery.scope)
-            if sooner is not None:
-                return sooner
             return reading.prepare(parse_json(body), delivery.version, delivery.scope)
         except RecursionError:
             raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
 
 
-def follow(taken: Taken, service: Service) -> bool:
-    """Tell the projector; whether to give it a moment, so that a read right after sees the write.
-
-    While the graph is being rebuilt or away there is no point in keeping an agent waiting, nor with
-    a document that is too large to be there in that moment; while many write at once, to wait for
-    each would cost all of them more than it gives.
-    """
-    if not taken.positions:
-        return False
-    for subject in dict.fromkeys(document.subject for document in taken.documents):
-        service.projector.notify(subject)
-    soon = all(_size(document) <= _SOON for document in taken.documents)
-    return soon and service.projector.state == "ready" and not service.crowd.dense
+def _is_soon_projected(documents: Documents, service: Service) -> bool:
+    """Whether it is worth a moment, so that a read right after sees the write."""
+    return service.projector.state == "ready" and all(_size(one) <= _SOON for one in documents)
 
 
 def _size(document: Submission | StoredDocument) -> int:

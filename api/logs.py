@@ -110,7 +110,7 @@ def set_up_logging(level: str, form: str = "text", access: str = "auto") -> None
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     shown = logging.NOTSET if tells_every_request(access, form) else logging.WARNING
     logging.getLogger("headwater.access").setLevel(shown)
-    # "Invalid HTTP request received": anybody can cause that
-    # "Creating GraphTraversalSource": no news
-    for name, least in (("uvicorn.error", logging.ERROR), ("gremlinpython", logging.WARNING)):
-        logging.getLogger(name).setLevel(least)
+    # "Client disconnected", "Creating GraphTraversalSource", "Task queue depth": no news
+    for name in ("waitress", "gremlinpython"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)

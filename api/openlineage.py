@@ -1,8 +1,6 @@
 """OpenLineage's events -> the journal: one, or a batch of which the bad ones do not spoil the rest.
 
-    facets that came before? -> event, masked      (repeated_facets: nearly every event of a client)
-    document -> mask -> event, masked              (whatever else)
-    -> read_event (checks) -> subject key -> submission
+    document -> mask -> read_event (checks) -> subject key -> submission
 
 What is journaled is the event as it was sent, unknown facets included, with secrets masked.
 """
@@ -18,13 +16,11 @@ from api.bodies import compact_json
 from api.dumps import OPENLINEAGE
 from api.errors import InvalidRequest
 from api.intake import MOST_EVENTS, Delivery, Reading, take
-from api.repeated_facets import REPEATED
 from api.service import Service
 from graph_model import naming
 from graph_model.errors import InvalidDocument
 from graph_model.journal import make_submission
 from graph_model.openlineage import (
-    RECENT,
     DatasetEvent,
     Event,
     JobEvent,
@@ -92,26 +88,11 @@ def prepare_event(document: Any, key_scope: str = "") -> Submission:
     return _submission(masked, compact_json(masked), key_scope)
 
 
-def recognise_event(body: bytes, key_scope: str = "") -> tuple[Submission] | None:
-    """What ``prepare_events`` makes of the JSON in these bytes, where its facets tell it sooner;
-    None where the event must be read as a whole, to be taken or refused.
-    """
-    taken = REPEATED.take(body)
-    if taken is None:
-        return None
-    try:
-        return (_submission(taken.event, taken.body, key_scope),)
-    except InvalidDocument:
-        return None
-
-
 def _submission(masked: Mapping[str, Any], body: bytes, key_scope: str) -> Submission:
     refuse_statement(masked)
     event = read_event(masked)
     kind, key = KINDS[type(event)], subject_key(event)
-    submission = make_submission(kind, SPECIFICATION, key, key_scope, body)
-    RECENT.keep(submission.content_hash, event, len(submission.body))
-    return submission
+    return make_submission(kind, SPECIFICATION, key, key_scope, body)
 
 
 def _prepare_batch(document: Any, scope: str, batch: Batch) -> tuple[Submission, ...]:

@@ -1,21 +1,16 @@
-"""What is refused: the one error body before the application, and what the log tells of it."""
+"""What the log tells of refused documents."""
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final
 
-from api.arriving import Send
-from api.errors import Reason, error_body
-from api.security import HEADERS
+from api.errors import Reason
 
-STOPPING: Final = "Headwater is being stopped: try again"
 _LINES: Final = 5
 _PERIOD_SECONDS: Final = 60.0
 _LONGEST: Final = 300
@@ -68,23 +63,3 @@ def _one_line(text: str) -> str:
     """Its beginning, without what would end the line or steer a terminal."""
     shown = text[:_LONGEST]
     return "".join(one if one.isprintable() else " " for one in shown) + "…" * (shown != text)
-
-
-def refusal(code: int, message: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-    """Status, headers and body; the connection is to be closed after it."""
-    status = HTTPStatus(code)
-    body = json.dumps(error_body(status, message)).encode()
-    headers = [
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(body))),
-        *HEADERS.items(),
-        ("Connection", "close"),
-    ]
-    return code, [(name.encode(), value.encode()) for name, value in headers], body
-
-
-async def send_refusal(send: Send, code: int, message: str) -> None:
-    """Answer with the refusal."""
-    status, headers, body = refusal(code, message)
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

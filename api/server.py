@@ -25,14 +25,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from flask import Flask
 
 from api.access import Keys
 from api.application import create_app, version
-from api.front import UNREADABLE, Front
 from api.logs import set_up_logging, tells_every_request
 from api.metrics import Metrics
 from api.routes.pages import missing_parts
@@ -40,7 +39,6 @@ from api.service import Service
 from api.settings import Settings
 from api.storage import hold_for_service, open_storage
 from api.summary import Summary
-from api.wire import Web
 from graph_model.catalogue import SqlGenerations
 from graph_model.database import shown
 from graph_model.errors import ConfigurationError
@@ -53,6 +51,9 @@ from graph_model.journal import SqlJournal
 from graph_model.keys import SqlKeys
 from graph_model.projector import Projector
 
+if TYPE_CHECKING:
+    from waitress.server import BaseWSGIServer
+
 Say = Callable[[str], None]
 
 LOCK_FILE: Final = "headwater.lock"
@@ -63,8 +64,22 @@ _LOOPBACK: Final = "127.0.0.1"
 _ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _STOP_SECONDS: Final = 10.0
 _FILES: Final = 8_192
-_MOST_READERS: Final = 32
-"""Threads that leave a connection to SQLite free for the event loop."""
+_UNREADABLE: Final = 4
+"""A body is heard to its end up to this multiple of the largest one, so that its sender sees the
+413; beyond it the connection is cut off."""
+_MOST_CONNECTIONS: Final = 1_000
+"""Idle ones included; one more waits until another ends."""
+_MOST_HEAD: Final = 262_144
+"""Bytes of a request's line and headers."""
+_SILENT_SECONDS: Final = 120
+"""How long a connection stays that says nothing: between requests, or in the middle of one."""
+_UNTAKEN_SECONDS: Final = 30
+"""How long the system keeps a connection whose client takes nothing of an answer."""
+_IN_MEMORY: Final = 256 * 1024
+"""Bytes of a body, and of answers not sent yet, that a connection keeps in memory; the rest is in a
+file."""
+_UNSENT: Final = 16 * 1024 * 1024
+"""Bytes of answers that a connection may leave unsent; the next one waits for its client."""
 _PROGRESS_SECONDS: Final = 2.0
 _SAME_WISH_SECONDS: Final = 1.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
@@ -121,11 +136,8 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     projector.start()
     stack.callback(projector.stop, _STOP_SECONDS)
     stack.callback(_say_saving, checkpoints, say)
-    service = Service(
-        journal, projector, graph, generations, _now, keys, metrics, engine,
-        beside=database.dialect.name == "sqlite" and settings.threads <= _MOST_READERS,
-    )  # fmt: skip
-    web = stack.enter_context(listening(create_app(settings, service), settings, listener))
+    service = Service(journal, projector, graph, generations, _now, keys, metrics, engine)
+    http = stack.enter_context(listening(create_app(settings, service), settings, listener))
     if not tells_every_request(settings.access_log, settings.log_format):
         summary = Summary(metrics.arrivals)
         summary.start()
@@ -134,7 +146,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     _watch_rebuild(projector, say)
     collect_rarely()
     sys.setswitchinterval(_TURN_SECONDS)
-    web.run()
+    http.run()
 
 
 def collect_rarely() -> None:
@@ -201,16 +213,33 @@ def allow_files() -> None:
 
 
 @contextmanager
-def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterator[Web]:
+def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterator[BaseWSGIServer]:
     """A server on a bound socket; ``run()`` serves until interrupted."""
+    import waitress  # here, so that the commands that serve nothing do without it
+
     allow_files()
-    front = Front(app, settings)
-    web = Web(front, [listener], UNREADABLE * settings.max_body_bytes, front.recognise)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # each connection has it from its listener
+        milliseconds = 1000 * _UNTAKEN_SECONDS
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+    server = waitress.create_server(
+        app,
+        sockets=[listener],
+        threads=settings.threads,
+        ident=None,
+        connection_limit=_MOST_CONNECTIONS,
+        channel_timeout=_SILENT_SECONDS,
+        max_request_header_size=_MOST_HEAD,
+        max_request_body_size=_UNREADABLE * settings.max_body_bytes,
+        inbuf_overflow=_IN_MEMORY,
+        outbuf_overflow=_IN_MEMORY,
+        outbuf_high_watermark=_UNSENT,
+        log_socket_errors=False,  # a client that leaves is no news
+        asyncore_use_poll=True,  # the default knows no more than 1,024 files
+    )
     try:
-        yield web
+        yield server
     finally:
-        web.close()
-        front.close()
+        server.close()
 
 
 def _say_ready(settings: Settings, say: Say) -> None:

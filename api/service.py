@@ -9,7 +9,6 @@ from typing import Final, Protocol, cast
 from flask import Flask, current_app, has_request_context, request
 
 from api.access import Keys, NoKeys
-from api.crowd import Crowd
 from api.metrics import Metrics
 from api.refusals import Refusals
 from api.standing import Kept, Standing, Stated, StatedAtOnce
@@ -41,6 +40,10 @@ class Projector(Protocol):
     @property
     def rules(self) -> Rules:
         """The naming rules that what stands was projected under."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being projected, or is about to be: a new document is at once."""
 
     def notify(self, subject: str = "") -> None:
         """A subject has new documents."""
@@ -79,8 +82,7 @@ class Service:
     """``clock`` gives epoch milliseconds. Every part is safe from several threads.
 
     ``metrics`` are of this service alone, with a registry of their own. ``engine`` is None where
-    the graph is somebody else's server. ``crowd`` are the requests that bring documents now.
-    ``beside``: the database is a file, which to read takes no network and waits for no writer.
+    the graph is somebody else's server.
     """
 
     journal: Journal
@@ -92,8 +94,6 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     engine: Engine | None = None
     standing: Stated = field(default_factory=Standing)
-    crowd: Crowd = field(default_factory=Crowd)
-    beside: bool = True
     refusals: Refusals = field(default_factory=Refusals)
 
     @property

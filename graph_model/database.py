@@ -9,8 +9,6 @@ other, which errors pass.
     prepare(engine, "journal", 1, metadata)
     with read(engine, JournalUnavailable) as connection: ...
     write(engine, work, JournalUnavailable)         # work(connection) may run more than once
-    together = GroupCommit(engine, works, JournalUnavailable)
-    together.run(request)                           # one fsync for all that ask at one time
 
 Errors of the drivers stop here; only a broken constraint or a refused statement, which would be a
 bug of ours, passes through.
@@ -23,12 +21,12 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -53,7 +51,6 @@ _POOL_KEPT: Final = 24
 is closed after use, and to open one costs as much as fifty statements."""
 _POOL_BEYOND: Final = 16
 _GROUP_SECONDS: Final = 30.0
-_MOST_TOGETHER: Final = 64
 _WRITE: Final = "headwater_write"
 _TURN: Final = "headwater_turn"
 _DAMAGE: Final = "headwater_damage"
@@ -66,7 +63,6 @@ Database = Engine
 """What ``open_database`` gives, for those who hand it on without knowing SQLAlchemy."""
 
 _Result = TypeVar("_Result")
-_Request = TypeVar("_Request")
 _Value = TypeVar("_Value")
 
 
@@ -295,149 +291,6 @@ def _turn(engine: Engine, unavailable: type[Unavailable]) -> Iterator[None]:
         raise unavailable("the database is busy: another writer holds it for too long")
 
 
-# --- several requests, one commit ----------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Ticket(Generic[_Request, _Result]):
-    """A request in the queue. ``woken``: its result is there, or it is its turn to lead."""
-
-    request: _Request
-    woken: threading.Event = field(default_factory=threading.Event)
-    results: list[_Result] = field(default_factory=list)  # none or one
-    error: BaseException | None = None
-    leads: bool = False
-
-    def outcome(self) -> _Result | Exception:
-        """Its result or its error, once it was seen through; raises an interrupt."""
-        if self.error is None:
-            return self.results[0]
-        if isinstance(self.error, Exception):
-            return self.error
-        raise self.error
-
-
-class GroupCommit(Generic[_Request, _Result]):
-    """Requests of concurrent threads in one transaction: one fsync makes all of them durable.
-
-    The first thread that comes leads: it commits what waits, and hands the lead to the first that
-    came meanwhile. Nobody waits for company: a request alone is a transaction alone. ``work`` gets
-    the requests of one transaction in the order in which they came, and gives a result for each;
-    where it fails, each of them runs alone, so that none suffers for its neighbour.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        work: Callable[[Connection, Sequence[_Request]], Sequence[_Result]],
-        unavailable: type[Unavailable],
-        *,
-        most: int = _MOST_TOGETHER,
-    ) -> None:
-        self._engine = engine
-        self._work = work
-        self._unavailable = unavailable
-        self._most = most
-        self._mutex = threading.Lock()
-        self._waiting: list[_Ticket[_Request, _Result]] = []
-        self._led = False
-
-    def run(self, request: _Request) -> _Result:
-        """The result of ``work`` for this request, once it is durable; or its own error."""
-        (ticket,) = self._queue([request])
-        self._see_through(ticket)
-        outcome = ticket.outcome()
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
-
-    def run_all(self, requests: Sequence[_Request]) -> list[_Result | Exception]:
-        """For each of these what ``run`` gives or raises; they may be made durable together."""
-        tickets = self._queue(requests)
-        for ticket in tickets:
-            self._see_through(ticket)
-        return [ticket.outcome() for ticket in tickets]
-
-    def _queue(self, requests: Sequence[_Request]) -> list[_Ticket[_Request, _Result]]:
-        tickets: list[_Ticket[_Request, _Result]] = [_Ticket(request) for request in requests]
-        with self._mutex:
-            self._waiting += tickets
-            tickets[0].leads, self._led = not self._led, True
-        return tickets
-
-    def _see_through(self, ticket: _Ticket[_Request, _Result]) -> None:
-        """Until this one is written, by this thread or another."""
-        if not ticket.leads:
-            self._await(ticket)
-        if ticket.leads:
-            self._lead()
-
-    def _await(self, ticket: _Ticket[_Request, _Result]) -> None:
-        if ticket.woken.wait(_GROUP_SECONDS):
-            return
-        with self._mutex:
-            queued = ticket in self._waiting and not ticket.leads
-            if queued:
-                self._waiting.remove(ticket)
-        if queued:
-            ticket.error = self._unavailable(
-                "the database is busy: too many requests wait to be written"
-            )
-            return
-        ticket.woken.wait()  # it is being written now: only the end tells what became of it
-
-    def _lead(self) -> None:
-        """Commit the first that wait, this thread's own among them, and pass the lead on."""
-        with self._mutex:
-            batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-        try:
-            self._commit(batch)
-        except BaseException as error:  # an interrupt: whoever waits must learn of it as well
-            for ticket in batch:
-                if not ticket.results:
-                    ticket.error = ticket.error or self._unavailable("interrupted")
-            raise error
-        finally:
-            self._hand_over()
-            for ticket in batch:
-                ticket.woken.set()
-
-    def _hand_over(self) -> None:
-        with self._mutex:
-            self._led = bool(self._waiting)
-            if self._led:
-                self._waiting[0].leads = True
-                self._waiting[0].woken.set()
-
-    def _commit(self, batch: Sequence[_Ticket[_Request, _Result]]) -> None:
-        try:
-            results = self._write(batch)
-        except Exception as error:
-            if len(batch) == 1:
-                batch[0].error = error
-            else:
-                self._commit_each(batch, error)
-            return
-        for ticket, result in zip(batch, results, strict=True):
-            ticket.results.append(result)
-
-    def _commit_each(self, batch: Sequence[_Ticket[_Request, _Result]], error: Exception) -> None:
-        """One after the other; a database that does not let us write fails the rest at once."""
-        for place, ticket in enumerate(batch):
-            if _is_busy(error):
-                for left in batch[place:]:
-                    left.error = error
-                return
-            self._commit([ticket])
-            error = ticket.error if isinstance(ticket.error, Exception) else error
-
-    def _write(self, batch: Sequence[_Ticket[_Request, _Result]]) -> Sequence[_Result]:
-        requests = [ticket.request for ticket in batch]
-        return write(
-            self._engine, lambda connection: self._work(connection, requests), self._unavailable
-        )
-
-
 # --- taking turns --------------------------------------------------------------------------------
 
 
@@ -544,32 +397,6 @@ def _insert_new(dialect: str, table: sa.Table) -> sa.Insert:
     if dialect == _POSTGRESQL:
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
-
-
-def insert_rows(
-    connection: Connection, statement: sa.Insert, rows: Sequence[Mapping[str, Any]]
-) -> None:
-    """``connection.execute(statement, rows)`` at a third of its price, for a statement made once.
-
-    Rows have the same keys. Texts are made storable as ``StoredText`` does; other values are what
-    every driver takes as they are.
-    """
-    text, names = _spelled(connection.dialect, statement, tuple(rows[0]))
-    bound = [{name: storable_value(value) for name, value in row.items()} for row in rows]
-    if names is None:
-        connection.exec_driver_sql(text, bound)
-    else:
-        connection.exec_driver_sql(text, [tuple(row[name] for name in names) for row in bound])
-
-
-@lru_cache(maxsize=64)
-def _spelled(
-    dialect: Dialect, statement: sa.Insert, columns: tuple[str, ...]
-) -> tuple[str, tuple[str, ...] | None]:
-    """Its SQL, and its parameters in order; None where the driver takes them by their names."""
-    compiled: Any = statement.compile(dialect=dialect, column_keys=list(columns))
-    order = compiled.positiontup
-    return str(compiled), None if order is None else tuple(order)
 
 
 def among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
@@ -806,7 +633,7 @@ def _passes(error: BaseException) -> bool:
     return _kind(_sqlite_code(error)) in _PASSING_SQLITE or _state(error) in _PASSING_POSTGRESQL
 
 
-def _is_busy(error: Exception) -> bool:
+def is_busy(error: Exception) -> bool:
     """Whether the next transaction would wait as long as this one and fail, too."""
     if not isinstance(error, Unavailable):
         return False

@@ -145,6 +145,7 @@ class Projector:
         self._observe = observe
         self._changed = threading.Condition()
         self._notified = False
+        self._projecting = False
         self._waiting = Waiting()
         self._trouble: str | None = None
         self._last = 0
@@ -244,6 +245,11 @@ class Projector:
     def lag(self) -> int:
         """How many documents are accepted and not projected yet."""
         return self._journal.summary().pending
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being projected, or is about to be: a new document is at once."""
+        return not (self._notified or self._projecting)
 
     def notify(self, subject: str = "") -> None:  # noqa: ARG002 - which one is read from the journal
         """A subject has new documents."""
@@ -483,7 +489,9 @@ class Projector:
         projects what is new.
         """
         self._caught_up = True
+        self._notified = False  # whoever notified has committed: this round finds it
         keys = self._journal.pending(_PLANS_A_BATCH)
+        self._projecting = bool(keys)
         if not keys:
             self._look_around()
             return 0
@@ -766,6 +774,7 @@ class Projector:
             self._void_checkpoint()  # what goes from the journal must not come back from there
         self._conclude(settlements(projections), dropped, origin)
         self._checkpoints.projected(len(concluded))
+        self._projecting = False  # before the clients that wait send their next document
         self._waiting.conclude(concluded)
         self._last = max(self._last, *concluded, 0)
 

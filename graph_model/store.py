@@ -903,23 +903,6 @@ class Receipt:
     raw_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A request with documents; ``remember``: its bytes are to be recognised when they return."""
-
-    submissions: tuple[Submission, ...]
-    receipt: Receipt
-    remember: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """A request whose bytes (``receipt.raw_hash``) may have come before under this scope."""
-
-    scope: str
-    receipt: Receipt
-
-
 REOPENED: Final = "it was projected and is to be projected again"
 """Why a document is PENDING that the graph or the catalogue may already show."""
 
@@ -1017,13 +1000,6 @@ class Journal(Protocol):
 
         A document is its (content hash, scope): a repeat adds a receipt, stores no body again and
         keeps its state. A new plan or event starts as PENDING (the projector decides on WAITING).
-        """
-
-    def take(self, requests: Sequence[Arrival | Repeat]) -> list[tuple[int, ...] | Exception]:
-        """``accept`` or ``acknowledge`` each of these requests, together if possible.
-
-        For each the positions of its documents, in order (() for a repeat that is none), or what
-        was wrong with it alone.
         """
 
     def ensure_taking(self) -> None:

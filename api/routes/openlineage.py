@@ -18,18 +18,16 @@ from flask import Response, jsonify, request
 from api.blueprint import Blueprint
 from api.bodies import require_json
 from api.errors import Reason
-from api.intake import Documents, Reading
+from api.intake import Reading, take
 from api.openlineage import (
     AT_ONCE,
     SPECIFICATION,
     Batch,
     prepare_events,
-    recognise_event,
     take_batch,
 )
 from api.routes.producer import created, delivered, tell_reason, tell_refusal
 from api.service import current_service
-from api.takers import Answer, Taker
 from graph_model.store import DocumentKind
 
 PATHS: Final = ("/api/v1/lineage", "/api/v1/lineage/batch")
@@ -38,6 +36,7 @@ _EVENT: Final = {
     "type": "object",
     "description": "A RunEvent, JobEvent or DatasetEvent of openlineage.io/spec/2-0-2",
 }
+_EVENTS: Final = Reading(DocumentKind.RUN_EVENT, prepare_events)
 _SUMMARY: Final = {
     "type": "object",
     "properties": {
@@ -79,7 +78,9 @@ def _body(schema: dict[str, Any]) -> dict[str, Any]:
 )
 def event() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
-    return created(EVENT)
+    service = current_service()
+    taken = take(_EVENTS, delivered(_version()), service, AT_ONCE)
+    return created(taken[0].kind, 1)
 
 
 @blueprint.route("/api/v1/lineage/batch", methods=["POST"])
@@ -96,7 +97,7 @@ def event() -> Response:
 def batch() -> Response:
     """Each event stands for itself: those that can never be taken are listed with the reason."""
     service = current_service()
-    taken = take_batch(delivered(_version(request.headers.get("Content-Type"))), service)
+    taken = take_batch(delivered(_version()), service)
     for kind, number in taken.kinds.items():
         service.metrics.received(kind.value, number)
     for failure in taken.failures:
@@ -121,22 +122,9 @@ def _describe(taken: Batch) -> dict[str, Any]:
     }
 
 
-def _version(content_type: str | None) -> str:
-    require_json(content_type)
+def _version() -> str:
+    require_json(request.headers.get("Content-Type"))
     return SPECIFICATION
-
-
-def _taken(documents: Documents) -> Answer:
-    return Answer(documents[0].kind, 1)
-
-
-EVENT: Final = Taker(
-    _version,
-    Reading(DocumentKind.RUN_EVENT, prepare_events, recognise=recognise_event),
-    lambda _: AT_ONCE,
-    _taken,
-)
-EXPRESS: Final = {"/": EVENT, "/api/v1/lineage": EVENT}
 
 
 def count_refusal(response: Response) -> Response:

@@ -13,24 +13,25 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from flask import Response, current_app, g, request
+from werkzeug.wsgi import get_input_stream
 
 from api.blueprint import Blueprint
-from api.bodies import CONTENT_TYPES, api_version
+from api.bodies import CONTENT_TYPES, Limits, api_version, gunzip, is_gzip, read_bounded
 from api.errors import Reason
-from api.express import read_delivery
 from api.intake import Delivery, Documents, Reading, prepare_events, prepare_plans, take
 from api.principals import current_principal
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import current_service
 from api.settings import Settings
-from api.takers import Answer, Taker
 from graph_model.store import DocumentKind
 
 API_VERSIONS: Final = ("1.2", "1.1", "1")
 LONG_TERM_VERSIONS: Final = ("1.2", "1.1")
 PATHS: Final = ("/status", "/execution-plans", "/execution-events")
 PREFIXES: Final = ("", "/producer")
+_PLANS: Final = Reading(DocumentKind.PLAN, prepare_plans)
+_EVENTS: Final = Reading(DocumentKind.EVENT, prepare_events)
 _KINDS: Final = {"execution-plans": DocumentKind.PLAN, "execution-events": DocumentKind.EVENT}
 
 blueprint = Blueprint(
@@ -76,7 +77,8 @@ def status() -> Response:
 )
 def execution_plans() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
-    return created(PLANS)
+    (plan,) = _taken(_PLANS)
+    return created(DocumentKind.PLAN, 1, json.dumps(plan.plan_id))
 
 
 @blueprint.route("/execution-events", methods=["POST"])
@@ -87,45 +89,40 @@ def execution_plans() -> Response:
 )
 def execution_events() -> Response:
     """A list of events, all or none. One whose plan is not known yet waits for it."""
-    return created(EVENTS)
+    return created(DocumentKind.EVENT, len(_taken(_EVENTS)))
 
 
-def _plan_taken(documents: Documents) -> Answer:
-    return Answer(DocumentKind.PLAN, 1, json.dumps(documents[0].plan_id))
+def _taken(reading: Reading) -> Documents:
+    """The documents of the current request, durable."""
+    version = api_version(request.headers.get("Content-Type"))
+    wait = _settings().projection_wait_ms / 1000
+    return take(reading, delivered(version), current_service(), wait)
 
 
-def _events_taken(documents: Documents) -> Answer:
-    return Answer(DocumentKind.EVENT, len(documents))
-
-
-def _wait(settings: Settings) -> float:
-    return settings.projection_wait_ms / 1000
-
-
-PLANS: Final = Taker(api_version, Reading(DocumentKind.PLAN, prepare_plans), _wait, _plan_taken)
-EVENTS: Final = Taker(
-    api_version, Reading(DocumentKind.EVENT, prepare_events), _wait, _events_taken
-)
-EXPRESS: Final = {f"{prefix}/execution-plans": PLANS for prefix in PREFIXES} | {
-    f"{prefix}/execution-events": EVENTS for prefix in PREFIXES
-}
-
-
-def created(taker: Taker) -> Response:
-    """The 201 of a request with documents that came through the application."""
-    service = current_service()
-    delivery = delivered(taker.version(request.headers.get("Content-Type")))
-    answer = taker.answer(take(taker.reading, delivery, service, taker.wait(_settings())))
-    service.metrics.received(answer.kind.value, answer.number)
-    response = Response(answer.body, status=HTTPStatus.CREATED, mimetype="application/json")
-    if not answer.body:
+def created(kind: DocumentKind, number: int, body: str = "") -> Response:
+    """The 201 of a request that brought so many documents of a kind."""
+    current_service().metrics.received(kind.value, number)
+    response = Response(body, status=HTTPStatus.CREATED, mimetype="application/json")
+    if not body:
         del response.headers["Content-Type"]
     return response
 
 
 def delivered(version: str) -> Delivery:
-    """What the current request brings."""
-    return read_delivery(request.environ, version, _settings(), current_principal())
+    """What the current request brings: its body, still packed, and what its headers say of it."""
+    settings, principal = _settings(), current_principal()
+    limits = Limits(settings.max_body_bytes, settings.max_compressed_bytes)
+    packed = is_gzip(request.headers.get("Content-Encoding"))
+    limit = limits.compressed if packed else limits.inflated
+    return Delivery(
+        read_bounded(get_input_stream(request.environ), limit),
+        "gzip" if packed else "identity",
+        version,
+        request.path,
+        (lambda body: gunzip(body, limit=limits.inflated)) if packed else bytes,
+        principal.name,
+        principal.scope,
+    )
 
 
 def _settings() -> Settings:

@@ -43,6 +43,8 @@ class Settled:
     def rules(self) -> Rules:
         return naming.DEFAULT_RULES
 
+    idle = True
+
     def notify(self, subject: str = "") -> None:
         del subject
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.database import Lock, among, chunks, insert_new, insert_rows, keep_order
+from graph_model.database import Lock, among, chunks, insert_new, keep_order
 from graph_model.journal.conclusion import drop, set_state, set_value
 from graph_model.journal.content import pack
 from graph_model.journal.tables import bodies, documents, raw, receipts
-from graph_model.store import Arrival, DocumentState, Receipt, Repeat, Submission
+from graph_model.store import DocumentState, Receipt, Submission
 from graph_model.texts import storable
 
 _Key = tuple[str, str]
@@ -51,6 +51,14 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """A request whose bytes (``receipt.raw_hash``) may have come before under this scope."""
+
+    scope: str
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
 class Conclusion:
     """What became of documents: positions that share a state and a reason, and those that go;
     ``settings`` are kept with it.
@@ -64,10 +72,12 @@ class Conclusion:
 Request = Packed | Repeat | Conclusion
 
 
-def packed(one: Arrival) -> Packed:
+def packed(
+    submissions: tuple[Submission, ...], receipt: Receipt, *, remember: bool = True
+) -> Packed:
     """Compresses: to be called before any lock is taken."""
-    bodies_of = tuple(pack(submission.body) for submission in one.submissions)
-    return Packed(one.submissions, bodies_of, one.receipt, one.remember)
+    bodies_of = tuple(pack(submission.body) for submission in submissions)
+    return Packed(submissions, bodies_of, receipt, remember)
 
 
 def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[int, ...]]:
@@ -113,9 +123,9 @@ def _record_documents(connection: Connection, arrivals: Sequence[Packed]) -> Map
         return known
     rows = list(new.values())
     new_bodies = [_body(one, kept) for one, kept, _ in rows]
-    insert_rows(connection, insert_new(connection, bodies), new_bodies)
+    connection.execute(insert_new(connection, bodies), new_bodies)
     new_documents = [_document(one, receipt) for one, _, receipt in rows]
-    insert_rows(connection, insert_new(connection, documents), new_documents)
+    connection.execute(insert_new(connection, documents), new_documents)
     return {**known, **_known_positions(connection, new)}
 
 
@@ -157,7 +167,7 @@ def _add_receipts(
         for position in dict.fromkeys(found)
     ]
     if rows:
-        insert_rows(connection, _RECEIVE, rows)
+        connection.execute(_RECEIVE, rows)
 
 
 def _remember(

@@ -15,7 +15,6 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.database import (
-    GroupCommit,
     Lock,
     Prepared,
     alone,
@@ -34,9 +33,10 @@ from graph_model.errors import (
     JournalUnavailable,
     Unavailable,
 )
-from graph_model.journal.arrivals import Conclusion, Packed, Request, packed, record
+from graph_model.journal.arrivals import Conclusion, Packed, Repeat, Request, packed, record
 from graph_model.journal.bodies import read_bodies
 from graph_model.journal.conclusion import set_value
+from graph_model.journal.group_commit import GroupCommit
 from graph_model.journal.integrity import Progress, find_problems
 from graph_model.journal.statistics import read_statistics
 from graph_model.journal.tables import VERSION, bodies, documents, meta, metadata, raw, receipts
@@ -45,7 +45,6 @@ from graph_model.journal.vocabulary import check_vocabularies
 from graph_model.store import (
     NO_SETTINGS,
     REOPENED,
-    Arrival,
     Body,
     DocumentKind,
     DocumentState,
@@ -54,7 +53,6 @@ from graph_model.store import (
     JournalSummary,
     Page,
     Receipt,
-    Repeat,
     StoredDocument,
     Submission,
 )
@@ -189,40 +187,21 @@ class SqlJournal:
         """
         if not submissions:
             return ()
-        (outcome,) = self.take([Arrival(tuple(submissions), receipt, remember)])
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
-
-    def _forget_bytes(self, submissions: Iterable[Submission], receipt: Receipt) -> None:
-        """They may mean something else from now on: a rule about secrets has changed."""
+        positions = self._take(packed(tuple(submissions), receipt, remember=remember))
         for scope in {submission.scope for submission in submissions}:
+            # They may mean something else from now on: a rule about secrets has changed.
             self._recalled.pop((receipt.raw_hash, scope), None)
+        return positions
 
-    def take(self, requests: Sequence[Arrival | Repeat]) -> list[tuple[int, ...] | Exception]:
-        """See ``store.Journal``."""
-        if not requests:
-            return []
-        ready = [
-            packed(request) if isinstance(request, Arrival) else request for request in requests
-        ]
-        outcomes = self._taking.run_all(ready)
-        self._note(ready, outcomes)
-        for request, outcome in zip(requests, outcomes, strict=True):
-            if isinstance(request, Arrival):
-                self._forget_bytes(request.submissions, request.receipt)
-            elif not outcome:
-                self._recalled.pop((request.receipt.raw_hash, request.scope), None)
-        return outcomes
-
-    def _note(
-        self, requests: Sequence[Packed | Repeat], outcomes: Sequence[tuple[int, ...] | Exception]
-    ) -> None:
-        if any(not isinstance(outcome, Exception) for outcome in outcomes):
-            self._trial.passed()
-        for request, outcome in zip(requests, outcomes, strict=True):
-            if isinstance(outcome, JournalUnavailable):
-                self._trial.refused(request, outcome)
+    def _take(self, request: Packed | Repeat) -> tuple[int, ...]:
+        """Durable on return; requests of several threads share a transaction (GroupCommit)."""
+        try:
+            positions = self._taking.run(request)
+        except JournalUnavailable as error:
+            self._trial.refused(request, error)
+            raise
+        self._trial.passed()
+        return positions
 
     def ensure_taking(self) -> None:
         """See ``store.Journal``."""
@@ -268,10 +247,10 @@ class SqlJournal:
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         """See ``store.Journal``; durable on return."""
-        (outcome,) = self.take([Repeat(scope, replace(receipt, raw_hash=raw_hash))])
-        if isinstance(outcome, Exception):
-            raise outcome
-        return bool(outcome)
+        known = bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
+        if not known:
+            self._recalled.pop((raw_hash, scope), None)
+        return known
 
     def receipts(self, position: int) -> tuple[Receipt, ...]:
         """How a document came, every time, in order; () for an unknown position."""
@@ -638,7 +617,7 @@ def _rehearse(request: Packed | Repeat | None, connection: Connection) -> None:
 def _nobodys_document() -> Packed:
     name = token_hex(16)
     submission = Submission(DocumentKind.EVENT, "1.2", name, "", name, name, b"{}")
-    return packed(Arrival((submission,), Receipt(0, "", "", name)))
+    return packed((submission,), Receipt(0, "", "", name))
 
 
 # --- rows out ------------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ from threading import Lock
 from typing import Final
 
 from graph_model.errors import JournalUnavailable
-from graph_model.journal.arrivals import Packed
-from graph_model.store import Repeat
+from graph_model.journal.arrivals import Packed, Repeat
 
 _FRESH_SECONDS: Final = 1.0
 _LEAST_BYTES: Final = 32 << 10

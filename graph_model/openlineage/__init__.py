@@ -22,8 +22,6 @@ from graph_model.openlineage.documents import (
     read_event,
     subject_key,
 )
-from graph_model.openlineage.facets import RepeatedFacet
-from graph_model.openlineage.recent import RECENT
 from graph_model.openlineage.runs import RunStatus, ancestors, newest, roll_up, status
 from graph_model.openlineage.translate import (
     Translation,
@@ -38,12 +36,10 @@ OPENLINEAGE_VERSION: Final = 7
 
 __all__ = [
     "OPENLINEAGE_VERSION",
-    "RECENT",
     "DatasetEvent",
     "Declaration",
     "Event",
     "JobEvent",
-    "RepeatedFacet",
     "RunEvent",
     "RunState",
     "RunStatus",

@@ -38,7 +38,7 @@ _SPREAD: Final = 4
 _LONGEST_RUN_ID: Final = 500  # these two are keys: a database's index takes no longer ones
 _LONGEST_FACET_NAME: Final = 200
 _SHORT: Final = 100
-_MOST_PLACES: Final = 4
+
 """Kinds and names that one object is a facet under; a client may make up any number."""
 _ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 _Value = TypeVar("_Value")
@@ -473,30 +473,6 @@ class Readings:
 READINGS: Final = Readings()
 
 
-class RepeatedFacet:
-    """A facet's object in many events, ``spelled`` in JSON; remembers what it was read as.
-
-    ``length``: bytes of the text it came as, which may be far more than it needs.
-    """
-
-    __slots__ = ("_read", "_said", "length", "spelled")
-
-    def __init__(self, said: JsonObject, spelled: bytes, length: int) -> None:
-        self._said = said
-        self.spelled = spelled
-        self.length = length
-        self._read: dict[tuple[str, str], Facet] = {}
-
-    def read(self, kind: str, name: str, path: str) -> Facet:
-        """The facet where it stands; raises InvalidDocument."""
-        facet = self._read.get((kind, name))
-        if facet is None:
-            facet = _read_facet(kind, name, self._said, path)
-            if len(self._read) < _MOST_PLACES:
-                self._read[kind, name] = facet
-        return facet
-
-
 def read_facets(kind: str, fields: JsonObject, key: str, path: str) -> dict[str, Facet]:
     """The facets of one entity by name; a facet that is null is none. Raises InvalidDocument.
 
@@ -508,9 +484,7 @@ def read_facets(kind: str, fields: JsonObject, key: str, path: str) -> dict[str,
         if len(name) > _LONGEST_FACET_NAME:
             limit = f"names of at most {_LONGEST_FACET_NAME} characters"
             raise InvalidDocument(join(here, name), limit)
-        if isinstance(value, RepeatedFacet):
-            found[name] = value.read(kind, name, here)
-        elif value is not None:
+        if value is not None:
             found[name] = _read_facet(kind, name, read_object(value, join(here, name)), here)
     return found
 

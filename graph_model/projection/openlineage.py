@@ -20,11 +20,11 @@ from graph_model.errors import Unavailable
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts, RunRow, merge
 from graph_model.naming import Rules
 from graph_model.openlineage import (
-    RECENT,
     Event,
     RunEvent,
     Translation,
     read_declaration,
+    read_event,
     read_run,
 )
 from graph_model.openlineage.documents import run_home
@@ -126,7 +126,7 @@ def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
     found: list[tuple[StoredDocument, Event]] = []
     for document in documents:
         try:
-            found.append((document, RECENT.read(document.content_hash, document.body)))
+            found.append((document, read_event(document.body)))
         except Unavailable:
             raise
         except Exception as error:

@@ -25,15 +25,13 @@ from graph_model import database
 from graph_model.database import claim_database, open_database
 from graph_model.errors import DamagedDocument, InvalidReference, JournalUnavailable
 from graph_model.journal import SqlJournal, content_hash
-from graph_model.journal.arrivals import packed, record
+from graph_model.journal.arrivals import Repeat, packed, record
 from graph_model.journal.tables import bodies, documents
 from graph_model.store import (
-    Arrival,
     DocumentKind,
     DocumentState,
     Journal,
     JournalSummary,
-    Repeat,
     Submission,
 )
 from tests.contract.databases import (
@@ -253,7 +251,8 @@ def test_however_many_spellings_a_document_came_in_few_are_looked_up_with_others
     for number in range(3):
         journal.accept([an_event(str(number))], a_receipt(str(number)))
     same = an_event("2")
-    journal.take([Arrival((same,), a_receipt(f"spelling {number}")) for number in range(600)])
+    for number in range(600):
+        journal.accept([same], a_receipt(f"spelling {number}"))
     journal.conclude([((1, 2, 3), DocumentState.PROJECTED, None)])
     assert [one.position for one in journal.recall("0", "")] == [1]
     assert [one.position for one in journal.recall("1", "")] == [2]
@@ -278,7 +277,7 @@ def test_bytes_that_were_recalled_with_others_may_be_taken_as_something_else(
     journal.conclude([((1, 2, 3), DocumentState.PROJECTED, None)])
     assert [one.position for one in journal.recall("0", "")] == [1]
     journal.accept([an_event("other")], a_receipt("1"))
-    journal.take([Arrival((an_event("another"),), a_receipt("2"))])
+    journal.accept([an_event("another")], a_receipt("2"))
     assert [one.position for one in journal.recall("1", "")] == [4]
     assert [one.position for one in journal.recall("2", "")] == [5]
 
@@ -813,22 +812,14 @@ def test_repeats_and_first_receipts_in_one_transaction_keep_apart(engine: sa.Eng
     SqlJournal(engine)
     old, new = an_event("old"), an_event("new")
     with engine.begin() as connection:
-        assert record(connection, [packed(Arrival((old,), a_receipt("r1", 1)))]) == [(1,)]
+        assert record(connection, [packed((old,), a_receipt("r1", 1))]) == [(1,)]
     with engine.begin() as connection:
         requests = [
             Repeat("", a_receipt("r1", 2)),
-            packed(
-                Arrival(
-                    (
-                        new,
-                        old,
-                    ),
-                    a_receipt("r2", 3),
-                )
-            ),
-            packed(Arrival((new,), a_receipt("r3", 4))),
+            packed((new, old), a_receipt("r2", 3)),
+            packed((new,), a_receipt("r3", 4)),
             Repeat("", a_receipt("unknown", 5)),
-            packed(Arrival((new,), a_receipt("r2", 6))),
+            packed((new,), a_receipt("r2", 6)),
         ]
         assert record(connection, requests) == [(1,), (2, 1), (2,), (), (2,)]
     journal = SqlJournal(engine)

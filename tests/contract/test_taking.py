@@ -17,9 +17,8 @@ from graph_model import database
 from graph_model.database import open_database
 from graph_model.errors import JournalUnavailable
 from graph_model.journal import SqlJournal
-from graph_model.journal.arrivals import Packed
+from graph_model.journal.arrivals import Packed, Repeat
 from graph_model.journal.trial import Attempt, Trial, attempt_at
-from graph_model.store import Repeat
 from tests.contract.submissions import a_receipt, a_submission, an_event
 
 

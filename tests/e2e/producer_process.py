@@ -15,6 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 @contextmanager
 def producer_port() -> Iterator[int]:
     """The port of a process that runs until the end; it must end well."""
+    with producer_process() as (port, _):
+        yield port
+
+
+@contextmanager
+def producer_process() -> Iterator[tuple[int, int]]:
+    """Port and process id of one that runs until the end; it must end well."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.e2e.producer_server"],
         cwd=ROOT,
@@ -23,7 +30,7 @@ def producer_port() -> Iterator[int]:
     )
     assert process.stdout is not None
     try:
-        yield int(process.stdout.readline())
+        yield int(process.stdout.readline()), process.pid
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
     finally:

@@ -25,7 +25,7 @@ from graph_model.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.memory import MemoryGraph
 from graph_model.naming import DEFAULT_RULES
 from graph_model.rebuilding import Phase, Progress
-from graph_model.store import Arrival, DocumentState, Receipt, Repeat, Submission
+from graph_model.store import DocumentState, Receipt, Submission
 
 NOW = 1_700_000_000_000
 PLAN_ID = "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"
@@ -89,6 +89,7 @@ class RecordingProjector:
         self.waited: list[tuple[tuple[int, ...], float]] = []
         self.replayed: list[tuple[DocumentState, ...]] = []
         self.state = "ready"
+        self.idle = True
         self.pending = 0
         self.rebuilt: Progress | None = None
         self.rules = DEFAULT_RULES
@@ -129,9 +130,9 @@ class FullDisk(SqlJournal):
         self._refuse()
         return super().accept(submissions, receipt, remember=remember)
 
-    def take(self, requests: Sequence[Arrival | Repeat]) -> list[tuple[int, ...] | Exception]:
+    def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         self._refuse()
-        return super().take(requests)
+        return super().acknowledge(raw_hash, scope, receipt)
 
     def set_meta(self, key: str, value: str) -> None:
         self._refuse()

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import pytest
 
-from tests.e2e.producer_process import producer_port
+from tests.e2e.producer_process import producer_port, producer_process
 from tests.e2e.producer_server import LIMIT
 from tests.e2e.producer_service import OTHER_PLAN_ID, PLAN_ID, SPLINE_1_2, a_plan, an_event
 
 PLAN = json.dumps(a_plan()).encode()
 MOST_HEAD = 262_144
 """Heads are taken below this many bytes."""
+
+
+def resident_bytes(process: int) -> int:
+    """Memory of a process."""
+    pages = Path(f"/proc/{process}/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +64,13 @@ def request(
 def test_the_handshake_has_one_line_per_version_and_no_body(port: int, path: str) -> None:
     status, lines, body = exchange(port, request("HEAD", path))
     assert code_of(status) == 200
-    assert [line for line in lines if line.lower().startswith("absa-spline")] == [
-        "ABSA-Spline-API-Version: 1.2",
-        "ABSA-Spline-API-Version: 1.1",
-        "ABSA-Spline-API-Version: 1",
-        "ABSA-Spline-API-LTS-Version: 1.2",
-        "ABSA-Spline-API-LTS-Version: 1.1",
-        "ABSA-Spline-Accept-Request-Encoding: gzip",
+    assert sorted(line.lower() for line in lines if line.lower().startswith("absa-spline")) == [
+        "absa-spline-accept-request-encoding: gzip",
+        "absa-spline-api-lts-version: 1.1",
+        "absa-spline-api-lts-version: 1.2",
+        "absa-spline-api-version: 1",
+        "absa-spline-api-version: 1.1",
+        "absa-spline-api-version: 1.2",
     ]
     assert body == b""
     assert not any(line.lower().startswith(("content-encoding", "server")) for line in lines)
@@ -125,21 +133,30 @@ def test_a_body_beyond_the_limit_is_a_413_with_the_one_body(port: int, size: int
         (b"GET / HTTP/1.1\r\nHost : x\r\n\r\n", 400),
         ((b"GET / HTTP/1.1\r\nX: " + b"x" * MOST_HEAD)[:MOST_HEAD], 431),
         (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
-        (
-            b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
-            b"0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: x\r\n\r\n",
-            400,
-        ),
         (b"POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
-        (b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n", 501),
     ],
 )
-def test_what_never_reaches_a_route_has_the_one_body_too(port: int, head: bytes, code: int) -> None:
-    status, lines, body = exchange(port, head)
+def test_what_the_server_refuses_never_reaches_a_route(port: int, head: bytes, code: int) -> None:
+    """The server says so in its own words, and closes the connection."""
+    status, lines, body = exchange(port, head + request("POST", "/execution-plans", PLAN))
     assert code_of(status) == code
-    answer = json.loads(body)
-    assert (answer["code"], answer["errors"]) == (code, {})
-    assert "X-Content-Type-Options: nosniff" in lines
+    assert "Connection: close" in lines
+    assert body.count(b"HTTP/1.1") == 0
+    assert b"Traceback" not in body
+
+
+def test_no_tunnel_is_opened(port: int) -> None:
+    head = b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\nConnection: close\r\n\r\n"
+    assert code_of(exchange(port, head)[0]) in (404, 405)
+
+
+def test_of_a_length_and_chunks_the_chunks_count(port: int) -> None:
+    """What the length would have cut off is a request of its own, and is answered as one."""
+    head = b"POST /execution-plans HTTP/1.1\r\nHost: x\r\n"
+    both = head + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    status, _, rest = exchange(port, both + request("HEAD", "/status"))
+    assert code_of(status) == 415
+    assert rest.count(b"HTTP/1.1 200") == 1
 
 
 def test_a_connection_is_kept_for_the_next_request(port: int) -> None:
@@ -155,12 +172,9 @@ def test_a_connection_is_kept_for_the_next_request(port: int) -> None:
                 received += part
 
 
-@pytest.mark.parametrize("wanted", ["h2c", "websocket"])
-def test_a_client_that_offers_another_protocol_goes_on_in_this_one(port: int, wanted: str) -> None:
+def test_a_client_that_offers_another_protocol_goes_on_in_this_one(port: int) -> None:
     """Java's own client offers HTTP/2 with the first request of a connection, body and all."""
-    offer = (
-        f"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: {wanted}\r\nHTTP2-Settings: AAM".encode()
-    )
+    offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAM"
     asked = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)
     kept = asked.replace(b"Connection: close", offer)
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
@@ -201,9 +215,8 @@ def test_a_request_before_one_that_is_broken_is_answered(port: int) -> None:
 
 def test_a_body_that_breaks_off_in_the_middle_is_refused(port: int) -> None:
     head = request("POST", "/execution-plans", Content_Type=SPLINE_1_2, Transfer_Encoding="chunked")
-    status, _, body = exchange(port, head + b"5\r\nabcde\r\nno length\r\n")
+    status, _, _ = exchange(port, head + b"5\r\nabcde\r\nno length\r\n")
     assert code_of(status) == 400
-    assert json.loads(body)["code"] == 400
 
 
 def send_often(connection: socket.socket, data: bytes, times: int) -> None:
@@ -292,6 +305,21 @@ def test_answers_of_any_length_are_read_at_any_pace(port: int) -> None:
         status, _, whole = exchange(port, page)
         assert code_of(status) == 200
         assert json.loads(whole)["info"]["title"] == "Headwater"
+
+
+def test_clients_that_pipeline_and_never_read_take_bounded_memory() -> None:
+    """What a connection leaves unsent is bounded; what is not read yet stays with its client."""
+    with producer_process() as (port, process), ExitStack() as stack:
+        before = resident_bytes(process)
+        for _ in range(50):
+            greedy = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            greedy.setblocking(False)
+            with suppress(BlockingIOError):
+                while True:
+                    greedy.send(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n" * 1_000)
+        status, _, _ = exchange(port, request("HEAD", "/status"))
+        assert code_of(status) == 200
+        assert resident_bytes(process) - before < 200_000_000
 
 
 def test_two_hundred_silent_clients_shut_nobody_out(port: int) -> None:

@@ -22,7 +22,6 @@ from sqlalchemy.dialects import postgresql
 from graph_model import database
 from graph_model.catalogue import SqlCatalogue
 from graph_model.database import (
-    GroupCommit,
     StoredText,
     chunks,
     insert_new,
@@ -33,7 +32,8 @@ from graph_model.database import (
     write,
 )
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
-from graph_model.journal import SqlJournal, make_submission
+from graph_model.journal import SqlJournal, group_commit, make_submission
+from graph_model.journal.group_commit import GroupCommit
 from graph_model.store import DocumentKind, Receipt
 from graph_model.texts import storable
 
@@ -368,7 +368,7 @@ def test_a_database_that_is_busy_fails_all_that_wait_at_once(
             return write(engine, work, JournalUnavailable)
         raise JournalUnavailable("the database is busy")
 
-    monkeypatch.setattr(database, "write", busy)
+    monkeypatch.setattr(group_commit, "write", busy)
     with ThreadPoolExecutor(8) as pool:
         asked = held.queue(pool, *"abcde")
         assert asked[0].result() == "A"
@@ -381,7 +381,7 @@ def test_a_database_that_is_busy_fails_all_that_wait_at_once(
 def test_who_waits_too_long_is_told_so_and_nothing_of_it_is_written(
     engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_GROUP_SECONDS", 0.01)
+    monkeypatch.setattr(group_commit, "_GROUP_SECONDS", 0.01)
     held = Held(engine)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(held.group.run, "a")
