@@ -21,7 +21,6 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from itertools import islice
