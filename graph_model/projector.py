@@ -51,14 +51,10 @@ from graph_model.projection.attempts import (
 from graph_model.projection.known import Known
 from graph_model.projection.outcome import damage_of, project_apart, reason_of
 from graph_model.projection.plans import carries_discriminator
+from graph_model.projection.projections import Projection, settlements
 from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.projection.ruling import standing_rules, wanted_rules
-from graph_model.projection.translation import (
-    Projection,
-    Translation,
-    projection_epoch,
-    settlements,
-)
+from graph_model.projection.translation import Translation, projection_epoch
 from graph_model.projection.waiting import Waiting
 from graph_model.rebuilding import Phase, Progress, Rebuild
 from graph_model.retention import CATALOGUE_KEY, FILLING, WHOLE, affected_plan_ids
@@ -548,7 +544,8 @@ class Projector:
         outline = self._journal.outline(plan_ids) if plan_ids else {}
         attempt = attempt_of(self._within_bounds(plan_ids, outline), outline)
         changes = (d for key in attempt.keys for d in outline.get(key, ()) if _is_new(d))
-        only_adds = not any(map(_needs_all, changes))  # as a new event of a known plan does
+        # a new event of a known plan only adds: repeating it takes nothing back
+        only_adds = not any(map(self._translation.needs_all, changes))
         with nullcontext() if only_adds else self._noted(attempt):
             self._carry_out(attempt, outline)
         return len(attempt.keys)
@@ -854,13 +851,13 @@ class Projector:
 
     def _to_read(self, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
         """Those whose bodies a round needs; none of a plan id that is read as a whole."""
-        if any(_is_new(d) and _needs_all(d) for d in documents):
+        if any(_is_new(d) and self._translation.needs_all(d) for d in documents):
             return []
         return [d for d in documents if _is_new(d) or not self._translation.knows(d)]
 
     def _suffice(self, documents: Sequence[StoredDocument]) -> bool:
         new = [d for d in documents if _is_new(d)]
-        return not any(_needs_all(d) or carries_discriminator(d) for d in new)
+        return not any(self._translation.needs_all(d) or carries_discriminator(d) for d in new)
 
     def _set_plan_aside(self, plan_id: str, reason: str, attempt: Attempt) -> None:
         tried = attempt.among(self._journal.plan(plan_id))
@@ -876,11 +873,6 @@ class Projector:
 
 def _is_new(document: StoredDocument) -> bool:
     return document.state == DocumentState.PENDING
-
-
-def _needs_all(document: StoredDocument) -> bool:
-    """Whether everything of its plan id is read: a run is a function of all its events."""
-    return document.kind == DocumentKind.PLAN or document.kind.is_openlineage
 
 
 def _with_body(document: StoredDocument, bodies: Mapping[int, Body]) -> StoredDocument:

@@ -29,7 +29,7 @@ from graph_model.digests import ElementSum
 from graph_model.facts import Edge, Facts, Vertex, merge
 from graph_model.identity import digest
 from graph_model.projection.outcome import project_apart
-from graph_model.projection.translation import Projection, settlements
+from graph_model.projection.projections import Projection, settlements
 from graph_model.store import DocumentState, Generations, Graph, Journal, StoredDocument
 from graph_model.withdrawal import TOLD_ROWS
 

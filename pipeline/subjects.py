@@ -17,8 +17,9 @@ from typing import Final
 from graph_model.commands import Orders
 from graph_model.projection.outcome import reason_of
 from graph_model.projection.plans import gather, states_of
-from graph_model.projection.translation import Projection, Translation
-from graph_model.store import DocumentKind, DocumentState, StoredDocument
+from graph_model.projection.projections import Projection
+from graph_model.projection.translation import Translation
+from graph_model.store import DocumentState, StoredDocument
 
 EVENTS_TOGETHER: Final = 5_000
 
@@ -39,7 +40,7 @@ def project_plan_id(
     others: list[StoredDocument] = []
     first: list[StoredDocument] = []
     for document in rest:
-        (first if document.kind == DocumentKind.EVENT else others).append(document)
+        (others if translation.needs_all(document) else first).append(document)
         if len(first) > together:
             break
     if len(first) <= together:

@@ -12,7 +12,8 @@ from itertools import groupby
 from typing import Final
 
 from graph_model.errors import FactConflict, GraphRejected
-from graph_model.projection.translation import Projection, Translation, settlements
+from graph_model.projection.projections import Projection, settlements
+from graph_model.projection.translation import Translation
 from graph_model.store import DocumentKind, DocumentState, StoredDocument
 from pipeline.documents import BEGIN, DOCUMENT, END, REFUSED, Line, stored
 from pipeline.orders import Standing

@@ -13,7 +13,7 @@ from typing import Final
 
 from graph_model.facts import Facts
 from graph_model.projection.outcome import PRUNED
-from graph_model.projection.translation import Projection
+from graph_model.projection.projections import Projection
 from graph_model.store import DocumentState, Journal, StoredDocument
 from graph_model.withdrawal import difference
 
