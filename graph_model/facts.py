@@ -241,6 +241,18 @@ class NameRow(NamedTuple):
     at: int
 
 
+class RenameRow(NamedTuple):
+    """At ``at`` an execution gave the dataset ``former`` the name of the dataset ``current``.
+
+    Two places where the data moved with the name, two catalog names where it stayed.
+    """
+
+    former: str
+    current: str
+    execution: str
+    at: int
+
+
 class SchemaUseRow(NamedTuple):
     """A logical plan reads or writes a dataset with this schema. ``role`` is read or write.
 
@@ -441,6 +453,7 @@ Row = (
     | PartitionRow
     | ReadVersionRow
     | NameRow
+    | RenameRow
     | SchemaUseRow
     | EventRow
     | EventLabelRow
@@ -474,6 +487,7 @@ _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
     EventRow: ("execution",),
     EventLabelRow: ("execution", "name", "value"),
     NameRow: ("name", "location", "execution"),
+    RenameRow: ("former", "current", "execution"),
     FacetRow: ("entity", "kind", "name", "at", "subject", "digest", "job"),
     DeclarationRow: ("id", "event", "scope"),
     ArrivalRow: ("told", "received_at"),

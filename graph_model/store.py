@@ -31,6 +31,7 @@ from graph_model.facts import (
     NameRow,
     PartitionRow,
     ReadVersionRow,
+    RenameRow,
     Row,
     SchemaRow,
     SchemaUseRow,
@@ -685,6 +686,12 @@ class Catalogue(Protocol):
 
     def names_of(self, locations: Collection[str], at: int | None) -> tuple[NameRow, ...]:
         """Names observed for these locations (newest observation of each name)."""
+
+    def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:
+        """Per dataset the newest rename away from it and the newest to it, at or before ``at``."""
+
+    def renames_by(self, executions: Collection[str]) -> tuple[RenameRow, ...]:
+        """The renames that these executions made."""
 
     def location_of(self, name: str, at: int | None) -> str | None:
         """The location a name stood for: last observed at or before ``at``, else the first."""

@@ -26,6 +26,7 @@ from graph_model.facts import (
     Facts,
     JobRow,
     NameRow,
+    RenameRow,
     Row,
     RunRow,
     SchemaRow,
@@ -139,7 +140,7 @@ def _withdraw_executions(
     own = [
         row
         for row in rows
-        if isinstance(row, NameRow)  # of a dataset's declaration too, which is no execution
+        if isinstance(row, NameRow | RenameRow)  # of a declaration too, which is no execution
         or getattr(row, "execution", getattr(row, "id", None)) in executions
     ]
     catalogue.withdraw(own)

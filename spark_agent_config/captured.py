@@ -61,7 +61,8 @@ class Target:
     ``mode`` is Spark's SaveMode by name (Append, Overwrite, ErrorIfExists, Ignore), empty for a
     command that writes no rows, or UNKNOWN_MODE. ``partition_columns`` None: not known; empty:
     the target is not partitioned. ``replaced_by`` are the columns whose values decide which rows
-    an overwrite replaces; None: not known.
+    an overwrite replaces; None: not known. ``renamed`` is set of a table that was given another
+    name: (former, current).
     """
 
     uri: str
@@ -73,6 +74,7 @@ class Target:
     static_partitions: Mapping[str, str] = field(default_factory=dict)
     dynamic_partition_overwrite: bool | None = None
     replaced_by: tuple[str, ...] | None = ()
+    renamed: tuple[Table, Table] | None = None
 
     @property
     def append(self) -> bool:

@@ -20,6 +20,7 @@ from spark_agent_config.projections import with_projections
 from spark_agent_config.questions import MOST, Questions, class_name, items, read_metrics
 from spark_agent_config.relations import Relations
 from spark_agent_config.table_copies import COPYING_COMMANDS, TableCopies
+from spark_agent_config.table_renames import RENAMING_COMMANDS, TableRenames
 from spark_agent_config.table_versions import TableVersions
 from spark_agent_config.tables import Tables
 from spark_agent_config.targets import LIFECYCLE_COMMANDS, WRITE_COMMANDS, Targets
@@ -38,7 +39,12 @@ _COMMANDS_WITHOUT_QUERY: Final = {
     "DeleteFromTable": ("table",),
 }
 _TOLD: Final = (
-    WRITE_COMMANDS | LIFECYCLE_COMMANDS | COPYING_COMMANDS | MAINTENANCE_COMMANDS.keys() | {CALL}
+    WRITE_COMMANDS
+    | LIFECYCLE_COMMANDS
+    | COPYING_COMMANDS
+    | RENAMING_COMMANDS
+    | MAINTENANCE_COMMANDS.keys()
+    | {CALL}
 )
 _MOST_WRAPPINGS: Final = 5
 _SCANS_OF_NOTHING: Final = ("Local", "InMemory", "RDD")
@@ -66,6 +72,7 @@ class Inspector:
         self._procedures = Procedures(
             questions, tables, self._relations, self._targets.qualified, jvm
         )
+        self._renames = TableRenames(questions, tables, self._relations, jvm)
         self._partitions = WrittenPartitions(questions, jvm, hadoop_configuration)
         self._jvm = jvm
         self._inserts: dict[str, CapturedQuery] = {}
@@ -98,7 +105,9 @@ class Inspector:
         counted = error is None and len(commands) == 1
         reads, writes = self._metrics(execution) if counted else ({}, {})
         captured = (
-            (command, self._capture_command(name, command, execution)) for name, command in commands
+            (command, query)
+            for name, command in commands
+            for query in self._capture_command(name, command, execution, failed=error is not None)
         )
         ended = (
             (
@@ -113,7 +122,6 @@ class Inspector:
                 ),
             )
             for command, query in captured
-            if query is not None
         )
         completed = (
             self._with_insert(self._with_outcome(query, command, execution))
@@ -145,7 +153,16 @@ class Inspector:
         session = self._ask_quietly(running.sparkSession)
         return self._generated.complete(captured, query, session)
 
-    def _capture_command(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
+    def _capture_command(
+        self, name: str, command: Any, execution: Any, *, failed: bool
+    ) -> list[CapturedQuery]:
+        """One of each table that a command changes."""
+        if name in RENAMING_COMMANDS:
+            return self._renames.of_command(name, command, execution, failed=failed)
+        query = self._capture_write(name, command, execution)
+        return [] if query is None else [query]
+
+    def _capture_write(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
         if name == CALL:
             return self._procedures.of_call(command, execution)
         if name in MAINTENANCE_COMMANDS:

@@ -838,7 +838,15 @@ def _write_extra(target: Target) -> dict[str, Any]:
         extra["staticPartitions"] = dict(target.static_partitions)
     if target.dynamic_partition_overwrite is not None:
         extra["dynamicPartitionOverwrite"] = target.dynamic_partition_overwrite
+    if target.renamed is not None:
+        former, current = target.renamed
+        extra["renamed"] = {"from": _renamed_end(former), "to": _renamed_end(current)}
     return extra
+
+
+def _renamed_end(table: Table) -> dict[str, str]:
+    database = {"database": table.database} if table.database else {}
+    return {"source": table.location or "", "table": table.name, **database}
 
 
 def _with(operation: dict[str, Any], *, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,6 +65,21 @@ class Tables:
         self._locations.pop(_key(table.name, table.database), None)
         return table
 
+    def renamed(self, identifier: Any, execution: Any, location: str | None) -> Table:
+        """A table that has lost its name; None: it lay where we met it, or in the default place."""
+        name, database = self._identifier(identifier)
+        database = database or self._current_database(execution)
+        known = self._locations.pop(_key(name, database), None)
+        place = location or known or self._default_place(identifier, execution)
+        return Table(name, database, place)
+
+    def _default_place(self, identifier: Any, execution: Any) -> str | None:
+        return self._ask(
+            "path",
+            lambda: str(_session_catalog(execution).defaultTablePath(identifier).toString()),
+            None,
+        )
+
     def _current_database(self, execution: Any) -> str | None:
         return self._ask(
             "database", lambda: str(_session_catalog(execution).getCurrentDatabase()), None

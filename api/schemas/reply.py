@@ -106,9 +106,16 @@ class PlanReply(Reply):
     operations = fields.List(fields.Nested(OperationReply), required=True)
 
 
+class RenameReply(Reply):
+    former = fields.Nested(ItemReply, required=True)
+    current = fields.Nested(ItemReply, required=True)
+    at = fields.String(required=True)
+
+
 class LastWriterReply(Reply):
     execution = fields.Nested(ItemReply, required=True, allow_none=True)
     failed_since = fields.List(fields.Nested(ItemReply), required=True, data_key="failedSince")
     certain = fields.Boolean(required=True)
     candidates = fields.List(fields.Nested(ItemReply), required=True)
     cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+    renames = fields.List(fields.Nested(RenameReply), required=True)

@@ -13,6 +13,7 @@ from graph_model.facts import (
     NameRow,
 )
 from graph_model.history.past import Past
+from graph_model.history.versions import END
 from graph_model.view import (
     DatasetReference,
     JobReference,
@@ -49,7 +50,10 @@ def catalog_names(
     sources: Sources, past: Past, datasets: Collection[str], at: int | None
 ) -> dict[str, list[str]]:
     named = {dataset for dataset, found in past.names_of(datasets).items() if found}
-    seen: Sequence[NameRow] = sources.catalogue.names_of(named, at)
+    moment = END if at is None else at
+    observed: Sequence[NameRow] = sources.catalogue.names_of(named, at)
+    stood = past.locate((row.name, moment) for row in observed)
+    seen = [row for row in observed if row.name != row.location == stood[row.name, moment]]
     uris = {row.id: row.uri for row in sources.catalogue.datasets({row.name for row in seen})}
     names: dict[str, list[str]] = {}
     for row in seen:

@@ -57,6 +57,7 @@ from graph_model.facts import (
     NameRow,
     PartitionRow,
     ReadVersionRow,
+    RenameRow,
     Row,
     SchemaRow,
     SchemaUseRow,
@@ -450,6 +451,14 @@ class SqlCatalogue:
         """See ``store.Catalogue``: the newest observation of each (name, location)."""
         with self._read() as connection:
             return tuple(history.names_of(connection, locations, at))
+
+    def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:
+        with self._read() as connection:
+            return tuple(history.renames_of(connection, datasets, at))
+
+    def renames_by(self, executions: Collection[str]) -> tuple[RenameRow, ...]:
+        with self._read() as connection:
+            return tuple(history.renames_by(connection, executions))
 
     def location_of(self, name: str, at: int | None) -> str | None:
         with self._read() as connection:

@@ -34,6 +34,7 @@ from graph_model.catalogue.tables import (
     executions,
     names,
     partitions,
+    renames,
     schema_uses,
     schemas,
     supports,
@@ -46,6 +47,7 @@ from graph_model.facts import (
     ExecutionRow,
     NameRow,
     PartitionRow,
+    RenameRow,
 )
 from graph_model.store import Page, Writer
 
@@ -442,6 +444,42 @@ def _names_of() -> sa.Select[Any]:
         )
         .group_by(columns.name, columns.location, columns.at)
     )
+
+
+def renames_of(
+    connection: Connection, datasets: Collection[str], at: int | None
+) -> list[RenameRow]:
+    """Per dataset the newest rename that took its name away, and the newest that gave it one."""
+    found: set[RenameRow] = set()
+    for chunk in chunks(sorted(set(datasets)), AT_ONCE):
+        for column in ("former", "current"):
+            rows = _renames_of(column).rows(connection, at_values(chunk, at))
+            found.update(RenameRow(*row) for row in rows)
+    return sorted(found)
+
+
+@made_once
+def _renames_of(column: str) -> sa.Select[Any]:
+    asked, seen, row = asked_column(), renames.alias("seen").c, renames.c
+    newest = (
+        sa.select(sa.func.max(seen.at))
+        .where(seen[column] == asked.c.value, until_asked(seen.at))
+        .scalar_subquery()
+    )
+    told = sa.and_(row[column] == asked.c.value, row.at == newest)
+    return sa.select(renames).join_from(asked, renames, told)
+
+
+def renames_by(connection: Connection, executions_of: Collection[str]) -> list[RenameRow]:
+    found: set[RenameRow] = set()
+    for chunk in chunks(sorted(set(executions_of)), AT_ONCE):
+        found.update(RenameRow(*row) for row in _renames_by().rows(connection, at_values(chunk)))
+    return sorted(found)
+
+
+@made_once
+def _renames_by() -> sa.Select[Any]:
+    return sa.select(renames).where(is_asked(renames.c.execution))
 
 
 def location_of(connection: Connection, name: str, at: int | None) -> str | None:

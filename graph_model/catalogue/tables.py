@@ -34,6 +34,7 @@ from graph_model.facts import (
     NameRow,
     PartitionRow,
     ReadVersionRow,
+    RenameRow,
     Row,
     RunRow,
     SchemaRow,
@@ -41,7 +42,7 @@ from graph_model.facts import (
     SupportRow,
 )
 
-VERSION: Final = 13
+VERSION: Final = 14
 """Tables of an older version are emptied: the catalogue is made from the journal anyway."""
 
 metadata = sa.MetaData()
@@ -288,6 +289,19 @@ names = sa.Table(
     sqlite_with_rowid=False,
 )
 
+renames = sa.Table(
+    "catalogue_renames",
+    metadata,
+    _key("former"),
+    _key("current"),
+    _key("execution"),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Index("catalogue_renames_by_execution", "execution"),
+    sa.Index("catalogue_renames_by_former", "former", "at"),
+    sa.Index("catalogue_renames_by_current", "current", "at"),
+    sqlite_with_rowid=False,
+)
+
 schema_uses = sa.Table(
     "catalogue_schema_uses",
     metadata,
@@ -498,6 +512,7 @@ STORAGES: Final[tuple[Storage, ...]] = (
         "execution",
     ),
     Storage(NameRow, names, ("name", "location", "execution"), "execution"),
+    Storage(RenameRow, renames, ("former", "current", "execution"), "execution"),
     Storage(
         SchemaUseRow, schema_uses, ("logical_plan", "dataset", "schema", "role"), "logical_plan"
     ),

@@ -470,7 +470,7 @@ class Past:
         places = self.locations_of({name for found in names.values() for name in found})
         return {
             dataset: [
-                (dataset, ""),
+                *([] if dataset in found else [(dataset, "")]),  # a name that lost its place
                 *((name, dataset if len(places[name]) > 1 else "") for name in sorted(found)),
             ]
             for dataset, found in names.items()

@@ -32,7 +32,7 @@ from graph_model.openlineage.translate import (
 )
 
 #: Part of the projection epoch: raise it when equal documents must give other facts.
-OPENLINEAGE_VERSION: Final = 7
+OPENLINEAGE_VERSION: Final = 8
 
 __all__ = [
     "OPENLINEAGE_VERSION",

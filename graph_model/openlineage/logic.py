@@ -304,7 +304,29 @@ class _Reader:
             self._draft(output, named[key], rest if output.lineages() else inputs)
             for key, output in self.outputs.items()
         ]
-        return [*drafts, *self._beside_lifecycle(drafts)]
+        emptied = self._emptied(drafts)
+        return [*drafts, *emptied, *self._beside_lifecycle(drafts)]
+
+    def _emptied(self, drafts: Sequence[_Draft]) -> list[_Draft]:
+        """What stood under a former name stands there no more: an overwrite with nothing."""
+        formers = {
+            former.id: former
+            for draft, output in zip(drafts, self.outputs.values(), strict=True)
+            if draft.mode == labels.OVERWRITE and (former := self._former(output)) is not None
+        }
+        return [
+            _Draft(self.job, DatasetUse(former.dataset), self.weakest, labels.OVERWRITE)
+            for key, former in formers.items()
+            if key not in self.outputs
+        ]
+
+    def _former(self, output: _Output) -> DatasetUse | None:
+        """The dataset that a rename made this one of; None where the data stayed in its place."""
+        change = output.lifecycle()
+        if change.change != RENAME or change.previous is None:
+            return None
+        former = self.sources.use(*change.previous)
+        return None if former.id == output.use.id else former
 
     def _beside_lifecycle(self, drafts: Sequence[_Draft]) -> list[_Draft]:
         """A run that drops or empties all its outputs still reads its other inputs."""
@@ -362,14 +384,17 @@ class _Reader:
 
     def _add_rename(self, draft: _Draft, output: _Output) -> None:
         """The data under the new name is what was under the former one, column by column."""
-        change = output.lifecycle()
-        if change.change != RENAME or change.previous is None or draft.reads:
+        former = self._former(output)
+        if former is None or draft.reads:
             return
-        former = self.sources.use(*change.previous)
         draft.read([former], self.weakest)
         draft.columns = ColumnEdges(self.weakest)
         for column in output.use.schema.columns or ():
             draft.columns.flow((former.id, column.path), (output.use.id, column.path), _IDENTITY)
+
+    def _stays(self, output: _Output) -> bool:
+        """Whether a rename names the place of its output as the former one."""
+        return output.lifecycle().previous is not None and self._former(output) is None
 
     # --- the lineage facet -----------------------------------------------------------------------
 
@@ -466,6 +491,8 @@ class _Reader:
         writes = any(word in self.command for word in self.rules.spark_writing_words)
         told = reads or writes or output.has_statistics()
         if change in self.rules.lifecycle_changes and not told:
+            return labels.LIFECYCLE
+        if change == RENAME and not told and self._stays(output):
             return labels.LIFECYCLE
         if change in ("CREATE", "OVERWRITE", RENAME):
             return labels.OVERWRITE

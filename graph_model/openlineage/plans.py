@@ -27,7 +27,8 @@ from graph_model.openlineage.accumulate import Statement
 from graph_model.openlineage.columns import Flow
 from graph_model.openlineage.datasets import Column, DatasetUse
 from graph_model.openlineage.logic import RunLogic, read_logics, statement_digest
-from graph_model.translate.plans import add_column, add_dataset, add_job, add_schema
+from graph_model.translate.datasets import add_dataset
+from graph_model.translate.plans import add_column, add_job, add_schema
 from graph_model.translate.spelling import spell
 from graph_model.translate.weight import Weight, weigh
 

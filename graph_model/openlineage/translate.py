@@ -58,12 +58,15 @@ from graph_model.openlineage.jobs import (
     producer_text,
 )
 from graph_model.openlineage.listing import event_rows
+from graph_model.openlineage.logic import RENAME
 from graph_model.openlineage.plans import PLANS, Plan, add_schema_of
 from graph_model.openlineage.quality import CHECKED_IN, MARKS, WITHOUT_VERDICT, read_checks
 from graph_model.openlineage.reduction import REDUCTIONS, first_excess, without_columns
 from graph_model.shelf import Shelf
+from graph_model.translate.datasets import add_dataset
 from graph_model.translate.executions import add_execution
-from graph_model.translate.plans import add_dataset, add_job
+from graph_model.translate.plans import add_job
+from graph_model.translate.renames import Rename, add_rename
 from graph_model.translate.spelling import spell
 from graph_model.translate.weight import excess_of, weigh
 
@@ -355,6 +358,20 @@ def _add_executions(
         if row.state == labels.COMPLETED:
             for dataset in (*touched.inputs, *touched.outputs):
                 add_names(collector, dataset, names, row.id, row.at)
+            for dataset in touched.outputs:
+                if rename := _rename_of(dataset, names):
+                    add_rename(collector, rename, subject.id, row.id, row.at)
+
+
+def _rename_of(dataset: Dataset, names: Names) -> Rename | None:
+    """What ``lifecycleStateChange`` RENAME tells; None where both names are one dataset."""
+    change = value_of(dataset.facets, "lifecycleStateChange", Lifecycle)
+    if change is None or change.change != RENAME or change.previous is None:
+        return None
+    former, current = names.use(*change.previous), names.use(*dataset.key)
+    if former.id == current.id:
+        return None
+    return Rename(former.dataset, current.dataset, in_place=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 #: Part of the projection epoch: raise it when equal documents must give other facts.
-TRANSLATOR_VERSION: Final = 13
+TRANSLATOR_VERSION: Final = 14
 
 
 @dataclass(frozen=True, slots=True)

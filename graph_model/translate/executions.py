@@ -25,8 +25,10 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import Rules
+from graph_model.translate.datasets import add_dataset
 from graph_model.translate.partitions import wrote_partitions
-from graph_model.translate.plans import PlanHead, add_dataset
+from graph_model.translate.plans import PlanHead
+from graph_model.translate.renames import add_rename
 from graph_model.translate.spelling import spell
 from graph_model.translate.versions import read_version, read_versions
 from graph_model.words import plain
@@ -60,6 +62,8 @@ def translate_execution(
             collector.add(
                 edge(labels.NAMES, name_id, place_id), NameRow(name_id, place_id, row.id, row.at)
             )
+        if head.renamed is not None:
+            add_rename(collector, head.renamed, head.subject, row.id, row.at)
     return collector.facts()
 
 

@@ -46,6 +46,7 @@ from graph_model.translate.queries import (
     query_gap,
     read_query,
 )
+from graph_model.translate.renames import is_in_place
 from graph_model.translate.spelling import spell, spell_text, spell_texts
 from graph_model.translate.weight import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 
@@ -619,7 +620,7 @@ def _masked_value(plan: ExecutionPlan, constant: Constant) -> Any:
 
 def mode_of(write: Operation) -> str:
     """overwrite, append or lifecycle: by the command's class, then by ``append``."""
-    if write.name in LIFECYCLE_COMMANDS:
+    if write.name in LIFECYCLE_COMMANDS or is_in_place(write):
         return labels.LIFECYCLE
     if write.name in ROW_LEVEL_COMMANDS or write.append:
         return labels.APPEND

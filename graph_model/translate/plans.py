@@ -12,7 +12,6 @@ from graph_model.documents import ExecutionPlan, Operation
 from graph_model.errors import InvalidDocument
 from graph_model.facts import (
     ColumnRow,
-    DatasetRow,
     Edge,
     ExecutionPlanRow,
     FactCollector,
@@ -31,6 +30,7 @@ from graph_model.facts import (
 )
 from graph_model.naming import DatasetName, JobName, Rules
 from graph_model.shelf import Shelf
+from graph_model.translate.datasets import add_dataset
 from graph_model.translate.logic import (
     DatasetSchema,
     Logic,
@@ -41,6 +41,7 @@ from graph_model.translate.logic import (
 from graph_model.translate.partitions import leaves_some, may_leave_some
 from graph_model.translate.queries import Column, is_query_text
 from graph_model.translate.reduction import REDUCTIONS
+from graph_model.translate.renames import Rename, read_rename
 from graph_model.translate.spelling import spell
 from graph_model.translate.versions import MAX_READS, version_of_options
 from graph_model.translate.weight import weigh
@@ -78,6 +79,7 @@ class PlanHead:
     words: str  # what a search for executions looks through, without the application's id
     read_often: tuple[tuple[str, int], ...] = ()  # (dataset id, how often), of several times
     bound: tuple[tuple[str, Version], ...] = ()  # (dataset id, version that an option names)
+    renamed: Rename | None = None
     left_out: tuple[tuple[str, str], ...] = ()  # gaps: what the graph does not take of the plan
 
 
@@ -155,19 +157,6 @@ def _add_datasets(
     for use in logic.reads:
         ids.update(_add_schema(collector, use, logical_plan, "read"))
     ids.update(_add_schema(collector, logic.write, logical_plan, "write"))
-
-
-def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
-    """Add a dataset's vertex and row; its id."""
-    dataset_id = identity.dataset_id(dataset.scope, dataset.uri)
-    values = {
-        "uri": dataset.uri, "scope": dataset.scope, "name": dataset.name, "kind": dataset.kind,
-    }  # fmt: skip
-    collector.add(
-        Vertex(dataset_id, labels.DATASET, properties(values)),
-        DatasetRow(dataset_id, dataset.uri, dataset.scope, dataset.name, dataset.kind),
-    )
-    return dataset_id
 
 
 def _add_schema(
@@ -332,6 +321,7 @@ def _head(
         partitions=_partitions(document, logic, rules),
         read_often=_read_often(document, rules),
         bound=_bound_by_options(document, rules),
+        renamed=read_rename(plan.write, document.scope, rules),
         names=tuple(
             (name, identity.dataset_id(place.scope, place.uri)) for name, place in logic.names
         ),

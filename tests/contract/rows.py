@@ -27,6 +27,7 @@ from graph_model.facts import (
     NameRow,
     PartitionRow,
     ReadVersionRow,
+    RenameRow,
     Row,
     RunRow,
     SchemaRow,
@@ -176,6 +177,9 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
     st.builds(PartitionRow, _pool("ex", 2), TARGETS, st.sampled_from(["read", "write"]), RUNS),
     st.tuples(RUNS, TARGETS, st.integers(0, 3)).map(
         lambda key: NameRow(key[0], key[1], f"ex-{key[2]}", key[2])
+    ),
+    st.tuples(TARGETS, TARGETS, st.integers(0, 3)).map(
+        lambda key: RenameRow(key[0], key[1], f"ex-{key[2]}", key[2])
     ),
     st.builds(SchemaUseRow, PLANS, TARGETS, _pool("sch", 3), st.sampled_from(["read", "write"])),
     st.integers(0, 5).map(lambda n: EventRow(f"ex-{n}", "csv", n % 2 == 0, f"wör {n}", "{}", "{}")),

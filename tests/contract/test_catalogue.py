@@ -25,6 +25,7 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
     PartitionRow,
+    RenameRow,
     Row,
     SchemaRow,
     SchemaUseRow,
@@ -439,6 +440,31 @@ def test_a_name_stands_for_its_first_location_before_it_was_ever_observed(
     assert catalogue.location_of("unknown", None) is None
 
 
+RENAMES = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(0, 8)),
+    unique=True,
+    max_size=15,
+).map(lambda keys: [RenameRow(a, b, f"ex-{at}", at // 2) for a, b, at in keys])
+
+
+@property_test
+@given(rows=RENAMES, at=st.none() | st.integers(0, 5))
+def test_renames_of_a_dataset_are_its_newest_from_and_to_it(
+    catalogue: SqlCatalogue, rows: list[RenameRow], at: int | None
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    seen = [row for row in rows if at is None or row.at <= at]
+    expected: set[RenameRow] = set()
+    for own in (lambda row: row.former, lambda row: row.current):
+        for name in ("a", "c"):
+            newest = max((row.at for row in seen if own(row) == name), default=None)
+            expected |= {row for row in seen if own(row) == name and row.at == newest}
+    assert catalogue.renames_of(["a", "c", "unknown"], at) == tuple(sorted(expected))
+    by = {"ex-1", "ex-4"}
+    assert catalogue.renames_by(by) == tuple(sorted(row for row in rows if row.execution in by))
+
+
 # --- schemas -------------------------------------------------------------------------------------
 
 
@@ -818,6 +844,9 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.job_by_name("ns", "x"), "catalogue_jobs_by_name"),
         (lambda c: c.partitions(["ex-1"]), "PRIMARY KEY"),
         (lambda c: c.names_of(["l"], 5), "catalogue_names_by_location"),
+        (lambda c: c.renames_of(["l"], 5), "catalogue_renames_by_former"),
+        (lambda c: c.renames_of(["l"], 5), "catalogue_renames_by_current"),
+        (lambda c: c.renames_by(["ex"]), "catalogue_renames_by_execution"),
         (lambda c: c.names_around(["l"]), "catalogue_names_by_location"),
         (lambda c: c.names_around(["l"]), "PRIMARY KEY"),
         (lambda c: c.last_states(["job-1"], 5), "catalogue_executions_by_job"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph_model import labels, naming
+from graph_model.answers.datasets.renames import Renaming, rename_of, renaming
 from graph_model.answers.executions import ExecutionView, execution_views, repeated_executions
 from graph_model.answers.nodes import dataset_row
 from graph_model.answers.plans.pages import _EXECUTIONS_SHOWN
@@ -15,8 +16,9 @@ from graph_model.errors import InvalidReference
 from graph_model.facts import (
     MAIN_BRANCH,
     ExecutionRow,
+    RenameRow,
 )
-from graph_model.history.merging import Write, part_of
+from graph_model.history.merging import Part, Write, part_of
 from graph_model.history.past import Past, Reports
 from graph_model.history.visibility import maybe_touched, surely_touched
 from graph_model.lineage import (
@@ -28,6 +30,7 @@ from graph_model.store import (
 )
 
 _CANDIDATES_SHOWN = 100
+_RENAMES_FOLLOWED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class LastWriter:
 
     ``certain``: it is known to have written the partition asked for. Else ``candidates``, newest
     first, begin with ``execution`` and end with the newest write that is, or with the oldest.
+    ``renames``, newest first: under its former names the execution wrote the table.
     """
 
     execution: ExecutionView | None
@@ -43,6 +47,7 @@ class LastWriter:
     certain: bool = True
     candidates: tuple[ExecutionView, ...] = ()
     partial: Partial | None = None
+    renames: tuple[Renaming, ...] = ()
 
 
 def last_writer(
@@ -50,13 +55,34 @@ def last_writer(
 ) -> LastWriter:
     """The newest completed write (that may have touched the partition), and what failed since.
 
-    Writes to a branch of the table are no writes of the table itself.
+    Writes to a branch of the table are no writes of the table itself. A rename is seen through: who
+    wrote the table under its former name wrote it.
 
     Raises InvalidReference for a partition that is not ``key=value/…`` with keys that the
     dataset is partitioned by.
     """
     dataset_row(sources, dataset)
     part = part_of(_known_partition(sources, dataset, partition)) if partition is not None else None
+    found = _newest_write(sources, dataset, part, at)
+    renames: list[RenameRow] = []
+    while len(renames) < _RENAMES_FOLLOWED and (row := _rename_behind(sources, found)):
+        earlier = _newest_write(sources, row.former, part, row.at - 1)
+        if earlier.execution is None:
+            break
+        renames.append(row)
+        found = replace(earlier, failed_since=(*found.failed_since, *earlier.failed_since))
+    return replace(found, renames=tuple(renaming(sources, row) for row in renames))
+
+
+def _rename_behind(sources: Sources, found: LastWriter) -> RenameRow | None:
+    """The rename that the last write was, where it is certain which that was."""
+    write = found.execution
+    if write is None or write.target is None or not found.certain:
+        return None
+    return rename_of(sources, write.id, write.target.id)
+
+
+def _newest_write(sources: Sources, dataset: str, part: Part | None, at: int | None) -> LastWriter:
     past = Past(sources.catalogue)
     reports = past.reports_of(dataset)
     writers: list[ExecutionRow] = []
@@ -109,10 +135,22 @@ def _known_partition(sources: Sources, dataset: str, partition: str) -> str:
     keys = [naming.fold(key) for key, _ in pairs]
     if len(pairs) != len(partition.split("/")) or len(set(keys)) != len(keys):
         raise InvalidReference(partition, "key=value/key=value, each key once")
-    plans = {writer.logical_plan for writer in sources.catalogue.writers((dataset,), None)}
-    rows = sources.catalogue.logical_plans(plans)
-    known = {key for row in rows for key in json.loads(row.partition_keys)}
+    known = _partition_keys(sources, dataset)
     if not set(keys) <= known:
         names = ", ".join(sorted(known)) or "none: it is not known to be partitioned"
         raise InvalidReference(partition, f"partition keys of this dataset ({names})")
     return naming.partition_text(pairs)
+
+
+def _partition_keys(sources: Sources, dataset: str) -> set[str]:
+    """What a dataset is partitioned by, by the plans that wrote it under any of its names."""
+    called = {dataset}
+    for _ in range(_RENAMES_FOLLOWED):
+        rows = sources.catalogue.renames_of(called, None)
+        former = {row.former for row in rows if row.current in called} - sources.hidden
+        if former <= called:
+            break
+        called |= former
+    plans = {writer.logical_plan for writer in sources.catalogue.writers(called, None)}
+    written = sources.catalogue.logical_plans(plans)
+    return {key for row in written for key in json.loads(row.partition_keys)}

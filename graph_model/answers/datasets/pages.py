@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from graph_model import identity, labels
 from graph_model.about import About, DatasetAbout, described_columns
+from graph_model.answers.datasets.renames import RenameEnd, rename_ends
 from graph_model.answers.drawing import spellings_of, walk_lineage
 from graph_model.answers.nodes import catalog_names, dataset_row, job_references
 from graph_model.answers.sources import Sources, of_one_state
@@ -96,6 +97,8 @@ class DatasetPage:
     readers: tuple[Neighbour, ...]
     partition_keys: tuple[str, ...]
     about: DatasetAbout | None = None
+    renamed_from: RenameEnd | None = None
+    renamed_to: RenameEnd | None = None
 
 
 @of_one_state
@@ -126,6 +129,7 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
     written_by = sources.catalogue.logical_plans(times.keys())
     keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
     about = About(sources.catalogue, sources.quality_rules).dataset(dataset, at)
+    renamed = rename_ends(sources, past, dataset, at)
     return DatasetPage(
         id=item.id,
         uri=item.uri,
@@ -139,6 +143,8 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
         readers=_readers(sources, past, dataset, at),
         partition_keys=tuple(sorted(keys)),
         about=about,
+        renamed_from=renamed.came_from,
+        renamed_to=renamed.went_to,
     )
 
 

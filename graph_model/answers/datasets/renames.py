@@ -1,0 +1,71 @@
+"""ALTER TABLE ... RENAME TO: where a dataset's name came from, and where it went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph_model.answers.nodes import dataset_references
+from graph_model.answers.sources import Sources
+from graph_model.facts import RenameRow
+from graph_model.history.past import Past
+from graph_model.history.versions import END
+from graph_model.view import DatasetReference, iso
+
+
+@dataclass(frozen=True, slots=True)
+class RenameEnd:
+    """The other name of a table that was renamed, and when."""
+
+    dataset: DatasetReference
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameEnds:
+    """The newest rename that gave a dataset its name, and the newest that took it away."""
+
+    came_from: RenameEnd | None
+    went_to: RenameEnd | None
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """A rename that an answer saw through: ``former`` became ``current``."""
+
+    former: DatasetReference
+    current: DatasetReference
+    at: str
+
+
+def rename_ends(sources: Sources, past: Past, dataset: str, at: int | None) -> RenameEnds:
+    """Of a dataset, and of the catalog names that stand for it at the time."""
+    own = _called(past, dataset, at)
+    rows = sorted(sources.catalogue.renames_of(own, at), key=lambda row: (row.at, row))
+    came = [(row.former, row.at) for row in rows if row.current in own and row.former not in own]
+    went = [(row.current, row.at) for row in rows if row.former in own and row.current not in own]
+    return RenameEnds(_newest(sources, came), _newest(sources, went))
+
+
+def _called(past: Past, dataset: str, at: int | None) -> set[str]:
+    moment = END if at is None else at
+    stood = past.locate((name, moment) for name in past.names_of((dataset,))[dataset])
+    return {dataset, *(name for (name, _), place in stood.items() if place == dataset)}
+
+
+def _newest(sources: Sources, told: list[tuple[str, int]]) -> RenameEnd | None:
+    if not told or told[-1][0] in sources.hidden:
+        return None
+    other, time = told[-1]
+    known = dataset_references(sources, (other,))
+    return RenameEnd(known[other], iso(time) or "") if other in known else None
+
+
+def rename_of(sources: Sources, execution: str, target: str) -> RenameRow | None:
+    """The rename that an execution made of ``target``, unless its former name is hidden."""
+    told = (row for row in sources.catalogue.renames_by((execution,)) if row.current == target)
+    return next((row for row in told if row.former not in sources.hidden), None)
+
+
+def renaming(sources: Sources, row: RenameRow) -> Renaming:
+    ends = dataset_references(sources, (row.former, row.current))
+    return Renaming(ends[row.former], ends[row.current], iso(row.at) or "")
