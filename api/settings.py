@@ -273,7 +273,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "threads",
         "HEADWATER_THREADS",
         "16",
-        "Threads for questions and large documents; further ones queue.",
+        "Threads for requests; further requests queue.",
         _whole(1, 512),
     ),
     Row(

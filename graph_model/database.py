@@ -596,9 +596,11 @@ _POSTGRESQL_REASONS: Final = {
 _PASSING_SQLITE: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _PASSING_POSTGRESQL: Final = frozenset({"40001", "40P01", "55P03"})  # serialisation, deadlock, lock
 _DAMAGE_SQLITE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_DAMAGE_POSTGRESQL: Final = frozenset({"XX001", "XX002", "42P01", "3F000"})
-"""Damaged data, damaged index, no such table, no such schema."""
-_NO_TEXT: Final = "Could not decode to UTF-8"  # what the sqlite3 module says, without a code
+_DAMAGE_POSTGRESQL: Final = frozenset({"XX001", "XX002", "42P01", "42703", "3F000"})
+"""Damaged data, damaged index, no such table, no such column, no such schema."""
+_DAMAGE_TEXTS: Final = ("Could not decode to UTF-8", "no such table", "no such column")
+"""What the sqlite3 module says without a code of its own. Statements take the names of tables and
+columns from the metadata that made them: one that is not there has been changed in the file."""
 _BUGS: Final = (exc.IntegrityError, exc.ProgrammingError, exc.DataError)
 
 
@@ -651,13 +653,13 @@ def _note_damage(engine: Engine, error: exc.SQLAlchemyError) -> None:
 def tells_damage(error: BaseException | None) -> bool:
     """Whether an error, or what caused it, says that the stored data itself is damaged.
 
-    A page that cannot be read, a file that is no database, a text whose bytes are no UTF-8, a table
-    or a schema of PostgreSQL that is gone.
+    A page that cannot be read, a file that is no database, a text whose bytes are no UTF-8, a
+    column, a table or a schema of PostgreSQL that is gone.
     """
     while error is not None:
         if _kind(_sqlite_code(error)) in _DAMAGE_SQLITE or _state(error) in _DAMAGE_POSTGRESQL:
             return True
-        if _NO_TEXT in str(getattr(error, "orig", "")):
+        if any(text in str(getattr(error, "orig", "")) for text in _DAMAGE_TEXTS):
             return True
         error = error.__cause__
     return False
