@@ -110,13 +110,13 @@ def test_a_row_that_comes_twice_in_a_request_is_one_element_and_counted_twice(
     assert set(gremlin_graph.scan()) == {Vertex("J", "job", (("name", "daily"),))}
 
 
-def test_rows_are_not_held_against_each_other(
+def test_an_upsert_of_rows_is_one_step_that_looks_ids_up(
     gremlin_graph: GremlinGraph, gremlin_url: str
 ) -> None:
     rows = "g.inject([[['s': [(T.id): 'J'], 'c': [(T.label): 'job']]]]).unfold().unfold()"
     steps = steps_of(gremlin_url, rows + _UPSERT_VERTICES)
     assert "UpsertVertexStep" in steps
-    assert "Barrier" not in steps
+    assert "MergeVertexStep" not in steps
     assert set(gremlin_graph.scan()) == {Vertex("J", "job")}
 
 
