@@ -14,6 +14,8 @@ DATA ?= ./data
 GREMLIN_PORT ?= 8182
 URL ?= http://127.0.0.1:$(PORT)
 ARGS ?=
+# all: every job over Delta and Iceberg on every Spark
+TABLE_FORMATS ?=
 FUZZ_EXAMPLES ?= 1000
 # Tests mostly wait for processes: two files at a time take little more than half the time.
 WORKERS ?= 2
@@ -40,7 +42,7 @@ DBT_READY = $(DBT)/.installed
 .PHONY: help
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
-	  /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	  /^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PORT=$(PORT) DATA=$(DATA) GREMLIN_PORT=$(GREMLIN_PORT) PYTHON=$(PYTHON) can be set: make run PORT=8081"
 
@@ -59,7 +61,7 @@ demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a run
 
 .PHONY: test
 test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK41_READY) $(SPARK_JARS) $(DBT_READY) ## Run every test (ARGS= goes to pytest, WORKERS=0 is one at a time)
-	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	TABLE_FORMATS="$(TABLE_FORMATS)" PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 	npm --prefix frontend test
 
 .PHONY: fuzz
@@ -84,6 +86,10 @@ bench: ready-test $(SERVE) $(DEVELOPMENT) $(JARS) ## Measure translation, journa
 soak: ready-test $(SERVE) $(JARS) ## Kill the service and its engine 50 times under load
 	$(BIN)/python -m bench.soak $(ARGS)
 
+.PHONY: endurance
+endurance: ready-test $(SERVE) $(JARS) ## Live through a year in small: does anything grow? (ARGS=--short, --help)
+	$(BIN)/python -m bench.endurance $(ARGS)
+
 .PHONY: overhead
 overhead: ready-demo $(SERVE) $(SPARK) ## Time Spark queries with the listener and without it
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.overhead $(ARGS)
@@ -96,6 +102,13 @@ check: ready-check $(SERVE) $(DEVELOPMENT) $(PAGE_TOOLS) ## Lint, format, types 
 	$(BIN)/lint-imports
 	npm --prefix frontend --silent run check
 
+.PHONY: terraform
+terraform: ## Check the AWS deployment: format, schema, its tests (needs terraform, no account)
+	terraform -chdir=terraform fmt -check -recursive
+	terraform -chdir=terraform init -backend=false -input=false
+	terraform -chdir=terraform validate
+	terraform -chdir=terraform test
+
 .PHONY: lock
 lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg (UPGRADE=--upgrade)
 	$(UV) $(UPGRADE) setup.cfg -o requirements/serve.txt
@@ -103,7 +116,7 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	$(UV) $(UPGRADE) setup.cfg --extra spark --extra test --extra dev \
 	  -c requirements/serve.txt -c requirements/spark.txt -o requirements/development.txt
 	printf 'pyspark>=4.0,<4.1\n' | $(UV) $(UPGRADE) - -o requirements/spark4.txt
-	printf 'pyspark==4.1.1\n' | $(UV) $(UPGRADE) - -o requirements/spark41.txt
+	printf 'pyspark[connect]==4.1.1\n' | $(UV) $(UPGRADE) - -o requirements/spark41.txt
 	printf 'dbt-core>=1.10,<1.11\ndbt-duckdb>=1.10,<1.11\nopenlineage-dbt>=1.54,<2\n' \
 	  | $(UV) $(UPGRADE) --no-strip-extras - -o requirements/dbt.txt
 	printf 'setuptools>=77\nwheel\n' | $(UV) $(UPGRADE) - -o requirements/build.txt
@@ -121,7 +134,7 @@ clean: ## Remove what was installed and built here (data stays)
 # --- what this computer must have: one line each, before anything else -----------------------------
 
 ready-%: interpreter
-	@"$(PYTHON)" -m api.machine $*
+	@"$(PYTHON)" -m api.serving.machine $*
 
 .PHONY: interpreter
 interpreter:
@@ -188,9 +201,9 @@ $(SPARK_JARS): tests/e2e/spark_jars.lock $(SERVE)
 	$(BIN)/python -m tests.e2e.spark_jars
 	@touch $@
 
-$(JARS): graph_model/gremlin/jars.lock $(SERVE)
-	@echo "Fetching the embedded Gremlin Server (graph_model/gremlin/jars.lock)"
-	$(BIN)/python -m graph_model.gremlin.jars
+$(JARS): graph_model/stores/gremlin/engine/jars.lock $(SERVE)
+	@echo "Fetching the embedded Gremlin Server (graph_model/stores/gremlin/engine/jars.lock)"
+	$(BIN)/python -m graph_model.stores.gremlin.engine.jars
 	@touch $@
 
 $(PAGE): frontend/package.json frontend/package-lock.json

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Final
 from flask import Flask
 
 from api import routes
-from api.access import Guard, guard
-from api.blueprint import Api
-from api.errors import register_error_handlers
-from api.exchange import watch
-from api.paths import meant_path
-from api.rates import Rates
+from api.http.access import Guard, guard
+from api.http.blueprint import Api
+from api.http.errors import register_error_handlers
+from api.http.exchange import watch
+from api.http.paths import meant_path
+from api.http.rates import Rates
+from api.http.security import secure
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
-from api.security import secure
 from api.service import Service, attach
 from api.settings import Settings
-from graph_model.keys import Role
+from graph_model.stores.keys import Role
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -71,6 +71,8 @@ def _measure(service: Service) -> None:
     service.metrics.watch_journal(
         service.journal.statistics, lambda: service.projector.state, service.clock
     )
+    if service.room is not None:
+        service.metrics.watch_room(service.room.forecast)
 
 
 def version() -> str:
@@ -82,7 +84,7 @@ def version() -> str:
 
 
 def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
-    """Serve what agents spell their own way as the path meant (``api.paths``)."""
+    """Serve what agents spell their own way as the path meant (``api.http.paths``)."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")

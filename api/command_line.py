@@ -1,7 +1,7 @@
 """The command ``headwater``: each sub-command is one function, and its --help teaches it.
 
-Exit codes: 0 well, 1 something did not work, 2 the call or a setting is wrong. Errors are one
-line on standard error; ``--debug`` shows where they came from.
+Exit codes: 0 success, 1 failure, 2 a wrong call or setting. Errors are one line on standard error;
+``--debug`` shows their traceback.
 """
 
 from __future__ import annotations
@@ -10,24 +10,21 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
-from api.console import (
-    backup,
-    configuration,
-    consuming,
-    declarations,
-    governance,
-    impact,
-    journal,
-    keys,
-    orders,
-    projection,
-    quality,
-    serving,
-)
+from api.console import configuration, impact, serving, storage
 from api.console.call import PROGRAM, Call
+from api.console.declarations import commands as declarations
+from api.console.journal import backup, consuming
+from api.console.journal import commands as journal
+from api.console.keys import commands as keys
+from api.console.orders import commands as orders
+from api.console.projection import commands as projection
+from api.console.statements import governance, quality
 from graph_model import console
+
+if TYPE_CHECKING:
+    from graph_model.producers.registry import Producers
 
 _DESCRIPTION: Final = """\
 Headwater keeps the lineage of your Spark jobs: which job read and wrote which table, which column
@@ -48,11 +45,16 @@ def main() -> None:
 
 
 def run(
-    arguments: Sequence[str], environment: Mapping[str, str], out: TextIO, errors: TextIO
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    out: TextIO,
+    errors: TextIO,
+    formats: Producers | None = None,
 ) -> int:
-    """Run one command; its exit code."""
+    """Run one command; its exit code. ``formats`` None: the producers of the service."""
     options = parser().parse_args(arguments)
-    return console.run_command(PROGRAM, options.command, Call(options, environment, out), errors)
+    call = Call(options, environment, out, formats)
+    return console.run_command(PROGRAM, options.command, call, errors)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -81,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     governance.add_governance(commands)
     quality.add_quality(commands)
     impact.add_impact(commands)
+    storage.add_storage(commands)
     serving.add_doctor(commands)
     return root
 

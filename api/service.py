@@ -1,4 +1,4 @@
-"""The parts that a running Headwater is made of, as the routes see them."""
+"""The parts of a running Headwater, as the routes see them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ from typing import Final, Protocol, cast
 
 from flask import Flask, current_app, has_request_context, request
 
-from api.access import Keys, NoKeys
-from api.metrics import Metrics
-from api.refusals import Refusals
-from api.standing import Kept, Standing, Stated, StatedAtOnce
-from graph_model.governance.standing import Governance
+from api.http.access import Keys, NoKeys
+from api.http.metrics import Metrics
+from api.serving.governance import (
+    GovernanceAtOnce,
+    GovernanceCache,
+    GovernanceSource,
+    KeptGovernance,
+)
+from api.serving.refusals import Refusals
+from api.serving.room import Room
+from graph_model.answers.references import References
+from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
-from graph_model.rebuilding import Progress
-from graph_model.references import References
-from graph_model.store import Catalogue, DocumentState, Generations, Graph, Journal
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.projection.rebuilding import Progress
+from graph_model.stores.protocols import Catalogue, DocumentState, Generations, Graph, Journal
 
 _EXTENSION: Final = "headwater"
 _ASKED: Final = "headwater.asked"
 
 
-class Projector(Protocol):
-    """Keeps graph and catalogue up with the journal (``graph_model.projector``)."""
+class ProjectionService(Protocol):
+    """Keeps graph and catalogue up with the journal (``graph_model.projection.projector``)."""
 
     @property
     def state(self) -> str:
@@ -65,8 +72,8 @@ class Projector(Protocol):
         """Project everything anew, beside what stands; one that is under way goes on."""
 
 
-class Engine(Protocol):
-    """Keeps the embedded engine running (``graph_model.gremlin.supervisor``)."""
+class EngineService(Protocol):
+    """Keeps the embedded engine running (``graph_model.stores.gremlin.engine.supervisor``)."""
 
     @property
     def trouble(self) -> str | None:
@@ -82,19 +89,21 @@ class Service:
     """``clock`` gives epoch milliseconds. Every part is safe from several threads.
 
     ``metrics`` are of this service alone, with a registry of their own. ``engine`` is None where
-    the graph is somebody else's server.
+    the graph is a server of its own. ``room`` tells what takes room, of databases that know.
     """
 
     journal: Journal
-    projector: Projector
+    projector: ProjectionService
     graph: Graph
     generations: Generations
     clock: Callable[[], int]
     keys: Keys = field(default_factory=NoKeys)
     metrics: Metrics = field(default_factory=Metrics)
-    engine: Engine | None = None
-    standing: Stated = field(default_factory=Standing)
+    engine: EngineService | None = None
+    governance_source: GovernanceSource = field(default_factory=GovernanceCache)
     refusals: Refusals = field(default_factory=Refusals)
+    room: Room | None = None
+    producers: Producers = PRODUCERS
 
     @property
     def catalogue(self) -> Catalogue:
@@ -106,9 +115,9 @@ class Service:
         """What people state of the graph now; an answer asks once and keeps it."""
         return self.kept(self.catalogue).governance
 
-    def kept(self, catalogue: Catalogue) -> Kept:
+    def kept(self, catalogue: Catalogue) -> KeptGovernance:
         """What is kept of this catalogue between two commands; an answer asks once."""
-        return self.standing.read(self.journal, catalogue, self.projector.rules)
+        return self.governance_source.read(self.journal, catalogue, self.projector.rules)
 
     @property
     def references(self) -> References:
@@ -135,5 +144,7 @@ def current_service() -> Service:
         return service_of(current_app)
     if _ASKED not in request.environ:
         service = service_of(current_app)
-        request.environ[_ASKED] = replace(service, standing=StatedAtOnce(service.standing))
+        request.environ[_ASKED] = replace(
+            service, governance_source=GovernanceAtOnce(service.governance_source)
+        )
     return cast(Service, request.environ[_ASKED])

@@ -1,6 +1,6 @@
-"""What can be set, and where it comes from: ``HEADWATER_*`` variables, passed in as a mapping.
+"""The settings: ``HEADWATER_*`` variables, passed in as a mapping.
 
-One row a setting; ``docs/settings.md`` is held to the rows by a test. A variable that starts with
+One row a setting; a test compares ``docs/settings.md`` with the rows. A variable that starts with
 ``HEADWATER_`` and is not in the list stops the start: a misspelt setting must not be ignored.
 """
 
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from graph_model.errors import ConfigurationError
+from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read_run_window
+from graph_model.retention.keeping import Keep, read_keep
 
 PREFIX: Final = "HEADWATER_"
 _REPOSITORY: Final = Path(__file__).resolve().parent.parent
@@ -29,7 +31,7 @@ LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("text", "json")
 ACCESS_LOGS: Final = ("auto", "all", "errors")
 ANONYMOUS_ROLES: Final = ("reader", "producer")
-"""What callers without a key may be at most; nobody is an admin by default."""
+"""The roles that a caller without a key can have; admin is none of them."""
 GREMLIN_DIALECTS: Final = ("tinkerpop", "neptune")
 _NOBODY: Final = "none"
 _POSTGRESQL: Final = ("postgresql://", "postgresql+psycopg://", "postgres://")
@@ -50,6 +52,8 @@ class Settings:
     gremlin_signed: bool
     gremlin_heap_mb: int
     checkpoint_every: int
+    graph_runs: RunWindow | None
+    keep: Keep | None
     max_body_bytes: int
     max_compressed_bytes: int
     projection_wait_ms: int
@@ -63,6 +67,11 @@ class Settings:
     frontend: Path
     cache: str
     maven_repository: str
+
+    @property
+    def run_window(self) -> RunWindow:
+        """Which runs the graph carries, as set or by where it is."""
+        return self.graph_runs or (REMOTE if self.gremlin_url else EMBEDDED)
 
 
 class Row(NamedTuple):
@@ -160,6 +169,10 @@ def _is_origin(text: str) -> bool:
     return scheme in {"http", "https"} and bool(separator and host) and "/" not in host
 
 
+def _graph_runs(text: str) -> RunWindow | None:
+    return read_run_window(text) if text.strip() else None
+
+
 def _frontend(text: str) -> Path:
     return Path(text).expanduser() if text else _REPOSITORY / "frontend"
 
@@ -215,9 +228,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "gremlin_dialect",
         "HEADWATER_GREMLIN_DIALECT",
         "",
-        "How the server at HEADWATER_GREMLIN_URL wants its statements: tinkerpop or neptune. "
-        "Empty: neptune where the host name ends in .neptune.amazonaws.com (or .com.cn), else "
-        "tinkerpop.",
+        "The dialect of the server at HEADWATER_GREMLIN_URL: tinkerpop or neptune. Empty: neptune "
+        "if the host name ends in .neptune.amazonaws.com (or .com.cn), else tinkerpop.",
         _dialect,
     ),
     Row(
@@ -225,7 +237,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "HEADWATER_GREMLIN_SIGNED",
         "false",
         "true: sign every handshake with the AWS credentials of the process, as a Neptune cluster "
-        "with IAM authentication wants it. The region comes from AWS_REGION.",
+        "with IAM authentication requires. The region comes from AWS_REGION.",
         _switch,
     ),
     Row(
@@ -239,12 +251,30 @@ ROWS: Final[tuple[Row, ...]] = (
     Row(
         "checkpoint_every",
         "HEADWATER_CHECKPOINT_EVERY",
-        "200000",
-        "How many vertices and edges are written before the embedded Gremlin Server saves the "
-        "graph (of a large graph: half of it at least), so that a start need not begin from "
-        "nothing. A document counts as ten. It waits until nothing was written for five seconds, "
-        "but no longer than twice as many. It also does so when Headwater is stopped. 0: never.",
+        "100000",
+        "The embedded Gremlin Server saves its graph for the next start when half of it has "
+        "changed, but not before this number of vertices and edges was written or removed; a "
+        "document counts as one more. It waits until nothing was written for five seconds, at most "
+        "until twice this number. It also saves when Headwater is stopped. 0: never.",
         _whole(0, 1_000_000_000),
+    ),
+    Row(
+        "graph_runs",
+        "HEADWATER_GRAPH_RUNS",
+        "",
+        "Which runs stand in the graph, for those who traverse it by hand; no answer needs them. "
+        "none, newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
+        "newest:3 on the embedded engine, days:90 on a server of your own.",
+        _graph_runs,
+    ),
+    Row(
+        "keep",
+        "HEADWATER_KEEP",
+        "",
+        "Retention: runs=100,days=400 keeps the newest 100 runs of each job, all of the last 400 "
+        "days, and the runs behind today's lineage. The service removes the rest once a night, "
+        "after 3:00 UTC (hour=4: after 4:00), rows and documents. Empty: it keeps everything.",
+        read_keep,
     ),
     Row(
         "max_body_bytes",
@@ -264,8 +294,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "projection_wait_ms",
         "HEADWATER_PROJECTION_WAIT",
         "2000",
-        "How long, in milliseconds, the answer to a document waits for the graph to show it. "
-        "The document is safe on disk before that; 0 answers at once. While many write at once, no "
+        "How long, in milliseconds, the answer to a document waits until the graph contains it. "
+        "The document is safe on disk before that; 0 answers at once. While many clients write, no "
         "answer waits.",
         _whole(0, 60_000),
     ),
@@ -294,15 +324,16 @@ ROWS: Final[tuple[Row, ...]] = (
         "access_log",
         "HEADWATER_ACCESS_LOG",
         "auto",
-        "all: a line for each request; errors: for those that the server failed at, and one line "
-        "now and then that sums up what arrived; auto: all with json, errors with text.",
+        "all: a line for each request; errors: a line for each request that failed in the server, "
+        "and a summary of arrived documents every ten seconds; auto: all with json, errors with "
+        "text.",
         _one_of(ACCESS_LOGS),
     ),
     Row(
         "anonymous",
         "HEADWATER_ANONYMOUS",
         "none",
-        "What callers without an API key may do once a key was made: none, reader, producer, or "
+        "Roles of clients without an API key, once a key exists: none, reader, producer, or "
         "reader,producer.",
         _anonymous,
     ),
@@ -310,8 +341,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "insecure",
         "HEADWATER_INSECURE",
         "false",
-        "true: start beyond this computer although no API key was made. Everybody who reaches it "
-        "may do everything.",
+        "true: start beyond this computer although no API key was made. Every client that reaches "
+        "it may do everything.",
         _switch,
     ),
     Row(

@@ -27,8 +27,8 @@ from bench.ingest.service import cpu_of
 from graph_model import identity, labels
 from graph_model.errors import GraphTimeout
 from graph_model.facts import Edge, FactCollector, Facts, Vertex, edge, properties
-from graph_model.gremlin.graph import GremlinGraph, open_graph
-from graph_model.gremlin.server import EmbeddedServer
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 
 _COLUMNS: Final = 20
 _PLANS_AT_ONCE: Final = 20

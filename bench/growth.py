@@ -24,7 +24,7 @@ from typing import Final
 from bench.ingest.__main__ import Load, measure
 from bench.ingest.clients import post_all
 from bench.ingest.service import Service
-from graph_model.gremlin.graph import open_graph
+from graph_model.stores.gremlin.graph import open_graph
 
 _CONCURRENCY: Final = 16
 _STEP: Final = 100

@@ -21,9 +21,11 @@ from typing import Final
 
 from sqlalchemy import event
 
-from graph_model.database import open_database
-from graph_model.journal import SqlJournal, content_hash
-from graph_model.store import DocumentKind, Receipt, Submission
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.protocols import DocumentKind, Receipt, Submission
+from graph_model.stores.submissions import content_hash
 
 _OPERATIONS: Final = 40
 _THREADS: Final = (1, 4, 16)
@@ -38,14 +40,12 @@ def a_pair(number: int) -> tuple[Submission, Submission]:
     ]
     plan = {"id": plan_id, "name": f"job {number}", "operations": operations}
     done = {"planId": plan_id, "timestamp": 1_700_000_000_000 + number, "durationNs": 1}
-    return _submission(DocumentKind.PLAN, plan_id, plan), _submission(
-        DocumentKind.EVENT, plan_id, done
-    )
+    return _submission(PLAN_KIND, plan_id, plan), _submission(EVENT_KIND, plan_id, done)
 
 
 def _submission(kind: DocumentKind, plan_id: str, document: object) -> Submission:
     body = json.dumps(document).encode()
-    content = content_hash(kind.value, "1.2", body)
+    content = content_hash(kind, "1.2", body)
     return Submission(kind, "1.2", plan_id, "", plan_id, content, body)
 
 

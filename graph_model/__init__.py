@@ -1,17 +1,22 @@
 """The model of lineage: documents, facts, graph, catalogue, journal, answers.
 
-Knows lineage and how to keep it; never Flask, never HTTP. Pure modules first. Read in this order:
+Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 
-1. ``errors``, ``labels``, ``identity``: the words, and how a thing gets its id;
-2. ``facts``: vertices, edges and rows as values; ``store``: what a graph, a catalogue and a
-   journal must do;
-3. ``documents`` (what a producer told us), ``lifting`` (older wire versions), ``naming`` (what
-   datasets, columns and jobs are called);
-4. ``expressions``, ``columns``: text and lineage inside one plan; ``translate``: documents to
-   facts;
-5. ``projector``, ``withdrawal``: from the journal to graph and catalogue;
-6. ``history``, ``lineage``: which writes count, and walking; ``view``, ``layout``, ``inspection``:
-   what is drawn; ``references``, ``answers``: the questions;
-7. ``memory``, ``gremlin``: two graphs; ``database``, ``journal``, ``catalogue``: the two that live
-   in a relational database.
+``labels``       the vocabulary of the graph
+``facts``        the result of a translation: vertices, edges and catalogue rows, as values
+``identity``     natural key -> the id of a vertex or an edge
+``naming``       one name for each dataset, column and job, however a client spells it
+``producers``    the formats in which clients report lineage: documents -> facts
+``stores``       the protocols of graph, catalogue and journal, and the stores behind them
+``projection``   journal -> graph and catalogue: the only writer of both
+``lineage``      upstream and downstream at a time; ``lineage.history``: which writes count
+``answers``      one module for each question: stores in, frozen values out
+``picture``      the nodes and edges that a viewer draws, and their places
+``governance``   statements of people: layers, classifications, hidden nodes
+``retention``    the documents that a forget or prune command covers
+``errors``       every exception that Headwater raises on purpose
+``console``      one call of a console program, its exit code and its errors
+``json_fields``  small typed readers of JSON
+``folded_text``  text as lists compare it: without case and accents
+``regular_expressions``  users' regular expressions, run by RE2
 """

@@ -1,6 +1,6 @@
-"""What the console programs share: one call, its exit code, its errors in one line.
+"""Shared by the console programs: one call, its exit code, its errors in one line.
 
-Exit codes: 0 well, 1 something did not work, 2 the call or a setting is wrong.
+Exit codes: 0 success, 1 failure, 2 a wrong call or setting.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graph_model.errors import ConfigurationError, HeadwaterError
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProgramCall:
     """One call of a program: what was asked, and the world around it."""
 
     options: argparse.Namespace
@@ -29,7 +29,7 @@ class Call:
         self.out.flush()
 
 
-_Call = TypeVar("_Call", bound=Call)
+_Call = TypeVar("_Call", bound=ProgramCall)
 
 
 def run_command(program: str, command: Callable[[_Call], int], call: _Call, errors: TextIO) -> int:

@@ -1,17 +1,17 @@
 """Every exception that Headwater raises on purpose.
 
     HeadwaterError
-    ├── InvalidInput            the caller can mend it: 4xx
+    ├── InvalidInput            the client can correct it: 4xx
     │   ├── InvalidDocument     a plan or event breaks the protocol; names the field
     │   ├── InvalidReference    a node reference or id that cannot be read
-    │   └── AmbiguousReference  a reference that fits several things; lists their ids
+    │   └── AmbiguousReference  a reference that fits several nodes; lists their ids
     ├── NotFound                nothing with this id or name is known
-    ├── Refused                 the caller may not do this, or not now
-    │   ├── NotAuthenticated    no key, or one that is not known: 401
+    ├── Refused                 the client may not do this, or not now
+    │   ├── NotAuthenticated    no key, or an unknown one: 401
     │   ├── NotAllowed          a key without the role that is needed: 403
     │   ├── OtherOrigin         a page of another origin would change something: 403
     │   └── TooManyRequests     more requests than the key's rate: 429
-    ├── Unavailable             come back later: 503
+    ├── Unavailable             try again later: 503
     │   ├── JournalUnavailable  a document cannot be made durable now
     │   ├── GraphUnavailable    the graph database does not answer
     │   │   └── GraphTimeout    ... within the time it was given
@@ -22,8 +22,8 @@
     ├── ConfigurationError      a setting or a tool on this machine is wrong; stops start-up
     └── EngineError             the embedded Gremlin Server cannot be started or has died
 
-Exceptions carry what was asked, so that a log line and a reply can both name it. The driver's
-own exceptions (gremlin_python, aiohttp) never leave ``graph_model/gremlin``.
+Exceptions carry the refused value, so that a log line and a reply can both name it. The driver's
+own exceptions (gremlin_python, aiohttp) never leave ``graph_model/stores/gremlin``.
 """
 
 from __future__ import annotations

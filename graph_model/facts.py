@@ -1,7 +1,7 @@
-"""What a translation says: vertices, edges and catalogue rows, as values.
+"""The result of a translation: vertices, edges and catalogue rows, as values.
 
-Law 2 of the design: every fact has an id derived from what it says, and its properties are a
-function of that id's content. So facts can be written in any order, any number of times, by any
+Law 2 of the design: every fact has an id derived from its content, and its properties are a
+function of that content. So facts can be written in any order, any number of times, by any
 number of writers, and :func:`merge` is a plain union that refuses two facts with one id and
 different content.
 """
@@ -9,7 +9,8 @@ different content.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, get_args
 
@@ -175,7 +176,7 @@ class ExecutionRow(NamedTuple):
     the partitions it touches; ``kind`` is ``write``, ``lifecycle``, ``read`` (it writes nothing:
     ``target`` is empty) or ``declaration``;
     ``metrics`` is JSON ``{"read": {…}, "write": {…}}``; ``reads`` stands for the set of datasets
-    read (``identity.set_text``), so that what is told twice can be recognised. ``version``,
+    read (``identity.set_text``), so that two reports of one write can be recognised. ``version``,
     ``version_number`` and ``branch`` are those of the ``Version`` that a completed write made.
     """
 
@@ -512,11 +513,22 @@ _KEY_READERS: Final = {kind: _key_reader(kind) for kind in get_args(Row)}
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A set of facts; every tuple is sorted and free of repeats. Build with :func:`merge`."""
+    """A set of facts; every tuple is sorted and free of repeats. Build with :func:`merge`.
+
+    ``key``: a digest of all of them, of facts that many subjects say alike; "" of others.
+    """
 
     vertices: tuple[Vertex, ...] = ()
     edges: tuple[Edge, ...] = ()
     rows: tuple[Row, ...] = ()
+    key: str = field(default="", compare=False)
+
+
+def with_key(facts: Facts) -> Facts:
+    """The same with their key. The id of an element covers what it says, a row says all itself."""
+    ids = [*(one.id for one in facts.vertices), *(one.id for one in facts.edges)]
+    told = repr((ids, facts.rows)).encode("utf-8", "surrogatepass")
+    return replace(facts, key=blake2b(told, digest_size=16).hexdigest())
 
 
 @dataclass(slots=True)
@@ -608,6 +620,13 @@ def stages(facts: Facts) -> Stages:
         else:
             edges.append(candidate)
     return Stages(tuple(structure), tuple(edges), tuple(markers), tuple(runs), tuple(run_edges))
+
+
+def is_of_run(element: Vertex | Edge) -> bool:
+    """Whether this is a day, a run or an execution, or an edge at one."""
+    if isinstance(element, Vertex):
+        return element.label in _EXECUTION_KINDS
+    return _touches_execution(element)
 
 
 def _touches_execution(candidate: Edge) -> bool:

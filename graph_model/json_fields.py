@@ -1,6 +1,6 @@
-"""Small typed readers of JSON: each raises InvalidDocument with the path of what is wrong.
+"""Small typed readers of JSON: each raises InvalidDocument with the path of the wrong value.
 
-What every protocol reads alike; what one of them alone tolerates stays with it.
+They serve every protocol; exceptions for one protocol stay with it.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ UNSPECIFIED: Final = "UNSPECIFIED"
 OVERWRITE: Final = "overwrite"
 APPEND: Final = "append"
 LIFECYCLE: Final = "lifecycle"  # DROP, TRUNCATE, CREATE without a query: never a write
-UNKNOWN_MODE: Final = "unknown"  # nobody said; it closes nothing
+UNKNOWN_MODE: Final = "unknown"  # no document says it; it closes nothing
 MODES: Final = (OVERWRITE, APPEND, LIFECYCLE, UNKNOWN_MODE)
 NO_WRITE: Final = "none"  # a plan that only reads
 # Of an execution alone: an overwrite of some partitions, which closes nothing of the others.

@@ -1,7 +1,7 @@
 """The command ``headwater-pipeline``: each sub-command is one function, and its --help teaches it.
 
-Exit codes: 0 well, 1 something did not work or is not complete, 2 the call is wrong. Errors are one
-line on standard error; ``--debug`` shows where they came from.
+Exit codes: 0 success, 1 failure or an incomplete result, 2 a wrong call. Errors are one line on
+standard error; ``--debug`` shows their traceback.
 """
 
 from __future__ import annotations
@@ -18,21 +18,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from graph_model.console import Call, run_command
+from graph_model.console import ProgramCall, run_command
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
+from graph_model.projection.runs.window import REMOTE, RunWindow, read_run_window
 
 if TYPE_CHECKING:
-    from graph_model.store import Graph
-    from pipeline.manifest import Manifest
-    from pipeline.result import Result
+    from graph_model.stores.protocols import Graph
+    from pipeline.output.manifest import Manifest
+    from pipeline.output.result import Result
 
 PROGRAM: Final = "headwater-pipeline"
 PASSWORD: Final = "HEADWATER_DATABASE_PASSWORD"  # noqa: S105 - where it stands
 DATABASE: Final = "HEADWATER_DATABASE"
+GRAPH_RUNS: Final = "HEADWATER_GRAPH_RUNS"
 _SHOWN: Final = 20
 
 
-Command = Callable[[Call], int]
+Command = Callable[[ProgramCall], int]
 
 
 def main() -> None:
@@ -45,20 +47,20 @@ def run(
 ) -> int:
     """Run one command; its exit code."""
     options = parser().parse_args(arguments)
-    return run_command(PROGRAM, options.command, Call(options, environment, out), errors)
+    return run_command(PROGRAM, options.command, ProgramCall(options, environment, out), errors)
 
 
 # --- the sub-commands ----------------------------------------------------------------------------
 
 
-def rebuild(call: Call) -> int:
+def rebuild(call: ProgramCall) -> int:
     """Translate a journal with Spark."""
     if find_spec("pyspark") is None:
         raise ConfigurationError("PySpark is not installed here: pip install 'pyspark>=3.5,<3.6'")
+    from pipeline.journal.sources import open_source
     from pipeline.rebuild import Request
     from pipeline.rebuild import rebuild as run_job
     from pipeline.session import open_session
-    from pipeline.sources import open_source
 
     options = call.options
     request = Request(
@@ -68,6 +70,7 @@ def rebuild(call: Call) -> int:
         file_bytes=int(options.file_megabytes * 1_000_000),
         partitions=options.partitions,
         keep_work=options.keep_work,
+        runs=options.graph_runs or _runs_of(call.environment),
     )
     spark = open_session(options.master, dict(options.conf))
     try:
@@ -80,8 +83,16 @@ def rebuild(call: Call) -> int:
     return 0 if manifest.complete else 1
 
 
-def show(call: Call) -> int:
-    """Tell what a rebuild has written, and what it has set aside."""
+def _runs_of(environment: Mapping[str, str]) -> RunWindow:
+    text = environment.get(GRAPH_RUNS, "").strip()
+    try:
+        return read_run_window(text) if text else REMOTE
+    except ValueError as error:
+        raise ConfigurationError(f"{GRAPH_RUNS} is {text!r}, expected {error}") from error
+
+
+def show(call: ProgramCall) -> int:
+    """Print the content of a result, and its set-aside documents."""
     result = _result(call)
     manifest = result.manifest()
     tell(manifest, call.say)
@@ -96,11 +107,11 @@ def show(call: Call) -> int:
     return 0 if manifest.complete else 1
 
 
-def verify(call: Call) -> int:
-    """Load everything into an embedded graph and an empty catalogue, and tell their hashes."""
-    from graph_model.catalogue import SqlCatalogue
-    from graph_model.database import open_database
-    from pipeline.loading import load
+def verify(call: ProgramCall) -> int:
+    """Load everything into an embedded graph and an empty catalogue, and print their hashes."""
+    from graph_model.stores.catalogue import SqlCatalogue
+    from graph_model.stores.database import open_database
+    from pipeline.output.loading import load
 
     with (
         tempfile.TemporaryDirectory(prefix="headwater-pipeline-") as folder,
@@ -123,9 +134,9 @@ def verify(call: Call) -> int:
     return 0
 
 
-def load_neptune(call: Call) -> int:
+def load_neptune(call: ProgramCall) -> int:
     """Have Neptune's bulk loader take vertices and edges."""
-    from pipeline.neptune import BulkLoad, LoadRequest, open_client
+    from pipeline.neptune.bulk_loader import BulkLoad, LoadRequest, open_client
 
     options = call.options
     request = LoadRequest(
@@ -137,10 +148,10 @@ def load_neptune(call: Call) -> int:
     return 0
 
 
-def load_catalogue(call: Call) -> int:
-    """Put the rows into a catalogue, and that in force if asked to."""
-    from graph_model.database import open_database
-    from pipeline.placing import place_catalogue
+def load_catalogue(call: ProgramCall) -> int:
+    """Put the rows into a catalogue, and that in force with --in-force."""
+    from graph_model.stores.database import open_database
+    from pipeline.output.placing import place_catalogue
 
     url = call.options.database or call.environment.get(DATABASE)
     if not url:
@@ -161,7 +172,7 @@ def load_catalogue(call: Call) -> int:
 
 
 def tell(manifest: Manifest, say: Callable[[str], None]) -> None:
-    """What was written, in a few lines."""
+    """Print the result in a few lines."""
     journal = manifest.journal
     states = ", ".join(f"{count:,} {state}" for state, count in journal.states.items())
     vertices, edges = manifest.elements
@@ -178,8 +189,8 @@ def tell(manifest: Manifest, say: Callable[[str], None]) -> None:
             say(f"  {conflict}")
 
 
-def _result(call: Call) -> Result:
-    from pipeline.result import Result, open_files
+def _result(call: ProgramCall) -> Result:
+    from pipeline.output.result import Result, open_files
 
     return Result(open_files(call.options.source))
 
@@ -193,10 +204,10 @@ def _check_complete(manifest: Manifest, *, accept: bool) -> None:
 
 
 @contextmanager
-def _graph(call: Call, folder: Path) -> Iterator[Graph]:
+def _graph(call: ProgramCall, folder: Path) -> Iterator[Graph]:
     """The graph that was named, else an embedded engine of our own."""
-    from graph_model.gremlin.graph import open_graph
-    from graph_model.gremlin.server import EmbeddedServer
+    from graph_model.stores.gremlin.engine.server import EmbeddedServer
+    from graph_model.stores.gremlin.graph import open_graph
 
     if call.options.graph:
         graph = open_graph(call.options.graph)
@@ -292,6 +303,11 @@ each other); a plan that cannot be translated is listed, as the service does, an
     added.add_argument(
         "--partitions", type=_positive, metavar="N",
         help="tasks that translate (default: three for each core of the cluster)",
+    )  # fmt: skip
+    added.add_argument(
+        "--graph-runs", type=_run_window, metavar="WHICH",
+        help="the runs in the graph: none, newest:3 (of each job), days:90 or all, as the service "
+        f"is set that goes on from there (default: {GRAPH_RUNS}, else {REMOTE})",
     )  # fmt: skip
     added.add_argument("--master", help="Spark's master, without spark-submit: local[4] ...")
     added.add_argument(
@@ -392,6 +408,13 @@ def _add_source(added: Any) -> None:
 
 def _add_incomplete(added: Any) -> None:
     added.add_argument("--incomplete", action="store_true", help="also what is not complete")
+
+
+def _run_window(text: str) -> RunWindow:
+    try:
+        return read_run_window(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected {error}") from error
 
 
 def _positive(text: str) -> int:

@@ -3,8 +3,8 @@
     lines -> sorted by plan id -> translated (once, kept under work/)
           -> one record an id, contradictions listed -> counted and hashed -> files
 
-Every stage ends in files, so nothing is translated twice when memory runs short. What a task holds
-is a few plans (``subjects``) and what it has written lately, to repeat less of it.
+Every stage ends in files, so nothing is translated twice when memory runs short. A task holds a
+few plans (``subjects``) and its latest records, so that it repeats fewer of them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,19 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 
 from graph_model import identity
-from graph_model.catalogue.tables import VERSION as CATALOGUE_VERSION
 from graph_model.errors import ConfigurationError
-from graph_model.facts import Edge, Vertex
-from graph_model.projection.translation import projection_epoch
-from graph_model.translate import TRANSLATOR_VERSION
-from pipeline.documents import REFUSED, Line
-from pipeline.manifest import FILE, Group, JournalCounts, Manifest, write_manifest
-from pipeline.neptune_csv import header, record
-from pipeline.orders import Standing, read_standing
-from pipeline.records import (
+from graph_model.facts import Edge, ExecutionRow, Vertex
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.spline import TRANSLATOR_VERSION
+from graph_model.producers.translation import projection_epoch
+from graph_model.projection.runs.window import ALL, REMOTE, RunWindow
+from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
+from pipeline.journal.documents import REFUSED, Line
+from pipeline.journal.orders import WorkerOrders, read_standing
+from pipeline.journal.sources import Source
+from pipeline.neptune.csv import header, record
+from pipeline.output.manifest import FILE, FileGroup, JournalCounts, Manifest, write_manifest
+from pipeline.output.records import (
     CONTENT_PARTS,
     COUNTS,
     EDGES,
@@ -40,9 +43,9 @@ from pipeline.records import (
     Record,
     read_element,
 )
-from pipeline.sources import Source
-from pipeline.translating import ORDER, PartitionTranslation, problems_of, sum_counts
-from pipeline.writing import Destination
+from pipeline.output.writing import OutputFolder
+from pipeline.runs import executions_of, run_records, wanted_executions
+from pipeline.translating import ORDER, RANK, PartitionTranslation, problems_of, sum_counts
 
 _MODULUS: Final = 1 << 256  # of digests.elements_digest
 _CONFLICTS_NAMED: Final = 100
@@ -55,7 +58,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """``file_bytes``: about how large a file may be before it is compressed."""
+    """``file_bytes``: about how large a file may be before it is compressed. ``runs``: those that
+    the graph is to carry.
+    """
 
     source: Source
     destination: str
@@ -63,11 +68,13 @@ class Request:
     file_bytes: int
     partitions: int | None = None
     keep_work: bool = False
+    producers: Producers = PRODUCERS
+    runs: RunWindow = REMOTE
 
 
 def rebuild(spark: SparkSession, request: Request, say: Say) -> Manifest:
     """Run the job. Raises ConfigurationError for a destination that holds something."""
-    destination = Destination(spark, request.destination)
+    destination = OutputFolder(spark, request.destination)
     destination.check_empty()
     job = _Job(spark, request, destination, _Watch(say))
     manifest = job.run()
@@ -78,7 +85,7 @@ def rebuild(spark: SparkSession, request: Request, say: Say) -> Manifest:
 
 
 class _Watch:
-    """Says what is done, and how long it took."""
+    """Prints the finished steps, and their times."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
@@ -114,7 +121,7 @@ _Summaries = dict[tuple[str, str], _Summary]
 
 class _Job:
     def __init__(
-        self, spark: SparkSession, request: Request, destination: Destination, watch: _Watch
+        self, spark: SparkSession, request: Request, destination: OutputFolder, watch: _Watch
     ) -> None:
         self._spark = spark
         self._request = request
@@ -131,12 +138,15 @@ class _Job:
             f"{counts['documents']:,} documents of {counts['plan_ids']:,} plan ids translated"
         )
         conflict_count, conflicts = self._deduplicate()
+        noted = self._add_runs()
         summaries = self._summarise()
         groups = {part: self._write_part(part, summaries) for part in CONTENT_PARTS}
         self._write_set_aside()
         return Manifest(
             created_at=self._request.created_at,
-            epoch=identity.digest(projection_epoch(standing.rules), CATALOGUE_VERSION),
+            epoch=identity.digest(
+                projection_epoch(standing.rules, self._request.producers), CATALOGUE_VERSION
+            ),
             translator=str(TRANSLATOR_VERSION),
             catalogue_version=CATALOGUE_VERSION,
             journal=JournalCounts(
@@ -154,23 +164,31 @@ class _Job:
             conflict_count=conflict_count,
             conflicts=conflicts,
             problems=problems_of(counts),
+            graph_runs=noted,
         )
 
     # --- journal -> records ----------------------------------------------------------------------
 
-    def _translate(self, standing: Standing) -> None:
-        shared = self._spark.sparkContext.broadcast(standing)
+    def _translate(self, standing: WorkerOrders) -> None:
+        producers = self._request.producers
+        shared = self._spark.sparkContext.broadcast((standing, producers))
+        with_runs = self._request.runs == ALL
 
         def translate(rows: Iterator[Any]) -> Iterator[Record]:
-            return PartitionTranslation(shared.value).records(_lines(rows))
+            said, formats = shared.value
+            translation = PartitionTranslation(said, producers=formats, with_runs=with_runs)
+            return translation.records(_lines(rows))
 
-        lines = self._request.source.lines(self._spark, self._partitions)
+        adds = f.col("kind").isin(sorted(producers.additions))
+        lines = self._request.source.lines(self._spark, self._partitions).withColumn(RANK, adds)
         together = lines.repartition(self._partitions, "plan_id").sortWithinPartitions(*ORDER)
         records = together.rdd.mapPartitions(translate)
         self._keep("facts", self._spark.createDataFrame(records, _SCHEMA, verifySchema=False))
 
-    def _keep(self, name: str, records: DataFrame) -> None:
-        records.write.partitionBy("part", "name").parquet(self._destination.path("work", name))
+    def _keep(self, name: str, records: DataFrame, *, beside: bool = False) -> None:
+        """``beside``: there are others already."""
+        writer = records.write.mode("append" if beside else "error")
+        writer.partitionBy("part", "name").parquet(self._destination.path("work", name))
 
     def _kept(self, name: str) -> DataFrame:
         schema = _UNIQUE if name == "unique" else _SCHEMA
@@ -193,6 +211,24 @@ class _Job:
         self._watch.done(f"each fact kept once, {count:,} contradict each other")
         return count, conflicts
 
+    def _add_runs(self) -> str:
+        """Of the executions that came out those that the window wants become elements; the text
+        that notes it.
+        """
+        window, kept = self._request.runs, self._kept("unique")
+        rows = kept.where((kept["part"] == ROWS) & (kept["name"] == ExecutionRow.__name__))
+        executions = executions_of(rows)
+        newest = executions.agg(f.max("at")).first()
+        noted = window.noted(None if newest is None else newest[0])
+        if window == ALL:
+            return noted
+        wanted = wanted_executions(executions, window, None if newest is None else newest[0])
+        records = wanted.select("content").rdd.mapPartitions(run_records)
+        found = self._spark.createDataFrame(records, _SCHEMA, verifySchema=False)
+        self._keep("unique", each_once(found), beside=True)
+        self._watch.done(f"runs added: {window}")
+        return noted
+
     def _summarise(self) -> _Summaries:
         total: _Summaries = {}
         for key, summary in self._kept("unique").rdd.mapPartitions(_summarise).collect():
@@ -202,7 +238,7 @@ class _Job:
 
     # --- records -> files ------------------------------------------------------------------------
 
-    def _write_part(self, part: str, summaries: _Summaries) -> dict[str, Group]:
+    def _write_part(self, part: str, summaries: _Summaries) -> dict[str, FileGroup]:
         """Several labels at a time: most of them are one small task, and a cluster has many."""
         chosen = {name: one for (of, name), one in sorted(summaries.items()) if of == part}
         with ThreadPoolExecutor(_GROUPS_TOGETHER) as threads:
@@ -211,7 +247,7 @@ class _Job:
         self._watch.done(f"{sum(group.count for group in groups.values()):,} {part} written")
         return groups
 
-    def _write_group(self, part: str, name: str, summary: _Summary) -> Group:
+    def _write_group(self, part: str, name: str, summary: _Summary) -> FileGroup:
         columns = columns_of(name, summary.shapes)
         files = max(1, -(-summary.size // self._request.file_bytes))
         kept = self._kept("unique")
@@ -223,7 +259,7 @@ class _Job:
 
         lines = spread.sortWithinPartitions("id").rdd.mapPartitions(write)
         self._destination.write_lines(lines, part, name)
-        return Group(summary.count, self._destination.count_files(part, name), columns)
+        return FileGroup(summary.count, self._destination.count_files(part, name), columns)
 
     def _write_set_aside(self) -> None:
         kept = self._kept("facts")
@@ -243,7 +279,7 @@ def each_once(facts: DataFrame) -> DataFrame:
 
 def _lines(rows: Iterable[Any]) -> Iterator[Line]:
     for row in rows:
-        line = Line(*row)
+        line = Line(*row[: len(Line._fields)])
         yield line._replace(body=bytes(line.body))
 
 
@@ -264,7 +300,7 @@ def _summarise(rows: Iterable[Any]) -> Iterator[tuple[tuple[str, str], _Summary]
 
 
 def _elements_digest(summaries: _Summaries) -> str:
-    """What ``digests.elements_digest`` says of the same elements."""
+    """The result of ``digests.elements_digest`` for the same elements."""
     total = sum(one.total for (part, _), one in summaries.items() if part != ROWS)
     return f"{total % _MODULUS:064x}"
 

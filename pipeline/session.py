@@ -1,4 +1,4 @@
-"""A Spark session: that of spark-submit, Glue or EMR, else one of this machine."""
+"""A Spark session: that of spark-submit, Glue or EMR, else a local one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
-"""Set for what spark-submit, and so Glue and EMR, starts."""
+"""Set by spark-submit, and so by Glue and EMR."""
 
 
 def open_session(master: str | None, settings: Mapping[str, str]) -> SparkSession:
@@ -29,7 +29,7 @@ def open_session(master: str | None, settings: Mapping[str, str]) -> SparkSessio
 def _prepare_environment() -> None:
     """Spark's workers on this machine are processes of their own: our Python, our modules.
 
-    What spark-submit starts is told by it: other machines have other paths.
+    Under spark-submit its own settings count: other machines have other paths.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     folder = str(Path(__file__).parent.parent)

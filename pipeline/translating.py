@@ -1,6 +1,6 @@
 """One partition of documents, sorted by plan id -> records. Plain Python: runs in Spark's workers.
 
-The last record of a partition counts what was in it.
+The last record of a partition has its counts.
 """
 
 from __future__ import annotations
@@ -12,25 +12,41 @@ from itertools import groupby
 from typing import Final
 
 from graph_model.errors import FactConflict, GraphRejected
+from graph_model.facts import Edge, Facts, Vertex, is_of_run
+from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.translation import Translation
 from graph_model.projection.projections import Projection, settlements
-from graph_model.projection.translation import Translation
-from graph_model.store import DocumentKind, DocumentState, StoredDocument
-from pipeline.documents import BEGIN, DOCUMENT, END, REFUSED, Line, stored
-from pipeline.orders import Standing
-from pipeline.records import COUNTS, SET_ASIDE, Record, records_of
-from pipeline.subjects import EVENTS_TOGETHER, project_plan_id
+from graph_model.stores.protocols import DocumentState, StoredDocument
+from pipeline.journal.documents import BEGIN, DOCUMENT, END, REFUSED, Line, stored
+from pipeline.journal.orders import WorkerOrders
+from pipeline.output.records import COUNTS, SET_ASIDE, Record, records_of
 
 _REPEATS_KEPT: Final = 100_000
 
-ORDER: Final = ("plan_id", "what", "rank", "content_hash", "scope", "position")
-"""How the lines of a partition are sorted; all lines of a plan id stand in one partition."""
+RANK: Final = "rank"
+"""1 for a document that only adds to the facts of its plan id, else 0."""
+ORDER: Final = ("plan_id", "what", RANK, "content_hash", "scope", "position")
+"""How the lines of a partition are sorted; all lines of a plan id are in one partition."""
+TOGETHER: Final = 5_000
+"""Documents of a plan id in one call, if they only add to others: the call holds the others and so
+many of them with their facts, for any number of runs.
+"""
 
 
 class PartitionTranslation:
-    """Translates one partition, once."""
+    """Translates one partition, once. ``with_runs``: with days, runs and executions as elements."""
 
-    def __init__(self, standing: Standing, together: int = EVENTS_TOGETHER) -> None:
-        self._translation = Translation(standing.rules)
+    def __init__(
+        self,
+        standing: WorkerOrders,
+        together: int = TOGETHER,
+        producers: Producers = PRODUCERS,
+        *,
+        with_runs: bool = True,
+    ) -> None:
+        self._with_runs = with_runs
+        self._translation = Translation(standing.rules, producers)
         self._orders = standing.orders
         self._together = together
         self._counts: Counter[str] = Counter()
@@ -39,7 +55,7 @@ class PartitionTranslation:
         self._written: dict[tuple[str, str], int] = {}
 
     def records(self, lines: Iterable[Line]) -> Iterator[Record]:
-        """All records of the partition: facts (few of them twice), what was set aside, counts."""
+        """All records of the partition: facts (few of them twice), set-aside documents, counts."""
         for (_, what), group in groupby(lines, lambda line: (line.plan_id, line.what)):
             if what == DOCUMENT:
                 self._counts["plan_ids"] += 1
@@ -67,8 +83,8 @@ class PartitionTranslation:
                 positions[number] = line.position
                 yield stored(line, number)
 
-        for projection in project_plan_id(
-            documents(), self._translation, self._orders, together=self._together
+        for projection in self._translation.project_pieces(
+            documents(), self._orders, together=self._together
         ):
             yield from self._facts(projection, plan_id, positions)
 
@@ -81,7 +97,7 @@ class PartitionTranslation:
                 continue
             last = key
             self._counts["documents"] += 1
-            self._counts["commands"] += line.kind == DocumentKind.COMMAND
+            self._counts["commands"] += line.kind == COMMAND_KIND
             self._last_position = max(self._last_position, line.position)
             yield line
 
@@ -96,8 +112,9 @@ class PartitionTranslation:
             self._states[DocumentState.FAILED.value] += len(failed)
             yield _set_aside(plan_id, [positions[at] for at in failed], "failed", reason)
             return
+        left_out = frozenset() if self._with_runs else _elements_of_runs(projection.facts)
         for record in records:
-            if not self._is_repeat(record):
+            if record.id not in left_out and not self._is_repeat(record):
                 yield record
         for found, state, why in settlements([projection]):
             self._states[state.value] += len(found)
@@ -121,6 +138,11 @@ class PartitionTranslation:
             "states": dict(self._states),
         }
         return Record(COUNTS, COUNTS, "", json.dumps(body), "")
+
+
+def _elements_of_runs(facts: Facts) -> frozenset[str]:
+    elements: tuple[Vertex | Edge, ...] = (*facts.vertices, *facts.edges)
+    return frozenset(one.id for one in elements if is_of_run(one))
 
 
 _MOST_POSITIONS: Final = 100
@@ -151,7 +173,7 @@ def sum_counts(bodies: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
 
 
 def problems_of(counts: Counter[str]) -> tuple[str, ...]:
-    """What is wrong with the files as a whole."""
+    """Problems of the files as a whole."""
     found: list[str] = []
     if counts[BEGIN] != counts[END]:
         found.append(f"{counts[BEGIN]} backups begin and {counts[END]} end: one is cut off")

@@ -42,7 +42,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class DemoJob:
     """A job of the pipeline. ``catalog``: it uses tables; ``fails``: it is meant to."""
 
     module: ModuleType
@@ -55,17 +55,17 @@ class Job:
 
 
 JOBS: Final = (
-    Job(curate_employees),
-    Job(report_managers),
-    Job(export_payroll, fails=True),
-    Job(load_attendance, catalog=True),
-    Job(rank_absences, catalog=True),
+    DemoJob(curate_employees),
+    DemoJob(report_managers),
+    DemoJob(export_payroll, fails=True),
+    DemoJob(load_attendance, catalog=True),
+    DemoJob(rank_absences, catalog=True),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How a job ended. ``error`` is the first line of what it raised, None when it worked."""
+    """The end of a job. ``error`` is the first line of its exception, None when it worked."""
 
     name: str
     seconds: float
@@ -99,7 +99,7 @@ def run_pipeline(url: str, workdir: Path, progress: Progress = print) -> Pipelin
 
 
 def links(url: str, jobs: Sequence[str], main_table: str) -> list[tuple[str, str]]:
-    """What to open in a browser: (what it shows, address). The one place that knows addresses."""
+    """Addresses for a browser: (title, address). No other function knows addresses."""
     base = url.rstrip("/")
     pages = [("all jobs and tables", f"{base}/")]
     for job in jobs:
@@ -151,7 +151,7 @@ def wait_until_projected(url: str, timeout: float) -> bool:
         time.sleep(0.2)
 
 
-def _run_job(job: Job, lake: Lake, url: str) -> JobResult:
+def _run_job(job: DemoJob, lake: Lake, url: str) -> JobResult:
     started = time.monotonic()
     spark = open_session(job.name, lake, catalog=job.catalog)
     error: str | None = None
@@ -170,7 +170,7 @@ def _run_job(job: Job, lake: Lake, url: str) -> JobResult:
     return JobResult(job.name, time.monotonic() - started, error, reported)
 
 
-def _attempt(job: Job, spark: Any, lake: Lake) -> str | None:
+def _attempt(job: DemoJob, spark: Any, lake: Lake) -> str | None:
     """Run the job; the error's first line where it failed as it should."""
     if not job.fails:
         job.module.run(spark, lake)
@@ -183,7 +183,7 @@ def _attempt(job: Job, spark: Any, lake: Lake) -> str | None:
     return None
 
 
-def _outcome(job: Job, result: JobResult) -> str:
+def _outcome(job: DemoJob, result: JobResult) -> str:
     outcome = "failed, as it should" if job.fails and result.error else "done"
     return f"{outcome} in {result.seconds:.1f} s, {result.reported} writes reported"
 

@@ -8,7 +8,7 @@ Spark calls a listener after each query, on a thread of its own. The callback co
 of the JVM (some milliseconds), and everything else happens in another thread. Nothing here raises
 into the job, delays it, or fails it: without a server the job runs as it would without us.
 
-Where settings come from, the first that says something wins:
+Sources of settings; the first that is given counts:
 
 | argument | Spark configuration | environment | meaning |
 |---|---|---|---|
@@ -18,7 +18,7 @@ Where settings come from, the first that says something wins:
 | scope | spark.headwater.scope | | capture scope: the place that file: means |
 | labels | spark.headwater.label.NAME | | other labels |
 | api_key | spark.headwater.apiKey | HEADWATER_API_KEY | the server's key for this job |
-| spill | spark.headwater.spill | HEADWATER_SPILL | folder of what no server took; empty: none |
+| spill | spark.headwater.spill | HEADWATER_SPILL | folder for undelivered documents; empty: none |
 
 With ``url`` file:/path nothing is posted: documents are appended to that file (.ndjson, .jsonl), or
 to a file of this process in that folder, in the lines that ``document_file`` describes.
@@ -46,24 +46,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from spark_agent_config.captured import Application, CapturedQuery
-from spark_agent_config.delivery import HttpSender, Post
-from spark_agent_config.document_file import FileSender, file_of
-from spark_agent_config.inspection import Inspector
-from spark_agent_config.nested import NestedWrites
-from spark_agent_config.outbox import Counts, Outbox
-from spark_agent_config.plan_document import execution_event, execution_plan
-from spark_agent_config.properties import API_KEY_HEADER
-from spark_agent_config.questions import first_line
-from spark_agent_config.spill import Spill, default_folder, server_digest
-from spark_agent_config.streams import Streams, streaming_listener
+from spark_agent_config.capture.captured import Application, CapturedQuery
+from spark_agent_config.capture.commands.nested import NestedWrites
+from spark_agent_config.capture.inspection import Inspector
+from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
+from spark_agent_config.capture.questions import first_line
+from spark_agent_config.capture.streams import Streams, streaming_listener
+from spark_agent_config.configuration.properties import API_KEY_HEADER
+from spark_agent_config.delivery.document_file import FileSender, file_of
+from spark_agent_config.delivery.outbox import Counts, Outbox
+from spark_agent_config.delivery.post import HttpSender, Post
+from spark_agent_config.delivery.spill import Spill, default_folder, server_digest
 
 DEFAULT_URL: Final = "http://127.0.0.1:8080"
 _PREFIX: Final = "spark.headwater."
 _LABEL_PREFIX: Final = "spark.headwater.label."
 _LOG: Final = logging.getLogger(__name__)
 _EXIT_SECONDS: Final = 5.0
-_HELD_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 5.0
 _CONNECT: Final = "pyspark.sql.connect"
 _NO_PLANS_HERE: Final = (
     "Lineage is not reported, the job goes on: a Spark Connect client cannot see the plans of its "
@@ -85,11 +85,11 @@ def observe(
     api_key: str | None = None,
     spill: str | os.PathLike[str] | None = None,
 ) -> Observation:
-    """Report the session's writes from now on. Never raises; ``active`` says whether it works.
+    """Report the session's writes from now on. Never raises; ``active`` is whether it works.
 
-    Calling it again for the same session of Spark gives the same observation. A setting that
-    differs then is ignored, with one warning; close the observation to change it. A session made
-    by ``newSession()``, or after ``stop()``, is another one.
+    A second call for the same session of Spark returns the same observation. A setting that differs
+    then is ignored, with one warning; close the observation to change it. A session made by
+    ``newSession()``, or after ``stop()``, is another one.
     """
     given = {
         "url": url, "job": job, "namespace": namespace, "scope": scope, "apiKey": api_key,
@@ -108,10 +108,10 @@ def observe(
 
 
 class Observation:
-    """What ``observe`` started. Closed at exit, within a few seconds.
+    """A running observation. Closed at exit, within a few seconds.
 
-    ``drain`` makes Spark hand over what it has, within so many ms; ``leave`` takes the listeners
-    out of Spark. ``settings`` are those that the observation began with.
+    ``drain`` makes Spark deliver its waiting events, within so many ms; ``leave`` takes the
+    listeners out of Spark. ``settings`` are those that the observation began with.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Observation:
         return self._outbox.flush(timeout)
 
     def close(self, timeout: float = _EXIT_SECONDS) -> bool:
-        """Report what is left within ``timeout`` seconds, leave Spark, and take nothing more.
+        """Report the rest within ``timeout`` seconds, leave Spark, and take nothing more.
 
         A second caller waits until the first is done.
         """
@@ -158,7 +158,7 @@ class Observation:
         return Counts(0, 0, 0) if self._outbox is None else self._outbox.counts()
 
     def ignore(self, settings: Mapping[str, str]) -> None:
-        """Say once of each setting that differs from this observation's that it has no effect."""
+        """Warn once of each setting that differs from this observation's that it has no effect."""
         differing = {name for name, value in settings.items() if self._settings.get(name) != value}
         if differing - self._ignored:
             said = ", ".join(sorted(differing))
@@ -166,7 +166,7 @@ class Observation:
             self._ignored |= differing
 
     def _wait_for_spark(self, timeout: float) -> None:
-        """Let Spark hand over what it has: its callbacks run behind the job."""
+        """Let Spark deliver its waiting events: its callbacks run behind the job."""
         if self._drain is not None:
             _quietly(self._drain, int(timeout * 1000))
 
@@ -185,6 +185,7 @@ class QueryListener:
         self._outbox = outbox
         self._failed: set[str] = set()
         self._nested = NestedWrites()
+        self._waiting = False
         self._lock = threading.Lock()
         self.observation: Observation | None = None
 
@@ -203,11 +204,13 @@ class QueryListener:
     def toString(self) -> str:
         return "HeadwaterListener"
 
-    def release(self) -> None:
-        """Queue what is held back because it might have been part of another write."""
+    def release(self, *, staged: bool = False) -> None:
+        """Queue the writes that are held because they might be part of another one.
+
+        With ``staged`` also certain parts: the other write will not be reported any more.
+        """
         with self._lock:
-            for query in self._nested.release():
-                self._outbox.offer(query)
+            self._offer(self._nested.release(staged=staged))
 
     def _report(self, execution: Any, **how: Any) -> None:
         """Copy the query out of the JVM and queue it; trouble is logged once per kind."""
@@ -216,16 +219,38 @@ class QueryListener:
         try:
             captured = self._capture(execution, timestamp=_now(), **how)
             with self._lock:
-                for query in self._nested.admit(captured):
-                    self._outbox.offer(query)
-                holding = self._nested.holding
-            if holding:
-                _later(self.release)
+                self._offer(self._nested.admit(captured, time.monotonic()))
+            self._wait()
         except Exception as error:  # whatever a JVM may raise: the job must not notice
             kind = type(error).__name__
             if kind not in self._failed:
                 self._failed.add(kind)
                 _LOG.warning("Lineage of a query is lost: %s", first_line(error))
+
+    def _offer(self, queries: list[CapturedQuery]) -> None:
+        for query in queries:
+            self._outbox.offer(query)
+
+    def _wait(self) -> None:
+        """Make sure that held writes are reported in time: one timer for any number of them."""
+        with self._lock:
+            due = self._nested.next_due
+            if due is None or self._waiting:
+                return
+            self._waiting = True
+        pause = min(max(0.0, due - time.monotonic()), _LOOK_SECONDS)
+        timer = threading.Timer(pause, self._tell_due)
+        timer.daemon = True
+        try:
+            timer.start()
+        except RuntimeError:  # the interpreter shuts down
+            self.release(staged=True)
+
+    def _tell_due(self) -> None:
+        with self._lock:
+            self._waiting = False
+            self._offer(self._nested.due(time.monotonic()))
+        self._wait()
 
     class Java:
         """How py4j learns which interface this is."""
@@ -342,6 +367,7 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
         _observed.pop(key, None)
         _quietly(leave_queries)
         _quietly(leave_streams)
+        listener.release(staged=True)
 
     observation = Observation(outbox, drain, leave, settings)
     listener.observation = observation
@@ -362,7 +388,7 @@ def _close_those_of_stopped(application: str) -> None:
 
 
 def _register(spark: Any, listener: QueryListener) -> Callable[[], object]:
-    """Gives what takes the listener out again.
+    """Returns a function that takes the listener out again.
 
     py4j makes another Java object each time that a Python one is handed over, and Spark looks for
     the very object that it was given: so it goes through a Java list, which gives a handle to it.
@@ -384,22 +410,12 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _later(act: Callable[[], None]) -> None:
-    """After a moment, in a thread of its own; at once where the interpreter starts none."""
-    timer = threading.Timer(_HELD_SECONDS, act)
-    timer.daemon = True
-    try:
-        timer.start()
-    except RuntimeError:
-        act()
-
-
 def _follow_streams(
     spark: Any, inspector: Inspector, outbox: Outbox[CapturedQuery]
 ) -> Callable[[], object]:
-    """Report streaming queries too, and give what ends that.
+    """Report streaming queries too, and return a function that ends that.
 
-    Where this Spark has no such listener, all else is still reported.
+    If this Spark has no such listener, all else is still reported.
     """
     try:
         manager = spark._jsparkSession.streams()
@@ -407,6 +423,7 @@ def _follow_streams(
             find=lambda query: manager.get(query).streamingQuery(),
             capture=inspector.capture_stream,
             tell=outbox.offer,
+            complete=inspector.complete_batch,
         )
         listener = streaming_listener(streams, _now)
         spark.streams.addListener(listener)

@@ -25,7 +25,7 @@ UNITS: Final = (
     "(", ")", "[", "]", "{", "}", "()", "{}", "<", ">", ",", ";", "&", "?", "#", "%", "%2D", "*",
     "a ", "a=", "a:", "a,", "a.", "a/", " a=b", "''", '""', "{}}", "\ud800", "é", "İ", "-----",
 )  # fmt: skip
-_SMALL: Final = 2_000
+_SMALL: Final = 4_000
 _GROWTH: Final = 4
 _MOST_GROWTH: Final = 8.0
 """Four times the text may cost eight times as much: twice what is linear, half of what is not."""

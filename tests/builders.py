@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_model.documents import ExecutionPlan, Reference, read_plan
+from graph_model.producers.spline.documents import ExecutionPlan, Reference, read_plan
 
 PLAN_ID = "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"
 

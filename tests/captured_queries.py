@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from spark_agent_config.captured import Application, CapturedQuery, Relation, Table, Target
+from spark_agent_config.capture.captured import Application, CapturedQuery, Relation, Table, Target
 
 _FOLDER: Final = Path(__file__).parent / "fixtures" / "listener"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from graph_model.naming import DEFAULT_RULES
-from graph_model.openlineage.facets import READERS
+from graph_model.producers.openlineage.events.facets import READERS
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "openlineage-conformance.md"
 SCENARIOS: Final = Path(__file__).parent / "fixtures" / "openlineage" / "scenarios"

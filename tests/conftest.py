@@ -11,12 +11,12 @@ import hypothesis
 import pytest
 from gremlin_python.process.traversal import Bytecode
 
-from graph_model.gremlin import script as engine_script
-from graph_model.gremlin import server as engine_server
-from graph_model.gremlin.connection import Connections
-from graph_model.gremlin.dialect import NEPTUNE
-from graph_model.gremlin.graph import GremlinGraph, open_graph
-from graph_model.gremlin.server import EmbeddedServer
+from graph_model.stores.gremlin.connection import Connections
+from graph_model.stores.gremlin.dialect import NEPTUNE
+from graph_model.stores.gremlin.engine import script as engine_script
+from graph_model.stores.gremlin.engine import server as engine_server
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests import neptune
 from tests.contract.databases import server_url
 from tests.projections import SmallHeadwater, small_headwater

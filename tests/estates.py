@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from graph_model import identity
 from graph_model.facts import Facts, merge
-from graph_model.openlineage import RunEvent, read_event, translate_run
+from graph_model.producers.openlineage import RunEvent, read_event, translate_run
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 FIELD = tuple[str, str, str]

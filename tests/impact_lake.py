@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Final
 
-from graph_model.store import DocumentKind
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from tests.builders import PlanBuilder
 from tests.projections import SmallHeadwater, small_headwater, submission
 
@@ -98,8 +98,8 @@ def fill(headwater: SmallHeadwater, bodies: Sequence[dict[str, Any]]) -> None:
     """Each plan with one run, a minute apart, in this order."""
     for minute, body in enumerate(bodies):
         headwater.accept(
-            submission(DocumentKind.PLAN, body),
-            submission(DocumentKind.EVENT, run_of(body, minute)),
+            submission(PLAN_KIND, body),
+            submission(EVENT_KIND, run_of(body, minute)),
         )
     headwater.project()
 

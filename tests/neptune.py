@@ -24,7 +24,7 @@ from gremlin_python.process.traversal import (
 )
 from gremlin_python.statics import long
 
-from graph_model.gremlin.dialect import Dialect
+from graph_model.stores.gremlin.dialect import Dialect
 
 STEPS: Final = frozenset(
     (
@@ -42,6 +42,8 @@ STEPS: Final = frozenset(
         "outE",
         "inE",
         "outV",
+        "where",
+        "hasLabel",
         "inV",
         "project",
         "by",

@@ -7,15 +7,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.openlineage import KINDS
-from graph_model.catalogue import SqlCatalogue, SqlGenerations
-from graph_model.database import open_database
+from graph_model.answers.sources import Sources
 from graph_model.facts import Edge, Row, Vertex
-from graph_model.journal import SqlJournal, make_submission
-from graph_model.memory import MemoryGraph
-from graph_model.openlineage import read_event, subject_key
-from graph_model.projector import Projector
-from graph_model.store import DocumentKind, Receipt, Submission
+from graph_model.producers.openlineage import read_event, subject_key
+from graph_model.producers.openlineage.submissions import KINDS
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.projection.projector import Projector
+from graph_model.projection.runs.window import EMBEDDED, RunWindow
+from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import DocumentKind, Receipt, Submission
+from graph_model.stores.submissions import make_submission
 
 
 def submission(
@@ -23,7 +27,7 @@ def submission(
 ) -> Submission:
     """A document as the edge hands it to the journal."""
     raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    plan_id = body["id"] if kind == DocumentKind.PLAN else body["planId"]
+    plan_id = body["id"] if kind == PLAN_KIND else body["planId"]
     return make_submission(kind, api_version, plan_id, scope, raw)
 
 
@@ -50,6 +54,11 @@ class SmallHeadwater:
     def catalogue(self) -> SqlCatalogue:
         return self.generations.current
 
+    @property
+    def sources(self) -> Sources:
+        """What questions are answered from."""
+        return Sources(self.graph, self.catalogue, self.journal)
+
     def accept(self, *submissions: Submission) -> tuple[int, ...]:
         return self.journal.accept(submissions, Receipt(0, "", "test", "raw"))
 
@@ -64,23 +73,39 @@ class SmallHeadwater:
             tuple(sorted(self.catalogue.scan(), key=repr)),
         )
 
+    def project_through(self, graph: Any = None, journal: Any = None) -> None:
+        """Have another projector go on, which sees stand-ins for the graph or the journal."""
+        self.projector = Projector(journal or self.journal, graph or self.graph, self.generations)
+
     def close(self) -> None:
         self.generations.close()
         self.journal.close()
 
 
-def small_headwater() -> SmallHeadwater:
+def small_headwater(runs: RunWindow = EMBEDDED) -> SmallHeadwater:
     engine = open_database("sqlite://")
     journal, graph = SqlJournal(engine), MemoryGraph()
     generations = SqlGenerations(engine, journal)
-    projector = Projector(journal, graph, generations)
+    projector = Projector(journal, graph, generations, runs=runs)
     projector.prepare()
     return SmallHeadwater(journal, graph, generations, projector)
 
 
-def project(submissions: Iterable[Submission], *, stepwise: bool) -> SmallHeadwater:
+def accept_lines(headwater: SmallHeadwater, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Take what the listener wrote to a file: ``{"kind": "plan", "body": …}``; an event's body may
+    be a list of events.
+    """
+    for line in lines:
+        kind = PLAN_KIND if line["kind"] == "plan" else EVENT_KIND
+        bodies = line["body"] if isinstance(line["body"], list) else [line["body"]]
+        headwater.accept(*(submission(kind, body) for body in bodies))
+
+
+def project(
+    submissions: Iterable[Submission], *, stepwise: bool, runs: RunWindow = EMBEDDED
+) -> SmallHeadwater:
     """A Headwater that received these in this order; stepwise: projected after each."""
-    headwater = small_headwater()
+    headwater = small_headwater(runs)
     for one in submissions:
         headwater.accept(one)
         if stepwise:

@@ -1,5 +1,17 @@
-"""The sub-commands of ``headwater``, a family a module: what they do, and how --help teaches it.
+"""The sub-commands of ``headwater``, a family a module, each with its --help.
 
-``call`` is what they share. Imports that take long stay inside the functions that need them:
-``headwater --help`` answers at once.
+Imports that take long stay inside the functions that need them: ``headwater --help`` answers at
+once. In reading order:
+
+``call``           shared by all: a call with its settings, the running server, texts of --help
+``serving``        ``headwater serve``, ``demo`` and ``doctor``
+``configuration``  ``headwater config``: the settings for a platform or a client that reports here
+``journal``        ``headwater journal``, ``backup``, ``restore`` and ``consume``
+``projection``     ``headwater replay`` and ``rebuild``
+``impact``         ``headwater impact``: everything downstream, and the effects of a change
+``declarations``   ``headwater declare`` and the files that it reads
+``statements``     sub-commands that state something: governance, rules of quality
+``orders``         ``headwater forget`` and ``prune``, each with its dry run
+``keys``           ``headwater keys``: API keys
+``storage``        ``headwater storage``: disk space, its growth, the date when it is full
 """

@@ -1,22 +1,24 @@
-"""What the sub-commands share: a call with its settings, the running server, words of --help."""
+"""Shared by the sub-commands: a call with its settings, the running server, texts of --help."""
 
 from __future__ import annotations
 
 import argparse
-import http
 import json
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlencode
 
 from api.settings import ROWS, Settings, read_settings
 from graph_model import console
-from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
+
+if TYPE_CHECKING:
+    from api.http.client import ServerAnswer
+    from graph_model.producers.registry import Producers
 
 PROGRAM: Final = "headwater"
 _ANSWER_SECONDS: Final = 30
@@ -25,16 +27,24 @@ _PROGRESS_EVERY: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the server said. The names of headers are found in any case."""
+    """The server's answer. The names of headers are found in any case."""
 
     text: str
     headers: Mapping[str, str]
 
 
-class Call(console.Call):
-    """One call of the command, with its settings."""
+@dataclass(frozen=True, slots=True)
+class Call(console.ProgramCall):
+    """One call of the command, with its settings; ``formats`` None: those of the service."""
 
-    __slots__ = ()
+    formats: Producers | None = None
+
+    @property
+    def producers(self) -> Producers:
+        """The formats that documents may have."""
+        from graph_model.producers.registry import PRODUCERS  # 0.3 s that other commands save
+
+        return PRODUCERS if self.formats is None else self.formats
 
     def settings(self) -> Settings:
         """The settings of the environment, overridden by options of the same name."""
@@ -46,7 +56,7 @@ class Call(console.Call):
         return read_settings({**self.environment, **given})
 
     def url(self) -> str:
-        """``--url``, else where the settings say that the server is."""
+        """``--url``, else the server's address from the settings."""
         if self.options.url:
             return str(self.options.url).rstrip("/")
         settings = self.settings()
@@ -78,48 +88,38 @@ class Call(console.Call):
         """As ``ask``, in whatever format the server answers; raises HeadwaterError in one line, and
         ConfigurationError where the server says that the call itself is wrong.
         """
-        url = self.url()
-        if not url.startswith(("http://", "https://")):
-            raise ConfigurationError(f"--url {url!r}: expected an http(s) address")
-        request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
-            url + path,
-            method=method,
-            data=body,
-            headers={"Content-Type": content_type},
-        )
-        if api_key := self.api_key():
-            request.add_unredirected_header("X-API-Key", api_key)
+        from api.http.client import send  # requests: what offline commands do without
+
+        url, key = self.url(), self.api_key()
         try:
-            with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
-                return Answered(answer.read().decode(errors="replace"), answer.headers)
-        except urllib.error.HTTPError as error:
-            wrong = error.code == http.HTTPStatus.BAD_REQUEST
-            kind = ConfigurationError if wrong else HeadwaterError
-            raise kind(f"{url}{path} answers {error.code}: {_message(error)}") from error
-        except (urllib.error.URLError, TimeoutError) as error:
+            answer = send(method, url, path, body, content_type, key, seconds=_ANSWER_SECONDS)
+        except Unavailable as error:
             raise HeadwaterError(
-                f"no Headwater answers at {url}: start it with make run (headwater serve), or name "
-                "another with --url"
+                f"{error}: start it with make run (headwater serve), or name another with --url"
             ) from error
-        except ValueError as error:
-            raise HeadwaterError(f"what answers at {url} is no Headwater") from error
+        if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
+            wrong = answer.status == HTTPStatus.BAD_REQUEST
+            kind = ConfigurationError if wrong else HeadwaterError
+            raise kind(f"{url}{path} answers {answer.status}: {_message(answer)}")
+        return Answered(answer.body.decode(errors="replace"), answer.headers)
 
 
 Command = Callable[[Call], int]
 
 
-def _message(error: urllib.error.HTTPError) -> str:
+def _message(answer: ServerAnswer) -> str:
+    """The message of one of our error bodies, else the reason that HTTP gives."""
     try:
-        return str(json.load(error)["message"])
+        return str(json.loads(answer.body)["message"])
     except (ValueError, KeyError, TypeError):
-        return str(error.reason)
+        return answer.reason
 
 
 @contextmanager
 def open_journal(call: Call) -> Iterator[Any]:
     """The journal of the settings; a running server does not mind."""
-    from api.storage import open_storage
-    from graph_model.journal import SqlJournal
+    from api.serving.storage import open_storage
+    from graph_model.stores.journal import SqlJournal
 
     journal = SqlJournal(open_storage(call.settings()))
     try:
@@ -141,13 +141,13 @@ def path_of(*parts: str, **query: object) -> str:
 
     What is None or False is left out of the query; 0 and the empty text are said.
     """
-    path = "/" + "/".join(urllib.parse.quote(part, safe="") for part in parts)
+    path = "/" + "/".join(quote(part, safe="") for part in parts)
     words = {
         name: "true" if value is True else str(value)
         for name, value in query.items()
         if value is not None and value is not False
     }
-    return f"{path}?{urllib.parse.urlencode(words)}" if words else path
+    return f"{path}?{urlencode(words)}" if words else path
 
 
 def tell_progress(call: Call, what: str) -> Callable[[int, int], None]:
@@ -195,7 +195,7 @@ def add_settings(command: argparse.ArgumentParser, *fields: str) -> None:
 
 
 def add_url(command: argparse._ActionsContainer) -> None:
-    """``--url``; that nobody gave it is said by the root of the command line."""
+    """``--url``; the root of the command line has its default."""
     command.add_argument(
         "--url",
         default=argparse.SUPPRESS,  # one given before an action is not undone by it

@@ -1,4 +1,4 @@
-"""``headwater config``: what a platform or a client needs to report here."""
+"""``headwater config``: the settings for a platform or a client that reports here."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from api.console.call import Call, add_command, add_url, read_label
 from graph_model.errors import ConfigurationError
-from spark_agent_config.openlineage import CLIENT_FORMS, CLIENTS, notes, render_client
-from spark_agent_config.properties import FORMS, PLATFORMS, render_configuration
+from spark_agent_config.configuration.openlineage import CLIENT_FORMS, notes, render_client
+from spark_agent_config.configuration.properties import FORMS, render_configuration
 
 #: What may run on the computer that the server runs on.
 _NEAR: Final = ("spark", "openlineage-spark", "dbt", "airflow")
@@ -16,7 +16,7 @@ _SPARK_VERSION: Final = "3.5"
 
 
 def configuration(call: Call) -> int:
-    """Print what a platform or a client needs to report here."""
+    """Print the settings for a platform or a client that reports here."""
     options = call.options
     if options.platform not in _NEAR and not options.url:
         raise ConfigurationError(
@@ -24,7 +24,7 @@ def configuration(call: Call) -> int:
             "under which it reaches Headwater with --url"
         )
     try:
-        text = _client(call) if options.platform in CLIENTS else _agent(call)
+        text = _client(call) if options.platform in CLIENT_FORMS else _agent(call)
     except ValueError as error:
         raise ConfigurationError(str(error)) from error
     call.out.write(text)
@@ -49,7 +49,7 @@ def _agent(call: Call) -> str:
 
 
 def _client(call: Call) -> str:
-    """For a client of OpenLineage. What JSON has no place for is said beside it."""
+    """For a client of OpenLineage. Comments that JSON has no place for go beside it."""
     options = call.options
     for name in ("label", "spark_version"):
         if getattr(options, name):
@@ -88,7 +88,7 @@ spark_agent_config/README.md.
   headwater config glue5 --url https://lineage.example.org --api-key""",
     )
     added.add_argument(
-        "platform", choices=(*PLATFORMS, *CLIENTS), help="where the jobs run, or what reports"
+        "platform", choices=(*FORMS, *CLIENT_FORMS), help="where the jobs run, or what reports"
     )
     add_url(added)
     added.add_argument("--namespace", default="", help="the namespace of the jobs")

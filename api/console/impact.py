@@ -1,4 +1,4 @@
-"""``headwater impact``: what lies downstream, and what a change would break."""
+"""``headwater impact``: everything downstream, and the effects of a change."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from api.console.call import Answered, Call, add_command, add_url, path_of
+from graph_model.answers.impact.relocation import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
-from graph_model.impact.relocation import relocate
 
 BREAKS: Final = 3
 _FAILING: Final = {
@@ -40,7 +40,7 @@ wrong, 3 something breaks (--fail-on says what counts).
 
 
 def impact(call: Call) -> int:
-    """Print what lies downstream, or what a change breaks; the exit code says which."""
+    """Print everything downstream, or the effects of a change; the exit code is the verdict."""
     options = call.options
     _refuse_contradictions(options)
     answer = _check_plans(call) if options.plan else _ask(call)
@@ -66,7 +66,7 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
 
 
 def _exit_code(headers: Mapping[str, str], fail_on: str) -> int:
-    """Raises HeadwaterError where nothing can be said for sure."""
+    """Raises HeadwaterError if the result is uncertain."""
     verdict = headers.get("Headwater-Verdict")
     if verdict is None or fail_on == "never":
         return 0
@@ -111,7 +111,7 @@ def _check_plans(call: Call) -> Answered:
 
 def _documents(call: Call) -> Iterator[Any]:
     """The plans of the files, where they are to be; raises ConfigurationError for other things."""
-    from api.dumps import PLAIN_VERSION, Refusal, recognise  # the schemas: 0.3 s
+    from api.intake.dumps import Refusal, recognise  # the translators: 0.3 s
 
     limit = call.settings().max_body_bytes
     for name in call.options.plan:
@@ -120,11 +120,7 @@ def _documents(call: Call) -> Iterator[Any]:
                 if isinstance(found, Refusal):
                     raise ConfigurationError(f"{found.where}: {found.reason}")
                 body = relocate(found.document, call.options.map)
-                if found.api_version == PLAIN_VERSION or found.kind.is_openlineage:
-                    yield body
-                else:
-                    kind = found.kind.value
-                    yield {"kind": kind, "apiVersion": found.api_version, "body": body}
+                yield {"kind": found.kind, "apiVersion": found.api_version, "body": body}
 
 
 def _bounds(options: argparse.Namespace) -> dict[str, object]:

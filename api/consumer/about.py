@@ -1,4 +1,4 @@
-"""What Spline answers about itself: its version, and the probes of its deployments."""
+"""Spline's version and its deployment probes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from flask import Response, current_app, jsonify
 
-from api.blueprint import Blueprint
 from api.consumer.queries import SpringParser
-from api.errors import RETRY_AFTER_SECONDS
-from api.readiness import ask
-from api.schemas.graph import NoQuery
+from api.http.blueprint import Blueprint
+from api.http.errors import RETRY_AFTER_SECONDS
+from api.schemas.query import NoQuery
 from api.schemas.security import OPEN
 from api.service import current_service
+from api.serving.readiness import ask
 
 blueprint = Blueprint("about", __name__, url_prefix="/about", description="As Spline's /about")
 blueprint.ARGUMENTS_PARSER = SpringParser()
@@ -23,7 +23,7 @@ blueprint.ARGUMENTS_PARSER = SpringParser()
 @blueprint.arguments(NoQuery)
 @blueprint.doc(responses={200: {"description": "Version of the build"}})
 def version(query: Mapping[str, Any]) -> Response:
-    """The version; when and from what it was built is not recorded."""
+    """The version; the time and the source of its build are not recorded."""
     del query
     number = current_app.config["API_VERSION"]
     return jsonify({"build": {"version": number, "timestamp": "", "revision": ""}})

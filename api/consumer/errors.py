@@ -1,8 +1,8 @@
-"""Errors as Spline's viewers expect them.
+"""Errors in the form that Spline's viewers expect.
 
     {"errorId": "3f0c…", "timestamp": 1700000000000, "message": "no event 'x' is known"}
 
-The id is the request's, so that what a person copies from the screen finds the line in the log.
+The id is the request's, so that a person who copies it from the screen finds the line in the log.
 The status and headers are those of every other error.
 """
 
@@ -11,11 +11,11 @@ from __future__ import annotations
 from flask import Response, json
 from werkzeug.exceptions import HTTPException
 
-from api.asking import is_rebuilding
-from api.blueprint import Blueprint
-from api.errors import answer_bug, answer_headwater, answer_http
-from api.logs import current_request_id
+from api.http.blueprint import Blueprint
+from api.http.errors import answer_bug, answer_headwater, answer_http
+from api.http.sources import is_rebuilding
 from api.service import current_service
+from api.serving.logs import current_request_id
 from graph_model.errors import HeadwaterError, NotFound, Rebuilding
 
 
@@ -27,7 +27,7 @@ def answer_errors(blueprint: Blueprint) -> None:
 
 
 def _answered(error: HeadwaterError) -> Response:
-    """While the graph is behind, what is not found may only not be there yet: 503, not 404."""
+    """While the graph is behind, a missing node may still come: 503 instead of 404."""
     if isinstance(error, NotFound) and is_rebuilding():
         return answer_headwater(Rebuilding(f"{error} yet: the graph is being rebuilt"))
     return answer_headwater(error)

@@ -1,9 +1,8 @@
 # ruff: noqa: N815 - fields are spelled as on the wire
 """Query strings of the consumer API, with Spline's names and defaults, read as Spring reads them.
 
-An empty value is as good as none, a name that nobody knows means nothing, of a number or a switch
-that comes twice the first counts, and texts that come twice are one list. What is of another type
-is a 400 that names it.
+An empty value counts as none, unknown names are ignored, the first of a repeated number or switch
+counts, and repeated texts are one list. A value of another type is a 400 that names its parameter.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from flask import Request
 from marshmallow import EXCLUDE, Schema, fields
 from webargs.flaskparser import FlaskParser
 
-from api.blueprint import StrictParser
+from api.http.blueprint import StrictParser
 from api.schemas.fields import expecting
-from api.schemas.query import Choice, Flag, Instant, Query, Text, Whole, Words
-from graph_model.consumer.events import SortField, SortOrder
+from api.schemas.query import Choice, Flag, Instant, OptionalText, Query, Text, Whole
+from graph_model.stores.protocols.events import SortField, SortOrder
 
 _LONG: Final = 20_000
 _INT: Final = 2**31 - 1
@@ -48,14 +47,14 @@ class SpringParser(StrictParser):
 
 
 def _one(field: fields.Field[Any], values: list[str]) -> Any:
-    """What a field is given of all that came under its name."""
+    """The value of a field from all values under its name."""
     if isinstance(field, LabelFilters):
         return values
     listed = isinstance(field, Text | Modes)
     return ",".join(values) if listed else values[0].strip()
 
 
-class Moment(Instant):
+class EpochOrInstant(Instant):
     """As Spring's Long, epoch milliseconds of either sign; or a time as everywhere here."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> int:
@@ -96,7 +95,7 @@ class Modes(fields.Field[frozenset[bool | None]]):
 
 
 class LabelFilters(fields.Field[tuple[tuple[str, tuple[str, ...]], ...]]):
-    """``name:v1,v2``, perhaps several times. What has no colon behind a name is no filter."""
+    """``name:v1,v2``, perhaps several times. A text without a colon behind a name is no filter."""
 
     is_multiple = True
 
@@ -149,17 +148,17 @@ class Accessed(Choice):
 
 
 class _EventsQuery(Query):
-    timestampStart = Moment()
-    timestampEnd = Moment()
-    asAtTime = Moment()
+    timestampStart = EpochOrInstant()
+    timestampEnd = EpochOrInstant()
+    asAtTime = EpochOrInstant()
     facetTimestamp = Switch(data_key="facet.timestamp", load_default=False)
     pageNum = Whole(1, _INT, load_default=1)
     pageSize = Whole(0, 1_000, load_default=10)
-    searchTerm = Words(most=_LONG, load_default="")
+    searchTerm = OptionalText(most=_LONG, load_default="")
     label = LabelFilters(load_default=())
     append = Modes(load_default=None)
-    applicationId = Words(most=_LONG, load_default="")
-    dataSourceUri = Words(most=_LONG, load_default="")
+    applicationId = OptionalText(most=_LONG, load_default="")
+    dataSourceUri = OptionalText(most=_LONG, load_default="")
 
 
 class ExecutionEventsQuery(_EventsQuery):
@@ -172,7 +171,7 @@ class DataSourcesQuery(_EventsQuery):
     sortOrder = Order(load_default=SortOrder.ASCENDING)
 
 
-class OverviewQuery(Query):
+class LineageOverviewQuery(Query):
     eventId = Text(most=_LONG, required=True)
     maxDepth = Whole(0, _INT, load_default=5)
 
@@ -185,11 +184,11 @@ class AttributeQuery(Query):
     """``execId`` is sent by the UI; the attribute's id holds it already."""
 
     attributeId = Text(most=_LONG, required=True)
-    execId = Words(most=_LONG, load_default="")
+    execId = OptionalText(most=_LONG, load_default="")
 
 
 class PlansQuery(Query):
-    asAtTime = Moment()
+    asAtTime = EpochOrInstant()
     pageNum = Whole(1, _INT, load_default=1)
     pageSize = Whole(0, 100, load_default=10)
 
@@ -206,6 +205,6 @@ class PlanSourcesQuery(Query):
 class LabelsQuery(Query):
     """``length`` below 1 asks for all."""
 
-    search = Words(load_default="")
+    search = OptionalText(load_default="")
     offset = Whole(0, _INT, load_default=0)
     length = Whole(-_INT - 1, _INT, load_default=-1)

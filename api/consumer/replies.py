@@ -6,19 +6,19 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from graph_model.consumer.attributes import AttributeGraph
-from graph_model.consumer.consumer import EventPage
-from graph_model.consumer.events import EventRecord, WriteRecord
-from graph_model.consumer.identifiers import event_id, local_id
-from graph_model.consumer.overview import Overview, PlanNode
-from graph_model.consumer.plans import (
+from graph_model.answers.consumer.attributes import AttributeGraph
+from graph_model.answers.consumer.consumer import EventPage
+from graph_model.answers.consumer.identifiers import event_id, local_id
+from graph_model.answers.consumer.overview import Overview, PlanNode
+from graph_model.answers.consumer.plans import (
+    DataSourceReference,
     DetailedOperation,
     DetailedPlan,
     OperationNode,
-    Place,
     PlanInfo,
 )
-from graph_model.documents import Product
+from graph_model.producers.spline.documents import Product
+from graph_model.stores.protocols.events import EventRecord, WriteRecord
 
 Json = dict[str, Any]
 _UNWRITTEN: Json = dict.fromkeys(
@@ -75,7 +75,7 @@ def _written(write: WriteRecord) -> Json:
 
 
 def overview_reply(overview: Overview, *, rebuilding: bool) -> Json:
-    """Lineage or impact of an execution; ``info.partial`` says why something is missing."""
+    """Lineage or impact of an execution; ``info.partial`` is the reason of a partial answer."""
     info: Json = {
         "timestamp": overview.timestamp,
         "applicationId": overview.application_id or None,
@@ -149,7 +149,7 @@ def _product(product: Product) -> Json:
     return {"name": product.name, "version": product.version}
 
 
-def _place(place: Place) -> Json:
+def _place(place: DataSourceReference) -> Json:
     return {"source": place.source, "sourceType": place.source_type}
 
 
@@ -179,7 +179,7 @@ def operation_reply(detailed: DetailedOperation) -> Json:
 
 
 def attribute_graph(plan_id: str, graph: AttributeGraph) -> Json:
-    """Attributes and what each derives from."""
+    """Attributes and the ones that each derives from."""
     return {
         "nodes": [
             {

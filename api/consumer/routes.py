@@ -1,19 +1,16 @@
 """The consumer API of Spline, for its UI and for scripts that were written against it.
 
 Paths, parameters and shapes are Spline's (released 0.7.x, and what its later development added);
-what they say is Headwater's: one more view of the same answers.
+the answers are Headwater's own, in that form.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from flask import Response, jsonify, url_for
 
-from api.asking import is_rebuilding
-from api.blueprint import Blueprint
 from api.consumer import replies
 from api.consumer.errors import answer_errors
 from api.consumer.queries import (
@@ -23,7 +20,7 @@ from api.consumer.queries import (
     ExecutionEventsQuery,
     LabelsQuery,
     LineageDetailedQuery,
-    OverviewQuery,
+    LineageOverviewQuery,
     PlanSourcesQuery,
     PlansQuery,
     SpringParser,
@@ -36,12 +33,12 @@ from api.consumer.shapes import (
     OverviewShape,
     PlansShape,
 )
-from api.schemas.graph import NoQuery
+from api.http.blueprint import Blueprint
+from api.http.sources import current_sources, is_rebuilding
+from api.schemas.query import NoQuery
 from api.service import current_service
-from graph_model.consumer.consumer import Consumer, ListQuestion
-from graph_model.consumer.events import EventFilter, ListPage
-
-TIME_LIMIT_MS: Final = 20_000
+from graph_model.answers.consumer.consumer import Consumer, ListQuestion
+from graph_model.stores.protocols.events import EventFilter, ListPage
 
 blueprint = Blueprint(
     "consumer", __name__, url_prefix="/consumer", description="The consumer API of Spline"
@@ -51,18 +48,7 @@ answer_errors(blueprint)
 
 
 def _consumer() -> Consumer:
-    service = current_service()
-    catalogue = service.catalogue
-    end = time.monotonic() + TIME_LIMIT_MS / 1000
-    return Consumer(
-        service.graph,
-        catalogue,
-        service.journal,
-        rules=service.projector.rules,
-        expired=lambda: time.monotonic() > end,
-        time_limit_ms=TIME_LIMIT_MS,
-        structure=service.kept(catalogue).structure,
-    )
+    return Consumer(current_sources())
 
 
 def _moment(query: Mapping[str, Any]) -> int | None:
@@ -113,19 +99,19 @@ def data_sources(query: Mapping[str, Any]) -> Response:
 
 
 @blueprint.route("/lineage-overview")
-@blueprint.arguments(OverviewQuery)
+@blueprint.arguments(LineageOverviewQuery)
 @blueprint.describes(OverviewShape)
 def lineage_overview(query: Mapping[str, Any]) -> Response:
-    """Where what an execution wrote comes from."""
+    """The origins of an execution's output."""
     overview = _consumer().lineage_overview(query["eventId"], query["maxDepth"])
     return jsonify(replies.overview_reply(overview, rebuilding=is_rebuilding()))
 
 
 @blueprint.route("/impact-overview")
-@blueprint.arguments(OverviewQuery)
+@blueprint.arguments(LineageOverviewQuery)
 @blueprint.describes(OverviewShape)
 def impact_overview(query: Mapping[str, Any]) -> Response:
-    """Where what an execution wrote went to."""
+    """The uses of an execution's output."""
     overview = _consumer().impact_overview(query["eventId"], query["maxDepth"])
     return jsonify(replies.overview_reply(overview, rebuilding=is_rebuilding()))
 
@@ -194,7 +180,7 @@ def operation(query: Mapping[str, Any], operation_id: str) -> Response:
 @blueprint.arguments(AttributeQuery)
 @blueprint.describes(AttributeGraphs)
 def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
-    """What a column of a plan comes from, and what comes from it, inside that plan."""
+    """The origins and the uses of a plan's column, inside that plan."""
     plan_id, lineage, impact = _consumer().attribute(query["attributeId"])
     return jsonify(
         {

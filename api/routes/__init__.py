@@ -1,4 +1,16 @@
-"""One module a subject. ``register`` is the URL map: what is not in it does not exist."""
+"""The routes, one module a subject. ``register`` is the URL map of all of them.
+
+In reading order:
+
+``producer``     Spline's producer API, at the root and under ``/producer``
+``openlineage``  OpenLineage's API: one event a request, or a batch
+``graph``        lineage, columns, lists, runs, impact, differences
+``governance``   statements of people: layers, classifications, declarations, rules
+``journal``      received documents, their states and reasons; replay
+``commands``     forget and prune, each with a dry run, and the list of past commands
+``health``       liveness, readiness and metrics
+``pages``        files for browsers: the page of ``frontend/``, and the OpenAPI page
+"""
 
 from __future__ import annotations
 
@@ -6,28 +18,14 @@ from typing import TYPE_CHECKING
 
 from api.consumer import about
 from api.consumer import routes as consumer
-from api.routes import (
-    columns,
-    commands,
-    declarations,
-    difference,
-    governance,
-    graph,
-    health,
-    impact,
-    journal,
-    openlineage,
-    pages,
-    producer,
-    quality,
-    rules,
-    runs,
-)
+from api.routes import commands, health, journal, openlineage, pages, producer
+from api.routes.governance import declarations, governance, quality, rules
+from api.routes.graph import columns, difference, graph, impact, runs
 
 if TYPE_CHECKING:
     from flask import Flask
 
-    from api.blueprint import Api
+    from api.http.blueprint import Api
 
 
 def register(app: Flask, api: Api) -> None:

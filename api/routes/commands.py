@@ -1,4 +1,4 @@
-"""What people order: forget and prune, with a dry run, and the list of what was ordered."""
+"""Forget and prune, each with a dry run, and the list of past commands."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from flask import request
 
-from api.asking import is_rebuilding
-from api.blueprint import Blueprint
-from api.orders import Covered, cover_forget, cover_prune, give
-from api.principals import current_principal
+from api.http.blueprint import Blueprint
+from api.http.principals import current_principal
+from api.http.sources import is_rebuilding
+from api.http.times import format_instant
+from api.intake.orders import Covered, cover_forget, cover_prune, give
+from api.intake.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
 from api.schemas.commands import (
     CommandReply,
     CommandRequest,
@@ -20,14 +22,12 @@ from api.schemas.commands import (
     Ordered,
 )
 from api.service import Service, current_service
-from api.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
-from api.times import format_instant
 from graph_model import labels
-from graph_model.commands import CommandKind
 from graph_model.errors import Rebuilding
 from graph_model.facts import CommandRow
 from graph_model.governance.nodes import NamedNode, node_ids
-from graph_model.retention import Retention
+from graph_model.producers.commands.documents import CommandKind
+from graph_model.retention.coverage import Retention
 
 blueprint = Blueprint("commands", __name__, description="Forget, prune: what people order")
 _HIDDEN_KINDS = (labels.DATASET, labels.JOB)
@@ -43,10 +43,10 @@ _PENDING: Final = (
 @blueprint.arguments(CommandRequest, location="json")
 @blueprint.response(202, CommandReply)
 def order(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a command; with ``dryRun`` say only what it would cover.
+    """Give a command; with ``dryRun`` only return the documents that it would cover.
 
-    Forget and prune need the journal and the catalogue alone: while the graph is away the command
-    is journalled, and ``pending`` says what happens when it is back.
+    Forget and prune need the journal and the catalogue alone: while the graph is down the command
+    is journalled, and ``pending`` describes the work that follows when it is back.
     """
     service = current_service()
     if body["command"] in {Ordered.HIDE, Ordered.SHOW}:
@@ -63,7 +63,7 @@ def order(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hide(body: Mapping[str, Any], service: Service) -> dict[str, Any]:
-    """Hide a dataset or a job, or show it again; what is so already is no command."""
+    """Hide a dataset or a job, or show it again; a repetition is no command."""
     if is_rebuilding():
         raise Rebuilding("the graph is being rebuilt: what the command covers is not known yet")
     hidden = body["command"] == Ordered.HIDE
@@ -82,7 +82,7 @@ def _to_hide(reference: str, service: Service) -> list[NamedNode]:
 
 
 def _to_show(reference: str, service: Service) -> list[NamedNode]:
-    """Whatever hides a node, under each name that it was called by; by its id also what is gone
+    """All statements that hide a node, under each of its names; by its id also one that is gone
     from the graph.
     """
     governance, node = service.governance, reference

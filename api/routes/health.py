@@ -1,4 +1,4 @@
-"""Whether the process answers, whether its answers are whole, and what is measured."""
+"""Liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from flask import Response, jsonify
 
-from api import metrics as measured
-from api.blueprint import Blueprint
-from api.errors import RETRY_AFTER_SECONDS
-from api.readiness import ask
+from api.http import metrics as measured
+from api.http.blueprint import Blueprint
+from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.health import LiveReply, ReadyReply
 from api.schemas.security import OPEN
 from api.service import current_service
+from api.serving.readiness import ask
 
 blueprint = Blueprint("health", __name__, description="Whether this Headwater is well")
 
@@ -48,5 +48,5 @@ def ready() -> Response:
     responses={200: {"description": "The text format", "content": {"text/plain": {}}}},
 )
 def metrics() -> Response:
-    """Counters of this process, and what the journal holds now."""
+    """Counters of this process, and the present content of the journal."""
     return Response(current_service().metrics.text(), content_type=measured.CONTENT_TYPE)

@@ -1,20 +1,33 @@
-"""What was received, its state and why; trying again."""
+"""Received documents, their states and reasons; replay."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import unquote
 
 from flask import Response, jsonify
 
-from api.blueprint import Blueprint
-from api.schemas.journal import JournalQuery, JournalReply, RebuildReply, ReplayReply, ReplayRequest
+from api.http.blueprint import Blueprint
+from api.http.errors import InvalidRequest
+from api.http.times import format_instant
+from api.schemas.journal import (
+    JournalQuery,
+    JournalReply,
+    RebuildReply,
+    ReplayReply,
+    ReplayRequest,
+    StorageReply,
+)
 from api.service import current_service
-from api.times import format_instant
+from api.serving.room import Report, RunsInGraph
+from graph_model import identity
 from graph_model.errors import NotFound
-from graph_model.rebuilding import Progress
-from graph_model.store import DocumentState, StoredDocument
+from graph_model.producers.registry import Producers
+from graph_model.projection.rebuilding import Progress
+from graph_model.retention.forecast import is_soon
+from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
 
 blueprint = Blueprint("journal", __name__, description="The journal: what was received")
 
@@ -24,17 +37,28 @@ blueprint = Blueprint("journal", __name__, description="The journal: what was re
 @blueprint.response(200, JournalReply)
 def journal(query: Mapping[str, Any]) -> dict[str, Any] | Response:
     """Documents, newest first, with their state and its reason."""
-    entries = current_service().journal
+    service = current_service()
     if query["summary"]:
-        return jsonify(asdict(entries.summary()))
-    page = entries.entries(
-        state=query["state"], kind=query["kind"], limit=query["limit"], cursor=query["cursor"]
+        return jsonify(asdict(service.journal.summary()))
+    page = service.journal.entries(
+        state=query["state"],
+        kind=known_kind(query["kind"], service.producers),
+        limit=query["limit"],
+        cursor=query["cursor"],
     )
     return {
         "items": [describe(document) for document in page.items],
         "total": page.total,
         "next": page.next,
     }
+
+
+def known_kind(kind: str | None, producers: Producers) -> DocumentKind | None:
+    """The kind of documents with this name. Raises InvalidRequest, naming those there are."""
+    if kind is not None and producers.of(kind) is None:
+        *names, last = producers.kinds
+        raise InvalidRequest({"kind": [f"{', '.join(names)} or {last}"]})
+    return None if kind is None else DocumentKind(kind)
 
 
 @blueprint.route("/journal/replay", methods=["POST"])
@@ -49,7 +73,7 @@ def replay(body: Mapping[str, Any]) -> dict[str, int]:
 @blueprint.route("/journal/rebuild", methods=["POST"])
 @blueprint.response(202, RebuildReply)
 def start_rebuild() -> dict[str, Any]:
-    """Project everything anew beside what stands; one that is under way goes on."""
+    """Project everything anew beside the projection in force; a running rebuild continues."""
     return describe_rebuild(current_service().projector.request_rebuild())
 
 
@@ -61,6 +85,81 @@ def rebuild_progress() -> dict[str, Any]:
     if progress is None:
         raise NotFound("rebuild", "in this process")
     return describe_rebuild(progress)
+
+
+@blueprint.route("/storage")
+@blueprint.response(200, StorageReply)
+def storage() -> dict[str, Any]:
+    """Disk space and memory: their use, growth, the date when they are full, possible savings.
+
+    Bounded for any size of the journal: a sample of 1,000 documents, once a minute.
+    """
+    service = current_service()
+    if service.room is None:
+        raise NotFound("measure of", "storage")
+    return describe_room(service.room.report(), service.governance.hidden)
+
+
+def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
+    """Hidden jobs are not named."""
+    found = report.forecast
+    now = found.measured
+    shares = {name: [asdict(one) for one in shares] for name, shares in report.by.items()}
+    shares["job"] = [one for one in shares["job"] if _job_id(one["name"]) not in hidden]
+    return {
+        "measuredAt": format_instant(now.at),
+        "measuredSince": None if found.since is None else format_instant(found.since),
+        "documents": now.documents,
+        "stored": {
+            "journal": now.journal_bytes,
+            "catalogue": now.catalogue_bytes,
+            "elements": now.elements,
+            "heap": _heap(report.runs, now.elements),
+        },
+        "growth": {
+            "documents": found.growth.documents,
+            "bytes": found.growth.disk_bytes,
+            "elements": found.growth.elements,
+        },
+        "full": {
+            "disk": _describe_full(found.free_bytes, found.disk_days),
+            "heap": _describe_full(found.free_elements, found.heap_days),
+        },
+        "sampled": report.sampled,
+        "by": shares,
+        "keep": None if report.keep is None else str(report.keep),
+        "saved": dict(report.saved),
+        "runs": _describe_runs(report.runs),
+        "warning": found.warning,
+    }
+
+
+def _describe_full(room: int | None, days: float | None) -> dict[str, Any]:
+    return {"room": room, "days": days, "soon": is_soon(days)}
+
+
+def _describe_runs(runs: RunsInGraph) -> dict[str, Any]:
+    """The heap is null where the engine is not the embedded one."""
+
+    def described(elements: int) -> dict[str, int | None]:
+        return {"elements": elements, "bytes": _heap(runs, elements)}
+
+    return {
+        "setting": str(runs.window),
+        **described(runs.elements),
+        "saved": {setting: described(elements) for setting, elements in runs.saved.items()},
+    }
+
+
+def _heap(runs: RunsInGraph, elements: int | None) -> int | None:
+    """The bytes of the engine's heap that elements take; None without an embedded engine."""
+    size = runs.element_bytes
+    return None if size is None or elements is None else elements * size
+
+
+def _job_id(name: str) -> str:
+    namespace, _, job = name.partition("/")
+    return identity.job_id(unquote(namespace), job)
 
 
 def describe_rebuild(progress: Progress) -> dict[str, Any]:
@@ -79,7 +178,7 @@ def describe(document: StoredDocument) -> dict[str, Any]:
     """A document as its list shows it."""
     return {
         "position": document.position,
-        "kind": document.kind.value,
+        "kind": document.kind,
         "planId": document.plan_id,
         "apiVersion": document.api_version,
         "contentHash": document.content_hash,

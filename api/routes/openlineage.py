@@ -1,8 +1,8 @@
-"""OpenLineage's API, as its clients speak it: one event a request, or a batch.
+"""OpenLineage's API: one event a request, or a batch.
 
-A client is answered 201 once the event is durable: it is the one answer that the Java, Python and
-Go clients all take for success, and those call from the job's own thread. 4xx is for what can
-never work (Python raises it into the job), 503 for "come back".
+The answer is 201 once the event is durable: the one status that the Java, Python and Go clients all
+take for success, and those call from the job's own thread. 4xx is for events that can never be
+accepted (Python raises it into the job), 503 for a later attempt.
 
 A Java client whose URL has any path, be it a lone ``/``, posts to that path and adds no endpoint:
 so an event is also taken at the root.
@@ -10,33 +10,35 @@ so an event is also taken at the root.
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
 from flask import Response, jsonify, request
 
-from api.blueprint import Blueprint
-from api.bodies import require_json
-from api.errors import Reason
-from api.intake import Reading, take
-from api.openlineage import (
-    AT_ONCE,
-    SPECIFICATION,
-    Batch,
-    prepare_events,
-    take_batch,
-)
-from api.routes.producer import created, delivered, tell_reason, tell_refusal
+from api.http.blueprint import Blueprint
+from api.http.errors import Reason
+from api.intake.bodies import require_json
+from api.intake.documents import LARGE, Reading, checked_list, current_delivery, take
+from api.routes.producer import created, tell_reason, tell_refusal
 from api.service import current_service
-from graph_model.store import DocumentKind
+from graph_model.errors import InvalidDocument
+from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
+from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission
+from graph_model.stores.protocols import DocumentKind, Submission
 
 PATHS: Final = ("/api/v1/lineage", "/api/v1/lineage/batch")
 _REFUSED_KIND: Final = "lineage"
+_AT_ONCE: Final = 0.0
+"""Clients call from the job's own thread and give up after 5 s: none waits for the graph."""
 _EVENT: Final = {
     "type": "object",
     "description": "A RunEvent, JobEvent or DatasetEvent of openlineage.io/spec/2-0-2",
 }
-_EVENTS: Final = Reading(DocumentKind.RUN_EVENT, prepare_events)
+_EVENTS: Final = Reading(
+    RUN_EVENT_KIND, lambda event, _, scope: (event_submission(event, scope),), LARGE
+)
 _SUMMARY: Final = {
     "type": "object",
     "properties": {
@@ -79,7 +81,7 @@ def _body(schema: dict[str, Any]) -> dict[str, Any]:
 def event() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
     service = current_service()
-    taken = take(_EVENTS, delivered(_version()), service, AT_ONCE)
+    taken = take(_EVENTS, current_delivery(_version()), service, _AT_ONCE)
     return created(taken[0].kind, 1)
 
 
@@ -97,29 +99,54 @@ def event() -> Response:
 def batch() -> Response:
     """Each event stands for itself: those that can never be taken are listed with the reason."""
     service = current_service()
-    taken = take_batch(delivered(_version()), service)
-    for kind, number in taken.kinds.items():
-        service.metrics.received(kind.value, number)
-    for failure in taken.failures:
-        tell_reason(_REFUSED_KIND, Reason("invalid", f"[{failure.index}] {failure.reason}"))
-    return jsonify(_describe(taken))
+    result = BatchResult()
+    reading = Reading(RUN_EVENT_KIND, result.prepare, None)
+    take(reading, current_delivery(_version()), service, _AT_ONCE)
+    for kind, number in result.kinds.items():
+        service.metrics.received(kind, number)
+    for index, reason in result.failures:
+        tell_reason(_REFUSED_KIND, Reason("invalid", f"[{index}] {reason}"))
+    return jsonify(result.reply())
 
 
-def _describe(taken: Batch) -> dict[str, Any]:
-    failed = len(taken.failures)
-    return {
-        "status": "partial_success" if failed else "success",
-        "summary": {
-            "received": taken.received,
-            "successful": taken.received - failed,
-            "failed": failed,
-            "retriable": 0,
-            "non_retriable": failed,
-        },
-        "failed_events": [
-            {"index": one.index, "reason": one.reason, "retriable": False} for one in taken.failures
-        ],
-    }
+@dataclass(slots=True)
+class BatchResult:
+    """The events of a batch: ``kinds`` counts those to be made durable, ``failures`` are the places
+    of those that can never be taken, with the reason.
+    """
+
+    kinds: Counter[DocumentKind] = field(default_factory=Counter)
+    failures: list[tuple[int, str]] = field(default_factory=list)
+
+    def prepare(self, document: Any, _version: str, scope: str) -> tuple[Submission, ...]:
+        """The submissions of those that can be taken."""
+        prepared: dict[str, Submission] = {}
+        for index, event in enumerate(checked_list(document)):
+            try:
+                submission = event_submission(event, scope)
+            except InvalidDocument as error:
+                self.failures.append((index, str(error)))
+            else:
+                self.kinds[submission.kind] += 1
+                prepared[submission.content_hash] = submission
+        return tuple(prepared.values())
+
+    def reply(self) -> dict[str, Any]:
+        successful, failed = self.kinds.total(), len(self.failures)
+        return {
+            "status": "partial_success" if failed else "success",
+            "summary": {
+                "received": successful + failed,
+                "successful": successful,
+                "failed": failed,
+                "retriable": 0,
+                "non_retriable": failed,
+            },
+            "failed_events": [
+                {"index": index, "reason": reason, "retriable": False}
+                for index, reason in self.failures
+            ],
+        }
 
 
 def _version() -> str:
@@ -128,7 +155,7 @@ def _version() -> str:
 
 
 def count_refusal(response: Response) -> Response:
-    """A request with events that is answered with an error, whoever answers it."""
+    """A request with events that is answered with an error, by any handler."""
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         tell_refusal(_REFUSED_KIND, response.status_code)
     return response

@@ -1,8 +1,8 @@
-"""Files for browsers: the page of ``frontend/`` and the page over the OpenAPI document.
+"""Files for browsers: the page of ``frontend/``, and the OpenAPI page.
 
-Nothing is served that is not on the list below: the page itself, style sheets, scripts and
-pictures under their folders, two files of vis-network. Names are matched, then the file must lie
-inside its folder, so neither ``..`` nor a symbolic link leads out.
+Only files on the list below are served: the page itself, style sheets, scripts and pictures under
+their folders, two files of vis-network. Names are matched, then the file must lie inside its
+folder, so neither ``..`` nor a symbolic link leads out.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NAME: Final = re.compile(r"(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]
 
 @blueprint.route("/")
 def page() -> Response:
-    """The page; while its parts are not installed, a page that says how to install them."""
+    """The page; while its parts are not installed, a page with the command to install them."""
     if missing_parts(_frontend()):
         response = _file(_OWN, "setup.html", "text/html")
         response.status_code = 503
@@ -80,7 +80,7 @@ def docs_asset(name: str) -> Response:
 
 
 def missing_parts(frontend: Path) -> tuple[str, ...]:
-    """What of the page is not there: its own file, or what npm installs."""
+    """The missing parts of the page: its own file, or npm packages."""
     wanted: Mapping[str, Path] = {"index.html": Path("index.html"), **VENDOR}
     return tuple(name for name, place in wanted.items() if not (frontend / place).is_file())
 
@@ -98,7 +98,7 @@ def _asset(folder: Path, name: str) -> Response:
 
 
 def _file(folder: Path, name: str, media_type: str) -> Response:
-    """A file with its ETag; a browser asks again each time and is told 304."""
+    """A file with its ETag; a browser asks again each time and gets a 304."""
     place = (folder / name).resolve()
     if not place.is_relative_to(folder.resolve()) or not place.is_file():
         raise NotFound(f"no file {name[:80]!r} is served")

@@ -13,26 +13,35 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from flask import Response, current_app, g, request
-from werkzeug.wsgi import get_input_stream
 
-from api.blueprint import Blueprint
-from api.bodies import CONTENT_TYPES, Limits, api_version, gunzip, is_gzip, read_bounded
-from api.errors import Reason
-from api.intake import Delivery, Documents, Reading, prepare_events, prepare_plans, take
-from api.principals import current_principal
+from api.http.blueprint import Blueprint
+from api.http.errors import Reason
+from api.http.principals import current_principal
+from api.intake.bodies import CONTENT_TYPES, api_version
+from api.intake.documents import (
+    ANY_SIZE,
+    LARGE,
+    Documents,
+    Reading,
+    current_delivery,
+    prepare_events,
+    prepare_plans,
+    take,
+)
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import current_service
 from api.settings import Settings
-from graph_model.store import DocumentKind
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.protocols import DocumentKind
 
 API_VERSIONS: Final = ("1.2", "1.1", "1")
 LONG_TERM_VERSIONS: Final = ("1.2", "1.1")
 PATHS: Final = ("/status", "/execution-plans", "/execution-events")
 PREFIXES: Final = ("", "/producer")
-_PLANS: Final = Reading(DocumentKind.PLAN, prepare_plans)
-_EVENTS: Final = Reading(DocumentKind.EVENT, prepare_events)
-_KINDS: Final = {"execution-plans": DocumentKind.PLAN, "execution-events": DocumentKind.EVENT}
+_PLANS: Final = Reading(PLAN_KIND, prepare_plans, ANY_SIZE)
+_EVENTS: Final = Reading(EVENT_KIND, prepare_events, LARGE)
+_KINDS: Final = {"execution-plans": PLAN_KIND, "execution-events": EVENT_KIND}
 
 blueprint = Blueprint(
     "producer",
@@ -49,7 +58,7 @@ def _body(schema: type[PlanSchema] | type[EventSchema], *, many: bool) -> dict[s
 @blueprint.route("/status")
 @blueprint.doc(summary="The handshake", responses={200: {"description": "Documents are taken"}})
 def status() -> Response:
-    """Which versions are spoken here; 503 when documents cannot be made durable now.
+    """The supported API versions; 503 when documents cannot be made durable now.
 
     ``ABSA-Spline-API-Version`` comes as one header line per version.
     """
@@ -78,7 +87,7 @@ def status() -> Response:
 def execution_plans() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
     (plan,) = _taken(_PLANS)
-    return created(DocumentKind.PLAN, 1, json.dumps(plan.plan_id))
+    return created(PLAN_KIND, 1, json.dumps(plan.plan_id))
 
 
 @blueprint.route("/execution-events", methods=["POST"])
@@ -89,40 +98,23 @@ def execution_plans() -> Response:
 )
 def execution_events() -> Response:
     """A list of events, all or none. One whose plan is not known yet waits for it."""
-    return created(DocumentKind.EVENT, len(_taken(_EVENTS)))
+    return created(EVENT_KIND, len(_taken(_EVENTS)))
 
 
 def _taken(reading: Reading) -> Documents:
     """The documents of the current request, durable."""
     version = api_version(request.headers.get("Content-Type"))
     wait = _settings().projection_wait_ms / 1000
-    return take(reading, delivered(version), current_service(), wait)
+    return take(reading, current_delivery(version), current_service(), wait)
 
 
 def created(kind: DocumentKind, number: int, body: str = "") -> Response:
     """The 201 of a request that brought so many documents of a kind."""
-    current_service().metrics.received(kind.value, number)
+    current_service().metrics.received(kind, number)
     response = Response(body, status=HTTPStatus.CREATED, mimetype="application/json")
     if not body:
         del response.headers["Content-Type"]
     return response
-
-
-def delivered(version: str) -> Delivery:
-    """What the current request brings: its body, still packed, and what its headers say of it."""
-    settings, principal = _settings(), current_principal()
-    limits = Limits(settings.max_body_bytes, settings.max_compressed_bytes)
-    packed = is_gzip(request.headers.get("Content-Encoding"))
-    limit = limits.compressed if packed else limits.inflated
-    return Delivery(
-        read_bounded(get_input_stream(request.environ), limit),
-        "gzip" if packed else "identity",
-        version,
-        request.path,
-        (lambda body: gunzip(body, limit=limits.inflated)) if packed else bytes,
-        principal.name,
-        principal.scope,
-    )
 
 
 def _settings() -> Settings:
@@ -131,10 +123,10 @@ def _settings() -> Settings:
 
 
 def count_refusal(response: Response) -> Response:
-    """A request with documents that is answered with an error, whoever answers it."""
+    """A request with documents that is answered with an error, by any handler."""
     kind = _KINDS.get(request.path.rpartition("/")[2])
     if kind is not None and response.status_code >= HTTPStatus.BAD_REQUEST:
-        tell_refusal(kind.value, response.status_code)
+        tell_refusal(kind, response.status_code)
     return response
 
 

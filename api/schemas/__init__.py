@@ -1,5 +1,15 @@
-"""What a request must look like (marshmallow); messages say what was expected.
+"""The shapes of requests and of answers (marshmallow); messages name the expected value.
 
-``query`` has the fields of query strings, ``plan`` and ``event`` the envelopes of documents,
-``journal`` and ``health`` the answers of those routes, ``reply`` those of the graph.
+In reading order:
+
+``fields``      fields of JSON bodies; every message completes the sentence "<path>: expected …"
+``query``       fields of query strings: strict, each with its own message
+``plan``        the envelope of an execution plan (producer API 1.2 and 1.1)
+``event``       one execution event (producer API 1.2 and 1.1)
+``graph``       queries and replies of the graph's routes
+``governance``  bodies and answers for statements of people
+``commands``    bodies and answers of the routes that take commands
+``journal``     queries and answers of the journal's routes
+``health``      answers of the health routes
+``security``    API keys in the OpenAPI document (``api.http.access`` checks them)
 """

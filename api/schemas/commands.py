@@ -8,9 +8,9 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from api.schemas.fields import Body, Truth, expecting
-from api.schemas.query import Choice, Instant, Query, Text, Words
-from graph_model.commands import CommandKind
+from api.schemas.fields import RequestBody, Truth, expecting
+from api.schemas.query import Choice, Instant, OptionalText, Query, Text
+from graph_model.producers.commands.documents import CommandKind
 
 _NODE_ONLY = ("node",)
 _PRUNE_ONLY = ("before", "keep", "dropBodies")
@@ -31,7 +31,7 @@ class Count(fields.Integer):
 
 
 class Ordered(StrEnum):
-    """What ``POST /commands`` takes; other commands have routes of their own."""
+    """The body of ``POST /commands``; other commands have routes of their own."""
 
     FORGET = "forget"
     PRUNE = "prune"
@@ -39,7 +39,7 @@ class Ordered(StrEnum):
     SHOW = "show"
 
 
-class CommandRequest(Body):
+class CommandRequest(RequestBody):
     """``prune`` takes ``before``, ``keep`` or both; the others take a node."""
 
     command = Choice(Ordered, required=True)
@@ -47,12 +47,12 @@ class CommandRequest(Body):
     before = Instant()
     keep = Count(1_000_000, load_default=None)
     dropBodies = Truth(load_default=False)
-    note = Words(load_default="")
+    note = OptionalText(load_default="")
     dryRun = Truth(load_default=False)
 
     @validates_schema(pass_original=True)
     def check_command(self, data: Any, original: Any, **_: Any) -> None:
-        """Each command takes its own fields, and needs what says how much."""
+        """Each command has its own fields, and needs one that limits it."""
         kind = data.get("command")
         foreign = _NODE_ONLY if kind == Ordered.PRUNE else _PRUNE_ONLY
         for name in foreign:
@@ -74,9 +74,9 @@ class CutoffSchema(Schema):
 
 
 class CommandReply(Schema):
-    """What a command covers; with ``dryRun`` nothing was done.
+    """The coverage of a command; with ``dryRun`` nothing was done.
 
-    ``pending`` stands there only where the graph is away or behind: what is yet to happen.
+    ``pending`` is there only while the graph is down or behind: the remaining work.
     """
 
     command = fields.String(required=True)

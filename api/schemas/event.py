@@ -8,8 +8,8 @@ from typing import Any
 from marshmallow import ValidationError, fields, validates_schema
 
 from api.schemas.fields import Envelope, Labels, PlainObject, ScalarText, Uuid
-from graph_model.documents import read_event
 from graph_model.errors import InvalidDocument
+from graph_model.producers.spline.documents import read_event
 
 
 class EventSchema(Envelope):

@@ -19,7 +19,7 @@ def expecting(expected: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
     return dict.fromkeys(_CASES, expected)
 
 
-class Body(Schema):
+class RequestBody(Schema):
     """A JSON object whose unknown fields are refused."""
 
     class Meta:
@@ -95,7 +95,7 @@ class Truth(fields.Field[bool]):
 
 
 class PlainObject(fields.Field[Mapping[str, Any]]):
-    """params and extra: whatever the engine says; null counts as empty."""
+    """params and extra: the engine's own fields; null counts as empty."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("metadata", {}).update(type="object", additionalProperties=True)
@@ -109,7 +109,7 @@ class PlainObject(fields.Field[Mapping[str, Any]]):
 
 
 class LongList(fields.Field[list[Any]]):
-    """A list that the typed pass of ``graph_model.documents`` checks, entry by entry."""
+    """A list that the typed pass of ``producers.spline.documents`` checks, entry by entry."""
 
     def __init__(self, item: Mapping[str, Any], **options: Any) -> None:
         options.setdefault("metadata", {}).update(type="array", items=dict(item))
@@ -125,8 +125,9 @@ class LongList(fields.Field[list[Any]]):
 class ShortList(fields.List[Any]):
     """A list that is short in all that agents send: its first entries are checked one by one.
 
-    That names everything wrong there in one reply. The typed pass of ``graph_model.documents``
-    checks all entries; millions of them would take hours here, and gigabytes for the messages.
+    That names everything wrong there in one reply. The typed pass of
+    ``graph_model.producers.spline.documents`` checks all entries; millions of them would take
+    hours here, and gigabytes for the messages.
     """
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> list[Any]:
@@ -145,7 +146,7 @@ def list_of_objects(schema: type[Schema], **options: Any) -> ShortList:
 
 
 class Labels(fields.Field[Mapping[str, Any]]):
-    """Labels: names to lists of strings; one string stands for a list of one."""
+    """Labels: names to lists of strings; one string counts as a list of one."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("metadata", {}).update(

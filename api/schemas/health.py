@@ -19,7 +19,7 @@ class LagReply(Schema):
 
 
 class ReadyReply(Schema):
-    """What each part says; ``pending`` counts documents that the graph does not show yet."""
+    """The answer of each part; ``pending`` counts documents that are not in the graph yet."""
 
     status = fields.String(required=True)
     checks = fields.Dict(keys=fields.String(), values=fields.String(), required=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from api.schemas.fields import Body
+from api.schemas.fields import RequestBody
 from api.schemas.query import Choice, Flag, Query, Text, Whole
-from graph_model.store import DocumentKind, DocumentState
+from graph_model.stores.protocols import DocumentState
 
 
 class ReplayState(StrEnum):
@@ -25,7 +25,7 @@ class JournalQuery(Query):
     """Either a page of documents, or the summary alone."""
 
     state = Choice(DocumentState, load_default=None)
-    kind = Choice(DocumentKind, load_default=None)
+    kind = Text(load_default=None)
     limit = Whole(1, 1000, load_default=100)
     cursor = Text(load_default=None)
     summary = Flag(load_default=False)
@@ -38,7 +38,7 @@ class JournalQuery(Query):
             raise ValidationError("no other parameter beside summary=true", others[0])
 
 
-class ReplayRequest(Body):
+class ReplayRequest(RequestBody):
     """Which documents to try again."""
 
     state = Choice(ReplayState, required=True)
@@ -87,3 +87,79 @@ class JournalReply(Schema):
     pending = fields.Integer()
     projected = fields.Integer()
     failed = fields.Integer()
+
+
+class StoredReply(Schema):
+    """Bytes in use on the disk; ``elements`` in the embedded engine and the bytes of its ``heap``
+    that they take, about; null where there is none.
+    """
+
+    journal = fields.Integer(required=True)
+    catalogue = fields.Integer(required=True)
+    elements = fields.Integer(allow_none=True)
+    heap = fields.Integer(allow_none=True)
+
+
+class GrowthReply(Schema):
+    """A day, at the rate of the last week; null while it is not known."""
+
+    documents = fields.Float(allow_none=True)
+    bytes = fields.Float(allow_none=True)
+    elements = fields.Float(allow_none=True)
+
+
+class FullReply(Schema):
+    """``room`` that is left (bytes of the disk, elements of the heap) and the days that it lasts;
+    null where it is not known or nothing grows. ``soon``: in less than 14 days.
+    """
+
+    room = fields.Integer(allow_none=True)
+    days = fields.Float(allow_none=True)
+    soon = fields.Boolean(required=True)
+
+
+class ShareReply(Schema):
+    """``name`` "": documents that no run has reported yet."""
+
+    name = fields.String(required=True)
+    share = fields.Float(required=True)
+    bytes = fields.Integer(required=True)
+
+
+class ElementsReply(Schema):
+    """Vertices and edges, about, and the heap that they take; null without an embedded engine."""
+
+    elements = fields.Integer(required=True)
+    bytes = fields.Integer(allow_none=True)
+
+
+class RunsInGraphReply(ElementsReply):
+    """Of the runs that HEADWATER_GRAPH_RUNS (``setting``) has in the graph. ``saved`` is per
+    setting what it would take away.
+    """
+
+    setting = fields.String(required=True)
+    saved = fields.Dict(keys=fields.String(), values=fields.Nested(ElementsReply), required=True)
+
+
+class StorageReply(Schema):
+    """Disk space. ``by`` kind, producer, namespace and job is scaled up from ``sampled`` documents;
+    ``saved`` is per setting the most that it gives back, in bytes; ``keep`` is HEADWATER_KEEP, null
+    where it is empty. ``measuredSince``: the oldest measurement behind ``growth``, null before the
+    first one.
+    """
+
+    measuredAt = fields.String(required=True)
+    measuredSince = fields.String(required=True, allow_none=True)
+    documents = fields.Integer(required=True)
+    stored = fields.Nested(StoredReply, required=True)
+    growth = fields.Nested(GrowthReply, required=True)
+    full = fields.Dict(keys=fields.String(), values=fields.Nested(FullReply), required=True)
+    sampled = fields.Integer(required=True)
+    by = fields.Dict(
+        keys=fields.String(), values=fields.List(fields.Nested(ShareReply)), required=True
+    )
+    keep = fields.String(required=True, allow_none=True)
+    saved = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+    runs = fields.Nested(RunsInGraphReply, required=True)
+    warning = fields.String(allow_none=True)

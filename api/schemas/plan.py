@@ -1,16 +1,16 @@
 # ruff: noqa: N815 - fields are spelled as on the wire
 """The envelope of an execution plan (producer API 1.2 and 1.1; version 1 is lifted first).
 
-marshmallow checks the envelope and the short lists, so that one reply names everything that is
-wrong with them. The long lists (attributes, expressions: tens of thousands of entries) go through
-the one typed pass of ``graph_model.documents``, which also knows the rules between the parts:
-ids used once, childIds that exist, no cycle. The schema is never stricter than that pass: what
-it takes is taken. Nothing is dropped or rewritten; the document is journaled as it was sent.
+marshmallow checks the envelope and the short lists, so that one reply names all their errors. The
+long lists (attributes, expressions: tens of thousands of entries) go through the one typed pass of
+``graph_model.producers.spline.documents``, which also knows the rules between the parts: ids used
+once, childIds that exist, no cycle. The schema accepts every plan that this pass accepts. Nothing
+is dropped or rewritten; the document is journaled as it was sent.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
 
@@ -27,10 +27,10 @@ from api.schemas.fields import (
     list_of,
     list_of_objects,
 )
-from graph_model.documents import read_plan
 from graph_model.errors import InvalidDocument
+from graph_model.producers.spline.documents import read_plan
+from graph_model.producers.spline.reports.submissions import STAND_IN
 
-STAND_IN: Final = "00000000-0000-0000-0000-000000000000"
 """The id of a plan that brings none, for as long as it is checked."""
 
 
@@ -49,7 +49,7 @@ class AgentSchema(Envelope):
 
 
 class OperationSchema(Envelope):
-    """What every operation has."""
+    """The fields of every operation."""
 
     id = ScalarText(required=True)
     name = ScalarText(allow_none=True)

@@ -1,4 +1,4 @@
-"""Fields of query strings: strict, and each with the words for what it expects.
+"""Fields of query strings: strict, each with its own message.
 
     class LineageQuery(Query):
         node = Text(required=True)
@@ -7,8 +7,8 @@
         at = Instant()
         layout = Flag(load_default=False)
 
-What is not given and has no ``load_default`` is absent from the result, unless ``load_default``
-is None. Every message completes the sentence "<parameter>: expected …".
+A parameter that the client left out and that has no ``load_default`` is absent from the result.
+Every message completes the sentence "<parameter>: expected …".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from marshmallow import RAISE, Schema, fields
 
-from api import times
+from api.http import times
 from api.schemas.fields import expecting
 
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
@@ -28,7 +28,7 @@ _WHOLE: Final = re.compile(r"-?[0-9]{1,18}")
 
 
 class Query(Schema):
-    """A query string: what is not declared is refused, with the list of what is."""
+    """A query string: an undeclared parameter is refused, with the list of declared ones."""
 
     class Meta:
         unknown = RAISE
@@ -37,6 +37,10 @@ class Query(Schema):
         super().__init__(**options)
         names = ", ".join(sorted(f.data_key or name for name, f in self.load_fields.items()))
         self.error_messages["unknown"] = f"one of the parameters {names}"
+
+
+class NoQuery(Query):
+    """No parameter is taken."""
 
 
 class Whole(fields.Integer):
@@ -103,7 +107,7 @@ class Text(fields.String):
         return value
 
 
-class Words(Text):
+class OptionalText(Text):
     """As :class:`Text`, but nothing at all is fine: what an empty search field sends."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> str:
@@ -156,8 +160,9 @@ __all__ = [
     "Choices",
     "Flag",
     "Instant",
+    "NoQuery",
+    "OptionalText",
     "Query",
     "Text",
     "Whole",
-    "Words",
 ]

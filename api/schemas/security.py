@@ -1,4 +1,4 @@
-"""How a caller shows who it is, for the OpenAPI document (``api.access`` checks it)."""
+"""API keys in the OpenAPI document (``api.http.access`` checks them)."""
 
 from __future__ import annotations
 

@@ -2,6 +2,6 @@
 
 ``python -m bench.agreement`` runs the TPC-DS queries, their later edition and Spark's own variants
 of them over tables without rows, with the listener on. Per output column it compares the DIRECT
-sources that ``graph_model.columns`` finds in the reported document with those that ``catalyst``
-works out, on its own, from Spark's analyzed plan.
+sources that ``graph_model.producers.spline.columns`` finds in the reported document with those
+that ``catalyst`` works out, on its own, from Spark's analyzed plan.
 """

@@ -19,7 +19,7 @@ from bench.truth.jobs import Job
 from bench.truth.lake import Lake, lake
 from bench.truth.tpch import ARCHIVE
 from graph_model.errors import ConfigurationError
-from graph_model.gremlin.jars import fetch
+from graph_model.stores.gremlin.engine.jars import fetch
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -82,7 +82,7 @@ def _measure(runner: Lake, name: str, text: str, tables: Mapping[str, str]) -> C
     frame = runner.spark.sql(text)
     frame = frame.toDF(*unique(frame.columns))
     analyzed = json.loads(frame._jdf.queryExecution().analyzed().toJSON())
-    plan = runner.plan(Job(name, (), lambda _: frame))
+    plan = runner.plan_of(Job(name, (), lambda _: frame))
     return compare(name, plan, direct_sources(analyzed), tpcds.columns_of(tables))
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from bench.agreement.catalyst import Column
 from graph_model import labels
-from graph_model.columns import derive
-from graph_model.documents import ExecutionPlan
+from graph_model.producers.spline.columns import derive
+from graph_model.producers.spline.documents import ExecutionPlan
 
 
 @dataclass(frozen=True, slots=True)

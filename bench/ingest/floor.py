@@ -12,11 +12,11 @@ from typing import Final
 
 from bench.ingest.service import cpu_of
 from bench.ingest.workload import Pair, Workload
-from graph_model.documents import read_event, read_plan
 from graph_model.facts import Facts, merge
-from graph_model.gremlin.graph import open_graph
-from graph_model.gremlin.server import EmbeddedServer
-from graph_model.translate import PlanDocument, Subject, translate
+from graph_model.producers.spline import PlanDocument, Subject, translate
+from graph_model.producers.spline.documents import read_event, read_plan
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.graph import open_graph
 
 _TOGETHER: Final = 16
 _PLANS_A_WRITE: Final = 200

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,8 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _START_SECONDS: Final = 600.0
 _STOP_SECONDS: Final = 600.0
 _PAUSE_SECONDS: Final = 0.05
+VICTIMS: Final = ("service", "engine", "both")
+"""What ``Service.kill`` takes."""
 
 
 @dataclass
@@ -67,9 +70,16 @@ class Service:
         self._process.send_signal(signal.SIGINT)
         self._process.wait(_STOP_SECONDS)
 
-    def reap(self) -> None:
-        """Wait for a service that was killed."""
-        self._process.wait(60)
+    def kill(self, victim: str) -> None:
+        """``kill -9`` of the ``service`` (and start it again), its ``engine``, or ``both``."""
+        engines = children(self.pid)
+        if victim != "service":
+            for engine in engines:
+                os.kill(engine, signal.SIGKILL)
+        if victim != "engine":
+            os.kill(self.pid, signal.SIGKILL)
+            self._process.wait(60)
+            self.start()
 
     def rebuild(self) -> Any:
         """Project everything anew; the progress at its end, with the hashes."""
@@ -80,6 +90,17 @@ class Service:
             time.sleep(_PAUSE_SECONDS)
             progress = self.get("/journal/rebuild")
         return progress
+
+    def export(self) -> Iterator[bytes]:
+        """The lines of ``headwater journal export``, of a service that is stopped."""
+        command = [sys.executable, "-m", "api.command_line", "journal", "export", "-"]
+        with subprocess.Popen(
+            [*command, "--data", str(self.data)], stdout=subprocess.PIPE
+        ) as export:
+            assert export.stdout is not None
+            yield from export.stdout
+        if export.returncode:
+            raise RuntimeError(f"the export ends with {export.returncode}")
 
     def get(self, path: str) -> Any:
         """The JSON of a GET."""

@@ -35,6 +35,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
             samples.append(sample)
     found = lines(samples)
     sys.stdout.write(table(found))
+    sys.stdout.write(f"load of the machine, last 1, 5, 15 minutes: {os.getloadavg()}\n")
     if options.json:
         options.json.write_text(json.dumps(as_json(found), indent=2) + "\n", encoding="utf-8")
     return 0

@@ -128,7 +128,15 @@ def _typical(found: Sequence[Line]) -> str:
     more = median(line.wall_more for line in found)
     share = median(line.wall_ratio.median for line in found)
     noise = median(line.wall_noise.median for line in found)
-    return f"in the middle of the queries: wall {more:+.1f} ms, {share:.3f} (again {noise:.3f})"
+    return (
+        f"median of {len(found)} queries: wall {more:+.1f} ms, {_percent(share)}"
+        f" (without the listener twice: {_percent(noise)})"
+    )
+
+
+def _percent(share: float) -> str:
+    """``1.034`` => ``+3.4 %``."""
+    return f"{100 * (share - 1):+.1f} %"
 
 
 def _row(line: Line) -> str:

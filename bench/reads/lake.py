@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from graph_model import identity, naming
 from graph_model.facts import ExecutionRow, Facts
-from graph_model.openlineage import RunEvent, read_event, translate_run
+from graph_model.producers.openlineage import RunEvent, read_event, translate_run
 
 START: Final = datetime(2026, 3, 1, tzinfo=UTC)
 COLUMNS: Final = (

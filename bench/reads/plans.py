@@ -9,12 +9,12 @@ from typing import Final
 from bench.ingest.workload import Workload, plan_id
 from bench.reads.stores import Stores
 from graph_model import identity
-from graph_model.database import chunks
-from graph_model.documents import read_plan
 from graph_model.facts import ExecutionPlanRow, Facts, SupportRow, merge
-from graph_model.journal import make_submission
-from graph_model.store import DocumentKind, Receipt, Submission
-from graph_model.translate import PlanDocument, Subject, translate
+from graph_model.producers.spline import PlanDocument, Subject, translate
+from graph_model.producers.spline.documents import PLAN_KIND, read_plan
+from graph_model.stores.database import chunks
+from graph_model.stores.protocols import Receipt, Submission
+from graph_model.stores.submissions import make_submission
 
 _AT_ONCE: Final = 1_000
 _RECEIPT: Final = Receipt(0, "", "bench", "")
@@ -45,7 +45,7 @@ def page(number: int, count: int) -> str:
 def _submissions(text: str, count: int) -> Iterator[Submission]:
     for number in range(count):
         body = text.replace(plan_id(0), plan_id(number)).encode()
-        yield make_submission(DocumentKind.PLAN, "1.2", plan_id(number), "", body)
+        yield make_submission(PLAN_KIND, "1.2", plan_id(number), "", body)
 
 
 def _facts(text: str) -> Facts:

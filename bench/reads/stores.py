@@ -13,20 +13,20 @@ from typing import Final
 from flask.testing import FlaskClient
 
 from api.application import create_app
-from api.server import collect_rarely
 from api.service import Service
+from api.serving.server import collect_rarely
 from api.settings import read_settings
 from bench.ingest.service import cpu_of
 from graph_model import naming
-from graph_model.catalogue import SqlCatalogue, SqlGenerations
-from graph_model.database import chunks, open_database
 from graph_model.facts import Facts, Row, merge
-from graph_model.gremlin.graph import GremlinGraph, open_graph
-from graph_model.gremlin.server import EmbeddedServer
-from graph_model.journal import SqlJournal
 from graph_model.naming import Rules
-from graph_model.rebuilding import Progress
-from graph_model.store import DocumentState
+from graph_model.projection.rebuilding import Progress
+from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.database import chunks, open_database
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.protocols import DocumentState
 
 _AT_ONCE: Final = 250
 

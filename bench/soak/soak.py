@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
-import signal
 import statistics
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from bench.ingest.service import Service, children
+from bench.ingest.service import VICTIMS, Service
 from bench.ingest.workload import event
 from bench.soak.clients import Acknowledged, Clients
 
 _LEAST_SECONDS: Final = 0.5
 _MOST_SECONDS: Final = 6.0
 _SAMPLE_SECONDS: Final = 5.0
-_VICTIMS: Final = ("service", "engine", "both")
 _SHOWN: Final = 20
 _FLAT: Final = 1.2
 """The last quarter of the samples of memory may be this much above the second."""
@@ -60,7 +55,7 @@ class Soak:
                 if time.monotonic() > end:
                     self._say(f"time is over after {number - 1} kills")
                     break
-                self._kill(number, self._chance.choice(_VICTIMS))
+                self._kill(number, self._chance.choice(VICTIMS))
             self._sample(seconds)
             self._clients.stop()
             self._service.await_ready()
@@ -71,17 +66,9 @@ class Soak:
         return [*problems, *self._compare_journal(self._clients.acknowledged)]
 
     def _kill(self, number: int, victim: str) -> None:
-        pid = self._service.pid
-        engines = children(pid)
         done = len(self._clients.acknowledged.events)
         self._say(f"kill {number}: {victim}, {done:,} runs acknowledged so far")
-        if victim != "service":
-            for engine in engines:
-                os.kill(engine, signal.SIGKILL)
-        if victim != "engine":
-            os.kill(pid, signal.SIGKILL)
-            self._service.reap()
-            self._service.start()
+        self._service.kill(victim)
 
     def _sample(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -119,7 +106,7 @@ class Soak:
 
     def _compare_journal(self, acknowledged: Acknowledged) -> list[str]:
         """What the journal holds, read back with the service stopped."""
-        exported = _export(self._service.data)
+        exported = [json.loads(line) for line in self._service.export()]
         plans = Counter(line["planId"] for line in exported if line["kind"] == "plan")
         events = Counter(
             (line["planId"], int(line["body"]["timestamp"]))
@@ -143,11 +130,3 @@ def _time(plan: str, run: int) -> int:
     job = int(plan.rpartition("-")[2])
     (body,) = json.loads(event(job, run))
     return int(body["timestamp"])
-
-
-def _export(data: Path) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "api.command_line", "journal", "export", "-"]
-    done = subprocess.run(
-        [*command, "--data", str(data)], check=True, capture_output=True, text=True
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from bench.truth.comparison import Outcome, compare
+from bench.truth.formats import TableJob
 from bench.truth.jobs import Job, Unmeasurable
 from bench.truth.perturbation import BLANK, Change, Perturbed, changes, perturb
 from bench.truth.report import Measured
@@ -19,10 +20,10 @@ class Runner(Protocol):
     @property
     def tables(self) -> Mapping[str, Table]: ...
 
-    def outcome(self, job: Job, changed: Table | None = None) -> Outcome: ...
+    def outcome(self, job: Job | TableJob, changed: Table | None = None) -> Outcome: ...
 
 
-def measure(runner: Runner, job: Job, edges: Sequence[Edge], *, seeds: int) -> Measured:
+def measure(runner: Runner, job: Job | TableJob, edges: Sequence[Edge], *, seeds: int) -> Measured:
     """Run the job once as it is, then once for each change. Raises Unmeasurable when it
     gives no rows, or not the same ones twice: then nothing can be said about what moved."""
     before = runner.outcome(job)
@@ -59,7 +60,7 @@ def compared(
         yield Probe(change, compare(before, after, key=align, fresh=made.fresh))
 
 
-def planned(job: Job, tables: Mapping[str, Table], seeds: int) -> Iterator[Change]:
+def planned(job: Job | TableJob, tables: Mapping[str, Table], seeds: int) -> Iterator[Change]:
     """The changes of the columns that the job may read. One seed of NULLs is enough."""
     found: list[tuple[Leaf, str]] = [
         (leaf, data_type)
@@ -81,12 +82,19 @@ def _strangers(
         direct = [edge for edge in edges if edge.output == place and edge.kind == DIRECT]
         if not direct or any(edge.how != IDENTITY for edge in direct):
             continue
+        if not all(_is_stored(tables[edge.source.table], edge.source) for edge in direct):
+            continue
         held: set[Any] = set()
         for edge in direct:
             held.update(_simple(tables[edge.source.table].rows, edge.source))
         shown = {row[place] for row in outcome.rows} - {None}
         if all(not isinstance(value, tuple) for value in shown) and not shown <= held:
             yield place
+
+
+def _is_stored(table: Table, source: Leaf) -> bool:
+    """Not of what a format tells of rows: ``_change_type``."""
+    return all(source.column in row for row in table.rows)
 
 
 def _simple(rows: Sequence[Row], source: Leaf) -> Iterator[Any]:

@@ -26,6 +26,10 @@ class Job:
     key: tuple[str, ...] = ()
     columns: frozenset[str] | None = None
 
+    @property
+    def views(self) -> tuple[str, ...]:
+        return self.tables
+
 
 def query(name: str, tables: str, text: str, key: str = "") -> Job:
     """A job in SQL. Of the columns only those are changed whose name stands in the text: no

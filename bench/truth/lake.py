@@ -6,21 +6,25 @@ from __future__ import annotations
 import datetime
 import posixpath
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from bench.truth import formats
 from bench.truth.comparison import ROWS, Outcome
+from bench.truth.formats import TableJob
 from bench.truth.jobs import Job, Unmeasurable
 from bench.truth.schema import Leaf, Table, select
 from bench.truth.verdicts import INDIRECT, Edge
-from graph_model.columns import derive
-from graph_model.documents import ExecutionPlan, read_plan
+from graph_model.producers.spline.columns import derive
+from graph_model.producers.spline.documents import ExecutionPlan, read_plan
 from spark_agent_config.listener import Observation, observe
 from tests.recording_server import RecordingServer, recording_server
 
+_MOST_SECONDS: Final = 600
 # Interpreted and in one partition: what is measured is what comes out, and in the same order
 # each time. Compiling each query anew would take ten times as long.
 _SETTINGS: Final = {
@@ -46,29 +50,67 @@ class Lake:
     recorder: RecordingServer
     observation: Observation
     shown: dict[str, Table] = field(default_factory=dict)
+    runs: int = 0
 
-    def plan(self, job: Job) -> ExecutionPlan:
-        """What the listener reports of the job when it reads and writes files."""
-        for name in job.tables:
+    def edges(self, job: Job | TableJob) -> list[Edge]:
+        """What the lineage of the job claims when it reads and writes files."""
+        if isinstance(job, Job):
+            return claimed(self.plan_of(job))
+        edges = [edge for plan in self._plans(job) for edge in claimed(plan)]
+        if not edges:
+            raise Unmeasurable(f"the listener reported no lineage of {job.name}")
+        return edges
+
+    def _plans(self, job: TableJob) -> list[ExecutionPlan]:
+        """What the listener reports of a statement; what made its tables before is left out."""
+        self._show_files(job.views)
+        names = self._prepare(job)
+        self._await_reports(job.name)
+        before = len(self.recorder.plans())
+        job.run(self.spark, names)
+        self._await_reports(job.name)
+        return list(map(read_plan, self.recorder.plans()[before:]))
+
+    def _await_reports(self, name: str) -> None:
+        """Of the runs of the job before, too: Spark tells of them in their order."""
+        if not self.observation.flush(_MOST_SECONDS):
+            raise Unmeasurable(f"the listener did not report {name} within {_MOST_SECONDS} s")
+
+    def _prepare(self, job: TableJob) -> dict[str, str]:
+        self.runs += 1
+        return job.prepare(self.spark, str(self.root), self.runs)
+
+    def _show_files(self, names: Sequence[str]) -> None:
+        for name in names:
             self._file(name).createOrReplaceTempView(name)
             self.shown.pop(name, None)
+
+    def plan_of(self, job: Job) -> ExecutionPlan:
+        """What the listener reports of a query whose result is written to files."""
+        self._show_files(job.tables)
         target = str(self.root / "out" / job.name)
         job.build(self.spark).write.mode("overwrite").parquet(target)
-        self.observation.flush(30)
+        self._await_reports(job.name)
         for document in reversed(self.recorder.plans()):
             plan = read_plan(document)
             if plan.write.target.rstrip("/").endswith(f"/out/{job.name}"):
                 return plan
         raise Unmeasurable(f"the listener reported no plan of {job.name}")
 
-    def outcome(self, job: Job, changed: Table | None = None) -> Outcome:
+    def outcome(self, job: Job | TableJob, changed: Table | None = None) -> Outcome:
         """What the job gives, with one table replaced."""
-        for name in job.tables:
+        for name in job.views:
             table = self.tables[name] if changed is None or changed.name != name else changed
             self.show(table)
-        frame = job.build(self.spark)
-        rows = tuple(tuple(hashable(v) for v in row) for row in frame.collect())
-        return Outcome(tuple(frame.columns), rows)
+        if isinstance(job, Job):
+            return _collected(job.build(self.spark))
+        names = self._prepare(job)
+        written = names[job.written]
+        there = Counter(_collected(self.spark.table(written)).rows) if job.adds else Counter()
+        job.run(self.spark, names)
+        found = _collected(self.spark.table(written))
+        rows = (Counter(found.rows) - there).elements()
+        return Outcome(found.columns, tuple(sorted(rows, key=repr)))
 
     def show(self, table: Table) -> None:
         """Make the view of a table anew, unless that is what it holds."""
@@ -84,9 +126,17 @@ class Lake:
         return self.spark.read.parquet(str(place))
 
 
+def _collected(frame: Any) -> Outcome:
+    rows = tuple(tuple(hashable(v) for v in row) for row in frame.collect())
+    return Outcome(tuple(frame.columns), rows)
+
+
 @contextmanager
-def lake(tables: Sequence[Table]) -> Iterator[Lake]:
-    """A session on one core, its files in a folder that goes away, and what it reports."""
+def lake(tables: Sequence[Table], archives: Sequence[str] = ()) -> Iterator[Lake]:
+    """A session on one core, its files in a folder that goes away, and what it reports.
+
+    ``archives`` are those of Delta and Iceberg; without them there are no tables of formats.
+    """
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("truth")
@@ -94,6 +144,11 @@ def lake(tables: Sequence[Table]) -> Iterator[Lake]:
         builder = builder.config(name, value)
     with tempfile.TemporaryDirectory(prefix="truth-") as folder, recording_server() as recorder:
         builder = builder.config("spark.sql.warehouse.dir", f"{folder}/warehouse")
+        if archives:
+            builder = builder.config("spark.jars", ",".join(archives))
+            builder = builder.config("spark.sql.catalog.ice.warehouse", f"{folder}/ice")
+            for name, value in formats.SETTINGS.items():
+                builder = builder.config(name, value)
         spark = builder.getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
         observation = observe(spark, recorder.url)
@@ -123,6 +178,7 @@ def claimed(plan: ExecutionPlan) -> list[Edge]:
     tables = {
         identifier: posixpath.basename(read.sources[0].rstrip("/"))
         for read in plan.reads
+        if read.sources
         for identifier in read.output or ()
     }
     found = derive(plan)

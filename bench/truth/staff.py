@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
+from collections.abc import Iterable
 from typing import Final
 
 from bench.truth.schema import Array, DataType, Struct, Table
@@ -12,7 +13,9 @@ _DEPARTMENTS: Final = ("HR", "IT", "OPS", "LAW")
 
 
 def tables(seed: int = 7) -> tuple[Table, ...]:
-    """``emp``, ``old_emp`` (half of it, other salaries), ``dept``, ``sale``, ``purchase``."""
+    """``emp``, ``old_emp`` (half of it, other salaries), ``dept``, ``sale``, ``purchase``, and the
+    narrow ``account`` and ``correction``, of which each has ids that the other has not.
+    """
     source = random.Random(seed)
     emp = _employees(source)
     half = tuple(
@@ -21,7 +24,24 @@ def tables(seed: int = 7) -> tuple[Table, ...]:
         if row["id"] % 2 == 0
     )
     old = Table("old_emp", emp.columns, half)
-    return emp, old, _departments(), _sales(source), _purchases(source)
+    sales, purchases = _sales(source), _purchases(source)
+    narrow = _accounts("account", range(1, 11), 100), _accounts("correction", range(6, 14), 130)
+    return emp, old, _departments(), sales, purchases, *narrow
+
+
+def _accounts(name: str, ids: Iterable[int], least: int) -> Table:
+    rows = tuple(
+        {
+            "id": number,
+            "owner": f"{name[0]}{number % 4}",
+            "dept": _DEPARTMENTS[number % 3],
+            "amount": least + 40 * number,
+            "fee": number % 3 * 5 or None,
+        }
+        for number in ids
+    )
+    columns = {"id": "int", "owner": "string", "dept": "string", "amount": "int", "fee": "int"}
+    return Table(name, columns, rows)
 
 
 def _employees(source: random.Random) -> Table:

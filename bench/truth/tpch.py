@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from bench.truth.jobs import Job, query
 from bench.truth.schema import Table
-from graph_model.gremlin.jars import Jar, fetch
+from graph_model.stores.gremlin.engine.jars import Jar, fetch
 
 ARCHIVE: Final = Jar(
     "org.apache.spark:spark-sql_2.12:3.5.3:tests",

@@ -31,7 +31,8 @@ const MAKERS = {
   at: asOf,
   from: (change) => moment(change, 'from', 'From'),
   to: (change) => moment(change, 'to', 'To'),
-  state: journalState,
+  state: (change) => segments(change, 'state', 'State of the documents', STATES),
+  by: (change) => segments(change, 'by', 'The journal by', SHARED_BY),
 };
 
 /**
@@ -301,19 +302,25 @@ const STATES = Object.freeze([
   ['all', 'All'],
 ]);
 
-function journalState(change) {
+const SHARED_BY = Object.freeze([
+  ['job', 'By job'],
+  ['namespace', 'Namespace'],
+  ['producer', 'Producer'],
+  ['kind', 'Kind'],
+]);
+
+/** Buttons of which one is pressed: the value of a field of the state. */
+function segments(change, field, label, choices) {
   const buttons = new Map(
-    STATES.map(([state, words]) => [
-      state,
-      button({ label: words, onclick: () => change({ state }) }, { 'data-testid': `state-${state}` }),
+    choices.map(([value, words]) => [
+      value,
+      button({ label: words, onclick: () => change({ [field]: value }) }, { 'data-testid': `${field}-${value}` }),
     ]),
   );
   return {
-    node: element('div', { class: 'segments', role: 'group', 'aria-label': 'State of the documents' }, [
-      ...buttons.values(),
-    ]),
+    node: element('div', { class: 'segments', role: 'group', 'aria-label': label }, [...buttons.values()]),
     follow: (state) =>
-      buttons.forEach((one, name) => one.setAttribute('aria-pressed', String(name === state.state))),
+      buttons.forEach((one, value) => one.setAttribute('aria-pressed', String(value === state[field]))),
   };
 }
 

@@ -3,7 +3,7 @@
  */
 
 /**
- * @typedef {{id: string, uri: string}} Picked  a table; id '' where nobody has told of it yet
+ * @typedef {{id: string, uri: string}} Picked  a table; id '' where no document names it yet
  * @typedef {{source: string, from: string, to: string}} Mapping  `source` is a reference
  * @typedef {object} Draft
  * @property {Picked|null} target

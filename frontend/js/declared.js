@@ -9,7 +9,7 @@ import { link } from './url.js';
 const MOST = 12;
 
 /**
- * Nothing where nobody declares anything.
+ * Nothing where nothing is declared.
  * @param {import('./details.js').Context} context
  * @param {string} id of a table or a job
  * @returns {HTMLElement}

@@ -194,6 +194,7 @@ function datasetParts(state, dataset) {
   const href = (column) =>
     link(state, { view: 'columns', dataset: datasetReference(dataset), column: column.path ?? column.name });
   return [
+    renames(state, dataset),
     columns.length > 0 &&
       section(
         `Schema · ${count(listed, 'column')}${alone ? ` · ${formatNumber(alone)} by lineage alone` : ''}`,
@@ -215,6 +216,16 @@ function datasetParts(state, dataset) {
     users(state, 'Read by', dataset.readers ?? []),
     about(state, dataset.about),
   ];
+}
+
+/** Where a table's name came from, and where it went. */
+function renames(state, { renamedFrom, renamedTo }) {
+  const end = (told) => told && [datasetLink(state, told.dataset), ' · ', time(told.at)];
+  const told = facts([
+    ['Renamed from', end(renamedFrom)],
+    ['Renamed to', end(renamedTo)],
+  ]);
+  return told && element('div', { 'data-testid': 'renames' }, told);
 }
 
 /** What clients say of a column, under its name. */
@@ -382,6 +393,8 @@ export function execution(state, item) {
       element('span', {}, modeChip(item.mode), ' ', stateChip(item.state)),
     ),
     aside(state, item),
+    item.formerName &&
+      element('div', { class: 'muted' }, 'under the former name ', datasetLink(state, item.formerName)),
     item.partitions?.length > 0 &&
       element('div', { class: 'muted' }, 'partitions ', data(item.partitions.join(', '), 'mono')),
     metrics(item.metrics),
@@ -405,6 +418,7 @@ function aside(state, item) {
   const parts = [
     item.job && jobLink(state, item.job),
     durationOf(item) || 'duration unknown',
+    item.branch && ['branch ', data(item.branch, 'mono')],
     plan && planLink(state, plan, 'plan'),
     item.run && runLink(state, { id: item.run }, 'run'),
   ].filter(Boolean);

@@ -71,7 +71,7 @@ function value({ field, ...sides }, side) {
 }
 
 /**
- * Who says an element on each side: job, plan and time of the newest good run.
+ * The report behind an element on each side: job, plan and time of the newest good run.
  * @param {import('./url.js').State} state
  * @param {{before: object[], after: object[]}|undefined} evidence
  * @returns {HTMLElement[]}
@@ -318,7 +318,7 @@ function cause(state, one) {
 }
 
 /**
- * The rows of a table of changes: what, how, and who says so.
+ * The rows of a table of changes: what, how, and the job that reported it.
  * @param {import('./url.js').State} state
  * @param {object[]} elements nodes or edges of a difference
  * @param {(one: object) => import('./dom.js').Child} nameOf

@@ -113,7 +113,7 @@ const HEADINGS = Object.freeze({
   429: 'Too many requests',
 });
 
-/** Asking again helps nobody whose link names nothing. */
+/** A link that names no node cannot be asked again. */
 const BROKEN_LINK = Object.freeze([400, 404]);
 
 /**

@@ -229,7 +229,7 @@ export function checkWords({ assertion, column }) {
 }
 
 /**
- * A dataset's mark in words, for lists and tooltips; empty where nobody checked it.
+ * A dataset's mark in words, for lists and tooltips; empty where there is no check.
  * @param {object|undefined} quality of a node
  * @returns {string}
  */

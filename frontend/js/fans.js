@@ -133,7 +133,7 @@ function inReadingOrder({ boxes }, ids) {
   return [...ids].sort((one, other) => place(one).x - place(other).x || place(one).y - place(other).y);
 }
 
-/** How many boxes lie beyond one, as far as anybody cares. */
+/** How many boxes lie beyond one, up to AHEAD. */
 function ahead(following, start, hub) {
   const seen = new Set([hub, start]);
   const open = [start];

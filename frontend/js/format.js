@@ -52,7 +52,7 @@ export function formatDuration(milliseconds, locale) {
  */
 export function formatSize(bytes, locale) {
   if (bytes === null || bytes === undefined) return '';
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
   /** @type {Intl.NumberFormatOptions} */
   const options = {
@@ -62,6 +62,23 @@ export function formatSize(bytes, locale) {
     maximumFractionDigits: step === 0 ? 0 : 1,
   };
   return new Intl.NumberFormat(locale, options).format(bytes / 1000 ** step);
+}
+
+const MONTHS_FROM = 90;
+const YEARS_FROM = 730;
+const DECADE = 3650;
+
+/**
+ * Days in the unit that fits, rounded down: `0.2 => 4 hours`, `8.9 => 8 days`, `400 => 13 months`.
+ * @param {number} days
+ * @returns {string}
+ */
+export function formatDays(days) {
+  if (days < 1 / 24) return 'less than an hour';
+  if (days < 1) return count(Math.floor(days * 24), 'hour');
+  if (days < MONTHS_FROM) return count(Math.floor(days), 'day');
+  if (days < YEARS_FROM) return count(Math.floor(days / 30.4), 'month');
+  return days > DECADE ? 'more than 10 years' : count(Math.floor(days / 365), 'year');
 }
 
 /**

@@ -1,7 +1,6 @@
 /**
- * Positions for a reply that came without them: layers from left to right along the flow, few
- * crossings, tables as high as their columns. Pure and deterministic. The server's own layout is
- * better; this one keeps the page useful with an older server or a hand-made reply.
+ * The sizes of boxes, and the heights of boxes after the page folded some of them. The server places
+ * every box of a reply; the page keeps its columns and the order in them. Pure and deterministic.
  */
 
 export const SIZES = Object.freeze({
@@ -12,128 +11,8 @@ export const SIZES = Object.freeze({
   rowPadding: 8,
 });
 
-const GAP = Object.freeze({ layer: 110, box: 36, row: 28, part: 60 });
-const SWEEPS = 6;
+const GAP = Object.freeze({ row: 28, part: 60 });
 const ROUNDS = 24;
-
-/**
- * @param {Array<{id: string, width: number, height: number}>} boxes
- * @param {Array<{from: string, to: string}>} links between boxes; loops and cycles are allowed
- * @returns {Map<string, {x: number, y: number}>} the centre of each box
- */
-export function place(boxes, links) {
-  const forward = withoutCycles(boxes, links);
-  const layers = order(group(boxes, layer(boxes, forward)), forward);
-  return coordinates(layers);
-}
-
-/** Links whose removal leaves no cycle behind: those that lead back to an open ancestor. */
-function withoutCycles(boxes, links) {
-  const following = adjacency(boxes, links);
-  const state = new Map();
-  const kept = [];
-  for (const { id } of boxes) {
-    if (state.has(id)) continue;
-    const stack = [[id, 0]];
-    state.set(id, 'open');
-    while (stack.length > 0) {
-      const top = stack[stack.length - 1];
-      const next = following.get(top[0])[top[1]];
-      top[1] += 1;
-      if (next === undefined) {
-        state.set(top[0], 'closed');
-        stack.pop();
-      } else if (state.get(next) !== 'open') {
-        kept.push({ from: top[0], to: next });
-        if (!state.has(next)) {
-          state.set(next, 'open');
-          stack.push([next, 0]);
-        }
-      }
-    }
-  }
-  return kept;
-}
-
-function adjacency(boxes, links) {
-  const following = new Map(boxes.map(({ id }) => [id, []]));
-  for (const { from, to } of links) {
-    if (following.has(from) && following.has(to) && from !== to) following.get(from).push(to);
-  }
-  return following;
-}
-
-/** The longest way from a box without incoming links. */
-function layer(boxes, links) {
-  const following = adjacency(boxes, links);
-  const waiting = new Map(boxes.map(({ id }) => [id, 0]));
-  for (const { to } of links) waiting.set(to, waiting.get(to) + 1);
-  const layers = new Map(boxes.map(({ id }) => [id, 0]));
-  const ready = boxes.map(({ id }) => id).filter((id) => waiting.get(id) === 0);
-  for (let place = 0; place < ready.length; place += 1) {
-    for (const next of following.get(ready[place])) {
-      layers.set(next, Math.max(layers.get(next), layers.get(ready[place]) + 1));
-      waiting.set(next, waiting.get(next) - 1);
-      if (waiting.get(next) === 0) ready.push(next);
-    }
-  }
-  return layers;
-}
-
-function group(boxes, layers) {
-  const grouped = [];
-  for (const box of boxes) (grouped[layers.get(box.id)] ??= []).push(box);
-  return Array.from(grouped, (column) => column ?? []);
-}
-
-/** Barycentre sweeps: each box moves to the middle of its neighbours, left to right and back. */
-function order(layers, links) {
-  const [before, after] = [neighbours(links, 'to', 'from'), neighbours(links, 'from', 'to')];
-  const position = new Map();
-  const note = (column) =>
-    column.forEach((box, place) => position.set(box.id, (place + 0.5) / column.length));
-  layers.forEach(note);
-  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-    const [side, columns] = sweep % 2 === 0 ? [before, layers] : [after, [...layers].reverse()];
-    for (const column of columns) {
-      const weight = new Map(column.map((box) => [box.id, middle(box.id, side, position)]));
-      column.sort((one, other) => weight.get(one.id) - weight.get(other.id));
-      note(column);
-    }
-  }
-  return layers;
-}
-
-function neighbours(links, near, far) {
-  const found = new Map();
-  for (const link of links) {
-    if (!found.has(link[near])) found.set(link[near], []);
-    found.get(link[near]).push(link[far]);
-  }
-  return found;
-}
-
-function middle(id, side, position) {
-  const near = side.get(id) ?? [];
-  if (near.length === 0) return position.get(id);
-  return near.reduce((sum, other) => sum + position.get(other), 0) / near.length;
-}
-
-function coordinates(layers) {
-  const placed = new Map();
-  let left = 0;
-  for (const column of layers) {
-    const width = Math.max(0, ...column.map((box) => box.width));
-    const height = column.reduce((sum, box) => sum + box.height + GAP.box, -GAP.box);
-    let top = -height / 2;
-    for (const box of column) {
-      placed.set(box.id, { x: left + width / 2, y: top + box.height / 2 });
-      top += box.height + GAP.box;
-    }
-    left += width + GAP.layer;
-  }
-  return placed;
-}
 
 /**
  * Heights anew for a picture of which boxes were taken out: columns and the order in them stay, gaps
@@ -232,4 +111,19 @@ function spread(wanted, gaps) {
   });
   const flat = blocks.flatMap(({ sum, size }) => Array(size).fill(sum / size));
   return flat.map((value, at) => value + offsets[at]);
+}
+
+function neighbours(links, near, far) {
+  const found = new Map();
+  for (const link of links) {
+    if (!found.has(link[near])) found.set(link[near], []);
+    found.get(link[near]).push(link[far]);
+  }
+  return found;
+}
+
+function middle(id, side, position) {
+  const near = side.get(id) ?? [];
+  if (near.length === 0) return position.get(id);
+  return near.reduce((sum, other) => sum + position.get(other), 0) / near.length;
 }

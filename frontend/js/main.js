@@ -34,6 +34,7 @@ import { plan } from './views/plan.js';
 import { quality } from './views/quality.js';
 import { rules } from './views/rules.js';
 import { run } from './views/run.js';
+import { storage } from './views/storage.js';
 import { plans } from './views/plans.js';
 
 /**
@@ -61,6 +62,7 @@ const VIEWS = {
   columns,
   impact,
   journal,
+  storage,
   layers,
   classes,
   declare,
@@ -252,6 +254,7 @@ function finish(loaded) {
 const KINDS = {
   overview: '',
   journal: '',
+  storage: '',
   layers: '',
   classes: '',
   rules: '',
@@ -389,7 +392,7 @@ function fail(error) {
 }
 
 /**
- * The face stays, and the keyboard where it is, until somebody answers.
+ * The face stays, and the keyboard where it is, until the server answers.
  * @param {number} mine
  */
 async function awaitServer(mine) {

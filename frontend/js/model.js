@@ -3,7 +3,8 @@
  * next step of an arrow key, and the items that vis-network shows. Pure: no page, no canvas, no vis.
  */
 import { plain } from './format.js';
-import { SIZES, place } from './layout.js';
+import { SIZES } from './layout.js';
+import { decodeText } from './url.js';
 
 /**
  * @typedef {object} Box  a table, a job or an operation
@@ -184,10 +185,11 @@ function operationDetail({ kind, name, properties }, label) {
   return properties?.[0]?.text ?? (name === label ? '' : name);
 }
 
+/** The server's place; the origin for a node that has none. */
 function measures(node, usual) {
   return {
-    x: Number.isFinite(node.x) ? node.x : NaN,
-    y: Number.isFinite(node.y) ? node.y : NaN,
+    x: Number.isFinite(node.x) ? node.x : 0,
+    y: Number.isFinite(node.y) ? node.y : 0,
     width: node.width > 0 ? node.width : usual.width,
     height: node.height > 0 ? node.height : usual.height,
   };
@@ -273,7 +275,7 @@ function toLinks(edges, boxes, rows) {
 /** A node is what was asked about when its id, its URI or its namespace and name were in the question. */
 function findFocus(nodes, asked) {
   if (!asked) return '';
-  const text = decode(asked);
+  const text = decodeText(asked);
   const named = (node) =>
     node.id === asked ||
     (node.kind === 'dataset' &&
@@ -283,14 +285,6 @@ function findFocus(nodes, asked) {
     (node.kind === 'column' && text === `column:${node.dataset}#${node.name}`) ||
     (node.kind === 'job' && text === `job:${node.namespace}/${node.name}`);
   return nodes.find(named)?.id ?? '';
-}
-
-function decode(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /**
@@ -303,10 +297,7 @@ function decode(text) {
  */
 export function finish(boxes, rows, links, focus) {
   const home = (id) => rows.get(id)?.box ?? id;
-  settle(
-    boxes,
-    [...links.values()].map((link) => ({ from: home(link.from), to: home(link.to) })),
-  );
+  seatRows(boxes);
   for (const link of links.values()) link.way = wayOf(boxes.get(home(link.from)), boxes.get(home(link.to)));
   const model = {
     boxes,
@@ -335,13 +326,9 @@ function push(map, key, value) {
   map.get(key).push(value);
 }
 
-function settle(boxes, links) {
-  const all = [...boxes.values()];
-  if (all.some((box) => Number.isNaN(box.x) || Number.isNaN(box.y))) {
-    for (const [id, centre] of place(all, links)) Object.assign(boxes.get(id), centre);
-    for (const box of all) for (const row of box.rows) row.y = NaN;
-  }
-  for (const box of all) {
+/** A row without a place of its own stands where its table lists it. */
+function seatRows(boxes) {
+  for (const box of boxes.values()) {
     const top = box.y - box.height / 2 + TITLE;
     box.rows.forEach((row, number) => {
       if (Number.isNaN(row.y)) row.y = top + (number + 0.5) * SIZES.row;

@@ -67,11 +67,21 @@ export function createPanel(container, listener) {
 }
 
 function reference(text) {
-  const copy = button({ icon: 'copy', label: 'Copy', quiet: true, onclick: () => copyText(copy, text) });
-  return element('div', { class: 'reference' }, data(text, 'mono'), copy);
+  return element('div', { class: 'reference' }, data(text, 'mono'), copyButton(text));
 }
 
-async function copyText(copy, text) {
+/**
+ * @param {string} text
+ * @param {string} [label] what a screen reader calls the button
+ * @param {(words: string) => void} [announce] told what came of it
+ * @returns {HTMLButtonElement}
+ */
+export function copyButton(text, label = 'Copy', announce = () => {}) {
+  const copy = button({ icon: 'copy', label, quiet: true, onclick: () => copyText(copy, text, announce) });
+  return copy;
+}
+
+async function copyText(copy, text, announce) {
   try {
     await navigator.clipboard.writeText(text);
     copy.title = 'Copied';
@@ -79,6 +89,7 @@ async function copyText(copy, text) {
   } catch {
     copy.title = 'The browser refused to copy; select the text instead';
   }
+  announce(copy.title);
 }
 
 /**
@@ -230,7 +241,7 @@ const MODES = Object.freeze({ overwrite: '↻', append: '+' });
 
 /**
  * How a write treats what was there before.
- * @param {string|null|undefined} mode null: nobody said it; `none`: nothing is written
+ * @param {string|null|undefined} mode null: unknown; `none`: nothing is written
  * @returns {HTMLElement|string}
  */
 export function modeChip(mode) {

@@ -15,7 +15,7 @@ const GROUPS = Object.freeze([
 ]);
 
 /**
- * Results in the order of the groups; kinds that nobody knows are left out.
+ * Results in the order of the groups; unknown kinds are left out.
  * @param {Array<{kind: string}>} items
  * @returns {Array<{kind: string, heading: string, items: object[]}>}
  */

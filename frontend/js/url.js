@@ -34,6 +34,7 @@
  * @property {string} facet       name of a run facet: what a new quality rule is to read
  * @property {string} runs        ids of runs that are picked for a comparison, by commas
  * @property {string} state       filter of the journal view
+ * @property {string} by          by what the storage view shares the journal out
  * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
  * @property {string} fans        how many of a fan are drawn (fans.js)
  * @property {string} selected    id of the selected node or edge
@@ -75,6 +76,7 @@ const FIELDS = Object.freeze({
   ],
   impact: ['node', 'change', 'columns', 'indirect', 'at', 'limit'],
   journal: ['state'],
+  storage: ['by'],
   layers: [],
   classes: ['classification', 'at', 'limit'],
   rules: [],
@@ -137,6 +139,7 @@ const DEFAULTS = Object.freeze({
   toPlan: '',
   limit: null,
   state: 'failed',
+  by: 'job',
   change: '',
   facet: '',
   runs: '',
@@ -149,6 +152,7 @@ const CHOICES = Object.freeze({
   view: VIEWS,
   direction: ['both', 'upstream', 'downstream'],
   state: ['failed', 'waiting', 'pending', 'projected', 'all'],
+  by: ['job', 'namespace', 'producer', 'kind'],
   as: ['graph', 'list'],
   group: ['', 'layer'],
   change: ['', 'dropped', 'renamed', 'retyped'],
@@ -260,6 +264,19 @@ export function sameQuestion(one, other) {
  */
 export function jobReference(job) {
   return `job:${encodeURIComponent(job.namespace)}/${encodeURIComponent(job.name)}`;
+}
+
+/**
+ * `hr%2Feu => hr/eu`; a malformed text is left as it is.
+ * @param {string} text
+ * @returns {string}
+ */
+export function decodeText(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /**

@@ -1,10 +1,25 @@
-"""The questions of the read road: stores in, frozen values out; a module a question.
+"""One module for each question of the read routes: stores in, frozen values out.
 
-Routes and notebooks' helpers go through here, so an answer is the same wherever it is asked. A
-question takes ``Sources``, built once a request, and what the client wrote. Read in this order:
+Routes and notebooks call these functions, so both get the same answer. A question takes
+``Sources``, built once a request, and the client's parameters. In reading order:
 
-1. ``sources``: the stores and rules of one request; ``nodes``, ``executions``: names and values
-   that several answers show; ``drawing``: what ``lineage`` found, as a picture;
-2. ``overview``, ``lineage``, ``column_lineage``: pictures; ``search``;
-3. ``jobs``, ``runs``, ``datasets``, ``plans``: lists and pages.
+``sources``         the stores and rules of one request, as one value
+``visibility``      hiding, layers and tags, applied in this one place
+``references``      node references as clients write them -> node ids
+``nodes``           rows and names of nodes that several answers show
+``executions``      one execution as lists and pages show it
+``facets``          facets of jobs and datasets at a time: owners, code, versions, quality
+``drawing``         an answer of ``graph_model.lineage`` with names, times and places
+``overview``        ``/graph/overview``: all jobs and tables, and their totals
+``lineage``         ``/graph/lineage``: the neighbourhood of a dataset, a job or a column
+``column_lineage``  ``/graph/column-lineage``: columns across jobs, the expression at every hop
+``search``          ``/graph/search``: datasets, jobs and columns by name
+``jobs``            ``/graph/jobs``: jobs, and one job with its logical plans
+``runs``            the runs of a job, one run, the tree of a run
+``datasets``        datasets, one dataset, its history, its last writer
+``columns``         one column, and its definition in words
+``plans``           one plan: its operations, its column edges
+``impact``          everything downstream as a table; the effects of a changed column or plan
+``difference``      changes between two times, executions, plans or schemas
+``consumer``        Spline's consumer API: the same lineage in the form that Spline's UI requests
 """

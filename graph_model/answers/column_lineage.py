@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from graph_model.answers.drawing import draw_answer, walk_lineage
+from graph_model.answers.drawing import draw_answer
 from graph_model.answers.nodes import located_column, location_of
+from graph_model.answers.references import References
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.lineage import (
-    Question,
-    keep_ends,
-)
-from graph_model.references import References
-from graph_model.view import (
-    GraphView,
-)
+from graph_model.answers.visibility import find_dataset, show_view
+from graph_model.lineage import Question, keep_ends
+from graph_model.picture.view import GraphView
 
 
 @of_one_state
@@ -27,17 +22,18 @@ def column_lineage(
     *,
     ends: bool = False,
     layout: bool = False,
-    expired: Callable[[], bool] = lambda: False,
-    time_limit_ms: int = 0,
+    by_layer: bool = False,
 ) -> GraphView:
-    """Columns across jobs, from one column or from all of a dataset (URI or id).
+    """Column lineage across jobs, from one column or from every column of a dataset (URI or id).
 
-    ``ends``: what a chain begins and ends with alone (``lineage.keep_ends``).
+    ``ends``: each chain is reduced to its first and last column (``lineage.keep_ends``).
     """
-    lineage = walk_lineage(sources, expired, time_limit_ms)
-    references = References(sources.catalogue, sources.graph, sources.rules, lineage.past.columns)
-    dataset_id = references.dataset(dataset.removeprefix("dataset:"), question.at)
+    sources, dataset_id = find_dataset(sources, dataset.removeprefix("dataset:"), question.at)
+    lineage = sources.lineage
     if column is not None:
+        references = References(
+            sources.catalogue, sources.graph, sources.rules, lineage.past.columns
+        )
         start = [references.column(dataset_id, column)]
         answer = lineage.ask_columns(start, question)
         start = [located_column(sources, one, question.at) for one in start]
@@ -52,4 +48,5 @@ def column_lineage(
     view = draw_answer(
         sources, answer, lineage.past, question.at, jobs=False, columns=True, layout=layout
     )
-    return replace(view, focus=dataset_id if column is None else start[0])
+    view = replace(view, focus=dataset_id if column is None else start[0])
+    return show_view(sources, view, layout=layout, by_layer=by_layer)

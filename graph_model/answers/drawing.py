@@ -1,43 +1,30 @@
-"""An answer of ``lineage`` with names, times and places: what routes draw."""
+"""An answer of ``lineage`` with names, times and places, for the graph's routes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from graph_model.about import About
+from graph_model.answers.facets import quality_marks
 from graph_model.answers.nodes import catalog_names
 from graph_model.answers.sources import Sources
-from graph_model.filtering import (
+from graph_model.lineage import (
+    Answer,
+    ColumnNode,
+)
+from graph_model.lineage.history.past import Past
+from graph_model.naming.schemas import ColumnSpelling, read_spellings, spell_column
+from graph_model.picture.filtering import (
     Filter,
     keep_datasets,
     keep_derivations,
     keep_jobs,
 )
-from graph_model.history.past import Past
-from graph_model.lineage import (
-    Answer,
-    ColumnNode,
-    Lineage,
-)
-from graph_model.spellings import ColumnSpelling, read_spellings, spell_column
-from graph_model.view import (
+from graph_model.picture.view import (
     GraphView,
     Names,
     draw,
 )
-
-
-def walk_lineage(
-    sources: Sources, expired: Callable[[], bool] = lambda: False, time_limit_ms: int = 0
-) -> Lineage:
-    return Lineage(
-        sources.graph,
-        sources.catalogue,
-        expired=expired,
-        time_limit_ms=time_limit_ms,
-        structure=sources.structure,
-    )
 
 
 def draw_answer(
@@ -66,7 +53,7 @@ def _names(sources: Sources, answer: Answer, past: Past, at: int | None, *, colu
         last_runs=sources.catalogue.last_states(answer.jobs, at) if answer.jobs else {},
         columns=spellings_of(sources, answer.columns, at) if columns else {},
         plan_jobs=past.jobs_of(plans),
-        quality=About(sources.catalogue, sources.quality_rules).quality(datasets, at),
+        quality=quality_marks(sources, datasets, at),
     )
 
 
@@ -85,7 +72,7 @@ def spellings_of(
 
 
 def _listed(sources: Sources, schemas: Collection[str]) -> dict[str, Mapping[str, ColumnSpelling]]:
-    """Per schema its columns by their paths."""
+    """Per schema its columns by path."""
     kept = sources.structure.spellings.find(schemas)
     rows = sources.catalogue.schemas(set(schemas) - kept.keys())
     read = {row.id: read_spellings(row.columns) for row in rows}
@@ -94,7 +81,7 @@ def _listed(sources: Sources, schemas: Collection[str]) -> dict[str, Mapping[str
 
 
 def _plans_of(answer: Answer) -> set[str]:
-    """The logical plans behind its edges."""
+    """The logical plans on the answer's edges."""
     derived = {plan for edge in answer.column_edges for plan in edge.plans}
     return derived | {use.logical_plan for use in answer.plans}
 
@@ -102,7 +89,7 @@ def _plans_of(answer: Answer) -> set[str]:
 def filter_answer(
     sources: Sources, answer: Answer, past: Past, wanted: Filter, asked: frozenset[str]
 ) -> Answer:
-    """What of an answer somebody wants to see; ``asked`` (ids) stays."""
+    """The part of an answer that passes the filter ``wanted``; ``asked`` (ids) always stays."""
     if wanted.namespace or wanted.job:
         plans = past.plans({plan for edge in answer.column_edges for plan in edge.plans})
         rows = sources.catalogue.jobs({*answer.jobs, *(row.job for row in plans.values())})

@@ -13,40 +13,42 @@ from graph_model.answers.sources import Sources
 from graph_model.facts import (
     ExecutionRow,
 )
-from graph_model.history.past import Reports
-from graph_model.translate.partitions import PARTITIONS_UNKNOWN
-from graph_model.view import (
+from graph_model.lineage.history.past import Reports
+from graph_model.picture.view import (
     DatasetReference,
     JobReference,
     iso,
     known_mode,
 )
+from graph_model.producers.spline.partitions import PARTITIONS_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """What is not known, as a code and in words."""
+class ExecutionGap:
+    """Unknown information, as a code and as a sentence."""
 
     code: str
     detail: str
 
 
-_SOME_PARTITIONS = Gap(PARTITIONS_UNKNOWN, "it may have left some alone: nobody says which")
+_SOME_PARTITIONS = ExecutionGap(
+    PARTITIONS_UNKNOWN, "it may have left some alone: nobody says which"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionView:
     """One execution as lists and pages show it.
 
-    ``version`` is the id of the table's version that it made, None where nobody told; ``branch``
-    None: the main one.
+    ``version`` is the id of the table version that it made, None where not reported; ``branch``
+    None: the main branch. ``former_name`` is set in the history of a table that was renamed later.
     """
 
     id: str
     at: str
     state: str
     duration_ms: float | None
-    mode: str | None  # None: nobody said it
+    mode: str | None  # None: not reported
     command: str
     plan_id: str
     plan: str
@@ -58,14 +60,15 @@ class ExecutionView:
     error: str | None
     application_id: str
     producer: str
-    gaps: tuple[Gap, ...] = ()
+    gaps: tuple[ExecutionGap, ...] = ()
     version: str | None = None
     branch: str | None = None
+    former_name: DatasetReference | None = None
 
 
 def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
-    """These executions, in this order; a hidden job is not named."""
-    jobs = job_references(sources, {row.job for row in rows} - sources.hidden)
+    """The views of these executions, in this order; a hidden job or target is not named."""
+    jobs = job_references(sources, {row.job for row in rows})
     targets = dataset_references(sources, {row.target for row in rows})
     partitions: dict[str, list[str]] = {}
     for row in sources.catalogue.partitions([row.id for row in rows]) if rows else ():
@@ -106,7 +109,7 @@ def _replaces_some(row: ExecutionRow) -> bool:
 
 
 def repeated_executions(reports: Iterable[Reports], at: int | None) -> frozenset[str]:
-    """Ids of executions at or before ``at`` that report what an earlier one has."""
+    """Ids of executions at or before ``at`` that repeat the report of an earlier one."""
     return frozenset(row.id for _, *again in reports for row in again if not is_after(row.at, at))
 
 

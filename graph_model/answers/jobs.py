@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_model import identity, labels
-from graph_model.about import About, JobAbout
+from graph_model.answers.facets import JobFacets, job_facets
 from graph_model.answers.nodes import dataset_references, job_row
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import open_node, visible_page
 from graph_model.facts import (
     ExecutionRow,
     LogicalPlanRow,
@@ -18,17 +19,17 @@ from graph_model.facts import (
 from graph_model.lineage import (
     HUB_LIMIT,
 )
-from graph_model.store import (
-    Direction,
-    JobSummary,
-    Page,
-)
-from graph_model.view import (
+from graph_model.picture.view import (
     DatasetReference,
     LastRun,
     iso,
     known_mode,
     last_run,
+)
+from graph_model.stores.protocols import (
+    Direction,
+    JobSummary,
+    Page,
 )
 
 _PLANS_SHOWN = 200
@@ -72,7 +73,7 @@ class JobPage:
     last_run: LastRun | None
     plans: tuple[PlanItem, ...]
     producer: str | None = None
-    about: JobAbout | None = None
+    about: JobFacets | None = None
 
 
 @of_one_state
@@ -89,18 +90,22 @@ def jobs(
         query=query, namespace=namespace, limit=limit, cursor=cursor, at=at
     )
     items = tuple(map(_job_item, page.items))
-    return Page(items, page.total, page.next)
+    return visible_page(Page(items, page.total, page.next), sources.hidden)
 
 
 @of_one_state
 def job(sources: Sources, job: str, at: int | None) -> JobPage:
-    """One job (an id) with its logical plans, newest run first."""
+    """One job (an id) with its logical plans, newest run first; plans that write something hidden
+    are left out.
+    """
+    sources = open_node(sources, labels.JOB, job)
     row = job_row(sources, job)
     plans = _logical_plans_of(sources, job)
     last = _last_runs_of_plans(sources, job, plans, at)
     if at is not None:
         plans = [plan for plan in plans if plan in last]
     rows = sources.catalogue.logical_plans(plans)
+    rows = tuple(row for row in rows if row.target not in sources.hidden)
     read = _sources_of(sources, plans)
     references = dataset_references(
         sources, {row.target for row in rows} | {d for found in read.values() for d in found}
@@ -117,7 +122,7 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
         last_run=last_run(newest),
         plans=tuple(reversed(items)),
         producer=newest.producer if newest else None,
-        about=About(sources.catalogue, sources.quality_rules).job(job, at),
+        about=job_facets(sources, job, at),
     )
 
 
@@ -151,7 +156,7 @@ def _logical_plans_of(sources: Sources, job: str) -> list[str]:
 def _last_runs_of_plans(
     sources: Sources, job: str, plans: Iterable[str], at: int | None
 ) -> dict[str, ExecutionRow]:
-    """One look at the job's newest executions, then one a plan that is not among them."""
+    """One read of the job's newest executions, then one for each plan that is not among them."""
     last: dict[str, ExecutionRow] = {}
     for row in sources.catalogue.executions(job=job, at=at, limit=_RECENT).items:
         last.setdefault(row.logical_plan, row)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from graph_model import identity, labels
-from graph_model.answers.drawing import draw_answer, filter_answer, walk_lineage
+from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.nodes import located_column, location_of
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.filtering import (
-    EVERYTHING,
-    Filter,
-)
-from graph_model.lineage import (
-    Question,
-)
-from graph_model.view import (
-    GraphView,
-)
+from graph_model.answers.visibility import Selection, filter_of, find_node, show_view
+from graph_model.lineage import Question
+from graph_model.picture.filtering import EVERYTHING, Filter
+from graph_model.picture.view import GraphView
+
+ALL = Selection()
 
 
 @of_one_state
@@ -28,15 +23,31 @@ def lineage(
     *,
     jobs: bool = True,
     layout: bool = False,
-    wanted: Filter = EVERYTHING,
-    expired: Callable[[], bool] = lambda: False,
-    time_limit_ms: int = 0,
+    by_layer: bool = False,
+    selection: Selection = ALL,
 ) -> GraphView:
-    """The neighbourhood of ``question.node`` (an id that ``references`` resolved).
+    """The neighbourhood of ``question.node``, in any spelling that ``references`` resolves.
 
-    ``wanted`` leaves nodes out of what was found, never the one asked about.
+    ``selection`` leaves nodes out of the result, never the requested one.
     """
-    lineage = walk_lineage(sources, expired, time_limit_ms)
+    sources, node = find_node(sources, question.node, question.at)
+    wanted = filter_of(sources, selection, question.at)
+    view = draw_around(
+        sources, replace(question, node=node), jobs=jobs, layout=layout, wanted=wanted
+    )
+    return show_view(sources, view, layout=layout, by_layer=by_layer)
+
+
+def draw_around(
+    sources: Sources,
+    question: Question,
+    *,
+    jobs: bool,
+    layout: bool = False,
+    wanted: Filter = EVERYTHING,
+) -> GraphView:
+    """The neighbourhood of a node (an id), hidden nodes included."""
+    lineage = sources.lineage
     answer = lineage.ask(question)
     if identity.kind_of(question.node) == labels.DATASET:
         question = replace(question, node=location_of(sources, question.node, question.at))

@@ -1,4 +1,4 @@
-"""The rows and names of nodes that several answers show."""
+"""The rows and names of nodes that several answers show; hidden ones have no name."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from graph_model.facts import (
     JobRow,
     NameRow,
 )
-from graph_model.history.past import Past
-from graph_model.history.versions import END
-from graph_model.view import (
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.versions import END
+from graph_model.picture.view import (
     DatasetReference,
     JobReference,
     dataset_reference,
@@ -37,13 +37,16 @@ def dataset_row(sources: Sources, dataset: str) -> DatasetRow:
 
 
 def job_references(sources: Sources, ids: Collection[str]) -> dict[str, JobReference]:
-    """By id the names of those of these jobs that are known."""
-    return {row.id: job_reference(row) for row in sources.catalogue.jobs(ids)}
+    """By id the names of these jobs; unknown and hidden ones are left out."""
+    shown = set(ids) - sources.hidden - {""}
+    return {row.id: job_reference(row) for row in sources.catalogue.jobs(shown)} if shown else {}
 
 
 def dataset_references(sources: Sources, ids: Collection[str]) -> dict[str, DatasetReference]:
-    """By id the names of those of these datasets that are known."""
-    return {row.id: dataset_reference(row) for row in sources.catalogue.datasets(ids)}
+    """By id the names of these datasets; unknown and hidden ones are left out."""
+    shown = set(ids) - sources.hidden - {""}
+    rows = sources.catalogue.datasets(shown) if shown else ()
+    return {row.id: dataset_reference(row) for row in rows}
 
 
 def catalog_names(
@@ -54,7 +57,8 @@ def catalog_names(
     observed: Sequence[NameRow] = sources.catalogue.names_of(named, at)
     stood = past.locate((row.name, moment) for row in observed)
     seen = [row for row in observed if row.name != row.location == stood[row.name, moment]]
-    uris = {row.id: row.uri for row in sources.catalogue.datasets({row.name for row in seen})}
+    called = dataset_references(sources, {row.name for row in seen})
+    uris = {key: one.uri for key, one in called.items()}
     names: dict[str, list[str]] = {}
     for row in seen:
         if row.name in uris and uris[row.name] not in names.setdefault(row.location, []):
@@ -63,12 +67,12 @@ def catalog_names(
 
 
 def location_of(sources: Sources, dataset: str, at: int | None) -> str:
-    """Where a catalog name stood at the time; any other dataset itself."""
+    """The location of a catalog name at the time; any other dataset itself."""
     return sources.catalogue.location_of(dataset, at) or dataset
 
 
 def located_column(sources: Sources, column: str, at: int | None) -> str:
-    """The column where its table stood at the time."""
+    """The column at the location of its table at the time."""
     rows = sources.catalogue.columns((column,))
     return (
         identity.column_id(location_of(sources, rows[0].dataset, at), rows[0].path)

@@ -1,20 +1,16 @@
-"""``/graph/overview``: all jobs and tables, and how many there are."""
+"""``/graph/overview``: all jobs and tables, and their totals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from graph_model.answers.drawing import draw_answer, filter_answer, walk_lineage
+from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import Selection, filter_of, show_view
 from graph_model.facts import (
     DatasetRow,
-)
-from graph_model.filtering import (
-    Filter,
-    keep_nodes,
-    limit_nodes,
 )
 from graph_model.governance.previews import walk_datasets
 from graph_model.lineage import (
@@ -22,14 +18,19 @@ from graph_model.lineage import (
     Answer,
     Partial,
 )
-from graph_model.view import (
+from graph_model.picture.filtering import (
+    Filter,
+    keep_nodes,
+    limit_nodes,
+)
+from graph_model.picture.view import (
     GraphView,
     JobReference,
     iso,
     job_reference,
 )
 
-#: Failures that an overview names.
+#: Number of failures that an overview lists.
 FAILURES_NAMED = 20
 
 
@@ -38,8 +39,8 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Of all jobs and datasets, whatever a picture shows; ``failed``: of how many jobs the newest
-    execution failed.
+    """The number of all visible jobs and datasets, drawn or not; ``failed``: of the jobs whose
+    newest execution failed.
     """
 
     jobs: int
@@ -48,30 +49,50 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A job whose newest execution failed, and when."""
+class JobFailure:
+    """A job whose newest execution failed, and the time."""
 
     job: JobReference
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class GraphOverview:
+    """``view`` is truncated at the limit; ``totals`` and ``failures`` count everything."""
+
+    view: GraphView
+    totals: Totals
+    failures: tuple[JobFailure, ...]
+
+
 @of_one_state
 def overview(
     sources: Sources,
+    selection: Selection,
     *,
-    namespace: str | None,
     query: str,
     limit: int,
     at: int | None,
     layout: bool,
-    job: str | None = None,
-    keep: Callable[[DatasetRow], bool] | None = None,
-) -> GraphView:
-    """All jobs and tables; with a namespace or a job (an id) that, and the tables beside it.
+    by_layer: bool,
+) -> GraphOverview:
+    """All jobs and tables; with a namespace or a job, only these and the tables that they use.
 
-    With ``keep`` the tables that it wants, and the jobs that read or write one of them.
+    With a layer or a tag, its tables and the jobs that read or write one of them.
     """
-    lineage = walk_lineage(sources)
+    wanted = filter_of(sources, selection, at)
+    view = _draw(sources, wanted, query, limit, at, layout=layout)
+    totals, failures = _count(sources, at)
+    return GraphOverview(
+        show_view(sources, view, layout=layout, by_layer=by_layer), totals, failures
+    )
+
+
+def _draw(
+    sources: Sources, wanted: Filter, query: str, limit: int, at: int | None, *, layout: bool
+) -> GraphView:
+    namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
+    lineage = sources.lineage
     if namespace or query or job or keep is not None:
         found, more = _matching(sources, namespace, query, job, keep, limit, at)
         datasets, jobs, hub = lineage.around(*found, at)
@@ -82,23 +103,23 @@ def overview(
     if hub:
         answer = replace(answer, partial=answer.partial or Partial("hub", HUB_LIMIT))
     answer = _narrow(sources, answer, namespace, query)
-    answer = filter_answer(sources, answer, lineage.past, Filter(namespace, job, keep), frozenset())
+    answer = filter_answer(sources, answer, lineage.past, wanted, frozenset())
     cut = more or len(answer.datasets) + len(answer.jobs) > limit
     answer = limit_nodes(answer, limit, cut=cut)
     return draw_answer(sources, answer, lineage.past, at, jobs=True, columns=False, layout=layout)
 
 
-def totals(
-    sources: Sources, hidden: Collection[str], at: int | None
-) -> tuple[Totals, tuple[Failure, ...]]:
-    """What there is but for the hidden (ids), and the newest failures, newest first."""
-    found = sources.catalogue.estate(hidden, failures=FAILURES_NAMED, at=at)
-    failures = tuple(Failure(job_reference(one.job), iso(one.at) or "") for one in found.failures)
+def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, ...]]:
+    """The number of visible jobs and datasets, and the newest failures, newest first."""
+    found = sources.catalogue.estate(sources.hidden, failures=FAILURES_NAMED, at=at)
+    failures = tuple(
+        JobFailure(job_reference(one.job), iso(one.at) or "") for one in found.failures
+    )
     return Totals(found.jobs, found.datasets, found.failed), failures
 
 
 def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
-    """The first datasets and jobs, and whether there are more."""
+    """The first datasets and jobs, and whether more exist."""
     most = min(limit, _AT_ONCE)
     jobs = sources.catalogue.list_jobs(limit=most, at=at)
     datasets = sources.catalogue.list_datasets(limit=most, at=at)
@@ -116,7 +137,7 @@ def _matching(
     limit: int,
     at: int | None,
 ) -> tuple[tuple[set[str], set[str]], bool]:
-    """As ``_first``, those that a filter asks for."""
+    """As ``_first``, for the nodes that pass a filter."""
     most = min(limit, _AT_ONCE)
     datasets: list[str] = []
     if keep is not None or (query and job is None):
@@ -135,7 +156,7 @@ def _matching(
 
 
 def _job_queries(namespace: str | None, query: str) -> Iterator[tuple[str | None, str]]:
-    """Where a text may be found: in names of jobs; ``finance/load`` names a namespace as well."""
+    """The searches for a text in names of jobs; ``finance/load`` may contain a namespace."""
     yield namespace, query
     space, separator, name = query.partition("/")
     if separator and namespace in (None, space):
@@ -143,7 +164,7 @@ def _job_queries(namespace: str | None, query: str) -> Iterator[tuple[str | None
 
 
 def _narrow(sources: Sources, answer: Answer, namespace: str | None, query: str) -> Answer:
-    """Keep what matches the words asked for, and what stands beside it."""
+    """Keep the nodes that match the search text, and their neighbours."""
     if not query:
         return answer
     needle = query.casefold()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from graph_model import labels
 from graph_model.answers.sources import Sources
+from graph_model.answers.visibility import visible_page
 from graph_model.facts import (
     DatasetRow,
 )
-from graph_model.store import (
+from graph_model.stores.protocols import (
     Match,
     Page,
 )
@@ -25,12 +26,22 @@ class SearchItem:
     node: str
 
 
+@dataclass(frozen=True, slots=True)
+class TaggedItem(SearchItem):
+    """A dataset or a column, with its own tags."""
+
+    classifications: tuple[str, ...]
+
+
 def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -> Page[SearchItem]:
-    """By name; a URI is looked up as ingestion spells it (``s3a://…`` finds ``s3://…``)."""
+    """Search by name; a URI is spelled as ingestion spells it (``s3a://…`` finds ``s3://…``)."""
     page = sources.catalogue.search(_searched(sources, text), kinds=kinds, limit=limit)
+    columns = {match.id for match in page.items if match.dataset in sources.hidden}
+    page = visible_page(page, sources.hidden | columns)
     ids = {match.dataset or match.id for match in page.items if match.kind != labels.JOB}
     datasets = {row.id: row for row in sources.catalogue.datasets(ids)}
-    items = tuple(_search_item(match, datasets) for match in page.items)
+    tags = sources.governance.tags
+    items = tuple(_search_item(match, datasets, tags) for match in page.items)
     return Page(items, page.total, page.next)
 
 
@@ -43,12 +54,13 @@ def _searched(sources: Sources, text: str) -> str:
     return f"{aliases.get(scheme.lower(), scheme)}://{rest}"
 
 
-def _search_item(match: Match, datasets: dict[str, DatasetRow]) -> SearchItem:
+def _search_item(
+    match: Match, datasets: Mapping[str, DatasetRow], tags: Mapping[str, tuple[str, ...]]
+) -> SearchItem:
     if match.kind == labels.JOB:
         namespace, _, name = match.text.partition("/")
         return SearchItem(match.kind, match.id, name or match.text, namespace, match.id)
     row = datasets.get(match.dataset or match.id)
     uri = "" if row is None else row.uri
-    if match.kind == labels.COLUMN:
-        return SearchItem(match.kind, match.id, match.text, uri, match.id)
-    return SearchItem(match.kind, match.id, (row.name if row else "") or uri, uri, match.id)
+    label = match.text if match.kind == labels.COLUMN else (row.name if row else "") or uri
+    return TaggedItem(match.kind, match.id, label, uri, match.id, tags.get(match.id, ()))

@@ -1,4 +1,4 @@
-"""The stores and rules that a question is answered from, as one value a request."""
+"""The stores and rules of one request, as one value."""
 
 from __future__ import annotations
 
@@ -9,40 +9,64 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from graph_model import naming
-from graph_model.governance.quality_rules import QualityRule
-from graph_model.lineage import Structure
+from graph_model.answers.references import References
+from graph_model.governance.statements import NOTHING, Governance
+from graph_model.lineage import Lineage, Structure
 from graph_model.naming import Rules
-from graph_model.references import References
-from graph_model.store import Catalogue, Graph, Journal
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.stores.protocols import Catalogue, Graph, Journal
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """``rules`` name datasets, ``quality_rules`` read custom run facets as checks; ``structure``
-    is what is kept of the graph between two requests. ``hidden`` are ids of datasets and jobs that
-    no answer names; with ``opens_hidden`` (an admin asks) a hidden node's own page is answered.
+    """The inputs of every answer.
+
+    ``rules`` name datasets; ``producers`` read documents; ``governance`` holds classifications,
+    hidden nodes and other statements by people; ``structure`` is the graph structure kept between
+    requests. ``expired`` returns True once ``time_limit_ms`` has passed.
+
+    ``hidden`` are ids of datasets and jobs that no answer names. Only ``visibility`` decides about
+    them; with ``opens_hidden`` (the caller is an admin) it opens a hidden node requested by its id.
     """
 
     graph: Graph
     catalogue: Catalogue
     journal: Journal
     rules: Rules = naming.DEFAULT_RULES
-    quality_rules: tuple[QualityRule, ...] = ()
+    producers: Producers = PRODUCERS
+    governance: Governance = NOTHING
     structure: Structure = field(default_factory=Structure)
     hidden: frozenset[str] = frozenset()
     opens_hidden: bool = False
+    expired: Callable[[], bool] = _never
+    time_limit_ms: int = 0
 
     @property
     def references(self) -> References:
-        """Resolves what people write for a node."""
+        """Resolves the references that clients write for a node, hidden nodes included."""
         return References(self.catalogue, self.graph, self.rules)
+
+    @property
+    def lineage(self) -> Lineage:
+        """A new walk, which remembers everything that it reads."""
+        return Lineage(
+            self.graph,
+            self.catalogue,
+            expired=self.expired,
+            time_limit_ms=self.time_limit_ms,
+            structure=self.structure,
+        )
 
     @contextmanager
     def at_once(self) -> Iterator[Sources]:
-        """The same sources, the catalogue in one state of it."""
+        """The same sources, with the catalogue read in one snapshot."""
         with self.catalogue.snapshot() as catalogue:
             yield replace(self, catalogue=catalogue)
 
@@ -50,7 +74,7 @@ class Sources:
 def of_one_state(
     ask: Callable[Concatenate[Sources, _Asked], _Answer],
 ) -> Callable[Concatenate[Sources, _Asked], _Answer]:
-    """All that the question asks the catalogue, it asks of one state of it."""
+    """Makes all catalogue reads of the question see one snapshot."""
 
     @wraps(ask)
     def asked(sources: Sources, /, *given: _Asked.args, **named: _Asked.kwargs) -> _Answer:

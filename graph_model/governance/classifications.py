@@ -1,6 +1,6 @@
-"""Classifications: tags such as PII on datasets and columns, with who answers for them.
+"""Classifications: tags such as PII on datasets and columns, each with a responsible person.
 
-A tag follows DIRECT column lineage only when somebody asks for it, and not through an edge that is
+A tag follows DIRECT column lineage only when a question asks, and not through an edge that is
 blocked for it (``propagation``).
 """
 
@@ -34,7 +34,7 @@ class Assignment:
 
     @property
     def key(self) -> str:
-        """What the newest statement is looked up by."""
+        """The key under which the newest statement counts."""
         return write_key(self.tag, self.node.kind, *self.node.names)
 
 

@@ -28,7 +28,7 @@ def check_fields(given: Iterable[str], known: Set[str]) -> None:
 
 
 def read_note(value: Any) -> str:
-    """A note without secrets; raises InvalidDocument for what is no short text."""
+    """A note without secrets; raises InvalidDocument for any other value than a short text."""
     if not isinstance(value, str) or len(value) > _MOST_NOTE:
         raise InvalidDocument("note", f"a text of up to {_MOST_NOTE} characters")
     return naming.mask_text(value)

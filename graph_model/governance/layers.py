@@ -14,25 +14,22 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, Final
-
-import re2  # type: ignore[import-untyped]
 
 from graph_model.errors import InvalidDocument
 from graph_model.governance.fields import check_fields, check_name, read_note
+from graph_model.regular_expressions import check_expression, escape_text, expression_test
 
 MOST_LAYERS: Final = 200
 _MOST_PATTERN: Final = 1_000
 _MOST_ORDER: Final = 1_000_000
 _MOST_KNOWN: Final = 20_000  # URIs whose layer is remembered: 200 patterns take a millisecond
 _UNKNOWN: Final = "?"  # no name of a layer
-_MEMORY: Final = 1 << 20  # bytes that one pattern may take
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 _FIELDS: Final = frozenset({"match", "pattern", "order", "colour", "note"})
 
 
-class Match(StrEnum):
+class MatchKind(StrEnum):
     """``GLOB`` fits the whole URI (``*`` stays within a segment, ``**`` does not, ``?`` is one
     character); ``REGEX`` is searched for anywhere in it.
     """
@@ -48,7 +45,7 @@ class Layer:
 
     order: int
     name: str
-    match: Match
+    match: MatchKind
     pattern: str
     colour: str
     note: str = ""
@@ -126,20 +123,18 @@ def write_layer(layer: Layer) -> dict[str, Any]:
     }
 
 
-def _read_match(value: Any) -> Match:
+def _read_match(value: Any) -> MatchKind:
     try:
-        return Match(value)
+        return MatchKind(value)
     except ValueError:
         raise InvalidDocument("match", "prefix, glob or regex") from None
 
 
-def _read_pattern(match: Match, value: Any) -> str:
+def _read_pattern(match: MatchKind, value: Any) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > _MOST_PATTERN:
         raise InvalidDocument("pattern", f"a text of 1 to {_MOST_PATTERN:,} characters")
-    if match is Match.REGEX and re2_error(value):
-        raise InvalidDocument(
-            "pattern", f"a regular expression that RE2 can run ({re2_error(value)})"
-        )
+    if match is not MatchKind.PREFIX:
+        check_expression(value if match is MatchKind.REGEX else _translate_glob(value), "pattern")
     return value
 
 
@@ -155,37 +150,16 @@ def _read_colour(value: Any) -> str:
     return value.lower()
 
 
-def re2_error(pattern: str) -> str:
-    """Why RE2 does not take a pattern (a look-ahead, a back-reference …); "" when it does."""
-    try:
-        _compile(pattern)
-    except (re2.error, UnicodeEncodeError) as error:
-        found = error.args[0] if error.args else ""
-        return found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
-    return ""
-
-
-def _test(match: Match, pattern: str) -> Callable[[str], bool]:
-    if match is Match.PREFIX:
+def _test(match: MatchKind, pattern: str) -> Callable[[str], bool]:
+    if match is MatchKind.PREFIX:
         return lambda uri: uri.startswith(pattern)
-    if match is Match.GLOB:
-        whole = _compile(_translate_glob(pattern))
-        return lambda uri: whole.fullmatch(uri) is not None
-    inside = _compile(pattern)
-    return lambda uri: inside.search(uri) is not None
-
-
-@lru_cache(maxsize=1_024)
-def _compile(pattern: str) -> Any:
-    options = re2.Options()
-    options.max_mem = _MEMORY
-    options.log_errors = False
-    options.dot_nl = True
-    return re2.compile(pattern, options)
+    if match is MatchKind.GLOB:
+        return expression_test(_translate_glob(pattern), whole=True)
+    return expression_test(pattern, whole=False)
 
 
 def _translate_glob(glob: str) -> str:
     """``s3://*/raw/**`` => ``s3://[^/]*/raw/.*``."""
     parts: Iterable[str] = re.split(r"(\*\*|\*|\?)", glob)
     wild = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return "".join(wild.get(part) or re2.escape(part) for part in parts)
+    return "".join(wild.get(part) or escape_text(part) for part in parts)

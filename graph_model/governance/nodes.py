@@ -1,10 +1,10 @@
-"""What a statement is about, in words that outlive an id: a change of a naming rule changes ids.
+"""The node of a statement by scope, URI and path: ids change with the naming rules.
 
     {"kind": "column", "scope": "", "uri": "s3://lake/people", "path": "email"}
     {"kind": "job", "namespace": "default", "name": "payroll"}
 
-The URI is read again with the rules in force whenever it is turned into an id, so what was said of
-a dataset follows it through a change of the rules and back.
+The URI is normalised with the rules in force whenever it is turned into an id, so statements about
+a dataset follow it through a change of the rules and back.
 """
 
 from __future__ import annotations

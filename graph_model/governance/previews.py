@@ -1,4 +1,4 @@
-"""What another set of layers, or of naming rules, would do to what is known, without doing it.
+"""The effect of other layers or naming rules, computed and not stored.
 
 Layers are tried on the datasets of the catalogue. Naming rules are tried on history: on the URIs
 and application names as the plans of the journal spell them, for a canonical URI no longer says
@@ -8,24 +8,33 @@ what a rule took off.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from graph_model import naming
+from graph_model import identity, naming
 from graph_model.errors import HeadwaterError
 from graph_model.facts import DatasetRow
 from graph_model.governance.layers import Layers
-from graph_model.governance.standing import Governance
+from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
-from graph_model.projection.plans import read_plan_document
-from graph_model.store import Catalogue, DocumentKind, Journal, Page, StoredDocument, walk_pages
-from graph_model.translate import PlanDocument
+from graph_model.producers.spline import PlanDocument
+from graph_model.producers.spline.documents import PLAN_KIND, Operation
+from graph_model.producers.spline.gathering import read_plan_document
+from graph_model.producers.spline.logic import folded_sources
+from graph_model.stores.protocols import (
+    CatalogueLists,
+    Journal,
+    Page,
+    StoredDocument,
+    walk_pages,
+)
 
 MOST_SHOWN: Final = 200
 MOST_PLANS: Final = 2_000
 """Plan documents of the journal that naming rules are tried on, the newest."""
 _PAGE: Final = 1_000
+_MOST_NAMED: Final = 5
 
 
 # --- layers --------------------------------------------------------------------------------------
@@ -48,11 +57,13 @@ class LayerPreview:
     datasets: int
 
 
-def preview_layers(before: Layers, after: Layers, catalogue: Catalogue) -> LayerPreview:
-    """Which datasets would be in another layer, by name."""
+def preview_layers(
+    before: Layers, after: Layers, catalogue: CatalogueLists, hidden: Collection[str] = ()
+) -> LayerPreview:
+    """Which datasets would be in another layer, by name; hidden ones (ids) are not looked at."""
     items: list[LayerChange] = []
     total = looked_at = 0
-    for row in walk_datasets(catalogue):
+    for row in walk_datasets(catalogue, hidden=hidden):
         looked_at += 1
         old, new = before.of(row.uri), after.of(row.uri)
         if old != new:
@@ -62,22 +73,21 @@ def preview_layers(before: Layers, after: Layers, catalogue: Catalogue) -> Layer
     return LayerPreview(tuple(items), total, looked_at)
 
 
-def count_datasets(governance: Governance, catalogue: Catalogue) -> Counter[str | None]:
-    """How many datasets are in each layer, under None in none; what is hidden counts nowhere."""
-    return Counter(
-        governance.layers.of(row.uri)
-        for row in walk_datasets(catalogue)
-        if row.id not in governance.hidden
-    )
+def count_datasets(governance: Governance, catalogue: CatalogueLists) -> Counter[str | None]:
+    """How many datasets are in each layer, under None in none; hidden ones do not count."""
+    shown = walk_datasets(catalogue, hidden=governance.hidden)
+    return Counter(governance.layers.of(row.uri) for row in shown)
 
 
 def walk_datasets(
-    catalogue: Catalogue, query: str = "", at: int | None = None
+    catalogue: CatalogueLists, query: str = "", at: int | None = None, hidden: Collection[str] = ()
 ) -> Iterator[DatasetRow]:
-    """Every dataset whose name holds the query, by name, URI and id, a page at a time."""
+    """Every dataset whose name holds the query, but the hidden ones (ids), by name, URI and id, a
+    page at a time.
+    """
     after: DatasetRow | None = None
     while page := catalogue.walk_datasets(query=query, after=after, limit=_PAGE, at=at):
-        yield from page
+        yield from (row for row in page if row.id not in hidden)
         after = page[-1]
 
 
@@ -119,8 +129,9 @@ class RulesPreview:
 
 @dataclass(slots=True)
 class _Names:
-    """Spelling -> its name before and after."""
+    """Spelling -> its name before and after. Of ``hidden`` (ids) there is no spelling."""
 
+    hidden: Collection[str] = ()
     pairs: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def preview(self) -> NamesPreview:
@@ -147,10 +158,16 @@ def _several(pairs: Iterable[tuple[str, str]]) -> int:
 
 
 def preview_rules(
-    before: Rules, after: Rules, journal: Journal, expired: Callable[[], bool] = lambda: False
+    before: Rules,
+    after: Rules,
+    journal: Journal,
+    expired: Callable[[], bool] = lambda: False,
+    hidden: Collection[str] = (),
 ) -> RulesPreview:
-    """What these rules would make of the names in the newest plans of the journal."""
-    datasets, jobs, partitions = _Names(), _Names(), _Names()
+    """What these rules would make of the names in the newest plans of the journal; ``hidden`` are
+    ids under the rules before.
+    """
+    datasets, jobs, partitions = _Names(hidden), _Names(hidden), _Names(hidden)
     plans = known = 0
     for document, total in _newest_plans(journal):
         known = total
@@ -162,11 +179,13 @@ def preview_rules(
             naming.job_name(labels, document.plan.name, scope, rules) for rules in (before, after)
         )
         written = f"{document.plan.name} {dict(labels)}" if labels else str(document.plan.name)
-        jobs.pairs[f"{scope}@{written}" if scope else written] = (
-            f"{old.namespace}/{old.name}", f"{new.namespace}/{new.name}",
-        )  # fmt: skip
-        for uri in _uris(document):
-            _add_uri(uri, scope, (before, after), datasets, partitions)
+        if identity.job_id(old.namespace, old.name) not in hidden:
+            jobs.pairs[f"{scope}@{written}" if scope else written] = (
+                f"{old.namespace}/{old.name}", f"{new.namespace}/{new.name}",
+            )  # fmt: skip
+        _add_uri(document.plan.write.target, scope, (before, after), datasets, partitions)
+        for read in document.plan.reads:
+            _add_read(read, scope, (before, after), datasets, partitions)
     return RulesPreview(
         datasets.preview(), jobs.preview(), partitions.preview(), plans, max(known, plans)
     )
@@ -174,33 +193,62 @@ def preview_rules(
 
 def _newest_plans(journal: Journal) -> Iterator[tuple[PlanDocument, int]]:
     def ask(cursor: str | None) -> Page[StoredDocument]:
-        return journal.entries(kind=DocumentKind.PLAN, limit=100, cursor=cursor)
+        return journal.entries(kind=PLAN_KIND, limit=100, cursor=cursor)
 
     for page in walk_pages(ask):
         for entry in page.items:
             try:
-                stored = journal.plan_document(entry.plan_id, entry.content_hash)
+                stored = journal.document_of(entry.plan_id, entry.content_hash)
                 if stored is not None:
                     yield read_plan_document(stored), page.total
             except (HeadwaterError, ValueError):
                 continue  # what cannot be read has no names
 
 
-def _uris(document: PlanDocument) -> Iterator[str]:
-    for operation in document.plan.operations:
-        yield from (operation.target,) if operation.kind == "write" else operation.sources
-
-
 def _add_uri(
     uri: str, scope: str, rules: tuple[Rules, Rules], datasets: _Names, partitions: _Names
 ) -> None:
     old, new = (naming.normalise(uri, scope, one) for one in rules)
+    if _is_hidden(old, datasets.hidden):
+        return
     spelling = f"{scope}@{uri}" if scope else uri
     spelling = naming.mask_text(spelling)
     datasets.pairs[spelling] = (_written(old), _written(new))
     keys = [", ".join("/".join(name.partition_keys) for name in names) for names in (old, new)]
     if any(keys):
         partitions.pairs[spelling] = (keys[0], keys[1])
+
+
+def _add_read(
+    read: Operation, scope: str, rules: tuple[Rules, Rules], datasets: _Names, partitions: _Names
+) -> None:
+    """What one read lists. Files that only one set of rules takes for one are a line: the first of
+    them, and how many more there are.
+    """
+    old, new = (folded_sources(read, one) for one in rules)
+    if set(old) == set(new):
+        for uri in old:
+            _add_uri(uri, scope, rules, datasets, partitions)
+        return
+    if _is_hidden(
+        [name for uri in old for name in naming.normalise(uri, scope, rules[0])], datasets.hidden
+    ):
+        return
+    first, more = min(read.sources), len(set(read.sources)) - 1
+    spelling = naming.mask_text(f"{scope}@{first}" if scope else first)
+    becomes = (_of_read(old, scope, rules[0]), _of_read(new, scope, rules[1]))
+    datasets.pairs[f"{spelling} and {more:,} more"] = becomes
+
+
+def _is_hidden(names: Iterable[naming.DatasetName], hidden: Collection[str]) -> bool:
+    return any(identity.dataset_id(name.scope, name.uri) in hidden for name in names)
+
+
+def _of_read(sources: Sequence[str], scope: str, rules: Rules) -> str:
+    """Where the names are many, how many."""
+    names = {name for uri in sources for name in naming.normalise(uri, scope, rules)}
+    ordered = sorted(names, key=lambda name: name.uri)
+    return _written(ordered) if len(ordered) <= _MOST_NAMED else f"{len(ordered):,} datasets"
 
 
 def _written(names: Iterable[naming.DatasetName]) -> str:

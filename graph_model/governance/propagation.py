@@ -1,23 +1,23 @@
-"""Where the data of a classified column goes, along DIRECT column lineage, on request.
+"""The way of classified data along DIRECT column lineage, on request.
 
-Each column that carries a tag itself is asked for its columns downstream; from the edges of that
-answer the shortest path to each of them is taken that uses no edge blocked for the tag. So every
-path was true in time for the column where it begins. Nothing is stored: blocking an edge, or a
-run that no longer copies the column, shows with the next question.
+A walk downstream starts at each column that carries the tag itself; from its edges the shortest
+path to each column without a blocked edge is taken. So every path was true in time for the column
+where it begins. Nothing is stored: a blocked edge, or a run that no longer copies the column,
+changes the next answer.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.governance.classifications import Assignment
-from graph_model.governance.standing import Governance
+from graph_model.governance.statements import Governance
 from graph_model.lineage import Answer, ColumnEdge, Lineage, Partial, PlanUse, Question
-from graph_model.store import Catalogue, Direction
+from graph_model.stores.protocols import Direction, NodeLookup
 
 MOST_SOURCES: Final = 200
 """Columns that carry the tag themselves and are walked from; more make the answer partial."""
@@ -39,7 +39,7 @@ class Carrier:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class UnfollowedPlan:
     """A plan that reads a dataset of the class and whose column lineage has gaps."""
 
     logical_plan: str
@@ -57,7 +57,7 @@ class Spread:
 
     carriers: tuple[Carrier, ...]
     blocked: tuple[ColumnEdge, ...]
-    gaps: tuple[Gap, ...]
+    gaps: tuple[UnfollowedPlan, ...]
     datasets: Mapping[str, str]
     as_of: int | None
     folded: bool
@@ -87,7 +87,7 @@ def spread(
     tag: str,
     governance: Governance,
     lineage: Lineage,
-    catalogue: Catalogue,
+    catalogue: NodeLookup,
     *,
     at: int | None = None,
     propagate: bool = True,
@@ -121,6 +121,36 @@ def spread(
         folded=found.folded,
         partial=found.partial,
     )
+
+
+def visible_spread(found: Spread, hidden: Collection[str]) -> Spread:
+    """Without columns of hidden datasets and gaps of hidden jobs (ids). A step of a path that
+    begins or ends in one is there, and says no more than that: its ends are "".
+    """
+    if not hidden:
+        return found
+    unseen = {column for column, dataset in found.datasets.items() if dataset in hidden}
+    return replace(
+        found,
+        carriers=tuple(
+            replace(
+                one,
+                origin="" if one.origin in unseen else one.origin,
+                path=tuple(_visible_edge(edge, unseen) for edge in one.path),
+            )
+            for one in found.carriers
+            if one.column not in unseen
+        ),
+        blocked=tuple(edge for edge in found.blocked if unseen.isdisjoint(edge[:2])),
+        gaps=tuple(gap for gap in found.gaps if gap.job not in hidden),
+    )
+
+
+def _visible_edge(edge: ColumnEdge, unseen: Collection[str]) -> ColumnEdge:
+    if edge.source not in unseen and edge.target not in unseen:
+        return edge
+    source, target = ("" if end in unseen else end for end in (edge.source, edge.target))
+    return edge._replace(source=source, target=target, expression="")
 
 
 def _direct(tag: str, governance: Governance) -> list[tuple[str, Assignment]]:
@@ -170,10 +200,10 @@ def _edges_by_source(edges: Iterable[ColumnEdge]) -> dict[str, list[ColumnEdge]]
 def _gaps(
     found: _Found,
     lineage: Lineage,
-    catalogue: Catalogue,
+    catalogue: NodeLookup,
     at: int | None,
     expired: Callable[[], bool],
-) -> tuple[Gap, ...]:
+) -> tuple[UnfollowedPlan, ...]:
     """Where the class may go on unseen: plans that read its datasets and report a gap."""
     datasets = sorted({found.datasets[key] for key in found.carriers if key in found.datasets})
     if len(datasets) > MOST_DATASETS:
@@ -188,7 +218,7 @@ def _gaps(
         uses.update((use.logical_plan, use) for use in answer.plans if dataset in use.sources)
     rows = catalogue.logical_plans(uses)
     gaps = [
-        Gap(row.id, row.job, uses[row.id].sources, uses[row.id].targets, tuple(listed))
+        UnfollowedPlan(row.id, row.job, uses[row.id].sources, uses[row.id].targets, tuple(listed))
         for row in rows
         if (listed := json.loads(row.gaps))
     ]

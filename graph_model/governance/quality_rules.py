@@ -1,9 +1,9 @@
-"""Rules that read a custom run facet as a check: passed or failed, of what the run wrote.
+"""Rules that read a custom run facet as a passed or failed check of the run's outputs.
 
     {"facet": "acme_checks", "path": "result.status", "passes": ["ok", true], "note": ""}
 
-A run whose facet has a value at the path passes where that is one of ``passes`` and fails where it
-is another; a run without the facet, or with nothing there, says nothing.
+A run whose facet has a value at the path passes if it is one of ``passes`` and fails with any
+other; a run without the facet, or without a value there, gives no verdict.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class QualityRule:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``actual`` is what stands in the facet."""
+    """``actual`` is the facet's value."""
 
     passed: bool
     actual: str
 
 
 def judge_facet(rule: QualityRule, body: Any) -> Verdict | None:
-    """What a rule makes of a facet; None where it says nothing.
+    """The verdict of a rule on a facet; None without a value.
 
     ``result.0.status`` in ``{"result": [{"status": "ok"}]}`` => ``"ok"``.
     """

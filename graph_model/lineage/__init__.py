@@ -1,26 +1,38 @@
-"""Questions about lineage, answered level by level and true in time (DESIGN "What is true at a
-time").
+"""Questions about lineage, answered level by level and true in time.
 
-Every level costs a bounded number of requests, whatever the length of history: the catalogue says
-which writes stood in a dataset at a time (``history``), the graph says what their plans read. A
-visited set ends cycles; caps on nodes, edges, text and time end the rest, and the answer says so.
+A level costs a bounded number of requests, whatever the length of history: the catalogue names
+the writes in force at a time (``history``), the graph names the reads of their plans. A visited
+set ends cycles; bounds on nodes, edges, text and time end the rest, and the answer reports it.
 
 Depth counts table-to-table (or column-to-column) steps: 1 from a dataset is the jobs beside it
 and their datasets, 1 from a job its own datasets, 0 the node alone.
+
+In reading order:
+
+``questions``  a question about lineage and its answer, as frozen values
+``lineage``    the entry of the package: a question in, an answer out
+``history``    which executions are one write, and which writes a read saw
+``walk``       one level up: the writes of a dataset at a time, and their reads
+``tables``     tables and jobs up and down
+``columns``    columns up and down: derivations of the executions that the table walk relates
+``chains``     distance of a state from a goal, and the states of short chains (pure)
+``traces``     shortest chains, from the steps that a walk downstream has kept
+``ends``       chains between columns as one edge from end to end (pure)
+``inventory``  the columns of tables at a time: those of the newest schema and of lineage
+``bounds``     the bounds of a walk; the answer carries the first one that was met
+``omissions``  counts of the neighbours that a limit left out (pure)
+``structure``  parts of the graph that never change, kept from one question to the next
 """
 
-from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT
-from graph_model.lineage.columns import fold_column_edges
+from graph_model.lineage.bounds import HUB_LIMIT
 from graph_model.lineage.ends import keep_ends
 from graph_model.lineage.inventory import holders
-from graph_model.lineage.lineage import Derivation, Lineage
+from graph_model.lineage.lineage import ColumnDerivation, Lineage
 from graph_model.lineage.questions import (
     Answer,
     ColumnEdge,
     ColumnNode,
-    InfluenceCount,
     Influences,
-    LeftOut,
     Partial,
     PlanUse,
     Question,
@@ -29,23 +41,19 @@ from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Chain, Link
 
 __all__ = [
-    "COLUMN_LIMIT",
     "HUB_LIMIT",
     "Answer",
     "Chain",
+    "ColumnDerivation",
     "ColumnEdge",
     "ColumnNode",
-    "Derivation",
-    "InfluenceCount",
     "Influences",
-    "LeftOut",
     "Lineage",
     "Link",
     "Partial",
     "PlanUse",
     "Question",
     "Structure",
-    "fold_column_edges",
     "holders",
     "keep_ends",
 ]

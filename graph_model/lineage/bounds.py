@@ -1,4 +1,4 @@
-"""What bounds a walk: the first bound that is met stands in the answer."""
+"""The bounds of a walk; the answer carries the first one that was met."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Final
 
 from graph_model.lineage.questions import Partial
 
-#: How many edges of one label a single vertex may have before an answer is cut there.
+#: Edges of one label at a single vertex beyond which an answer is truncated.
 HUB_LIMIT: Final = 5_000
-#: Columns drawn in one answer, beside the tables that hold them.
+#: Columns drawn in one answer, in addition to their tables.
 COLUMN_LIMIT: Final = 20_000
-#: Steps from a write to what it read that one walk may follow.
+#: Steps from a write to its reads that one walk may follow.
 EDGE_LIMIT: Final = 100_000
-#: Tables (or columns) that a walk downstream may consider before it looks at times.
+#: Tables (or columns) that a downstream walk may consider before it compares times.
 CANDIDATE_LIMIT: Final = 20_000
 #: Characters of expressions in one answer.
 TEXT_LIMIT: Final = 20_000_000
 
 
 class Bounds:
-    """Time, and what else ends a walk. ``partial`` is the first bound that was met."""
+    """The time limit and the other bounds. ``partial`` is the first bound that was reached."""
 
     def __init__(self, expired: Callable[[], bool], time_limit_ms: int) -> None:
         self._expired = expired
@@ -35,13 +35,15 @@ class Bounds:
             self.cut("hub", HUB_LIMIT)
 
     def late(self) -> bool:
-        """Whether the time is up."""
+        """Whether the time limit has passed."""
         late = self._expired()
         if late:
             self.cut("time", self._time_limit_ms)
         return late
 
     def over(self) -> bool:
-        """Whether to stop here: the time is up, or another bound (but a hub) was met before."""
+        """Whether to stop: the time limit has passed, or another bound (other than a hub) was
+        reached.
+        """
         self.late()
         return self.partial is not None and self.partial.reason != "hub"

@@ -1,4 +1,4 @@
-"""Chains of states, pure: how far a state is from a goal, and what lies on a short chain."""
+"""Chains of states, pure: the distance of a state from a goal, and the states of short chains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def distances(
 ) -> dict[_State, int]:
     """Per state the least number of steps to a goal, added to the goal's own number.
 
-    States that reach no goal are left out. Linear in the steps, whatever cycles there are.
+    States that reach no goal are left out. Linear in the number of steps, cycles included.
     """
     previous: defaultdict[_State, list[_State]] = defaultdict(list)
     for state, following in nexts.items():
@@ -60,9 +60,9 @@ def steps_away(
     away: Mapping[_State, int],
     at_goal: bool = False,
 ) -> int:
-    """The least number of steps, one at least, from a state to a goal; FAR where there is none.
+    """The least number of steps, at least one, from a state to a goal; FAR where there is none.
 
-    A table may well have come of itself. ``at_goal``: what a goal's own number says counts.
+    A table may derive from itself. ``at_goal``: whether a goal's own number counts.
     """
     if at_goal:
         return away.get(state, FAR)

@@ -1,7 +1,7 @@
 """Columns up and down, true in time: derivations of the executions that the table walk relates.
 
-A state is a column of a moment. Who writes a struct writes its fields: an edge into ``customer`` is
-one into ``customer.address.city`` as well, whichever way it is walked.
+A state is a column of a moment. A write of a struct writes its fields: an edge into ``customer`` is
+one into ``customer.address.city`` as well, in both directions.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
-from graph_model.history import Moment
-from graph_model.history.past import Past, moment_of
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
 from graph_model.lineage.chains import distances, levels, steps_away
+from graph_model.lineage.history import Moment
+from graph_model.lineage.history.past import Past, moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.omissions import count_left_out
 from graph_model.lineage.questions import (
@@ -31,18 +31,18 @@ from graph_model.lineage.questions import (
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk
-from graph_model.store import Direction, EdgePage, GraphReader
+from graph_model.stores.protocols import Direction, EdgePage, GraphReader
 
 _Write = tuple[str, str]
 """(logical plan, id of a column that it writes)."""
 _Into = dict[_Write, tuple[Edge, ...]]
-"""The derivations behind what is written."""
+"""The derivations behind the written columns."""
 _Decider = tuple[str, Name]
-"""How a column decides over another, and which."""
+"""(how, column) of a column that decides over another."""
 
 
 class Cell(NamedTuple):
-    """A column of a dataset as it was at a moment."""
+    """A column of a dataset at a moment."""
 
     moment: Moment
     path: str
@@ -53,9 +53,9 @@ class Cell(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """A job's derivation, between columns where they were, and the column it came from.
+    """A derivation by a job, between columns at their locations, and its source column.
 
-    ``own``: it leads into the column itself, not into a struct that holds it.
+    ``own``: it leads into the column itself, not into a struct that contains it.
     """
 
     edge: Edge
@@ -66,7 +66,7 @@ class Hop(NamedTuple):
 
 @dataclass(slots=True)
 class FoundColumns:
-    """What the walks of one question have gathered so far."""
+    """The results of the walks of one question so far."""
 
     limit: int
     bounds: Bounds
@@ -76,11 +76,11 @@ class FoundColumns:
     edges: dict[str, Edge] = field(default_factory=dict)
     reached: int = 0
     folded: bool = False
-    moments: set[Moment] = field(default_factory=set)  # at which it was looked at the tables
+    moments: set[Moment] = field(default_factory=set)  # at which the walk read the tables
     trace: Trace[Cell] | None = None  # of the walk downstream
 
     def admit(self, names: Iterable[Name]) -> bool:
-        """Take in columns, each with its table, while the limit lasts; whether any was new."""
+        """Admit columns, each with its table, up to the limit; whether any was new."""
         before = len(self.nodes)
         for node in sorted((node_of(name) for name in names), key=lambda node: node.id):
             if node.id in self.nodes:
@@ -94,18 +94,18 @@ class FoundColumns:
         return len(self.nodes) > before
 
     def admit_asked(self, names: Iterable[Name]) -> None:
-        """Take in columns that the question is about."""
+        """Admit the requested columns."""
         asked = set(names)
         self.admit(asked)
         self.answers |= {column_id(name) for name in asked} & self.nodes.keys()
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """What of the derivations found is not drawn."""
+        """The derivations found that are not drawn."""
         steps = ((edge.out_id, edge.in_id) for edge in self.edges.values())
         return count_left_out(steps, self.nodes.keys())
 
     def drawn(self) -> list[ColumnEdge]:
-        """The edges between columns that are drawn, folded."""
+        """The drawn edges between columns, folded."""
         found = [e for e in self.edges.values() if {e.out_id, e.in_id} <= self.nodes.keys()]
         if sum(len(str(edge.value("expression") or "")) for edge in found) > TEXT_LIMIT:
             self.bounds.cut("bytes", TEXT_LIMIT)
@@ -117,7 +117,7 @@ def _without_text(edge: Edge) -> tuple[tuple[str, str | int | float | bool], ...
     return tuple((key, "" if key == "expression" else v) for key, v in edge.properties)
 
 
-class Columns:
+class ColumnWalks:
     """The column walks of one question, over one graph and one past."""
 
     def __init__(
@@ -136,9 +136,9 @@ class Columns:
         self._structure = structure
         self._inventory = inventory
         self._indirect = indirect
-        self._names: dict[str, Name] = {}  # column id -> what it is
+        self._names: dict[str, Name] = {}  # column id -> its name
         self._into: _Into = {}
-        self._deciding: dict[str, list[Edge]] = {}  # logical plan -> influences on it
+        self._deciding: dict[str, list[Edge]] = {}  # logical plan -> the influences on it
         self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
 
     def upstream(
@@ -148,7 +148,7 @@ class Columns:
         found: FoundColumns,
         perhaps: Collection[Name] = (),
     ) -> None:
-        """Where columns came from, and those of ``perhaps`` into which anything leads."""
+        """The sources of columns, and those columns of ``perhaps`` that have a source."""
         walk = self._walk(moment_of("", question.at).until)
         asked = {*start, *perhaps}
         frontier = {Cell(moment_of(dataset, question.at), path) for dataset, path in asked}
@@ -180,8 +180,8 @@ class Columns:
         found: FoundColumns,
         perhaps: Collection[Name] = (),
     ) -> None:
-        """What came of columns, and of those of ``perhaps`` that anything came of: the mirror, by
-        the same relation among the candidates.
+        """The results of columns, and of those columns of ``perhaps`` that have a result: the
+        mirror of ``upstream``, by the same relation among the candidates.
         """
         start = {*start, *perhaps}
         candidates, plans, into = self._candidates(start, question)
@@ -207,7 +207,7 @@ class Columns:
         hops: Mapping[Cell, list[Hop]],
         roots: Collection[Cell],
     ) -> None:
-        """Take in every chain of at most ``depth`` steps from a root to the start."""
+        """Admit every chain of at most ``depth`` steps from a root to the start."""
         nexts = {cell: {hop.source for hop in some} for cell, some in hops.items()}
         asked = set(start)
         goals = {c: 0 for sources in nexts.values() for c in sources if c.name in asked}
@@ -237,7 +237,7 @@ class Columns:
         found.answers |= {column_id(root.name) for root in kept} & found.nodes.keys()
 
     def into(self, column: str, at: int | None) -> list[Hop]:
-        """The derivations behind a column (an id) at a time, one step back."""
+        """The derivations into a column (an id) at a time, one step back."""
         walk = self._walk(moment_of("", at).until)
         until = moment_of("", at).until - 1
         names = self.learn_names((column,)).values()
@@ -252,10 +252,10 @@ class Columns:
     # --- inside the tables of an answer
 
     def inside(self, steps: Mapping[str, Collection[Step]], names: set[Name]) -> list[Edge]:
-        """The derivations between columns by the steps into datasets that an answer draws.
+        """The derivations between columns that belong to the steps into the datasets drawn.
 
-        They lead into the columns ``names`` and into those that the steps name; the latter join
-        ``names``, as does every column that they come from.
+        They lead into the columns ``names`` and into those that the steps name; the latter are
+        added to ``names``, as is every source column.
         """
         plans = {step.logical_plan for some in steps.values() for step in some}
         into = self._derived(plans)
@@ -285,14 +285,16 @@ class Columns:
     def _hops_into(self, dataset: str, path: str, step: Step) -> list[Hop]:
         return self._hops(Cell(moment_of(dataset, None), path), step, self._into)
 
-    # --- what decides over columns
+    # --- columns that decide over columns
 
     def influences_on(
         self, names: Collection[Name], moments: Collection[Moment], at: int | None
     ) -> dict[str, Influences]:
-        """Per column (id) how many columns decide over it, one step up from these moments.
+        """Per column (id) the number of columns that decide over it, one step up from these
+        moments.
 
-        As many as a walk with ``indirect`` would draw an edge from, for each ``how`` and dataset.
+        It equals the number of edges that a walk with ``indirect`` would draw, for each ``how`` and
+        dataset.
         """
         walk = self._walk(moment_of("", at).until)
         steps: defaultdict[str, set[Step]] = defaultdict(set)
@@ -310,7 +312,7 @@ class Columns:
         return {column_id(name): found for name, found in self._counts(asked).items()}
 
     def _counts(self, asked: Iterable[tuple[Name, Step]]) -> dict[Name, Influences]:
-        """Columns that the same steps write have one count, made once."""
+        """Columns that the same steps write share one count."""
         writing: defaultdict[Name, set[Step]] = defaultdict(set)
         alone: defaultdict[Name, set[_Decider]] = defaultdict(set)
         for name, step in asked:
@@ -334,7 +336,7 @@ class Columns:
         return self._deciders(self._deciding[step.logical_plan], step)
 
     def _deciders(self, edges: Iterable[Edge], step: Step) -> set[_Decider]:
-        """How and by which columns these edges decide."""
+        """The kinds and the columns of the influences in these edges."""
         return {
             (str(edge.value("how")), source.name)
             for edge in edges
@@ -352,7 +354,7 @@ class Columns:
     def _expand(
         self, walk: Walk, cells: Collection[Cell], known: _Into | None = None
     ) -> dict[Cell, list[Hop]]:
-        """Per cell the derivations behind it: all of them, or of these that are known."""
+        """Per cell the derivations into it: all of them, or those from ``known`` cells."""
         moments = {cell.moment for cell in cells}
         steps = walk.expand(moments)
         if known is None:
@@ -377,7 +379,7 @@ class Columns:
         self._learn_writes(asked)
 
     def _learn_writes(self, asked: Collection[_Write]) -> None:
-        """The derivations behind these, of plans that are complete."""
+        """Read the derivations into these cells, of complete plans."""
         new = set(asked) - self._into.keys()
         kept = self._structure.derivations.find(new)
         found = kept | self._derivations(new - kept.keys())
@@ -419,7 +421,7 @@ class Columns:
         self._learn_outputs({edge.in_id for edge in page.edges})
 
     def _learn_outputs(self, plans: Collection[str]) -> None:
-        """The columns of the schemas that these plans write."""
+        """Read the columns of the schemas that these plans write."""
         new = set(plans) - self._outputs.keys()
         if not new:
             return
@@ -438,7 +440,7 @@ class Columns:
         self._outputs |= {plan: frozenset(names) for plan, names in outputs.items()}
 
     def learn_names(self, columns: Collection[str]) -> dict[str, Name]:
-        """Column ids -> what they are; unknown ids are left out."""
+        """Column ids -> their names; unknown ids are left out."""
         new = set(columns) - self._names.keys()
         kept = self._structure.columns.find(new)
         found = self._names_of(new - kept.keys())
@@ -450,14 +452,16 @@ class Columns:
         if not columns:
             return {}
         names = self._past.columns(columns)
-        unlisted = set(columns) - names.keys()  # no schema has them
+        unlisted = set(columns) - names.keys()  # in no schema
         for vertex in self._graph.vertices(unlisted) if unlisted else ():
             values = dict(vertex.properties)
             names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
         return names
 
     def _hops(self, cell: Cell, step: Step, into: _Into) -> list[Hop]:
-        """The derivations of one step into a column, its holders and by what decides all."""
+        """The derivations of one step into a column and the structs that contain it, with the
+        influences.
+        """
         found = [
             (edge, holder == cell.path)
             for holder in holders(cell.path)
@@ -476,7 +480,9 @@ class Columns:
         ]
 
     def _is_written(self, path: str, step: Step, into: _Into) -> bool:
-        """Whether the step's plan writes this very column: by its schema, or by deriving it."""
+        """Whether the step's plan writes exactly this column: its schema has it, or a derivation
+        leads into it.
+        """
         name = step.target, path
         plan = step.logical_plan
         return name in self._outputs.get(plan, ()) or bool(into.get((plan, column_id(name))))
@@ -490,9 +496,7 @@ class Columns:
     def _candidates(
         self, start: Collection[Name], question: Question
     ) -> tuple[set[Name], set[str], _Into]:
-        """Columns downstream, the logical plans on the way and their derivations, whenever that
-        was.
-        """
+        """Columns downstream at any time, with the logical plans between and their derivations."""
         columns, frontier, plans = set[Name](), set(start), set[str]()
         into: defaultdict[_Write, list[Edge]] = defaultdict(list)
         for _ in range(question.depth):
@@ -540,7 +544,7 @@ class Columns:
         return plans
 
     def _derived(self, plans: Collection[str]) -> _Into:
-        """The derivations into every column of what these plans write: no schema need list it."""
+        """The derivations into every column that these plans write, in a schema or not."""
         targets: defaultdict[str, set[str]] = defaultdict(set)
         for plan, row in self._past.plans(plans).items():
             targets[row.target].add(plan)
@@ -561,7 +565,7 @@ class Columns:
         return {(place, path) for dataset, path in columns for place in places[dataset]}
 
     def _fields(self, columns: set[Name]) -> set[Name]:
-        """The known nested columns inside these."""
+        """The known columns nested in these."""
         tops = self._placed(columns)
         found = self._past.fields(self._renamed(tops | columns)) if columns else ()
         return {
@@ -575,23 +579,23 @@ class Columns:
 
 
 def _write_of(edge: Edge) -> _Write:
-    """What a derivation is part of."""
+    """The write that a derivation belongs to."""
     return str(edge.value("logical_plan")), edge.in_id
 
 
 def _counted(deciders: Iterable[_Decider]) -> Influences:
-    """Sorted numbers of columns by how they decide and whose they are."""
+    """The number of deciding columns, by kind of influence and dataset, sorted."""
     counts = Counter((how, dataset) for how, (dataset, _) in deciders)
     return tuple(InfluenceCount(*key, counts[key]) for key in sorted(counts))
 
 
 def _around(column: Name) -> list[Name]:
-    """A column and those that hold it."""
+    """A column and the structs that contain it."""
     return [(column[0], path) for path in holders(column[1])]
 
 
 def _is_told(hops: Iterable[Hop]) -> bool:
-    """Whether anything leads into the column itself."""
+    """Whether any derivation leads into the column itself."""
     return any(hop.own for hop in hops)
 
 
@@ -610,7 +614,7 @@ def node_of(name: Name) -> ColumnNode:
 
 
 def between(edge: Edge, source: Name, target: Name) -> Edge:
-    """The same derivation between columns where they were: under their tables' own ids."""
+    """The same derivation between columns at their locations: with the ids of the tables there."""
     out_id, in_id = column_id(source), column_id(target)
     if (edge.out_id, edge.in_id) == (out_id, in_id):
         return edge
@@ -618,7 +622,7 @@ def between(edge: Edge, source: Name, target: Name) -> Edge:
 
 
 def as_column_edge(influence: Edge) -> Edge:
-    """``column -influences-> plan`` in the properties of an edge between columns."""
+    """``column -influences-> plan`` as the properties of an edge between columns."""
     values = dict(influence.properties)
     return influence._replace(
         properties=(

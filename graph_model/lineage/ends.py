@@ -1,8 +1,8 @@
-"""Only the ends of chains between columns: the middle is folded into one edge. Pure.
+"""Chains between columns as one edge from end to end. Pure.
 
     raw.a -IDENTITY-> clean.a -AGGREGATION-> report.total  =>  raw.a -AGGREGATION-> report.total
 
-How a chain computes is composed along the way: IDENTITY < TRANSFORMATION < AGGREGATION; one
+The ``how`` of a chain is composed along the way: IDENTITY < TRANSFORMATION < AGGREGATION; one
 INDIRECT step makes the whole chain INDIRECT, by the step nearest to the computed column.
 """
 
@@ -24,11 +24,11 @@ _NOTHING: Final[_Way] = (labels.DIRECT, labels.IDENTITY)
 
 
 def keep_ends(answer: Answer, start: Collection[str]) -> Answer:
-    """The columns asked about, what they come from first and what they come to last.
+    """The requested columns, their first sources and their last results.
 
-    An end has no further step in the answer, or (in a cycle that nothing else leads into) is a
-    column of the cycle as far from the start as there is. ``hops`` of an edge is the least number
-    of steps that it stands for.
+    An end has no further step in the answer; in a cycle that nothing else leads into, it is the
+    column farthest from the start. ``hops`` of an edge is the least number of steps that it
+    replaces.
     """
     into: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
     out_of: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
@@ -53,7 +53,7 @@ def keep_ends(answer: Answer, start: Collection[str]) -> Answer:
 def _chains(
     start: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: bool
 ) -> Iterable[ColumnEdge]:
-    """From a column to the ends on one side of it, one edge for each way of computing."""
+    """Edges from a column to the ends on one side of it, one for each kind of derivation."""
     hops = _walk(start, edges, upstream=upstream)
     last = max(hops.values())
     beyond = {column: _others(column, edges, upstream=upstream) for column, _ in hops}
@@ -69,7 +69,7 @@ def _chains(
 def _edge(
     source: str, target: str, kind: str, how: str, hops: int, first: Iterable[ColumnEdge]
 ) -> ColumnEdge:
-    """A chain; of a single step its own expression and plans."""
+    """An edge for a chain; that of a single step keeps its expression and plans."""
     if hops == 1:
         for edge in first:
             if (edge.source, edge.target, edge.kind, edge.how) == (source, target, kind, how):
@@ -78,14 +78,14 @@ def _edge(
 
 
 def _others(column: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: bool) -> set[str]:
-    """What stands one step further, the column itself aside."""
+    """The neighbours one step further, without the column itself."""
     return {edge.source if upstream else edge.target for edge in edges.get(column, ())} - {column}
 
 
 def _walk(
     start: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: bool
 ) -> dict[tuple[str, _Way], int]:
-    """Per column and way of computing the least number of steps from the start."""
+    """Per column and kind of derivation the least number of steps from the start."""
     hops = {(start, _NOTHING): 0}
     frontier = [(start, _NOTHING)]
     while frontier:
@@ -102,7 +102,7 @@ def _walk(
 
 
 def _compose(way: _Way, step: _Way, *, nearer_first: bool) -> _Way:
-    """``nearer_first``: what is walked first stands nearest to the computed column."""
+    """``nearer_first``: the first steps of the walk are nearest to the computed column."""
     if labels.INDIRECT in (way[0], step[0]):
         order = (way, step) if nearer_first else (step, way)
         return next(one for one in order if one[0] == labels.INDIRECT)

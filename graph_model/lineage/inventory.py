@@ -1,10 +1,11 @@
 """The columns of tables at a time: those of the newest schema, and those that lineage alone names.
 
-A client of OpenLineage may tell column lineage without a schema, and the schema that one job reads
-a file with may lack what another job read. So a table has, beside the columns of its newest schema:
+A client of OpenLineage may send column lineage without a schema, and the schema with which one job
+reads a file may lack columns of another job. So a table has, beside the columns of its newest
+schema:
 
-- those that a write to be seen at the time derives, or read from the table;
-- the fields that are known inside any of its columns: ``items.sku`` in ``items``.
+- those that a visible write derives, or that visible plans read from the table;
+- the known fields of any of its columns: ``items.sku`` in ``items``.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from typing import Final, NamedTuple
 
 from graph_model import labels, naming
 from graph_model.facts import Edge
-from graph_model.history.past import Past, moment_of
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
-from graph_model.store import Catalogue, Direction, GraphReader
+from graph_model.lineage.history.past import Past, moment_of
+from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
 Name = tuple[str, str]
 """A column as a plan calls it: (dataset id, folded path)."""
 
 _MOST_ROWS: Final = 2 * COLUMN_LIMIT
-"""Columns that are looked at: those of former schemas are among them."""
+"""The most columns read; those of former schemas count."""
 
 
 class _Seen(NamedTuple):
-    """A write to be seen at ``place``, by its plan's name for that; "" where a plan only reads."""
+    """A visible write at ``place``, with its plan's name for that; "" where a plan only reads."""
 
     place: str
     target: str
@@ -36,9 +37,9 @@ class _Seen(NamedTuple):
 
 
 class Inventory:
-    """Tells what columns tables have, out of one graph and one catalogue.
+    """The columns of tables, from one graph and one catalogue.
 
-    What a bound has cut off stands in ``bounds``.
+    ``bounds`` records which bound truncated the result.
     """
 
     def __init__(
@@ -50,9 +51,9 @@ class Inventory:
         self._bounds = bounds
 
     def columns(self, datasets: Collection[str], at: int | None) -> set[Name]:
-        """All columns of these datasets at the time, fields included.
+        """All columns of these datasets at the time, nested ones included.
 
-        Five requests at most, whatever the number of datasets: most tables need one.
+        At most five requests for any number of datasets; most tables need one.
         """
         listed = self._listed(datasets, at)
         rows = self._rows(datasets)
@@ -62,24 +63,24 @@ class Inventory:
         return known | {one for one in told if _is_field_of(one, known)}
 
     def fields(self, columns: Collection[Name]) -> set[Name]:
-        """The fields that are known inside these columns."""
+        """The known columns nested in these columns."""
         datasets = {dataset for dataset, _ in columns}
         told = self.ever(datasets) if datasets else set()
         return {one for one in told if _is_field_of(one, columns)}
 
     def ever(self, datasets: Collection[str]) -> set[Name]:
-        """All columns that anything ever told of these datasets."""
+        """All columns ever reported of these datasets."""
         return self._placed(self._rows(datasets), datasets)
 
     def called(self, names: Collection[str]) -> dict[str, Name]:
-        """By id all columns that anything ever told of tables under exactly these names (ids)."""
+        """By id all columns ever reported of tables with exactly these names (ids)."""
         rows = self._catalogue.columns_of(names, _MOST_ROWS + 1)
         if len(rows) > _MOST_ROWS:
             self._bounds.cut("nodes", COLUMN_LIMIT)
         return {row.id: (row.dataset, row.path) for row in rows[:_MOST_ROWS]}
 
     def _listed(self, datasets: Collection[str], at: int | None) -> set[Name]:
-        """Those of the newest visible schemas."""
+        """The columns of the newest visible schemas."""
         return {
             (dataset, path)
             for dataset, schema in self._catalogue.newest_schemas(datasets, at).items()
@@ -92,7 +93,7 @@ class Inventory:
         return self.called({name for dataset in datasets for name in (dataset, *names[dataset])})
 
     def _placed(self, rows: Mapping[str, Name], datasets: Collection[str]) -> set[Name]:
-        """These columns in each of the datasets that their table ever stood for."""
+        """These columns in each dataset that their table ever stood for."""
         places = self._past.locations_of({called for called, _ in rows.values()})
         return {
             (place, path)
@@ -104,7 +105,7 @@ class Inventory:
     def _used(
         self, columns: Mapping[str, Name], datasets: Collection[str], at: int | None
     ) -> set[Name]:
-        """Those of these columns (by id) that writes to be seen at the time derive or read."""
+        """Those of these columns (by id) that a visible write at the time derives or reads."""
         if not columns:
             return set()
         into = self._edges(columns, Direction.UPSTREAM, (labels.DERIVES,))
@@ -131,7 +132,7 @@ class Inventory:
         return tuple(page.edges)
 
     def _seen(self, plans: Collection[str], at: int | None) -> Mapping[str, set[_Seen]]:
-        """Per logical plan what of it is to be seen at the time."""
+        """The visible writes per logical plan."""
         seen: defaultdict[str, set[_Seen]] = defaultdict(set)
         rows = self._past.plans(plans)
         targets = {row.target for row in rows.values()} - {""}
@@ -154,14 +155,14 @@ class Inventory:
 
 
 def schema_paths(columns: str) -> list[str]:
-    """The paths in a schema's JSON, in order."""
+    """The paths of the columns in a schema's JSON, in order."""
     return [str(column["path"]) for column in json.loads(columns)]
 
 
 def _without(
     rows: Mapping[str, Name], told: Collection[Name], listed: Collection[Name]
 ) -> dict[str, Name]:
-    """The rows of columns that no schema lists somewhere, and that are fields of none listed."""
+    """The rows of columns that some dataset has outside its schema and its listed structs."""
     unlisted = {one[1] for one in told if one not in listed and not _is_field_of(one, listed)}
     return {key: name for key, name in rows.items() if name[1] in unlisted}
 
@@ -176,7 +177,7 @@ def _plan_of(edge: Edge) -> str:
 
 
 def holders(path: str) -> list[str]:
-    """A column and the structs that hold it, innermost first: ``a.b`` => ``a.b``, ``a``."""
+    """A column and the structs that contain it, innermost first: ``a.b`` => ``a.b``, ``a``."""
     segments = naming.split_path(path)
     if len(segments) == 1:
         return [path]

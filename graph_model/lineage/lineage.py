@@ -1,4 +1,4 @@
-"""The door of the package: a question in, an answer out."""
+"""The entry of the package: a question in, an answer out."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from graph_model import identity, labels
-from graph_model.history import Moment
-from graph_model.history.past import Past, moment_of
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.columns import (
-    Columns,
+    ColumnWalks,
     FoundColumns,
     column_id,
     fold_column_edges,
     node_of,
 )
+from graph_model.lineage.history import Moment
+from graph_model.lineage.history.past import Past, moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
     Answer,
@@ -28,15 +28,17 @@ from graph_model.lineage.questions import (
     Question,
 )
 from graph_model.lineage.structure import Structure
-from graph_model.lineage.tables import Found, Tables, uses_of
+from graph_model.lineage.tables import TableFindings, TableWalks, uses_of
 from graph_model.lineage.traces import Trace
 from graph_model.lineage.walk import Step, Walk
-from graph_model.store import Catalogue, Direction, GraphReader
+from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Derivation:
-    """How one logical plan computes a column from one other; ``source`` is a (dataset, path)."""
+class ColumnDerivation:
+    """The computation of one column from another by one logical plan; ``source`` is a (dataset,
+    path).
+    """
 
     logical_plan: str
     job: str
@@ -47,7 +49,7 @@ class Derivation:
 
 
 class _Inside(NamedTuple):
-    """What an answer about tables says of their columns."""
+    """The columns in an answer about tables."""
 
     columns: tuple[ColumnNode, ...] = ()
     edges: tuple[ColumnEdge, ...] = ()
@@ -57,10 +59,10 @@ class _Inside(NamedTuple):
 class Lineage:
     """Answers questions from one graph and one catalogue.
 
-    ``expired`` tells that the time for an answer is over: what is found until then is returned,
-    marked partial. ``past`` keeps what was learnt of the past; one object serves one request.
-    ``structure`` is what questions to this catalogue have learnt before.
-    Raises GraphUnavailable when the graph does not answer.
+    ``expired`` returns True once the time limit has passed: the answer then holds the results so
+    far and is marked partial. ``past`` keeps the history read so far; one object serves one
+    request. ``structure`` is the structure read by earlier questions to this catalogue. Raises
+    GraphUnavailable when the graph does not answer.
     """
 
     def __init__(
@@ -82,18 +84,18 @@ class Lineage:
     # --- tables and jobs
 
     def ask(self, question: Question) -> Answer:
-        """Neighbourhood of a dataset, a job or a column; the node must be known already."""
+        """The neighbourhood of a dataset, a job or a column, which must exist."""
         if identity.kind_of(question.node) == labels.COLUMN:
             return self.ask_columns((question.node,), question)
         past, bounds = self._begin()
         question = _located(question, past)
-        found = Found(question.limit, bounds)
+        found = TableFindings(question.limit, bounds)
         if identity.kind_of(question.node) == labels.JOB:
             found.admit((), (question.node,))
         else:
             found.admit((question.node,), ())
             found.answers.add(question.node)
-        tables = Tables(self._graph, past, bounds, self._structure)
+        tables = TableWalks(self._graph, past, bounds, self._structure)
         if Direction.UPSTREAM in question.directions:
             tables.upstream(question, found)
         if Direction.DOWNSTREAM in question.directions:
@@ -102,23 +104,25 @@ class Lineage:
         return _with_chains(answer, question, found.trace, (question.node,))
 
     def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
-        """What came of any of these datasets (ids), in one walk; ``question.node`` is not read."""
+        """The results of any of these datasets (ids), in one walk; ignores ``question.node``."""
         past, bounds = self._begin()
         until = moment_of("", question.at).until - 1
         places = set(past.locate((dataset, until) for dataset in start).values())
-        found = Found(question.limit, bounds)
+        found = TableFindings(question.limit, bounds)
         found.admit(places, ())
         found.answers |= found.datasets
-        Tables(self._graph, past, bounds, self._structure).downstream(places, question, found)
+        TableWalks(self._graph, past, bounds, self._structure).downstream(places, question, found)
         return _with_chains(self._answer(question, found, past), question, found.trace, places)
 
     def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
-        """These datasets and jobs with all visible plans between them; and with what jobs whose
-        newest run failed tried to read and write, as ``attempted``.
+        """These datasets and jobs with all visible plans between them; as ``attempted``, also the
+        inputs and outputs of each job's newest run where that run failed.
         """
         past, bounds = self._begin()
-        found = Found(len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs))
-        tables = Tables(self._graph, past, bounds, self._structure)
+        found = TableFindings(
+            len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs)
+        )
+        tables = TableWalks(self._graph, past, bounds, self._structure)
         ends = {*datasets, *tables.reading_plans(datasets)}
         walk = Walk(self._graph, past, bounds, moment_of("", at).until, structure=self._structure)
         for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
@@ -128,8 +132,8 @@ class Lineage:
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
 
-    def _attempts(self, found: Found, at: int | None) -> list[PlanUse]:
-        """The plans in which the newest run of a job failed, between what is drawn."""
+    def _attempts(self, found: TableFindings, at: int | None) -> list[PlanUse]:
+        """The plans in which the newest run of a job failed, between drawn nodes."""
         tried = {plan for _, plan in self._catalogue.attempts(found.jobs, at)}
         if not tried:
             return []
@@ -153,8 +157,8 @@ class Lineage:
     def around(
         self, datasets: Collection[str], jobs: Collection[str], at: int | None
     ) -> tuple[set[str], set[str], bool]:
-        """These datasets and jobs with what stands beside them, whenever that was; and whether a
-        hub had more than is told.
+        """These datasets and jobs with their neighbours at any time, and whether a hub has more
+        neighbours than returned.
         """
         past, down = self.past, Direction.DOWNSTREAM
         of_jobs = self._graph.edges(jobs, down, (labels.HAS,), HUB_LIMIT)
@@ -170,9 +174,9 @@ class Lineage:
         cut = any(page.cut for page in (of_jobs, reading, fed))
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
 
-    def _columns(self, past: Past, bounds: Bounds, *, indirect: bool) -> Columns:
+    def _columns(self, past: Past, bounds: Bounds, *, indirect: bool) -> ColumnWalks:
         inventory = self._inventory(past, bounds)
-        return Columns(self._graph, past, bounds, self._structure, inventory, indirect=indirect)
+        return ColumnWalks(self._graph, past, bounds, self._structure, inventory, indirect=indirect)
 
     def _inventory(self, past: Past, bounds: Bounds) -> Inventory:
         return Inventory(self._graph, self._catalogue, past, bounds)
@@ -180,7 +184,7 @@ class Lineage:
     def _begin(self) -> tuple[Past, Bounds]:
         return self.past, Bounds(self._expired, self._time_limit_ms)
 
-    def _answer(self, question: Question, found: Found, past: Past) -> Answer:
+    def _answer(self, question: Question, found: TableFindings, past: Past) -> Answer:
         inside = _Inside()
         if question.columns:
             inside = self._columns_of(found, question, past)
@@ -203,8 +207,10 @@ class Lineage:
 
     # --- columns inside the tables of an answer
 
-    def _columns_of(self, found: Found, question: Question, past: Past) -> _Inside:
-        """The columns of the tables drawn, the derivations between them and what decides."""
+    def _columns_of(self, found: TableFindings, question: Question, past: Past) -> _Inside:
+        """The columns of the drawn tables, the derivations between them and the
+        influences on them.
+        """
         bounds = found.bounds
         columns = self._columns(past, bounds, indirect=question.indirect)
         names = self._inventory(past, bounds).columns(found.datasets, question.at)
@@ -219,13 +225,13 @@ class Lineage:
 
     def _influences(
         self,
-        columns: Columns,
+        columns: ColumnWalks,
         names: Collection[Name],
         moments: Collection[Moment],
         at: int | None,
         bounds: Bounds,
     ) -> Mapping[str, Influences]:
-        """What decides over these columns, as it was at the moments at which they were seen."""
+        """The influences on these columns, at the moments at which the walk visited them."""
         if bounds.late():
             return {}
         datasets = {dataset for dataset, _ in names}
@@ -233,16 +239,17 @@ class Lineage:
         found = columns.influences_on(names, seen, at)
         return {key: found.get(key, ()) for key in map(column_id, names)}
 
-    def derivations(self, column: str, at: int | None) -> tuple[Derivation, ...]:
-        """How the writes to be seen at the time compute a column (an id): one step, plan by plan.
+    def derivations(self, column: str, at: int | None) -> tuple[ColumnDerivation, ...]:
+        """The computation of a column (an id) by the visible writes at the time: one step, plan by
+        plan.
 
-        What decides over the rows (FILTER, JOIN, GROUP_BY, SORT) is among them.
+        Influences on the rows (FILTER, JOIN, GROUP_BY, SORT) are included.
         """
         past, bounds = self._begin()
         columns = self._columns(past, bounds, indirect=True)
         return tuple(
             sorted(
-                Derivation(
+                ColumnDerivation(
                     str(hop.edge.value("logical_plan")),
                     hop.job,
                     hop.source.name,
@@ -257,7 +264,7 @@ class Lineage:
     # --- columns across jobs
 
     def ask_columns(self, start: Collection[str], question: Question) -> Answer:
-        """Where columns (ids) come from and where they go, derivation by derivation."""
+        """The sources and the results of columns (ids), derivation by derivation."""
         past, bounds = self._begin()
         columns = self._columns(past, bounds, indirect=question.indirect)
         known = columns.learn_names(start).values()
@@ -268,7 +275,7 @@ class Lineage:
     def ask_columns_of(self, datasets: Collection[str], question: Question) -> Answer:
         """As ``ask_columns``, from every column of these datasets (ids).
 
-        What a table no longer has is among them where the answer has lineage of it.
+        A column that a table no longer has is included where the answer has lineage of it.
         """
         past, bounds = self._begin()
         columns = self._columns(past, bounds, indirect=question.indirect)
@@ -280,14 +287,16 @@ class Lineage:
         return self._ask_columns(columns, names, perhaps, question, found)
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
-        """The columns of a dataset (an id): of its schema and those that lineage alone names."""
+        """The columns of a dataset (an id): those of its schema and those that
+        only lineage names.
+        """
         past, bounds = self._begin()
         names = self._inventory(past, bounds).columns((dataset,), at)
         return tuple(node_of(name) for name in sorted(names))
 
     def _ask_columns(
         self,
-        columns: Columns,
+        columns: ColumnWalks,
         names: set[Name],
         perhaps: set[Name],
         question: Question,
@@ -320,7 +329,7 @@ class Lineage:
 
 
 def _placed(names: Iterable[Name], at: int | None, past: Past) -> set[Name]:
-    """These columns where their tables stood at the time."""
+    """These columns at the locations of their tables at the time."""
     listed = set(names)
     until = moment_of("", at).until - 1
     places = past.locate((dataset, until) for dataset, _ in listed)
@@ -328,17 +337,17 @@ def _placed(names: Iterable[Name], at: int | None, past: Past) -> set[Name]:
 
 
 def _within(names: set[Name], limit: int, bounds: Bounds) -> set[Name]:
-    """The first of them, in the order of their ids."""
+    """The first columns by id, up to the limit."""
     if len(names) <= limit:
         return names
     bounds.cut("nodes", limit)
     return set(sorted(names, key=column_id)[:limit])
 
 
-def _drawn_steps(found: Found) -> dict[str, list[Step]]:
-    """Per dataset drawn the steps into it whose job is drawn, one for each plan and name.
+def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:
+    """Per drawn dataset the steps into it whose job is drawn, one for each plan and name.
 
-    With each what it read of the datasets drawn, wherever that was.
+    Each with the drawn datasets that it read, at any time.
     """
     drawn = {(plan, source, "") for plan, job, source, _, _, _ in found.uses if job in found.jobs}
     drawn |= {(plan, "", target) for plan, job, _, _, target, _ in found.uses if job in found.jobs}
@@ -358,7 +367,7 @@ def _drawn_steps(found: Found) -> dict[str, list[Step]]:
 
 
 def _located(question: Question, past: Past) -> Question:
-    """A catalog name is asked about at the place that it stood for."""
+    """A question about a catalog name, moved to its location."""
     if identity.kind_of(question.node) != labels.DATASET:
         return question
     moment = (question.node, moment_of("", question.at).until - 1)
@@ -369,9 +378,9 @@ def _located(question: Question, past: Past) -> Question:
 def _with_chains(
     answer: Answer, question: Question, trace: Trace[Any] | None, start: Collection[str]
 ) -> Answer:
-    """The answer with the chains of its walk downstream to what it draws, the start aside.
+    """The answer with the chains of its downstream walk to the drawn nodes, without the start.
 
-    No job is drawn among columns: there each job counts that stands on a chain.
+    An answer about columns draws no jobs: there, every job on a chain counts.
     """
     if trace is None or not question.chains:
         return answer

@@ -1,4 +1,4 @@
-"""What is asked about lineage, and what an answer holds: frozen values."""
+"""A question about lineage and its answer, as frozen values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from graph_model.lineage.traces import Chain
-from graph_model.store import Direction
+from graph_model.stores.protocols import Direction
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """``node`` is an id; ``at`` epoch ms or None for the end of time; ``limit`` counts nodes.
 
-    ``chains``: tell a shortest chain to everything that lies downstream.
+    ``chains``: also return a shortest chain to each node downstream.
     """
 
     node: str
@@ -28,7 +28,7 @@ class Question:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The one asked for, or both."""
+        """The requested direction, or both."""
         if self.direction == Direction.BOTH:
             return (Direction.UPSTREAM, Direction.DOWNSTREAM)
         return (self.direction,)
@@ -36,7 +36,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """Why an answer is not whole: ``nodes``, ``edges``, ``bytes``, ``time``, ``hub`` or
+    """The bound that truncated an answer: ``nodes``, ``edges``, ``bytes``, ``time``, ``hub`` or
     ``rebuilding``.
     """
 
@@ -45,9 +45,9 @@ class Partial:
 
 
 class PlanUse(NamedTuple):
-    """A logical plan in an answer, with the datasets of it that the answer draws.
+    """A logical plan in an answer, with those of its datasets that the answer draws.
 
-    ``attempted``: a failed run tried it; it says nothing of what flowed.
+    ``attempted``: only a failed run followed the plan, so no data flowed.
     """
 
     logical_plan: str
@@ -59,9 +59,9 @@ class PlanUse(NamedTuple):
 
 
 class ColumnEdge(NamedTuple):
-    """One per (source, target, kind, how), whatever number of plans stands behind it.
+    """One edge per (source, target, kind, how), for any number of plans.
 
-    ``hops``: of a chain that is drawn as one edge the number of its steps (``ends``).
+    ``hops``: the number of steps of a chain that is drawn as one edge (``ends``).
     """
 
     source: str
@@ -80,7 +80,9 @@ class ColumnNode(NamedTuple):
 
 
 class InfluenceCount(NamedTuple):
-    """How many columns of ``dataset`` (an id) decide over a column by ``how`` (FILTER, JOIN)."""
+    """The number of columns of ``dataset`` (an id) that decide over a column by ``how`` (FILTER,
+    JOIN).
+    """
 
     how: str
     dataset: str
@@ -91,9 +93,9 @@ Influences = tuple[InfluenceCount, ...]
 
 
 class LeftOut(NamedTuple):
-    """Neighbours of a drawn node that the walk has met and a limit has left out.
+    """Neighbours of a drawn node that the walk found and a limit left out.
 
-    Of a dataset they are jobs, of a job datasets, of a column columns.
+    Those of a dataset are jobs, those of a job datasets, those of a column columns.
     """
 
     node: str
@@ -103,14 +105,13 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question found; all tuples sorted. ``as_of`` is the newest event considered.
+    """The answer to a question; all tuples sorted. ``as_of`` is the newest event considered.
 
-    ``via``: the datasets and columns among them that only lie on the way: part of a chain that
-    was true at its time, but no answer at the time asked. ``folded``: repeated runs were taken
-    together, so the answer contains the exact one and perhaps a little more. ``chains``, where
-    they were asked for: one to each answer and to each job downstream, the start itself aside.
-    ``influences``: by column (id) what decides over it one step up, drawn or not; a column that is
-    missing was not looked at, for the time was up.
+    ``via``: the datasets and columns that only lie on the way: part of a chain that was true at its
+    time, but no answer at the requested time. ``folded``: repeated runs were merged, so the answer
+    contains the exact one and possibly more. ``chains``, where requested: one to each answer and to
+    each job downstream, without the start. ``influences``: by column (id) the influences one step
+    up, drawn or not; a missing column was not examined because the time limit had passed.
     """
 
     datasets: tuple[str, ...]

@@ -1,28 +1,56 @@
-"""What walks have learnt of the structure, kept from one question to the next.
+"""Parts of the graph that never change, kept from one question to the next.
 
-Kept is only what an id says for ever: the id of a logical plan is a digest of all that graph and
-catalogue say of it, the id of a column one of its table and path. Nothing here says that a plan
-still counts. A walk comes to a plan through its executions, its declaration or an edge, which are
-read anew for every question; so what another process has withdrawn, pruned or forgotten is not
-found any more, whatever is kept here. Nothing is kept of a plan that has no marker yet, or of which
-a limit has cut something off.
+Only content that an id determines for ever is kept: the id of a logical plan is a digest of all its
+facts in graph and catalogue, the id of a column one of its table and path. Whether a plan still
+counts is not kept. A walk reaches a plan through its executions, its declaration or an edge, which
+are read anew for every question; so plans that another process has withdrawn, pruned or forgotten
+are not reached any more. Nothing is kept of a plan without its marker, or of one cut by a limit.
 
-A structure belongs to one catalogue: the next generation may come of another translator, and begins
-with an empty one. Every command ends it, too (``api.standing``).
+A structure belongs to one catalogue: the next generation may come from another translator, and
+begins with an empty one. Every command ends it, too (``api.serving.governance``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
+from threading import Lock
+from typing import Final, Generic, TypeVar
+
+from cachetools import LRUCache
 
 from graph_model.facts import Edge, LogicalPlanRow
-from graph_model.shelf import Shelf
-from graph_model.spellings import ColumnSpelling
+from graph_model.naming.schemas import ColumnSpelling
 
 _MEGABYTE: Final = 1_000_000
-_ID_BYTES: Final = 150  # of a text of some forty characters with its place in a collection
-_ENTRY_BYTES: Final = 300  # of whatever else an entry needs
+_ID_BYTES: Final = 150  # a text of some forty characters in a collection
+_ENTRY_BYTES: Final = 300  # any other entry
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+
+
+class StructureCache(Generic[_Key, _Value]):
+    """Values by key with a total weight of at most ``most``; the least recently used are evicted.
+
+    A lock around cachetools' LRUCache, because questions in several threads use it for many keys.
+    """
+
+    def __init__(self, most: int, weigh: Callable[[_Value], int]) -> None:
+        self._values: LRUCache[_Key, _Value] = LRUCache(most, weigh)
+        self._lock = Lock()
+
+    def find(self, keys: Iterable[_Key]) -> dict[_Key, _Value]:
+        """The cached values of these keys."""
+        with self._lock:
+            return {key: self._values[key] for key in keys if key in self._values}
+
+    def keep(self, values: Mapping[_Key, _Value]) -> None:
+        with self._lock:
+            for key, value in values.items():
+                with suppress(ValueError):  # heavier than the whole cache
+                    self._values[key] = value
 
 
 class Structure:
@@ -35,14 +63,22 @@ class Structure:
     """
 
     def __init__(self) -> None:
-        self.complete: Shelf[str, bool] = Shelf(5 * _MEGABYTE, lambda _: _ENTRY_BYTES)
-        self.sources: Shelf[str, frozenset[str]] = Shelf(10 * _MEGABYTE, _weight_of_ids)
-        self.plans: Shelf[str, LogicalPlanRow] = Shelf(15 * _MEGABYTE, _weight_of_row)
-        self.columns: Shelf[str, tuple[str, str]] = Shelf(10 * _MEGABYTE, _weight_of_ids)
-        self.derivations: Shelf[tuple[str, str], tuple[Edge, ...]] = Shelf(
+        self.complete: StructureCache[str, bool] = StructureCache(
+            5 * _MEGABYTE, lambda _: _ENTRY_BYTES
+        )
+        self.sources: StructureCache[str, frozenset[str]] = StructureCache(
+            10 * _MEGABYTE, _weight_of_ids
+        )
+        self.plans: StructureCache[str, LogicalPlanRow] = StructureCache(
+            15 * _MEGABYTE, _weight_of_row
+        )
+        self.columns: StructureCache[str, tuple[str, str]] = StructureCache(
+            10 * _MEGABYTE, _weight_of_ids
+        )
+        self.derivations: StructureCache[tuple[str, str], tuple[Edge, ...]] = StructureCache(
             20 * _MEGABYTE, _weight_of_edges
         )
-        self.spellings: Shelf[str, Mapping[str, ColumnSpelling]] = Shelf(
+        self.spellings: StructureCache[str, Mapping[str, ColumnSpelling]] = StructureCache(
             15 * _MEGABYTE, _weight_of_spellings
         )
 

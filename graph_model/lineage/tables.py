@@ -1,7 +1,8 @@
 """Tables and jobs up and down, true in time.
 
-Upstream follows what each write had seen. Downstream is the mirror: the coarse graph, time ignored,
-gives candidates; kept are those from which the same backward walk, inside them, reaches the start.
+Upstream follows the inputs that each write saw. Downstream is the mirror: the coarse graph, time
+ignored, gives candidates; those stay from which the same backward walk, inside them, reaches the
+start.
 """
 
 from __future__ import annotations
@@ -10,25 +11,26 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_model import identity, labels
-from graph_model.history import Moment
-from graph_model.history.past import Past, moment_of
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.chains import FAR, distances, levels, steps_away
+from graph_model.lineage.history import Moment
+from graph_model.lineage.history.past import Past, moment_of
 from graph_model.lineage.omissions import count_left_out
 from graph_model.lineage.questions import LeftOut, PlanUse, Question
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk, plans_of_job
-from graph_model.store import Direction, GraphReader
+from graph_model.stores.protocols import Direction, GraphReader
 
-#: A use of a logical plan: it, its job, and a dataset read ("" none) or written ("" none), each as
+#: A use of a logical plan: its id, its job, and a dataset read ("" none) or written ("" none), each
+#: as drawn and as the plan names it.
 #: it is drawn and as the plan calls it.
 Use = tuple[str, str, str, str, str, str]
 
 
 @dataclass(slots=True)
-class Found:
-    """What the walks of one question have gathered so far."""
+class TableFindings:
+    """The results of the walks of one question so far."""
 
     limit: int
     bounds: Bounds
@@ -42,7 +44,7 @@ class Found:
     trace: Trace[Moment] | None = None  # of the walk downstream
 
     def admit(self, datasets: Iterable[str], jobs: Iterable[str]) -> bool:
-        """Take in nodes, in the order of their ids, while the limit lasts; whether any was new."""
+        """Admit nodes in the order of their ids, up to the limit; whether any was new."""
         before = len(self.datasets) + len(self.jobs)
         for known, offered in ((self.jobs, jobs), (self.datasets, datasets)):
             for node in sorted(set(offered) - known):
@@ -53,13 +55,13 @@ class Found:
         return len(self.datasets) + len(self.jobs) > before
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """What of the steps found is not drawn."""
+        """The steps found that are not drawn."""
         steps = {(source, job) for _, job, source, _, _, _ in self.uses if source}
         steps |= {(job, target) for _, job, _, _, target, _ in self.uses if target}
         return count_left_out(steps, self.datasets | self.jobs)
 
     def plan_uses(self, modes: Mapping[str, str]) -> tuple[PlanUse, ...]:
-        """The uses between nodes that are drawn, one a logical plan."""
+        """The uses between drawn nodes, one for each logical plan."""
         sources: dict[tuple[str, str], set[str]] = {}
         targets: dict[tuple[str, str], set[str]] = {}
         for plan, job, source, _, target, _ in self.uses:
@@ -77,7 +79,7 @@ class Found:
         )  # fmt: skip
 
 
-class Tables:
+class TableWalks:
     """The walks of one question, over one graph and one past."""
 
     def __init__(
@@ -88,8 +90,8 @@ class Tables:
         self._bounds = bounds
         self._structure = structure
 
-    def upstream(self, question: Question, found: Found) -> None:
-        """What the node came from. The walk is breadth first, so levels are least depths."""
+    def upstream(self, question: Question, found: TableFindings) -> None:
+        """The sources of the node. The walk is breadth first, so levels are least depths."""
         walk = self._walk(question)
         if identity.kind_of(question.node) == labels.JOB:
             first = self._live_steps(question, found)
@@ -103,7 +105,7 @@ class Tables:
             uses = {use for moment, step in steps for use in uses_of(step, moment)}
             found.steps += steps
             if level == 1 and identity.kind_of(question.node) == labels.JOB:
-                uses = {(*use[:4], "", "") for use in uses}  # what it wrote is not above it
+                uses = {(*use[:4], "", "") for use in uses}  # the job's outputs are not above it
             found.uses |= uses
             datasets = {moment.dataset for moment in reached}
             if found.admit(datasets, {step.job for _, step in steps}):
@@ -121,13 +123,13 @@ class Tables:
             return []
         return [(moment, step) for moment, some in walk.expand(moments).items() for step in some]
 
-    def _live_steps(self, question: Question, found: Found) -> list[tuple[Moment, Step]]:
-        """The job's part in all that is to be seen at the time, however far below it."""
+    def _live_steps(self, question: Question, found: TableFindings) -> list[tuple[Moment, Step]]:
+        """The job's steps in all chains to visible data, at any distance below it."""
         if question.depth == 0:
             return []
         endless = replace(question, depth=FAR)
         candidates, plans = self._candidates((question.node,), endless)
-        walk = self._walk(question, dict.fromkeys(plans))  # what they read is drawn above the job
+        walk = self._walk(question, dict.fromkeys(plans))  # the inputs are drawn above the job
         roots = self._roots(candidates, plans, question)
         steps = self._steps_within(walk, roots, candidates, endless)
         found.folded |= walk.folded
@@ -146,8 +148,8 @@ class Tables:
 
     # --- downstream
 
-    def downstream(self, start: Collection[str], question: Question, found: Found) -> None:
-        """What came of the node, or of these datasets together."""
+    def downstream(self, start: Collection[str], question: Question, found: TableFindings) -> None:
+        """The results of the node, or of these datasets together."""
         candidates, plans = self._candidates(start, question)
         if not plans:
             return
@@ -161,10 +163,10 @@ class Tables:
     def _candidates(
         self, start: Collection[str], question: Question
     ) -> tuple[set[str], dict[str, set[str]]]:
-        """Datasets downstream and the logical plans on the way, whenever that was.
+        """Datasets downstream at any time, with the logical plans between.
 
-        With each plan what of the start and of them it reads. Those as far away as was asked are
-        not looked at: a chain ends there.
+        For each plan, the datasets that it reads among the start and the candidates. Datasets at
+        the full depth are not read further: a chain ends there.
         """
         plans: dict[str, set[str]] = {}
         if identity.kind_of(question.node) == labels.JOB:
@@ -187,7 +189,7 @@ class Tables:
         return datasets, plans
 
     def _readers(self, datasets: Collection[str]) -> dict[str, set[str]]:
-        """Logical plans that ever read one of these, each with what it called them."""
+        """Logical plans that ever read one of these, each with its names for them."""
         names = self._past.names_of(datasets)
         called = {name for dataset in datasets for name in (dataset, *names[dataset])}
         page = self._graph.neighbours(called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT)
@@ -206,7 +208,7 @@ class Tables:
     def _roots(
         self, datasets: Collection[str], plans: Collection[str], question: Question
     ) -> set[Moment]:
-        """Where chains end at the time asked: in these datasets, and in plans that only read."""
+        """The ends of chains at the requested time: in these datasets and in read-only plans."""
         reading = self._without_target(plans)
         return {moment_of(end, question.at) for end in {*datasets, *reading}}
 
@@ -235,12 +237,12 @@ class Tables:
         self,
         start: Collection[str],
         question: Question,
-        found: Found,
+        found: TableFindings,
         steps: Mapping[Moment, tuple[Step, ...]],
         roots: Collection[Moment],
         job: str | None,
     ) -> None:
-        """Take in every chain of at most ``depth`` steps from a root to the node."""
+        """Admit every chain of at most ``depth`` steps from a root to the node."""
         nexts = {m: {read for s in some for _, read in s.inputs} for m, some in steps.items()}
         goals = {m: 0 for reads in nexts.values() for m in reads if m.dataset in start}
         if job is not None:
@@ -278,7 +280,7 @@ class Tables:
 
 
 def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:
-    """The ways down to what these steps wrote; ``job`` is the one asked about, if one is."""
+    """The steps down to the outputs; ``job`` is the requested job, if the node is one."""
     for step in steps:
         if step.job == job:
             yield Way(step.job, None)
@@ -288,7 +290,7 @@ def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:
 def uses_of(
     step: Step, moment: Moment, inputs: Iterable[tuple[str, Moment]] | None = None
 ) -> set[Use]:
-    """What to draw of a step: its target, where it has one, and all inputs or these."""
+    """The drawn nodes of a step: its target, if it has one, and all inputs or only these."""
     plan, job = step.logical_plan, step.job
     drawn = step.inputs if inputs is None else inputs
     uses = {(plan, job, read.dataset, called, "", "") for called, read in drawn}

@@ -1,9 +1,9 @@
-"""Shortest chains, told from what a walk downstream has found: no second walk.
+"""Shortest chains, from the steps that a walk downstream has kept: no second walk.
 
     s3://lake/orders -> (daily_orders) -> s3://lake/daily -> (report) -> s3://lake/report
 
-A walk knows for each state how far it is from what was asked about, and by which steps it is
-reached; a chain takes the shortest of them, again and again. So it is as true in time as the walk.
+A walk knows the distance of each state from the start, and the steps to it; a chain takes the
+shortest step, again and again. So it is as true in time as the walk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ State = TypeVar("State", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Link:
-    """A job made ``target`` (the id of a dataset or a column) of what stands before it.
+    """A job made ``target`` (the id of a dataset or a column) from the link before it.
 
     ``target`` is "" where a chain ends at the job. ``kind``, ``how`` and ``expression`` are those
     of a column's derivation.
@@ -41,18 +41,18 @@ class Chain:
 
     @property
     def end(self) -> str:
-        """The id of what the chain leads to."""
+        """The id of the chain's end."""
         return self.links[-1].target or self.links[-1].job
 
     @property
     def depth(self) -> int:
-        """Steps from table to table or from column to column; 1 for what stands right behind."""
+        """Steps from table to table or from column to column; 1 for a direct neighbour."""
         return len(self.links)
 
 
 @dataclass(frozen=True, slots=True)
 class Way(Generic[State]):
-    """A step down to a state: from ``source``, or (None) from the job that was asked about."""
+    """A step down to a state: from ``source``, or (None) from the requested job."""
 
     job: str
     source: State | None
@@ -63,11 +63,12 @@ class Way(Generic[State]):
 
 @dataclass(frozen=True)
 class Trace(Generic[State]):
-    """What a walk knows when it ends.
+    """The state of a walk at its end.
 
-    ``away``: steps from what was asked about, 0 for itself. ``roots``: the states to be seen at
-    the time asked that came of it. ``ways`` gives the steps down to a state, ``name`` its id.
-    ``jobs`` and ``lines`` are filled meanwhile: the way to each job, the chain to each state.
+    ``away``: the number of steps from the requested node, 0 for itself. ``roots``: the states
+    visible at the requested time that derive from it. ``ways`` gives the steps down to a state,
+    ``name`` its id. ``jobs`` and ``lines`` are filled during the search: the way to each job, the
+    chain to each state.
     """
 
     away: Mapping[State, int]
@@ -78,13 +79,13 @@ class Trace(Generic[State]):
     lines: dict[State, tuple[str, tuple[Link, ...]]] = field(default_factory=dict)
 
     def note_job(self, way: Way[State]) -> None:
-        """A job stands on a chain of the answer; its shortest way there is kept."""
+        """Record a job on a chain of the answer; its shortest way is kept."""
         known = self.jobs.get(way.job)
         if known is None or self._order(way) < self._order(known):
             self.jobs[way.job] = way
 
     def chains(self) -> tuple[Chain, ...]:
-        """One to each root and one to each job, by depth."""
+        """One chain to each root and one to each job, by depth."""
         found = [self._chain_to(root) for root in self.roots]
         for way in self.jobs.values():
             start, links = self._links_before(way)
@@ -97,7 +98,9 @@ class Trace(Generic[State]):
         return Chain(start, (*links, _link(way, self.name(root))))
 
     def _links_before(self, way: Way[State]) -> tuple[str, tuple[Link, ...]]:
-        """The start, and the links down to where a step begins. What chains share is told once."""
+        """The start, and the links down to the beginning of a step. Shared
+        links are computed once.
+        """
         passed: list[tuple[State, Way[State]]] = []
         while way.source is not None and self.away[way.source] > 0 and way.source not in self.lines:
             state = way.source

@@ -1,4 +1,4 @@
-"""One level up: what stood in a dataset at a time, and what the writes there had read.
+"""One level up: the writes of a dataset at a time, and their reads.
 
 A state of the walk is a :class:`Moment`. After ``EXACT_EXECUTIONS`` executions of one logical plan
 the others of that walk share one interval of time, so that the length of a history does not count.
@@ -11,20 +11,20 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from graph_model import identity, labels
-from graph_model.history import Moment, Write
-from graph_model.history.past import EXACT_EXECUTIONS, Past
-from graph_model.history.versions import BEGINNING, Sight
-from graph_model.history.visibility import ANY_VERSION
 from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
+from graph_model.lineage.history import Moment, Write
+from graph_model.lineage.history.past import EXACT_EXECUTIONS, Past
+from graph_model.lineage.history.versions import BEGINNING, Sight
+from graph_model.lineage.history.visibility import ANY_VERSION
 from graph_model.lineage.structure import Structure
-from graph_model.store import DeclaredFlow, Direction, GraphReader
+from graph_model.stores.protocols import DeclaredFlow, Direction, GraphReader
 
 
 class Step(NamedTuple):
-    """Writes of a moment by one logical plan, and what they read.
+    """The writes of a moment by one logical plan, and their reads.
 
-    ``target`` is what the plan calls the dataset written, "" where it only reads; ``inputs`` are
-    pairs of what it calls a dataset read and the moment at which it was read there.
+    ``target`` is the plan's name for the dataset written, "" where it only reads; ``inputs`` are
+    pairs of the plan's name for a dataset read and the moment that it read.
     """
 
     logical_plan: str
@@ -34,15 +34,15 @@ class Step(NamedTuple):
 
 
 _ABOVE: Final = (labels.HAS, labels.FEEDS)
-"""The marker is read first: what is read after it is complete."""
+"""The marker is read first: everything read after it is complete."""
 
 
 class Walk:
-    """Expands moments. ``plans``: follow these logical plans alone (None: all), and of what they
-    read what stands beside each of them, where something does (None: everything).
+    """Expands moments. ``plans`` maps the logical plans to follow (None: all) to the inputs to
+    follow for each (None: all inputs).
 
-    ``until`` is the latest time that the walk looks at. ``folded`` tells that an interval was
-    followed, so that there may be more in the answer than is exact.
+    ``until`` is the latest time that the walk considers. ``folded``: the walk followed an interval,
+    so the answer may contain more than the exact one.
     """
 
     def __init__(
@@ -63,13 +63,15 @@ class Walk:
         self._sources: dict[str, frozenset[str] | None] = {}  # None: the plan is not complete
         self._followed: defaultdict[str, set[str]] = defaultdict(set)
         self._intervals: dict[str, tuple[int, int]] = {}
-        self._wide: set[Moment] = set()  # moments that stand for those of several executions
+        self._wide: set[Moment] = set()  # moments shared by several executions
         self._steps: dict[Moment, tuple[Step, ...]] = {}
         self._count = 0
         self.folded = False
 
     def expand(self, moments: Collection[Moment]) -> Mapping[Moment, tuple[Step, ...]]:
-        """Per moment the steps from it, one for each execution and one for the folded ones."""
+        """Per moment the steps from it, one for each execution and one for the
+        folded executions.
+        """
         new = sorted(set(moments) - self._steps.keys())
         if new:
             sights = self._past.sights(new)
@@ -84,7 +86,7 @@ class Walk:
         return {moment: self._steps[moment] for moment in moments}
 
     def _learn_sources(self, sights: Mapping[Moment, Sight]) -> None:
-        """What the plans read; those without their marker are not complete."""
+        """Read the inputs of the plans; a plan without its marker is incomplete."""
         seen = {
             plan
             for sight in sights.values()
@@ -104,7 +106,7 @@ class Walk:
         self._sources |= {plan: known.get(plan) for plan in new}
 
     def _sources_of(self, plans: Collection[str]) -> dict[str, frozenset[str]]:
-        """All that these read, without those that are not complete."""
+        """The inputs of these plans, without incomplete plans."""
         kept = self._structure.sources.find(plans)
         new = set(plans) - kept.keys()
         if not new:
@@ -121,7 +123,7 @@ class Walk:
         return kept | found
 
     def _marked(self, plans: Collection[str]) -> set[str]:
-        """Those that are complete."""
+        """The complete plans among these."""
         kept = set(self._structure.complete.find(plans))
         new = set(plans) - kept
         if not new:
@@ -163,7 +165,9 @@ class Walk:
         return exact, folded
 
     def _stretch(self, plan: str, first: int, last: int) -> None:
-        """The interval of a plan: tight at first, all of its history when that is not enough."""
+        """The interval of a plan: a short one first, its whole history when
+        that does not suffice.
+        """
         since, until = self._intervals.get(plan, (first, last))
         if first < since or last > until:
             since, until = BEGINNING, self._until
@@ -204,7 +208,7 @@ class Walk:
         return Step(write.logical_plan, write.job, write.target, inputs)
 
     def _declared_steps(self, moment: Moment, sight: Sight) -> tuple[Step, ...]:
-        """What is declared stands: its sources count as they are found at the moment itself."""
+        """Declarations in force: their sources are read at the moment itself."""
         steps: dict[tuple[str, str], Step] = {}
         for flow in sight.declared:
             sources = self._sources.get(flow.logical_plan)
@@ -227,7 +231,7 @@ class Walk:
     def _folded_step(
         self, plan: str, job: str, target: str, bound: Collection[tuple[str, str]]
     ) -> Step:
-        """A read that may have been bound may have found any version there ever was."""
+        """A read that may have been bound may have seen any version of the dataset."""
         since, until = self._intervals[plan]
         places = self._past.locations_of(self._sources[plan] or ())
         self.folded |= any(len(found) > 1 for found in places.values())
@@ -246,7 +250,7 @@ class Walk:
 
 
 def plans_of_job(graph: GraphReader, job: str, bounds: Bounds) -> set[str]:
-    """The logical plans of a job that are complete."""
+    """The complete logical plans of a job."""
     page = graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
     bounds.note_hub(page.cut)
     return {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}

@@ -1,9 +1,22 @@
-"""Names: what a dataset, a column and a job are called, whoever writes it however.
+"""One name for each dataset, column and job, however a client spells it.
 
-Pure functions of a text, the capture scope and the rules; total, idempotent and linear. Reading
-order: ``rules`` (every table), ``uris`` (dataset identity; it divides the work among
-``partitions``, ``jdbc`` and ``catalogs``), ``file_lists``, ``columns``, ``jobs``,
-``openlineage``, ``literals`` and ``masking``.
+Pure functions of a text, the capture scope and the rules; total, idempotent and linear. In reading
+order:
+
+``rules``        the naming rules as data and as JSON
+``uris``         dataset identity: one canonical URI for all spellings of one dataset
+``files``        partitions in paths, and reads of many files
+``jdbc``         JDBC URLs, and the columns of queries
+``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
+``identifiers``  table names in SQL: parts with dots between them, quoted where necessary
+``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
+``parameters``   parts of a URI outside identity: logins, secrets, temporary signatures
+``escapes``      percent-encoding, as far as identity needs it
+``columns``      column identity: case folding, nested paths, columns that share a name
+``schemas``      the spelling of a schema's columns and types
+``jobs``         job names: from labels, else from the application name by the platform's rules
+``literals``     literals that differ in every run, removed before plans are compared
+``masking``      secrets in names, texts and documents: recognised and masked
 """
 
 from __future__ import annotations
@@ -16,27 +29,22 @@ from graph_model.naming.columns import (
     schema_columns,
     split_path,
 )
-from graph_model.naming.file_lists import fold_files, folder_of
-from graph_model.naming.jdbc import query_lineage, without_query
-from graph_model.naming.jdbc_columns import QueryLineage
+from graph_model.naming.files.file_lists import fold_files, folder_of, patterns_of
+from graph_model.naming.files.partitions import may_overlap, partition_pairs, partition_text
+from graph_model.naming.jdbc.urls import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
-from graph_model.naming.masking import JsonValue, are_harmless, mask_secrets, mask_text
+from graph_model.naming.masking import mask_secrets, mask_text
 from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
-from graph_model.naming.partitions import may_overlap, partition_pairs, partition_text
-from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
-from graph_model.naming.uris import DatasetName, Kind, normalise, shares_no_authority
+from graph_model.naming.rules.rules import DEFAULT_RULES, Rules, rules_digest
+from graph_model.naming.uris import DatasetName, normalise
 
 __all__ = [
     "DEFAULT_RULES",
     "DatasetName",
     "JobName",
-    "JsonValue",
-    "Kind",
-    "QueryLineage",
     "Rules",
     "SchemaColumn",
-    "are_harmless",
     "catalog_table",
     "column_path",
     "fold",
@@ -52,10 +60,10 @@ __all__ = [
     "openlineage_uri",
     "partition_pairs",
     "partition_text",
+    "patterns_of",
     "query_lineage",
     "rules_digest",
     "schema_columns",
-    "shares_no_authority",
     "split_path",
     "stable_text",
     "without_query",

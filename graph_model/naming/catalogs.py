@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model.naming.columns import column_path, fold, split_path
-from graph_model.naming.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogName:
-    """``parts`` are folded: databases, then the table."""
+    """``parts`` are case-folded: databases, then the table."""
 
     authority: str
     parts: tuple[str, ...]
@@ -40,8 +40,8 @@ def catalog_table(
     """The URI of a table in a catalog, folded as Spark folds names.
 
     With a database the table is one name, dots included; without one the table may be qualified
-    (``spark_catalog.hr.t``), and an unqualified one is in ``default``. A path in the place of a
-    table (delta.`/lake/t`) gives that path. Both may be back-quoted.
+    (``spark_catalog.hr.t``), and an unqualified one is in ``default``. A path as the table name
+    (delta.`/lake/t`) gives that path. Both may be back-quoted.
     """
     if database:
         parts = (*split_path(database), _unquoted(table))
@@ -84,7 +84,7 @@ _LOCAL: Final = re.compile(r"(?P<authority>[A-Za-z_][\w-]{0,254})/(?P<name>[^/].
 
 
 def parse(text: str, rules: Rules) -> CatalogName | None:
-    """The catalog name that a URI is, in any accepted spelling; None for other URIs."""
+    """The catalog name in a URI, in any accepted spelling; None for other URIs."""
     if text[:4].lower() == "arn:":
         return _glue(text)
     scheme, marker, rest = text.partition("://")

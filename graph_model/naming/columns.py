@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from graph_model.texts import storable
+from graph_model.stores.storable_text import storable
 
 _NEEDS_QUOTES: Final = re.compile(r"[.`]|\A\Z")
 
@@ -84,8 +84,8 @@ def schema_columns(
 ) -> tuple[tuple[SchemaColumn, ...], tuple[str, ...]]:
     """Columns in order with their identity paths, and the folded names that collide.
 
-    Two spellings of one folded name keep their exact names and are reported. The second column
-    of one and the same name is ``id~2``, or the next number that no column of this schema has.
+    Two spellings of one folded name keep their exact names and are reported. The second column of
+    one exact name is ``id~2``, or the next number that no column of this schema has.
     """
     folded_names = [fold(name) for name, _ in names_and_types]
     if len(set(folded_names)) == len(folded_names):  # nearly always
@@ -111,7 +111,7 @@ def schema_columns(
 
 
 def _free_name(base: str, uses: Counter[str], name: str, taken: set[str]) -> str:
-    """``id~2`` for the second ``id``; counts on where a column is called just that."""
+    """``id~2`` for the second ``id``; the next number where a column already has that name."""
     while (candidate := f"{base}~{uses[name]}") in taken:
         uses[name] += 1
     taken.add(candidate)

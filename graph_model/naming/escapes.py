@@ -12,17 +12,19 @@ _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 
 def percent(found: re.Match[str]) -> str:
-    """What a pattern found, byte by byte: a replacement for ``re.sub``. A lone surrogate too."""
+    """A replacement for ``re.sub``: the match percent-encoded byte by byte, lone surrogates
+    included.
+    """
     return "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", "surrogatepass"))
 
 
 def printable(text: str) -> str:
-    """Control characters and lone surrogates percent-encoded: every store can hold the rest."""
+    """Control characters and lone surrogates percent-encoded: every store accepts the others."""
     return _UNPRINTABLE.sub(percent, text)
 
 
 def without_needless(segment: str) -> str:
-    """``%7Ea%2f`` => ``~a%2F``; a segment with a stray percent is no encoded text and stays."""
+    """``%7Ea%2f`` => ``~a%2F``; a segment with a stray percent sign is not encoded, and stays."""
     if "%" not in segment or _STRAY_PERCENT.search(segment):
         return segment
     return _ESCAPE.sub(_needed, segment)

@@ -7,7 +7,7 @@ from typing import Final
 
 
 def identifier_parts(text: str) -> tuple[str, ...] | None:
-    """``hr."Order Lines"`` => ("hr", "Order Lines"); None where the text is no plain name."""
+    """``hr."Order Lines"`` => ("hr", "Order Lines"); None for a text that is no plain name."""
     parts: list[str] = []
     position = 0
     while True:
@@ -39,7 +39,7 @@ def _unquoted(found: re.Match[str]) -> str:
 
 
 def identifier_text(parts: tuple[str, ...]) -> str:
-    """One spelling: quotes only where a part needs them, and then double ones."""
+    """The canonical spelling: double quotes, only around parts that need them."""
     return ".".join(
         part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts
     )

@@ -1,24 +1,23 @@
-"""What a job is called: its labels first, then its application name by the platform's rules."""
+"""Job names: from labels, else from the application name by the platform's rules."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graph_model.naming.patterns import LONGEST_MATCHED
-from graph_model.naming.rules import DEFAULT_RULES, JobPattern, Rules
+from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from graph_model.regular_expressions import LONGEST_MATCHED, expand_groups, match_whole
 
 _NAMES_KEPT = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class JobName:
-    """``shared``: a generic shell's name, under which many people run unrelated things.
+    """``shared``: the name of a generic shell, which runs unrelated programs of many users.
 
-    It follows from ``name`` alone: namespace and name identify the job, and two documents must
-    not say different things of one job, whichever way each of them came to the name.
+    It follows from ``name`` alone: namespace and name identify the job, and two documents must not
+    disagree about one job, whatever gave them its name.
     """
 
     namespace: str
@@ -32,8 +31,8 @@ def job_name(
     scope: str,
     rules: Rules = DEFAULT_RULES,
 ) -> JobName:
-    """Namespace: its label, else the capture scope, else ``default``. Name: its label, else the
-    application name by the rules, else ``unnamed``.
+    """Namespace: from its label, otherwise the capture scope, otherwise ``default``. Name: from its
+    label, otherwise the application name by the rules, otherwise ``unnamed``.
     """
     namespace = _label(labels, rules.namespace_label) or scope or rules.default_namespace
     name = _label(labels, rules.job_label) or _by_pattern((app_name or "").strip(), rules)
@@ -42,7 +41,7 @@ def job_name(
 
 
 def _label(labels: Mapping[str, Sequence[str]], key: str) -> str:
-    """The first value with something in it."""
+    """The first value that is not blank."""
     return next((text for value in labels.get(key, ()) if (text := value.strip())), "")
 
 
@@ -52,23 +51,19 @@ def _by_pattern(name: str, rules: Rules) -> str:
 
 @lru_cache(maxsize=_NAMES_KEPT)
 def _expanded(name: str, rules: Rules) -> str:
-    for pattern, rule in _patterns(rules):
-        if found := pattern.fullmatch(name):
-            return found.expand(rule.name)
+    for rule in rules.job_patterns:
+        if found := match_whole(rule.pattern, name):
+            return expand_groups(rule.name, found)
     return name
 
 
 @lru_cache(maxsize=_NAMES_KEPT)
 def _is_shared(name: str, rules: Rules) -> bool:
-    """Whether a rule for shared names gives this name, or leaves it as it is."""
-    for pattern, rule in _patterns(rules):
+    """Whether a rule for shared names produces this name, or leaves it unchanged."""
+    for rule in rules.job_patterns:
         if rule.shared and name == rule.name:
             return True
-        if rule.shared and (found := pattern.fullmatch(name)) and found.expand(rule.name) == name:
+        found = match_whole(rule.pattern, name) if rule.shared else None
+        if found and expand_groups(rule.name, found) == name:
             return True
     return False
-
-
-@lru_cache(maxsize=32)
-def _patterns(rules: Rules) -> tuple[tuple[re.Pattern[str], JobPattern], ...]:
-    return tuple((re.compile(rule.pattern, re.DOTALL), rule) for rule in rules.job_patterns)

@@ -1,51 +1,50 @@
-"""Text that says something else on every run, taken out before plans are compared."""
+"""Literals that differ in every run, removed before plans are compared."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from graph_model.naming.patterns import telling_texts
-from graph_model.naming.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
 
 _LONGEST_LITERAL = 64  # characters: no date, timestamp or UUID is longer
 
 
 def stable_text(text: str, rules: Rules = DEFAULT_RULES) -> str:
-    """A Spark text without what differs between runs of one logic.
+    """A Spark text without the parts that differ between runs of one logic.
 
     ``(salary#302L > 5)`` => ``(salary > 5)``; creation times, plan and RDD numbers, object hashes
-    and table statistics go, too. For fingerprints and comparison, never for display of data.
+    and table statistics are removed too. For fingerprints and comparison, never for display of
+    data.
     """
-    for pattern, replacement, telling in _volatile(rules):
-        for one in telling:
-            if one in text:
-                text = pattern.sub(replacement, text)
-                break
+    for pattern, replacement, signs in _volatile(rules):
+        if any(sign in text for sign in signs):
+            text = pattern.sub(replacement, text)
     return text
 
 
 @lru_cache(maxsize=32)
 def _volatile(rules: Rules) -> tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...]:
-    """Patterns, what takes the place of a match, and texts of which every match has one."""
+    """Patterns, the replacement for a match, and texts of which every match contains one.
+
+    Searching those texts costs a fraction of the pattern.
+    """
     patterns = [re.compile(text) for text in rules.volatile_texts]
     return tuple(
-        (
-            pattern,
-            r"\g<keep>" if "keep" in pattern.groupindex else "",
-            telling_texts(pattern.pattern) or ("",),
-        )
-        for pattern in patterns
+        (pattern, r"\g<keep>" if "keep" in pattern.groupindex else "", signs)
+        for pattern, signs in zip(patterns, rules.volatile_signs, strict=True)
     )
 
 
 def mask_literal(
     value: object, data_type: str | None = None, rules: Rules = DEFAULT_RULES
 ) -> object:
-    """A date, timestamp or UUID literal as its kind, so that daily runs share a fingerprint.
+    """A date, timestamp or UUID literal replaced by its kind, so that daily runs share a
+    fingerprint.
 
-    Texts must match a listed pattern whole. With ``data_type`` (Spark's simpleString) every value
-    of a temporal type counts: Spline writes a date as days since 1970. All else is unchanged.
+    A text must match a listed pattern completely. With ``data_type`` (Spark's simpleString) every
+    value of a temporal type counts: Spline writes a date as days since 1970. Other values are
+    unchanged.
     """
     if value is not None and data_type and (sign := _temporal(rules).get(data_type)):
         return sign

@@ -1,6 +1,6 @@
 """OpenLineage's (namespace, name) pairs, in the spelling that :func:`normalise` reads.
 
-One location is one vertex whoever names it: ``("file", "/lake/t")`` and Spline's ``file:/lake/t``,
+One location is one vertex for every client: ``("file", "/lake/t")`` and Spline's ``file:/lake/t``,
 ``("postgres://h:5432", "db.hr.t")`` and ``jdbc:postgresql://h:5432/db:hr.t``.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from graph_model.naming.catalogs import catalog_table
-from graph_model.naming.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
 
 
 def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> str:
@@ -33,7 +33,7 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
     if ":" not in namespace and scheme in rules.file_schemes:  # ("file", "/lake/t")
         return f"{scheme}:{name}"
     if ":" not in namespace:
-        # A word of the client's own: ("a/b", "c") and ("a", "b/c") are two datasets.
+        # The client's own name: ("a/b", "c") and ("a", "b/c") are two datasets.
         namespace = namespace.replace("%", "%25").replace("/", "%2F")
     return f"{namespace.rstrip('/')}/{name.lstrip('/')}" if namespace else name
 

@@ -1,4 +1,4 @@
-"""What identity leaves out of a URI: logins, secrets, and what signs it for a while."""
+"""Parts of a URI outside identity: logins, secrets, temporary signatures."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from graph_model.naming.masking.names import (
     is_secret_parameter,
     squash,
 )
-from graph_model.naming.rules import Rules
+from graph_model.naming.rules.rules import Rules
 
 _LONGEST_SCHEME: Final = 64
 
 
 def without_secrets(uri: str, rules: Rules) -> str:
-    """A URI of an unknown kind without user-info, secret and login parameters; else as it is."""
+    """A URI of an unknown kind without user-info, secret and login parameters;
+    otherwise unchanged.
+    """
     marker = uri.find("://")
     if 0 <= marker <= _LONGEST_SCHEME and uri[:marker].lower() not in rules.container_schemes:
         start = marker + 3
@@ -28,9 +30,9 @@ def without_secrets(uri: str, rules: Rules) -> str:
 
 
 def without_secret_parameters(uri: str) -> str:
-    """``?a=1&token=x`` => ``?a=1``; a signed query goes as a whole, since it names nothing.
+    """``?a=1&token=x`` => ``?a=1``; a signed query is dropped whole, because it identifies nothing.
 
-    A fragment of settings (``#token=x``) is read like a query; ``/C#/x`` is none.
+    A fragment of settings (``#token=x``) is treated like a query; ``/C#/x`` is not one.
     """
     found = _PARAMETERS.search(uri) if "=" in uri else None
     if found is None:

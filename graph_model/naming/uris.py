@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
 
-from graph_model.naming import catalogs, jdbc, masking, partitions
+from graph_model.naming import catalogs, masking
 from graph_model.naming.escapes import printable, without_needless
+from graph_model.naming.files import partitions
+from graph_model.naming.jdbc import urls as jdbc
 from graph_model.naming.masking.logins import user_info_end
 from graph_model.naming.masking.names import LOGIN_SCHEMES
 from graph_model.naming.parameters import without_secret_parameters, without_secrets
-from graph_model.naming.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
 
 Kind = Literal["file", "table", "jdbc", "topic", "name", "pattern", "memory", "other"]
 
@@ -34,10 +36,10 @@ _MEMORY: Final = "memory:jvm"
 class DatasetName:
     """``uri``, ``name`` and ``kind`` are a function of the canonical URI alone.
 
-    ``scope`` is the capture scope where the URI has no authority of its own, else empty.
-    ``partition_keys`` are the keys taken off the path, in path order; ``partition`` the canonical
-    ``key=value/key=value`` when all of them have a value, else None. ``unresolved``: a JDBC query
-    whose tables could not be told; the URI holds its text.
+    ``scope`` is the capture scope where the URI has no authority of its own, otherwise empty.
+    ``partition_keys`` are the keys stripped from the path, in path order; ``partition`` the
+    canonical ``key=value/key=value`` when all of them have a value, otherwise None. ``unresolved``:
+    a JDBC query whose tables are unknown; the URI contains its text.
     """
 
     uri: str
@@ -51,16 +53,16 @@ class DatasetName:
 
 @dataclass(frozen=True, slots=True)
 class _Description:
-    """What a canonical URI tells by itself."""
+    """The properties that follow from a canonical URI."""
 
     kind: Kind
     name: str
-    shared: bool  # it has an authority: everybody means the same dataset
+    shared: bool  # it has an authority: one dataset in every scope
 
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """A file's canonical URI, in parts, before it is written down."""
+    """A file's canonical URI in parts, before it is assembled."""
 
     uri: str
     stripped: partitions.Stripped
@@ -69,22 +71,13 @@ class _Located:
 def normalise(uri: str, scope: str, rules: Rules = DEFAULT_RULES) -> tuple[DatasetName, ...]:
     """The datasets that a URI names: one, or several for a JDBC query over several tables.
 
-    ``scope`` is the capture scope of the document. Never raises. An unknown scheme survives as it
-    is, apart from secrets; control characters and lone surrogates are percent-encoded in every
-    URI, so that any store can hold it.
+    ``scope`` is the capture scope of the document. Never raises. An unknown scheme is kept, without
+    secrets; control characters and lone surrogates are percent-encoded in every URI, so that any
+    store accepts it.
     """
     if len(uri) <= _CACHED_LENGTH:
         return _normalise_cached(uri, scope, rules)
     return _normalise(uri, scope, rules)
-
-
-def shares_no_authority(uri: str, rules: Rules = DEFAULT_RULES) -> bool:
-    """Whether a URI means different datasets in different places, so that the scope identifies.
-
-    ``file:/x``, ``hdfs:///x``, ``kafka:topic``, embedded databases, catalog names of a session,
-    and servers on ``localhost``.
-    """
-    return not all(_describe(name.uri, rules).shared for name in normalise(uri, "", rules))
 
 
 @lru_cache(maxsize=16_384)
@@ -93,7 +86,7 @@ def _normalise_cached(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, 
 
 
 def _normalise(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
-    """Read what comes out again until it stays: a broken URL may take a second reading."""
+    """Normalise repeatedly until the result is stable: a broken URL may need a second pass."""
     settled: dict[str, DatasetName] = {}
     waiting = [(name, _ROUNDS) for name in _read(uri, scope, rules)]
     while waiting:
@@ -107,7 +100,7 @@ def _normalise(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
 
 
 def _joined(inner: DatasetName, outer: DatasetName) -> DatasetName:
-    """What a second reading took off the path stands before what the first one did."""
+    """The segments stripped by the second pass precede those of the first."""
     known = [part for part in (inner.partition, outer.partition) if part]
     whole = len(known) == bool(inner.partition_keys) + bool(outer.partition_keys)
     return replace(
@@ -118,7 +111,7 @@ def _joined(inner: DatasetName, outer: DatasetName) -> DatasetName:
 
 
 def _read(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
-    # A document is masked before it is stored: a reference typed by hand must mean the same.
+    # Documents are masked before they are stored, so a reference typed by hand is masked as well.
     uri = masking.mask_uri(uri)
     scheme, rest = _split_scheme(uri, rules)
     if scheme == "jdbc":
@@ -152,7 +145,7 @@ def _named(
 
 
 def _split_scheme(uri: str, rules: Rules) -> tuple[str, str]:
-    """(canonical scheme, the rest behind its colon); a bare path is a file, "" means none."""
+    """(canonical scheme, the text after its colon); a bare path is a file, "" means none."""
     if _DRIVE.match(uri):  # C:\data
         return "file", "/" + uri.replace("\\", "/")
     found = _SCHEME.match(uri)
@@ -166,7 +159,7 @@ def _split_scheme(uri: str, rules: Rules) -> tuple[str, str]:
 
 
 def _file(scheme: str, rest: str, rules: Rules) -> _Located:
-    """Canonical URI of a path in a file system, partitions taken off."""
+    """Canonical URI of a path in a file system, partitions stripped."""
     authority, path = _authority_and_path(scheme, rest, rules)
     path, query = _path_and_query(scheme, path)
     absolute = bool(authority) or path.startswith("/") or bool(_DRIVE.match(path))
@@ -196,7 +189,7 @@ def _authority_and_path(scheme: str, rest: str, rules: Rules) -> tuple[str, str]
 
 
 def _authority(scheme: str, text: str, rules: Rules) -> str:
-    """In lower case, default port and end point spelled one way; a local file has none."""
+    """In lower case, with one spelling of default port and end point; a local file has none."""
     host = text.lower()
     if port := dict(rules.default_ports).get(scheme):
         host = host.removesuffix(f":{port}")
@@ -207,7 +200,7 @@ def _authority(scheme: str, text: str, rules: Rules) -> str:
 
 
 def _path_and_query(scheme: str, path: str) -> tuple[str, str]:
-    """Only the web's schemes have queries; elsewhere ``?`` is a glob, unless it carries secrets."""
+    """Only web schemes have queries; elsewhere ``?`` is a glob, unless it carries secrets."""
     path = without_secret_parameters(path)
     if scheme not in _WEB:
         return path, ""
@@ -216,9 +209,9 @@ def _path_and_query(scheme: str, path: str) -> tuple[str, str]:
 
 
 def _segments(path: str) -> list[str]:
-    """Path parts: empty ones and ``.`` dropped, ``..`` resolved, unreserved escapes decoded.
+    """Path segments: empty ones and ``.`` dropped, ``..`` resolved, unreserved escapes decoded.
 
-    Hadoop resolves dots by text as well. A ``..`` above the root stays.
+    Hadoop also resolves dots in the text alone. A ``..`` above the root is kept.
     """
     segments: list[str] = []
     for raw in path.split("/"):
@@ -236,7 +229,7 @@ def _segments(path: str) -> list[str]:
 
 
 def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
-    """Canonical URI of what is no file, no JDBC table and no catalog name."""
+    """Canonical URI of a text that is no file, no JDBC table and no catalog name."""
     if scheme in rules.memory_schemes and "/jvm_" in rest:
         return _MEMORY  # memory://<mac>/jvm_<uuid> is another one in every run
     if scheme in LOGIN_SCHEMES and not rest.startswith("//"):
@@ -253,7 +246,7 @@ def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
 
 
 def _topic(rest: str) -> str:
-    """``kafka:topic``: the agent does not name brokers, so other spellings lose theirs."""
+    """``kafka:topic``: the agent does not name brokers, so other spellings lose theirs too."""
     if not rest.startswith("//"):
         return f"kafka:{rest}"
     brokers, _, topic = rest[2:].partition("/")
@@ -279,7 +272,7 @@ def _store(scheme: str, rest: str, rules: Rules) -> str:
     return f"{scheme}://{','.join(sorted(listed))}" + "".join(f"/{part}" for part in parts)
 
 
-# --- what a canonical URI tells ------------------------------------------------------------------
+# --- the properties of a canonical URI -----------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,19 @@
-"""The formats in which lineage is reported: each translates its documents behind one protocol.
+"""The formats in which clients report lineage, each behind one protocol.
 
     documents of one subject key -> Producer -> Projection (facts, states of the documents)
 
-Read ``producer`` (the protocols), then ``registry`` (which producers there are), ``spline``,
-``openlineage`` and ``commands``.
+In reading order:
+
+``producer``     the two protocols that a format implements
+``registry``     the producers of a Headwater, as an immutable value
+``translation``  the documents of one subject key -> facts, and a state for each document
+``spline``       execution plans and events of the Spline agent and of the listener
+``openlineage``  events of OpenLineage's clients
+``declared``     lineage that a person declares
+``commands``     orders and statements of people
+``datasets``     a dataset as facts: its vertex and its row
+``renames``      a table that got another name, as facts
+``weight``       the size of a subject's facts, and its bounds
+``times``        event times as clients write them: ISO 8601, from no fraction to nanoseconds
+``spelling``     one spelling of JSON inside facts: equal content, equal text
 """

@@ -1,54 +1,119 @@
-"""The two protocols that a format implements."""
+"""The protocols that a format implements."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from graph_model.commands import Orders
 from graph_model.naming import Rules
+from graph_model.producers.commands.documents import Orders
+from graph_model.producers.openlineage.events.documents import Event
 from graph_model.projection.projections import Projection
-from graph_model.store import DocumentKind, StoredDocument
+from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+
+ProjectAll = Callable[[Sequence[StoredDocument]], Projection]
+"""``Translation.project_all`` under the commands in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A document as a client wrote it: its kind, the version of its format, its JSON.
+
+    ``where`` is its place inside the value that contains it, "" for the whole value.
+    """
+
+    kind: DocumentKind
+    api_version: str
+    document: Any
+    where: str = ""
+
+
+class Additions(Protocol):
+    """Translates documents that only add facts to those of their subject key.
+
+    A new one costs only itself, and a key may have more of them than memory holds.
+    """
+
+    def knows(self, document: StoredDocument) -> bool:
+        """Whether an addition to this document can be translated without reading it again."""
+
+    def suffices(self, document: StoredDocument) -> bool:
+        """Whether this addition (with its body) can be translated once the others are known."""
+
+    def project_pieces(
+        self,
+        others: Sequence[StoredDocument],
+        additions: Iterator[StoredDocument],
+        project: ProjectAll,
+        forgotten: Collection[str],
+        together: int,
+    ) -> Iterator[Projection]:
+        """The facts of the documents of a key, ``together`` additions at a time; their union is the
+        whole.
+
+        ``forgotten``: content hashes that a forget command names.
+        """
 
 
 class Translator(Protocol):
     """Translates the documents of one format under one set of rules. No I/O, clock or environment.
 
-    What it remembers makes it faster and changes no answer.
+    Its caches save time and change no result.
     """
+
+    @property
+    def additions(self) -> Additions | None:
+        """None where all documents of a key are translated together."""
 
     def project(
         self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
     ) -> Projection:
-        """What the documents of one subject key say; none of their bodies is damaged.
+        """The facts of the documents of one subject key; none of their bodies is damaged.
 
-        ``new`` are the positions of those to translate. What cannot be translated is set aside
-        with its reason; an exception sets all new documents aside.
+        ``new`` are the positions of those to translate. A document that cannot be translated is
+        reported as failed with its reason; an exception fails all new documents. Documents that
+        ``orders`` cover give no facts, and those to delete from the journal are named.
         """
 
-    def knows(self, document: StoredDocument) -> bool:
-        """Whether this document need not be read again to translate an addition to it."""
-
     def forget(self) -> None:
-        """Drop what is remembered and a command may have changed."""
+        """Drop the cached values that a command may have changed."""
 
 
 class Producer(Protocol):
     """One format in which lineage is reported.
 
-    ``kinds`` of documents are its own. Of its ``additions`` a new document adds its facts to its
-    subject's; of the other kinds all documents of the subject are translated together.
-    ``versions`` change when equal documents give other facts.
+    ``kinds`` are its kinds of documents, by the names in lists and in the journal; ``additions``
+    are the kinds whose documents only add facts to their subject's, while the others of a subject
+    key are translated together. ``api_versions`` are the versions that it accepts. ``versions``
+    change when equal documents give other facts.
     """
 
     @property
-    def kinds(self) -> frozenset[DocumentKind]: ...
+    def kinds(self) -> tuple[DocumentKind, ...]: ...
 
     @property
     def additions(self) -> frozenset[DocumentKind]: ...
 
     @property
+    def api_versions(self) -> tuple[str, ...]: ...
+
+    @property
     def versions(self) -> tuple[object, ...]: ...
+
+    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
+        """The documents that a JSON object in a file is or contains, by its fields; () for none."""
+
+    def submission(self, reported: Reported) -> Submission:
+        """A validated and masked document, with its subject key and the scope that it names.
+
+        Raises InvalidInput naming the invalid field.
+        """
+
+    def event(self, document: StoredDocument, rules: Rules) -> Event | None:
+        """The document's content as an OpenLineage event, which pages show for plans and runs
+        without a plan document; None where it has none. Raises InvalidDocument.
+        """
 
     def translator(self, rules: Rules) -> Translator:
         """A translator of these documents; several may be in use at once."""

@@ -1,40 +1,69 @@
-"""Which producers there are: a value that is passed in, never changed."""
+"""The producers of a Headwater, as an immutable value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from graph_model.errors import InvalidDocument
 from graph_model.naming import Rules
-from graph_model.producers.commands import Commands
-from graph_model.producers.openlineage import OpenLineage
+from graph_model.producers.commands.producer import Commands
+from graph_model.producers.declared.producer import Declarations
+from graph_model.producers.openlineage.events.documents import Event
+from graph_model.producers.openlineage.producer import OpenLineage
 from graph_model.producers.producer import Producer, Translator
-from graph_model.producers.spline import Spline
-from graph_model.store import DocumentKind
+from graph_model.producers.spline.producer import Spline
+from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
 
 
 class Producers:
-    """Producers by the kinds of their documents. Raises ValueError where two share a kind."""
+    """Producers by the kinds of their documents. Raises ValueError where two share a kind.
+
+    ``additions`` are the kinds whose documents only add facts to others', ``bases`` the other kinds
+    of those producers.
+    """
 
     def __init__(self, producers: Iterable[Producer]) -> None:
         self._producers = tuple(producers)
-        kinds = [kind for producer in self._producers for kind in producer.kinds]
-        if len(kinds) != len(set(kinds)):
+        kinds = [(kind, producer) for producer in self._producers for kind in producer.kinds]
+        self._by_kind = dict(kinds)
+        if len(kinds) != len(self._by_kind):
             raise ValueError("two producers share a kind of documents")
+        self.kinds: Final = tuple(self._by_kind)
         self.additions: Final = frozenset[DocumentKind]().union(
             *(producer.additions for producer in self._producers)
+        )
+        self.bases: Final = frozenset(
+            kind for kind, producer in kinds if producer.additions and kind not in self.additions
         )
         self.versions: Final = tuple(
             version for producer in self._producers for version in producer.versions
         )
 
+    def __iter__(self) -> Iterator[Producer]:
+        return iter(self._producers)
+
+    def of(self, kind: str) -> Producer | None:
+        """The producer of a kind of documents."""
+        return self._by_kind.get(DocumentKind(kind))
+
+    def event(self, document: StoredDocument, rules: Rules) -> Event | None:
+        """``Producer.event``; also None for a document that failed or is damaged."""
+        producer = self.of(document.kind)
+        if producer is None or document.damage or document.state == DocumentState.FAILED:
+            return None
+        try:
+            return producer.event(document, rules)
+        except InvalidDocument:
+            return None
+
     def translators(self, rules: Rules) -> dict[DocumentKind, Translator]:
-        """By kind; the kinds of one producer share a translator."""
+        """Translators by kind; the kinds of one producer share a translator."""
         found: dict[DocumentKind, Translator] = {}
         for producer in self._producers:
             found |= dict.fromkeys(producer.kinds, producer.translator(rules))
         return found
 
 
-PRODUCERS: Final = Producers((Spline(), OpenLineage(), Commands()))
+PRODUCERS: Final = Producers((Spline(), Commands(), OpenLineage(), Declarations()))
 """Those of the service; the order of ``versions`` is part of the projection epoch."""

@@ -1,11 +1,11 @@
-"""What a round is about to project, noted in the journal before it begins.
+"""The keys of a round, noted in the journal before the round begins.
 
-What the documents of a key stand for is a function of the whole set, and a later document may
-change it. A round that breaks off may leave facts of a set that no later round has, so what is
-noted is projected first, to its end, with the very documents it was begun with:
+The facts of a key are a function of the whole set of its documents, and a later document may change
+them. An interrupted round may leave facts of a set that no later round has, so the projector first
+completes a noted round with the very documents that it began with:
 
     {a} is projected; a round with {a, b} breaks off; c comes
-    => {a, b} once more, which takes back what {a} alone says; then {a, b, c}
+    => {a, b} once more, which withdraws the facts of {a} alone; then {a, b, c}
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from graph_model.store import DocumentState, StoredDocument
+from graph_model.stores.protocols import DocumentState, StoredDocument
 
 #: Where the journal keeps the last attempt.
 ATTEMPT_KEY: Final = "attempt"
@@ -34,9 +34,16 @@ class Attempt:
         """Those that take part."""
         return [one for one in documents if one.position <= self.last or not one.is_fresh]
 
+    def beside(self, other: Attempt | None) -> Attempt:
+        """Both as one; fresh documents of ``other`` up to its own ``last`` must be projected."""
+        if other is None:
+            return self
+        keys = dict.fromkeys((*self.keys, *other.keys))
+        return Attempt(tuple(keys), max(self.last, other.last))
+
 
 def attempt_of(keys: Sequence[str], outline: Outline) -> Attempt:
-    """An attempt at all that is known of these keys."""
+    """An attempt at all known documents of these keys."""
     positions = (one.position for key in keys for one in outline.get(key, ()))
     return Attempt(tuple(keys), max(positions, default=0))
 
@@ -50,8 +57,9 @@ def earlier_sets(
     """The sets of a key's documents that graph or catalogue may show, when all are projected now.
 
     Those that are not PENDING; and with them those that were reopened, because the graph was lost
-    or goes back to a checkpoint while the catalogue stays. What ``stays`` counts in any case.
-    All of them only where a command has ``covered`` some: else what they say is what is said now.
+    or goes back to a checkpoint while the catalogue stays. Documents in ``stays`` count in any
+    case. All of them only if a command has ``covered`` some: else their facts equal the present
+    ones.
     """
     settled = [d for d in documents if d.state != DocumentState.PENDING or stays(d)]
     known = [d for d in documents if not d.is_fresh or stays(d)]

@@ -1,11 +1,11 @@
-"""What the journal notes beside a document that is projected.
+"""The journal's notes beside a projected document.
 
-Keys that its text gave twice with different values, which the document notes of itself:
+Keys that its text gave twice with different values, which are a field of the document:
 
     {"a": 1, "a": 2}  =>  {"a": 2, "_repeatedKeys": ["a"]}
 
-The field is part of the document, so that a backup, an export and a rebuild keep the note. And
-what the graph does not take of it, because it is too large (``translate.weight``).
+The field is part of the document, so that a backup, an export and a rebuild keep the note. Other
+notes name the parts that are too large for the graph (``producers.weight``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from graph_model.store import DocumentState, StoredDocument
+from graph_model.stores.protocols import DocumentState, StoredDocument
 
 REPEATED_KEYS: Final = "_repeatedKeys"
 """The field of a document that lists the paths of such keys."""
@@ -45,8 +45,8 @@ def projected(
 ) -> tuple[DocumentState, str | None]:
     """The state of a document that is in the graph, and the notes as its reason.
 
-    ``left_out`` are gaps (code, detail) of what the graph does not take. A plan that is known
-    comes without its body: it keeps the notes that it has.
+    ``left_out`` are gaps (code, detail) of parts that are not in the graph. A known plan comes
+    without its body and keeps its notes.
     """
     if not document.body:
         kept = (document.reason or "").startswith((_SAID, _NOT_ALL))

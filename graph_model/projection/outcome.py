@@ -1,4 +1,4 @@
-"""What translating the documents of one key comes to: facts, and what becomes of each document."""
+"""The result of translating the documents of one key: facts, and a state for each document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from graph_model.errors import Unavailable
 from graph_model.facts import Facts, merge
-from graph_model.store import DocumentState, StoredDocument
+from graph_model.stores.protocols import DocumentState, StoredDocument
 
 log = logging.getLogger(__name__)
 
@@ -36,9 +36,10 @@ def damage_of(document: StoredDocument) -> str:
 
 @dataclass(slots=True)
 class Outcome:
-    """What is worked out so far of one key. ``states`` and ``dropped`` are by position.
+    """The result so far for one key. ``states`` and ``dropped`` are by position.
 
-    ``covered``: a command covers some of it, so that it says less than its documents do.
+    ``covered``: a command covers some of it, so that its facts are fewer than those of its
+    documents.
     """
 
     states: dict[int, State] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class Outcome:
             )  # fmt: skip
 
     def changes(self, documents: Iterable[StoredDocument]) -> States:
-        """The states of the documents whose state is another one than before."""
+        """The new states of the documents whose state changes."""
         return tuple(
             (one.position, *self.states[one.position])
             for one in documents
@@ -102,10 +103,10 @@ def project_apart(
     project: Callable[[Sequence[str]], None],
     set_aside: Callable[[str, str], None],
 ) -> None:
-    """All keys in one write; where that fails in an unforeseen way, each on its own.
+    """All keys in one write; if that fails unexpectedly, each on its own.
 
-    What fails alone is handed to ``set_aside`` with its reason, and blocks nobody. Unavailable and
-    MemoryError pass: trying again may help.
+    A key that fails alone is passed to ``set_aside`` with its reason, and does not block the
+    others. Unavailable and MemoryError pass: trying again may help.
     """
     if len(keys) > 1 and _succeeds(keys, project):
         return

@@ -1,4 +1,4 @@
-"""What one subject asks of the stores, and the states that its documents get."""
+"""The writes and removals that one subject needs, and the states of its documents."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final
 
 from graph_model.facts import Facts, merge
 from graph_model.projection.outcome import Outcome, States
-from graph_model.store import DocumentState, StoredDocument
+from graph_model.stores.protocols import DocumentState, StoredDocument
 
 FORGOTTEN_REASON: Final = "it was forgotten: it speaks again with a run that was not"
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What one subject asks of the stores, and the states its documents get when it is done.
+    """The writes and removals that one subject needs, and the states of its documents afterwards.
 
-    ``parts`` together are its facts; what many subjects say alike (a known logical plan) is the
+    ``parts`` together are its facts; a part that many subjects share (a known logical plan) is the
     same value in each of them.
     """
 
@@ -34,8 +34,22 @@ class Projection:
         return merge(self.parts)
 
     def silenced(self) -> Iterator[int]:
-        """The positions of plans that were forgotten and have nothing else to speak for."""
+        """The positions of plans that were forgotten and have no events left."""
         return (position for position, _, reason in self.states if reason == FORGOTTEN_REASON)
+
+
+def combined(projections: Iterable[Projection]) -> Projection:
+    """The projections of several groups of one key's documents as one, none adding to another."""
+    found = tuple(projections)
+    former = [one.former for one in found if one.former is not None]
+    return Projection(
+        tuple(part for one in found for part in one.parts),
+        merge(former) if former else None,
+        tuple(state for one in found for state in one.states),
+        tuple(sorted(at for one in found for at in one.dropped)),
+        tuple(sorted(at for one in found for at in one.earlier)),
+        any(one.unsettled for one in found),
+    )
 
 
 def settlements(
@@ -56,7 +70,7 @@ def projection_of(
     *,
     unsettled: bool = False,
 ) -> Projection:
-    """What an outcome asks of the stores; ``documents`` are all that it is about."""
+    """The projection for an outcome; ``documents`` are all documents of it."""
     found = tuple(documents)
     earlier = tuple(d.position for d in found if not d.is_fresh) if former else ()
     dropped = tuple(sorted(outcome.dropped))

@@ -1,8 +1,8 @@
-"""What becomes of a plan id under a command, a bounded number of its events at a time.
+"""A plan id under a command, a bounded number of its events at a time.
 
-Events add up, so those that a command covers are taken back piece by piece. Whether the plan still
-says something depends on all of them, but only on what becomes of each: a few *witnesses*, one of
-every fate, stand for all.
+The facts of events add up, so the events of a command are withdrawn piece by piece. Whether the
+plan keeps its facts depends on the states of all its events: a few *witnesses*, one of every state,
+represent them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Final
 from graph_model.facts import Facts
 from graph_model.projection.outcome import PRUNED
 from graph_model.projection.projections import Projection
-from graph_model.store import DocumentState, Journal, StoredDocument
-from graph_model.withdrawal import difference
+from graph_model.projection.withdrawal import difference
+from graph_model.stores.protocols import DocumentState, Journal, StoredDocument
 
 EVENTS_A_STEP: Final = 1_000
 
@@ -37,7 +37,7 @@ class Witnesses:
         return frozenset(one.position for one in self.documents)
 
     def see(self, projection: Projection, events: Iterable[StoredDocument]) -> bool:
-        """Look at what becomes of these; whether one of them is shown."""
+        """Note the states of these; whether one of them is shown."""
         states = {at: (state, reason) for at, state, reason in projection.states}
         dropped = frozenset(projection.dropped)
         for event in events:
@@ -66,11 +66,11 @@ def revise(
     covered: Sequence[int],
     project: Project,
 ) -> Iterator[Projection]:
-    """What to commit, one after the other; the last one decides about the plans.
+    """The projections to commit, one after the other; the last one decides about the plans.
 
-    ``events`` are the positions of all events of the plan id, ``covered`` of those that the
-    command may be about. ``project`` translates under the commands in force, with what was said
-    before as ``former``.
+    ``events`` are the positions of all events of the plan id, ``covered`` of those that the command
+    may cover. ``project`` translates under the commands in force, with the former facts as
+    ``former``.
     """
     witnesses, kept = Witnesses(), {one.position for one in plans}
     plan_facts = project(plans).former or Facts()
@@ -94,7 +94,7 @@ def _pieces(journal: Journal, positions: Sequence[int]) -> Iterator[tuple[Stored
 
 
 def _of_events(revised: Projection, plan_facts: Facts, kept: Collection[int]) -> Projection:
-    """What the events alone say, and nothing of the plans and of the witnesses leaves yet."""
+    """The facts of the events alone, without plans and witnesses, which stay for now."""
     return replace(
         revised,
         parts=(difference(revised.facts, (plan_facts,)),),

@@ -1,8 +1,8 @@
-"""Which naming rules are in force: those of the newest rules command in the journal.
+"""The naming rules in force: those of the newest rules command in the journal.
 
-The journal is asked, not the catalogue: the rules must be known before there is one. What stands
-was projected under the rules whose epoch the journal remembers; until a rebuild has replaced it,
-those stay in force for every answer and every new document, and the newest are *wanted*.
+They come from the journal, not from the catalogue, which needs them first. The present projection
+was made under the rules whose epoch the journal remembers; until a rebuild has replaced it, those
+stay in force for every answer and every new document, and the newest are *wanted*.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from graph_model.commands import RULES_PREFIX, Command, Statement, read_command
 from graph_model.errors import HeadwaterError
 from graph_model.naming import Rules
-from graph_model.naming.rule_documents import read_rules
+from graph_model.naming.rules.documents import read_rules
+from graph_model.producers.commands.documents import RULES_PREFIX, Command, Statement, read_command
 from graph_model.projection.outcome import damage_of
-from graph_model.store import Journal
+from graph_model.stores.protocols import DocumentState, Journal
 
 _PAGE: Final = 100
 
@@ -38,7 +38,7 @@ class RuleSet:
 
 
 def list_rule_sets(journal: Journal, defaults: Rules) -> tuple[RuleSet, ...]:
-    """Every rules command, oldest first by (time, id); what cannot be read is left out."""
+    """Every rules command, oldest first by (time, id); unreadable ones are left out."""
     found = [
         RuleSet(content_hash, command.at, command.author, command.note, *rules)
         for content_hash, command in _commands(journal)
@@ -56,7 +56,7 @@ def wanted_rules(journal: Journal, defaults: Rules) -> Rules:
 def standing_rules(
     journal: Journal, defaults: Rules, epoch: str | None, epoch_of: Callable[[Rules], str]
 ) -> Rules:
-    """The rules that what stands was projected under: those of its epoch, else the wanted ones."""
+    """The rules of the projection in force: those of its epoch, else the wanted ones."""
     sets = list_rule_sets(journal, defaults)
     wanted = sets[-1].rules if sets else defaults
     known = (wanted, defaults, *(one.rules for one in reversed(sets)))
@@ -70,6 +70,8 @@ def _commands(journal: Journal) -> Iterator[tuple[str, Command]]:
             if not plan_id.startswith(RULES_PREFIX):
                 return
             for document in journal.plan(plan_id):
+                if document.state == DocumentState.FAILED and not document.damage:
+                    continue  # set aside: no more in force than another command
                 if document.damage:
                     log.warning(
                         "the naming rules in document %d are left out: %s",

@@ -1,4 +1,4 @@
-"""Who waits for which documents: told by the projector from memory, without a question to a store.
+"""Clients that wait until certain documents are projected: in memory, without a store.
 
 projector  conclude(positions) ─┐
 request    wait(positions) ─────┴─> True as soon as none of them is pending
@@ -22,7 +22,7 @@ class _Waiter:
 
 
 class Waiting:
-    """Safe from several threads. Positions are those of ``store.StoredDocument``."""
+    """Safe from several threads. Positions are those of ``protocols.StoredDocument``."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
@@ -50,12 +50,12 @@ class Waiting:
             self._order.clear()
 
     def awaited(self) -> frozenset[int]:
-        """What somebody waits for now."""
+        """The documents that requests wait for now."""
         with self._mutex:
             return frozenset(position for one in self._waiters for position in one.missing)
 
     def pause(self, seconds: float) -> None:
-        """Until somebody waits, ``seconds`` at most."""
+        """Until a request waits, ``seconds`` at most."""
         with self._begun:
             self._begun.wait_for(lambda: self._waiters, seconds)
 

@@ -1,7 +1,9 @@
 """A small pipeline in PySpark: what a job looks like when it reports its lineage.
 
 Each job is a file with a ``NAME`` and one function ``run(spark, lake)``; ``session`` starts Spark
-for it, ``lake`` says where its data lies. ``spark_agent_config.demo`` runs them in this order:
+for it, ``lake`` says where its data lies, ``source_database`` is the system it reads from.
+``spark_agent_config.demo`` runs ``curate_employees``, ``load_attendance``, ``report_managers``,
+``export_payroll`` and ``rank_absences``:
 
     employees (JDBC) ─┐
     salaries (CSV) ───┼─> curate_employees ─> curated/employees ─┬─> report_managers ─> reports/managers ─┐

@@ -11,9 +11,14 @@ NAME: Final = "curate-employees"
 
 
 def run(spark: Any, lake: Lake) -> None:
+    employees = spark.read.jdbc(lake.database_url, "EMPLOYEES", properties={"driver": DRIVER})
+    curate(spark, lake, employees)
+
+
+def curate(spark: Any, lake: Lake, employees: Any) -> None:
+    """``employees`` has the columns of ``data/employees.csv``, from wherever they come."""
     from pyspark.sql import functions as f
 
-    employees = spark.read.jdbc(lake.database_url, "EMPLOYEES", properties={"driver": DRIVER})
     salaries = _read_csv(spark, lake, "salaries.csv")
     departments = _read_csv(spark, lake, "departments.csv")
     curated = (

@@ -1,6 +1,6 @@
 # A copy of graph_model/naming/masking/documents.py: change that one, then run
 # python -m graph_model.naming.masking.copying
-"""JSON documents without their secrets: what stands under, beside or behind a secret's name."""
+"""JSON documents without their secrets: values under, beside or behind a secret's name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # A copy of graph_model/naming/masking/jdbc_text.py: change that one, then run
 # python -m graph_model.naming.masking.copying
-"""Where a JDBC URL ends and its table or query begins: ``<jdbc url>:<table or query>``.
+"""The end of a JDBC URL and the start of its table or query: ``<jdbc url>:<table or query>``.
 
 The agent joins both with a colon, which URLs and queries contain as well. A query is recognised
 by its first word; a quoted name by its quotes; else the last colon divides, unless what follows

@@ -1,8 +1,8 @@
 # A copy of graph_model/naming/masking/logins.py: change that one, then run
 # python -m graph_model.naming.masking.copying
-"""Logins in URLs: ``//user:password@host`` and what drivers make of it.
+"""Logins in URLs: ``//user:password@host`` and the drivers' own forms.
 
-Each function passes over the text once, and goes on behind what it has looked at.
+Each function passes over the text once, and continues behind each match.
 """
 
 from __future__ import annotations

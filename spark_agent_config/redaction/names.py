@@ -1,6 +1,6 @@
 # A copy of graph_model/naming/masking/names.py: change that one, then run
 # python -m graph_model.naming.masking.copying
-"""Which names say that their value is a secret: the tables, and how a name is compared to them."""
+"""Names whose values are secret: the tables, and the comparison of a name with them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # A copy of graph_model/naming/masking/texts.py: change that one, then run
 # python -m graph_model.naming.masking.copying
-"""Texts without their secrets. Linear in the text, and what is masked has nothing left to mask."""
+"""Texts without their secrets. Linear in the text; masking a masked text changes nothing."""
 
 from __future__ import annotations
 

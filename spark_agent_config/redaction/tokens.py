@@ -1,10 +1,10 @@
 # A copy of graph_model/naming/masking/tokens.py: change that one, then run
 # python -m graph_model.naming.masking.copying
-"""Secrets that are known by their form alone, whatever stands around them.
+"""Secrets recognised by their form alone.
 
-The forms are what their issuers document: a prefix, an alphabet and a length. Each alternative
-begins with a text of its own at the start of a word, and what it repeats cannot begin another one:
-a search is linear.
+Their issuers document the forms: a prefix, an alphabet and a length. Each alternative begins with a
+text of its own at the start of a word, and its repeated part cannot begin another one: a search is
+linear.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
 from tests.contract.postgresql import postgresql
 
 SETTING: Final = "HEADWATER_TEST_DATABASE_URL"

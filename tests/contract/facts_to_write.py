@@ -18,7 +18,7 @@ from graph_model.facts import (
     is_marker,
     properties,
 )
-from graph_model.store import Graph
+from graph_model.stores.protocols import Graph
 
 
 def vertex(label: str, *key: object, **values: Scalar) -> Vertex:

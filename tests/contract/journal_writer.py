@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from graph_model.database import open_database
-from graph_model.journal import SqlJournal
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
 from tests.contract.submissions import a_receipt, an_event
 
 

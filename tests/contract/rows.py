@@ -10,7 +10,6 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from graph_model.catalogue import SqlCatalogue
 from graph_model.facts import (
     ApplicationRow,
     ArrivalRow,
@@ -34,6 +33,7 @@ from graph_model.facts import (
     SchemaUseRow,
     SupportRow,
 )
+from graph_model.stores.catalogue import SqlCatalogue
 
 # One database serves all examples of a property: each begins with clear().
 property_test = settings(

@@ -1,4 +1,4 @@
-"""The stores that tests/contract/test_graph.py holds to the promises of graph_model/store.py.
+"""The stores that tests/contract/test_graph.py holds to the promises of the graph's protocols.
 
 A store is a function that opens a graph; each use of one begins with an empty graph. To add a
 store: write its fixture, and name it in STORES.
@@ -17,10 +17,10 @@ from typing import Final
 import pytest
 
 from graph_model.errors import GraphUnavailable
-from graph_model.gremlin.graph import open_graph
-from graph_model.gremlin.server import graph_properties, server_settings
-from graph_model.memory import MemoryGraph
-from graph_model.store import Graph
+from graph_model.stores.gremlin.engine.server import graph_properties, server_settings
+from graph_model.stores.gremlin.graph import open_graph
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import Graph
 
 Open = Callable[[], Graph]
 """Opens the graph once more: two of them stand for two processes."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from graph_model.journal import content_hash
-from graph_model.store import DocumentKind, Receipt, Submission
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.protocols import DocumentKind, Receipt, Submission
+from graph_model.stores.submissions import content_hash
 
 
 def a_submission(
     text: str,
     *,
-    kind: DocumentKind = DocumentKind.PLAN,
+    kind: DocumentKind = PLAN_KIND,
     api_version: str = "1.2",
     plan_id: str = "plan-1",
     scope: str = "",
@@ -30,9 +31,7 @@ def a_submission(
 def an_event(
     text: str, *, plan_id: str = "plan-1", subject: str = "sub_1", scope: str = ""
 ) -> Submission:
-    return a_submission(
-        text, kind=DocumentKind.EVENT, plan_id=plan_id, subject=subject, scope=scope
-    )
+    return a_submission(text, kind=EVENT_KIND, plan_id=plan_id, subject=subject, scope=scope)
 
 
 def a_receipt(raw_hash: str = "", received_at: int = 1_700_000_000_000) -> Receipt:

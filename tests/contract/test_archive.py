@@ -17,18 +17,20 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from api.backup import read_backup, read_lines, write_backup
-from graph_model.catalogue import SqlCatalogue, SqlGenerations
-from graph_model.database import open_database
+from api.console.journal.backup_file import read_backup, read_lines, write_backup
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
-from graph_model.journal import SqlJournal, content_hash
-from graph_model.journal.archive import Contents
-from graph_model.journal.tables import bodies, documents, raw, receipts
-from graph_model.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
-from graph_model.keys.key import ID_BYTES, SECRET_BYTES
-from graph_model.memory import MemoryGraph
-from graph_model.projector import EPOCH_KEY, Projector
-from graph_model.store import DocumentKind, DocumentState, Submission
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.projection.projector import EPOCH_KEY, Projector
+from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal.archive import Contents
+from graph_model.stores.journal.tables import bodies, documents, raw, receipts
+from graph_model.stores.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
+from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.submissions import content_hash
 from tests.contract.databases import EVERY, empty_database
 from tests.contract.submissions import a_receipt, a_submission, an_event
 from tests.e2e.producer_service import a_plan as a_real_plan
@@ -109,7 +111,7 @@ def test_a_body_that_is_no_text_comes_back(opened: Open, tmp_path: Path) -> None
     origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
     body = b"\xff\x00 no text"
     hashed = content_hash("plan", "1.2", body)
-    one = Submission(DocumentKind.PLAN, "1.2", "p", "", "s", hashed, body)
+    one = Submission(PLAN_KIND, "1.2", "p", "", "s", hashed, body)
     SqlJournal(origin).accept([one], a_receipt())
     back_up(origin, file)
     restore(copy, file)
@@ -120,10 +122,8 @@ def test_a_body_that_is_no_text_comes_back(opened: Open, tmp_path: Path) -> None
 
 def test_the_same_projection_comes_of_a_restored_journal(opened: Open, tmp_path: Path) -> None:
     origin, copy, file = opened("file"), opened("server"), tmp_path / "b.gz"
-    plan = submission(DocumentKind.PLAN, a_real_plan())
-    SqlJournal(origin).accept(
-        [plan, submission(DocumentKind.EVENT, a_real_event())], a_receipt("raw")
-    )
+    plan = submission(PLAN_KIND, a_real_plan())
+    SqlJournal(origin).accept([plan, submission(EVENT_KIND, a_real_event())], a_receipt("raw"))
     before = projected(origin)
     back_up(origin, file)
     restore(copy, file)

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from graph_model.catalogue import SqlGenerations
-from graph_model.catalogue.generations import GENERATION_KEY
-from graph_model.catalogue.tables import metadata
-from graph_model.database import open_database
-from graph_model.journal import SqlJournal
-from graph_model.memory import MemoryGraph
-from graph_model.projector import Projector
-from graph_model.store import Receipt
+from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue.generations import GENERATION_KEY
+from graph_model.stores.catalogue.tables import metadata
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import Receipt
 from tests.contract.databases import schema_on
 from tests.projections import elements_of
-from tests.unit.test_projector import TROUBLE
+from tests.unit.projection.test_projector import TROUBLE
 from tests.waiting import eventually
 
 

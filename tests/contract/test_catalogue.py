@@ -1,4 +1,4 @@
-"""What every catalogue keeps (store.Catalogue), whatever database is under it."""
+"""What every catalogue keeps (protocols.Catalogue), whatever database is under it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database, write
 from graph_model.errors import FactConflict, InvalidInput, InvalidReference, Unavailable
 from graph_model.facts import (
     ArrivalRow,
@@ -32,7 +30,9 @@ from graph_model.facts import (
     SupportRow,
     row_key,
 )
-from graph_model.store import Catalogue, Page, Writer
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database, write
+from graph_model.stores.protocols import Catalogue, Page, Writer
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import (
     ANY_ROW,
@@ -130,7 +130,7 @@ def test_scan_and_digest_go_on_over_many_pages(
     rows += [PartitionRow(f"ex-{n % 4}", "ds", "write", f"p={n}") for n in range(41)]
     catalogue.record(rows)
     whole = catalogue.digest()
-    monkeypatch.setattr("graph_model.catalogue.rows._PAGE", 4)
+    monkeypatch.setattr("graph_model.stores.catalogue.rows._PAGE", 4)
     assert sorted(map(repr, catalogue.scan())) == sorted(map(repr, rows))
     assert catalogue.digest() == whole
 
@@ -204,11 +204,11 @@ def test_a_writer_that_comes_in_between_must_have_said_the_same(
     mine = [an_execution("ex-0"), an_execution("ex-1", at=1)]
 
     def come_in_between(*arguments: Any) -> Any:
-        monkeypatch.setattr("graph_model.catalogue.rows.write", write)
+        monkeypatch.setattr("graph_model.stores.catalogue.rows.write", write)
         SqlCatalogue(engine).record([others])
         return write(*arguments)
 
-    monkeypatch.setattr("graph_model.catalogue.rows.write", come_in_between)
+    monkeypatch.setattr("graph_model.stores.catalogue.rows.write", come_in_between)
     if others == mine[1]:
         catalogue.record(mine)
         assert list(catalogue.scan()) == mine
@@ -353,6 +353,8 @@ def test_executions_come_newest_first_page_by_page(
 def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None
 ) -> None:
+    """Every third execution wrote a branch: that is no write of the table."""
+    rows = [row._replace(branch="" if n % 3 else "audit") for n, row in enumerate(rows)]
     catalogue.clear()
     catalogue.record(rows)
     oldest_first = sorted(until(rows, at), key=lambda row: (row.at, row.id))
@@ -361,12 +363,13 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     assert catalogue.last_executions(asked, at) == newest
     states = {job: (row.at, row.state) for job, row in newest.items()}
     assert catalogue.last_states(asked, at) == states
-    newest = {row.target: row for row in oldest_first if row in writes(rows, at)}
+    main = [row for row in writes(rows, at) if not row.branch]
+    newest = {row.target: row for row in oldest_first if row in main}
     targets = {"ds-0", "ds-1", "ds-2"}
     assert catalogue.last_writers(targets, at) == newest
     assert catalogue.last_writes(targets, at) == {key: row.at for key, row in newest.items()}
     assert catalogue.last_writes([], at) == {}
-    seen = writes(rows, at)
+    seen = main
     for apart in (0, 5, 1_000):
         lone = {
             key: row.at
@@ -375,6 +378,27 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
         }
         none = dict.fromkeys(set(targets) - newest.keys())
         assert catalogue.lone_last_writes(targets, at, apart=apart) == lone | none
+
+
+def test_the_first_execution_of_a_plan_id_names_its_job_and_producer(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record(
+        [
+            a_job("job-1", "etl", "load"),
+            a_job("job-2", "bi", "report"),
+            an_execution("ex-1", at=5, producer="openlineage"),
+            an_execution("ex-2", at=3, job="job-2"),
+            an_execution("ex-3", at=4, plan_id="plan'2"),
+            an_execution_plan("xp-9", plan_id="never-ran"),
+        ]
+    )
+    asked = ["plan-1", "plan'2", "plan-1", "never-ran", "unknown"]
+    assert catalogue.plan_origins(asked) == {
+        "plan-1": ("bi", "report", "spline"),
+        "plan'2": ("etl", "load", "spline"),
+    }
+    assert catalogue.plan_origins([]) == {}
 
 
 def test_partitions_are_those_of_the_executions(catalogue: SqlCatalogue) -> None:
@@ -828,6 +852,7 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.executions(logical_plan="lp-1"), "catalogue_executions_by_logical_plan"),
         (lambda c: c.executions(run="run-1"), "catalogue_executions_by_run"),
         (lambda c: c.executions(plan_id="plan-1"), "catalogue_executions_by_plan"),
+        (lambda c: c.plan_origins(["plan-1", "plan-2"]), "catalogue_executions_by_plan"),
         (lambda c: c.last_executions(["job-1"], 5), "catalogue_executions_by_job"),
         (lambda c: c.last_writes(["ds-1"], 5), "catalogue_executions_by_target"),
         (lambda c: c.newest_event(5), "catalogue_executions_by_time"),

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from graph_model import identity, labels
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
 from graph_model.lineage import Answer, ColumnEdge, Lineage, Question
-from graph_model.memory import MemoryGraph
-from graph_model.store import Direction, Graph
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import Direction, Graph
 from tests.estates import Run, estates, milliseconds, table_id, translated
 
 Open = Callable[[], Graph]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.consumer.events import (
+from graph_model.facts import ArrivalRow, EventLabelRow, EventRow, ExecutionRow, Row, SchemaUseRow
+from graph_model.folded_text import plain
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.protocols.events import (
     EventFilter,
     Events,
     ListPage,
     SortField,
     SortOrder,
 )
-from graph_model.database import open_database
-from graph_model.facts import ArrivalRow, EventLabelRow, EventRow, ExecutionRow, Row, SchemaUseRow
-from graph_model.words import plain
-from tests.contract.databases import EVERY, empty_database
+from tests.contract.databases import EVERY, empty_database, recorded_plans
 from tests.contract.rows import a_dataset, an_execution, an_execution_plan
 
 ASCENDING, DESCENDING = SortOrder.ASCENDING, SortOrder.DESCENDING
@@ -249,6 +250,57 @@ def test_a_write_ends_with_the_next_full_overwrite_that_worked(events: Events) -
     assert events.next_overwrite(earlier, {"ex-9", "ex-3"}) is None
 
 
+def test_more_may_be_left_out_than_a_statement_has_parameters(events: Events) -> None:
+    """PostgreSQL takes 65,535 of them."""
+    many = frozenset(f"unknown-{number}" for number in range(70_000))
+    hidden = EventFilter(hidden=many | {"ds-0"})
+    assert ids(events, hidden) == ["ex-3", "ex-0"]
+    assert sources(events, hidden, page(SortField.TIMESTAMP, ASCENDING)) == ["ds-2", "ds-1"]
+    assert events.plan_ids(None, 0, 10, hidden.hidden) == (("p-1",), 1)
+    assert ids(events, EventFilter(without=many | {"ex-0", "ex-2"})) == ["ex-3", "ex-1"]
+    earlier = an_execution("ex-9", target="ds-1", at=10)
+    assert events.next_overwrite(earlier, many) == 50
+    assert events.next_overwrite(earlier, many | {"ex-3"}) is None
+
+
+def test_the_plan_of_a_list_stays_whatever_is_left_out(tmp_path: Path) -> None:
+    engine = open_database(tmp_path / "headwater.db")
+    catalogue = SqlCatalogue(engine)
+    catalogue.record(rows())
+    left_out = EventFilter(hidden=frozenset({"ds-0"}), without=frozenset({"ex-0"}))
+
+    def planned(asked: EventFilter) -> list[str]:
+        with recorded_plans(engine) as lines:
+            catalogue.events.count_executions(asked)
+            catalogue.events.count_data_sources(asked)
+            catalogue.events.plan_ids(None, 0, 10, asked.hidden)
+            catalogue.events.next_overwrite(EXECUTIONS[0], asked.without)
+        return lines
+
+    more = planned(left_out)
+    listed = [line for line in more if line.startswith(("LIST SUBQUERY", "SCAN anon_"))]
+    assert len(listed) == 2 * sum((3, 1, 2 * 2, 1))  # evaluated once: none of them is correlated
+    assert [line for line in more if line not in listed] == planned(EVERYTHING)
+    engine.dispose()
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_write_to_a_branch_ends_no_write_to_another_and_is_no_last_one(
+    request: pytest.FixtureRequest, kind: str
+) -> None:
+    first = an_execution("ex-10", target="ds-1", at=60, execution_plan="xp-1", plan_id="p-1")
+    audit = first._replace(id="ex-11", at=70, version="v2", version_number=2, branch="audit")
+    again = audit._replace(id="ex-12", at=80, version="v3", version_number=3)
+    with empty_database(kind, request) as url:
+        catalogue = SqlCatalogue(open_database(url))
+        catalogue.record([*rows(), first, audit, again])
+        assert catalogue.events.next_overwrite(first) is None
+        assert catalogue.events.next_overwrite(audit) == 80
+        listed = catalogue.events.data_sources(EventFilter(targets=frozenset({"ds-1"})), page())
+        assert [one.write and one.write.execution.id for one in listed] == ["ex-10"]
+        catalogue.close()
+
+
 @pytest.mark.parametrize("kind", EVERY)
 def test_where_one_write_may_be_told_twice_is_found(
     request: pytest.FixtureRequest, kind: str
@@ -265,10 +317,10 @@ def test_where_one_write_may_be_told_twice_is_found(
     with empty_database(kind, request) as url:
         catalogue = SqlCatalogue(open_database(url))
         catalogue.record([*rows(), *ran])
-        told_twice = catalogue.events.told_twice(EVERYTHING, 9)
+        told_twice = catalogue.events.repeated_writes(EVERYTHING, 9)
         assert told_twice[:2] == (("ds-1", "ctas"), ("ds-1", "two"))
-        assert catalogue.events.told_twice(EVERYTHING, 1) == (("ds-1", "ctas"),)
-        assert catalogue.events.told_twice(EventFilter(until=60), 9) == told_twice[2:]
+        assert catalogue.events.repeated_writes(EVERYTHING, 1) == (("ds-1", "ctas"),)
+        assert catalogue.events.repeated_writes(EventFilter(until=60), 9) == told_twice[2:]
         asked = EventFilter(since=61)
         assert catalogue.events.listed(asked, {"ex-20", "ex-21", "none"}) == {"ex-21"}
         before = catalogue.events.count_executions(asked)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
 from graph_model.facts import DeclarationRow, ExecutionRow, FacetBodyRow, FacetRow
-from graph_model.store import NEVER, DeclaredFlow, RunFacet
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.protocols import NEVER, DeclaredFlow, RunFacet
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import an_execution
 

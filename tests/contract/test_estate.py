@@ -1,13 +1,13 @@
-"""How much there is and what failed last (store.Catalogue), on every database."""
+"""How much there is and what failed last (protocols.Catalogue), on every database."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
 from graph_model.facts import DatasetRow, ExecutionRow
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import EXECUTIONS, TIMES, a_dataset, a_job, an_execution, property_test
 

@@ -1,4 +1,4 @@
-"""What every graph promises (graph_model/store.py: GraphReader, GraphWriter)."""
+"""What every graph promises (graph_model/stores/protocols/: GraphReader, GraphWriter)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Scalar, Vertex, edge, is_marker, merge, properties
-from graph_model.store import Direction, Graph
+from graph_model.stores.protocols import Direction, Graph
 from tests.contract.facts_to_write import (
     everything,
     exact,
@@ -319,6 +319,18 @@ def test_neighbours_are_the_other_ends_of_edges(store: Open, star: Facts) -> Non
     assert some.cut == {HUB}
     assert len(some.found[HUB]) == 4
     assert set(some.found[HUB]) < set(leaves)
+
+
+def test_neighbours_of_one_kind_leave_the_others_uncounted(store: Open, star: Facts) -> None:
+    graph = store()
+    graph.write(star)
+    other = Vertex(identity.vertex_id(labels.DAY, "of the hub"), labels.DAY)
+    graph.write(Facts((other,), (edge(labels.HAS, HUB, other.id),)))
+    found = graph.neighbours([HUB, LEAF], DOWN, labels.HAS, 1, labels.DAY)
+    assert (found.found, found.cut) == ({HUB: (other.id,)}, frozenset())
+    kinds = {each.label for each in graph.vertices([LEAF])}
+    assert graph.neighbours([other.id], UP, labels.HAS, 1, labels.DAY).found == {}
+    assert graph.neighbours([HUB], UP, labels.HAS, 1, kinds.pop()).found == {HUB: (LEAF,)}
 
 
 def test_unknown_ids_have_no_edges(store: Open, star: Facts) -> None:

@@ -19,21 +19,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from api.doctor import _database
+from api.serving.doctor import _database
 from api.settings import read_settings
-from graph_model import database
-from graph_model.database import claim_database, open_database
 from graph_model.errors import DamagedDocument, InvalidReference, JournalUnavailable
-from graph_model.journal import SqlJournal, content_hash
-from graph_model.journal.arrivals import Repeat, packed, record
-from graph_model.journal.tables import bodies, documents
-from graph_model.store import (
-    DocumentKind,
+from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores import database
+from graph_model.stores.database import claim_database, open_database
+from graph_model.stores.journal import SqlJournal, read_meta
+from graph_model.stores.journal.arrivals import Repeat, packed, record
+from graph_model.stores.journal.tables import bodies, documents
+from graph_model.stores.protocols import (
     DocumentState,
     Journal,
     JournalSummary,
     Submission,
 )
+from graph_model.stores.submissions import content_hash
 from tests.contract.databases import (
     SHARED,
     empty_database,
@@ -46,7 +48,7 @@ from tests.contract.submissions import a_receipt, a_submission, an_event
 
 WAITING, PENDING = DocumentState.WAITING, DocumentState.PENDING
 PROJECTED, FAILED = DocumentState.PROJECTED, DocumentState.FAILED
-PLAN, EVENT = DocumentKind.PLAN, DocumentKind.EVENT
+PLAN, EVENT, COMMAND = PLAN_KIND, EVENT_KIND, COMMAND_KIND
 
 
 @pytest.fixture
@@ -81,11 +83,11 @@ def test_the_newest_documents_of_a_key_come_with_their_bodies_in_one_scope(
     bodies = [a_submission(f"{n}", plan_id="run:r", scope="laptop") for n in range(4)]
     others = [a_submission("a", plan_id="run:r"), a_submission("b", scope="laptop")]
     journal.accept([*bodies, *others], a_receipt("raw"))
-    found = journal.told("run:r", "laptop", 3)
+    found = journal.newest_documents("run:r", "laptop", 3)
     assert [(one.position, one.body) for one in found] == [
         (n + 1, bodies[n].body) for n in range(1, 4)
     ]
-    assert journal.told("run:other", "laptop", 3) == ()
+    assert journal.newest_documents("run:other", "laptop", 3) == ()
 
 
 # --- accept --------------------------------------------------------------------------------------
@@ -116,7 +118,7 @@ def test_a_repeat_keeps_position_and_state_and_adds_a_receipt(
     assert journal.states([1]) == {1: PROJECTED}
     assert journal.summary().received == 1
     assert stored_bodies(engine) == 1
-    assert journal.receipts(1) == (a_receipt("raw-1", 1), a_receipt("raw-2", 2))
+    assert journal.receipts(1) == (a_receipt("", 1), a_receipt("", 2))
     document = journal.document(1)
     assert document is not None
     assert document.received_at == 1
@@ -173,7 +175,7 @@ def test_a_failure_half_way_leaves_nothing_behind(journal: SqlJournal, engine: s
 def test_text_that_databases_refuse_is_stored_all_the_same(journal: SqlJournal) -> None:
     odd = a_submission("x", plan_id="plan \ud800 \0 end", scope="sc\udfffope")
     assert journal.accept([odd], a_receipt("raw\0")) == (1,)
-    document = journal.plan_document("plan \ud800 \0 end")
+    document = journal.document_of("plan \ud800 \0 end", odd.content_hash)
     assert document is not None
     assert document.plan_id == "plan \ufffd \ufffd end"
     assert [found.position for found in journal.recall("raw\0", "sc\udfffope")] == [1]
@@ -311,32 +313,38 @@ def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
     assert journal.plans(["p", "unknown"]) == {"p": journal.plan("p")}
 
 
-def test_a_plan_can_leave_out_the_events_that_are_settled(journal: SqlJournal) -> None:
+def test_an_outline_has_the_kinds_asked_for_and_what_is_pending(journal: SqlJournal) -> None:
     events = [an_event(f"e{number}") for number in range(4)]
     journal.accept([*events[:2], a_submission("p"), a_submission("p2"), *events[2:]], a_receipt())
     journal.settle([1, 3], PROJECTED)
     journal.settle([5], WAITING)
     assert [found.position for found in journal.plan("plan-1")] == [1, 2, 3, 4, 5, 6]
-    assert [found.position for found in journal.plan("plan-1", all_events=False)] == [2, 3, 4, 6]
+    for kinds, positions in (([PLAN], [2, 3, 4, 6]), ([], [2, 4, 6]), ([EVENT], [1, 2, 4, 5, 6])):
+        outline = journal.outline(["plan-1", "unknown"], kinds)
+        assert {key: [one.position for one in found] for key, found in outline.items()} == {
+            "plan-1": positions
+        }
 
 
 def test_pending_plans_come_oldest_first_and_once(journal: SqlJournal) -> None:
     for number, plan_id in enumerate(["b", "a", "b", "c"]):
         journal.accept([an_event(str(number), plan_id=plan_id)], a_receipt())
-    assert journal.pending(10) == ("b", "a", "c")
-    assert journal.pending(2) == ("b", "a")
-    assert journal.pending(0) == ()
+    assert journal.pending(10, COMMAND) == ("b", "a", "c")
+    assert journal.pending(2, COMMAND) == ("b", "a")
+    assert journal.pending(0, COMMAND) == ()
     journal.settle([1], PROJECTED)
-    assert journal.pending(10) == ("a", "b", "c")
+    assert journal.pending(10, COMMAND) == ("a", "b", "c")
     journal.settle([3], WAITING)
     journal.settle([2], FAILED, "no reason")
-    assert journal.pending(10) == ("c",)
+    assert journal.pending(10, COMMAND) == ("c",)
+    journal.accept([a_submission("d", kind=COMMAND, plan_id="d")], a_receipt())
+    assert journal.pending(10, COMMAND) == ("d", "c")
 
 
 def test_a_plan_with_many_pending_documents_hides_no_other(journal: SqlJournal) -> None:
     journal.accept([an_event(str(n), plan_id="busy") for n in range(350)], a_receipt())
     journal.accept([an_event("x", plan_id="quiet")], a_receipt())
-    assert journal.pending(2) == ("busy", "quiet")
+    assert journal.pending(2, COMMAND) == ("busy", "quiet")
 
 
 def test_settling_sets_state_and_reason_and_the_next_one_replaces_both(
@@ -392,10 +400,12 @@ def test_the_events_of_a_plan_id_that_no_round_waits_for_are_told_by_position(
     journal.settle([6], WAITING)
     journal.settle([7], FAILED, "why")
     plan_id = events[0].plan_id
-    assert journal.event_positions(plan_id) == (3, 5, 6, 7)
+    assert journal.settled_positions(plan_id, [EVENT]) == (3, 5, 6, 7)
     named = [events[0].content_hash, events[1].content_hash, events[4].content_hash]
-    assert journal.event_positions(plan_id, named) == (3, 6)
-    assert journal.event_positions("another") == journal.event_positions(plan_id, []) == ()
+    assert journal.settled_positions(plan_id, [EVENT], named) == (3, 6)
+    assert journal.settled_positions("another", [EVENT]) == ()
+    assert journal.settled_positions(plan_id, [EVENT], []) == ()
+    assert journal.settled_positions(plan_id, [PLAN, EVENT], named) == (3, 6)
     hashes = [one.content_hash for one in journal.documents(range(1, 8))]
     assert list(journal.content_hashes(plan_id)) == hashes
 
@@ -403,7 +413,7 @@ def test_the_events_of_a_plan_id_that_no_round_waits_for_are_told_by_position(
 def test_reopening_may_begin_at_a_position(
     journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.journal.journal._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.journal._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED], first=11) == 0
@@ -427,7 +437,7 @@ def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
 def test_reopening_works_through_a_journal_in_parts(
     journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.journal.journal._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.journal._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED]) == 10
@@ -437,23 +447,15 @@ def test_reopening_works_through_a_journal_in_parts(
 # --- reading -------------------------------------------------------------------------------------
 
 
-def test_the_plan_document_is_the_one_of_the_highest_version_then_least_hash(
-    journal: SqlJournal,
-) -> None:
-    texts = [a_submission(text, api_version="1.2") for text in ("a", "b", "c")]
-    older = [a_submission("a", api_version="1.1"), a_submission("a", api_version="1")]
-    journal.accept([*older, *texts, an_event("e")], a_receipt())
-    least = min(texts, key=lambda submission: submission.content_hash)
-
-    found = journal.plan_document("plan-1")
+def test_a_document_is_found_by_its_plan_id_and_its_content(journal: SqlJournal) -> None:
+    older, newer = (a_submission("a", api_version=version) for version in ("1", "1.2"))
+    journal.accept([newer, older], a_receipt())
+    journal.accept([a_submission("a", api_version="1", scope="s")], a_receipt())
+    found = journal.document_of("plan-1", older.content_hash)
     assert found is not None
-    assert (found.content_hash, found.body) == (least.content_hash, least.body)
-    exact = journal.plan_document("plan-1", older[1].content_hash)
-    assert exact is not None
-    assert exact.api_version == "1"
-    assert journal.plan_document("plan-2") is None
-    assert journal.plan_document("plan-1", "unknown") is None
-    assert journal.plan_document("plan-1", an_event("e").content_hash) is None
+    assert (found.position, found.api_version, found.body) == (2, "1", b"a")
+    assert journal.document_of("plan-2", older.content_hash) is None
+    assert journal.document_of("plan-1", "unknown") is None
 
 
 def test_entries_come_newest_first_without_bodies(journal: SqlJournal) -> None:
@@ -523,6 +525,13 @@ def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:
     assert journal.get_meta("epoch") == "2"
     assert journal.get_meta("other") == ""
     assert journal.get_every_meta() == {"epoch": "2", "other": "", "journal_id": journal.id}
+
+
+def test_a_note_is_read_without_a_journal_being_made(engine: sa.Engine) -> None:
+    assert read_meta(engine, "epoch") is None
+    assert sa.inspect(engine).get_table_names() == []
+    SqlJournal(engine).set_meta("epoch", "1")
+    assert (read_meta(engine, "epoch"), read_meta(engine, "other")) == ("1", None)
 
 
 def test_a_journal_has_an_id_of_its_own_for_ever(engine: sa.Engine) -> None:
@@ -857,7 +866,7 @@ def test_one_projector_works_at_a_time(server_url: str) -> None:
 def test_a_projector_that_waits_too_long_gives_up(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_GROUP_SECONDS", 0.05)
+    monkeypatch.setattr(database, "_LOCK_SECONDS", 0.05)
     with schema_on(server_url) as url:
         one, other = SqlJournal(open_database(url)), SqlJournal(open_database(url))
         with one.projecting(), pytest.raises(JournalUnavailable, match="another process"):
@@ -1012,7 +1021,7 @@ def test_no_question_walks_the_whole_journal(file_url: str) -> None:
     journal = SqlJournal(engine)
     journal.accept([a_submission("p"), an_event("e")], a_receipt("raw"))
     with recorded_plans(engine) as lines:
-        journal.pending(10)
+        journal.pending(10, COMMAND)
         journal.recall("raw", "")
         journal.receipts(1)
         journal.states([1])
@@ -1036,10 +1045,10 @@ def test_no_question_walks_the_whole_journal(file_url: str) -> None:
         (lambda journal: journal.plan("p"), "by_plan (plan_id=?)"),
         (lambda journal: journal.plans(["p", "q"]), "by_plan (plan_id=?)"),
         (
-            lambda journal: journal.plan("p", all_events=False),
-            "by_plan (plan_id=? AND kind=? AND state=?)",
+            lambda journal: journal.settled_positions("p", [EVENT]),
+            "by_plan (plan_id=? AND kind=?)",
         ),
-        (lambda journal: journal.plan_document("p"), "by_plan (plan_id=? AND kind=?)"),
+        (lambda journal: journal.outline(["p"], [PLAN]), "by_plan (plan_id=? AND kind=?)"),
         (
             lambda journal: journal.reopen(states=[FAILED, WAITING], subject="s"),
             "by_subject (subject=? AND state=?",

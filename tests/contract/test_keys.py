@@ -1,13 +1,13 @@
-"""What keeps keys (graph_model.keys), whatever database is under it."""
+"""What keeps keys (graph_model.stores.keys), whatever database is under it."""
 
 from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
 
-from graph_model.database import open_database
 from graph_model.errors import InvalidInput, NotFound
-from graph_model.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
+from graph_model.stores.database import open_database
+from graph_model.stores.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
 from tests.contract.databases import SHARED, empty_database
 
 

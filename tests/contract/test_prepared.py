@@ -1,13 +1,13 @@
-"""Statements that are built once and executed with other values (``database.Prepared``)."""
+"""Statements that are built once and executed with other values (`PreparedStatement`)."""
 
 from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
 
-from graph_model.catalogue.asked import at_values, is_asked, made_once, prepared
-from graph_model.database import Prepared, StoredText, read, write
 from graph_model.errors import Unavailable
+from graph_model.stores.catalogue.asked import at_values, is_asked, made_once, prepared
+from graph_model.stores.database import PreparedStatement, StoredText, read, write
 
 _TABLE = sa.Table(
     "prepared_rows",
@@ -28,7 +28,9 @@ def filled(engine: sa.Engine) -> sa.Engine:
     return engine
 
 
-def _asked(engine: sa.Engine, statement: Prepared, *values: str) -> list[tuple[object, ...]]:
+def _asked(
+    engine: sa.Engine, statement: PreparedStatement, *values: str
+) -> list[tuple[object, ...]]:
     with read(engine, Unavailable) as connection:
         return sorted(statement.rows(connection, at_values(values)))
 

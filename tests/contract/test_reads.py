@@ -1,14 +1,14 @@
-"""When plans that write nothing have read (store.Catalogue), on every database."""
+"""When plans that write nothing have read (protocols.Catalogue), on every database."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
 from graph_model.facts import ExecutionRow
-from graph_model.store import NEVER, DeclaredFlow
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.protocols import NEVER, DeclaredFlow
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import EXECUTIONS, PLANS, TIMES, an_execution, property_test
 from tests.contract.test_declared import declared

@@ -1,4 +1,4 @@
-"""Runs and facets over time mean the same on every database (graph_model.records)."""
+"""Runs and facets over time mean the same on every database (stores.protocols.records)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
 from graph_model.errors import FactConflict, InvalidReference
-from graph_model.facts import FacetBodyRow, FacetRow, row_key
-from graph_model.records import FacetRecords, RunRecords
+from graph_model.facts import CommandRow, FacetBodyRow, FacetRow, row_key
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.protocols.records import FacetRecords, RunRecords
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import a_run, an_execution, property_test, record_in_threads
 
@@ -293,3 +293,18 @@ def test_clearing_waits_for_who_counts(catalogue: SqlCatalogue) -> None:
     assert catalogue.facets_in_use(["d", "e"]) == {"e"}
     catalogue.withdraw([a_facet("schema", 2, digest="e")])
     assert catalogue.facets_in_use(["d", "e"]) == frozenset()
+
+
+# --- commands ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 100])
+def test_commands_come_in_their_order_some_at_a_time(catalogue: SqlCatalogue, at_once: int) -> None:
+    told = [CommandRow(f"c{(7 * n) % 10}", "prune", n // 4, "", "", "{}") for n in range(10)]
+    catalogue.record([*told, CommandRow("other", "forget", 1, "", "", "{}")])
+    found: list[CommandRow] = []
+    while some := catalogue.commands_after("prune", found[-1] if found else None, at_once):
+        assert len(some) <= at_once
+        found += some
+    assert tuple(found) == catalogue.commands("prune")
+    assert sorted(found) == sorted(told)

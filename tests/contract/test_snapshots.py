@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from graph_model.catalogue import SqlCatalogue
 from graph_model.errors import InvalidReference
+from graph_model.stores.catalogue import SqlCatalogue
 from tests.contract.databases import SHARED
 from tests.contract.rows import an_execution
 

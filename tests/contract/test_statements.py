@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.database import StoredText, among, insert_new, serial
+from graph_model.stores.database import StoredText, among, insert_new, serial
 
 _METADATA = sa.MetaData()
 _THINGS = sa.Table(

@@ -13,12 +13,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from graph_model import database
-from graph_model.database import open_database
 from graph_model.errors import JournalUnavailable
-from graph_model.journal import SqlJournal
-from graph_model.journal.arrivals import Packed, Repeat
-from graph_model.journal.trial import Attempt, Trial, attempt_at
+from graph_model.stores import database
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal.arrivals import Packed, Repeat
+from graph_model.stores.journal.trial import Trial, WriteTrial, attempt_at
 from tests.contract.submissions import a_receipt, a_submission, an_event
 
 
@@ -50,7 +50,7 @@ def many(count: int) -> list[str]:
 def test_an_attempt_leaves_no_document_and_takes_no_position(journal: SqlJournal) -> None:
     journal.accept([an_event("a")], a_receipt("raw"))
     before = journal.summary()
-    journal._attempt(Attempt())
+    journal._attempt(WriteTrial())
     assert journal.summary() == before
     assert journal.verify() == ()
     assert max(map(len, journal.get_every_meta().values()), default=0) < 100
@@ -286,7 +286,7 @@ class Clock:
 
 
 def test_while_attempts_succeed_there_is_one_a_second() -> None:
-    clock, attempts = Clock(), list[Attempt]()
+    clock, attempts = Clock(), list[WriteTrial]()
     trial = Trial(attempts.append, clock)
     for now in (0.0, 0.5, 1.5, 2.0):
         clock.now = now
@@ -295,9 +295,9 @@ def test_while_attempts_succeed_there_is_one_a_second() -> None:
 
 
 def test_after_a_refusal_every_question_tries_again() -> None:
-    attempts = list[Attempt]()
+    attempts = list[WriteTrial]()
 
-    def fail(attempt: Attempt) -> None:
+    def fail(attempt: WriteTrial) -> None:
         attempts.append(attempt)
         raise JournalUnavailable("full")
 
@@ -315,6 +315,6 @@ def test_after_a_refusal_every_question_tries_again() -> None:
 def test_of_a_very_large_request_the_room_alone_is_tried_again() -> None:
     small = Packed((a_submission("x"),), (b"x" * 100_000,), a_receipt())
     large = Packed((a_submission("x"),), (b"x" * 20_000_000,), a_receipt())
-    assert attempt_at(small) == Attempt(small, 100_000)
+    assert attempt_at(small) == WriteTrial(small, 100_000)
     assert attempt_at(large).request is None
     assert attempt_at(large).size == 1 << 20

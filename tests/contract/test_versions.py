@@ -7,10 +7,10 @@ from pathlib import Path
 
 from hypothesis import given
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
 from graph_model.facts import ExecutionRow, SchemaRow, SchemaUseRow
-from graph_model.store import PlanSpan
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.protocols import PlanSpan
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import EXECUTIONS, TIMES, an_execution, property_test
 

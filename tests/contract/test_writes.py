@@ -1,4 +1,4 @@
-"""The writes of many spans at once (store.Catalogue), against brute force, on every database."""
+"""The writes of many spans at once, held against brute force, on every database."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.catalogue import SqlCatalogue
-from graph_model.database import open_database
 from graph_model.facts import (
     EVERY_BRANCH,
     ApplicationRow,
@@ -22,8 +20,17 @@ from graph_model.facts import (
     PartitionRow,
     ReadVersionRow,
 )
-from graph_model.history import CTAS_COMMANDS
-from graph_model.store import OlderWrites, Span, SpanWrites, SuccessfulWrite, VersionSpan
+from graph_model.lineage.history import CTAS_COMMANDS
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.protocols import (
+    OlderWrites,
+    Span,
+    SpanWrites,
+    SuccessfulWrite,
+    VersionId,
+    VersionSpan,
+)
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import EXECUTIONS, TARGETS, TIMES, a_job, an_execution, property_test
 
@@ -95,7 +102,7 @@ def test_a_read_finds_what_was_written_since_the_last_full_overwrite_before_it(
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
-    found = catalogue.standing(asked, reach=reach, most=most, per_plan=2)
+    found = catalogue.readable_writes(asked, reach=reach, most=most, per_plan=2)
     assert found.keys() == asked
     for read, standing in found.items():
         before = [
@@ -127,7 +134,7 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     assert {write.id for write in found[here].writes} == {"ex-1", "ex-2", "ex-3"}
     assert {write.id for write in found[there].writes} == {"ex-4", "ex-5"}
     reads = {(here._replace(since=9),): 3, (there._replace(since=9),): 5}
-    standing = catalogue.standing(reads, reach=0, most=9, per_plan=1)
+    standing = catalogue.readable_writes(reads, reach=0, most=9, per_plan=1)
     assert {read: found.floor for read, found in standing.items()} == reads
     moments = [("name", at) for at in range(1, 6)]
     assert catalogue.locations_of([*moments, ("none", 1)]) == {
@@ -144,7 +151,7 @@ def test_what_is_declared_of_a_target_is_told_with_its_writes(catalogue: SqlCata
         [an_execution("ex-1", kind="declaration"), an_execution("ex-2", target="ds-2")]
     )
     declared, written = (Span("ds-1", 9, 9),), (Span("ds-2", 9, 9),)
-    found = catalogue.standing([declared, written], reach=0, most=9, per_plan=1)
+    found = catalogue.readable_writes([declared, written], reach=0, most=9, per_plan=1)
     assert {read: standing.declared for read, standing in found.items()} == {
         declared: True,
         written: False,
@@ -214,7 +221,7 @@ def test_of_too_many_versions_the_newest_are_found(catalogue: SqlCatalogue) -> N
 def test_a_write_on_another_branch_is_none_of_a_span(catalogue: SqlCatalogue) -> None:
     catalogue.record([made("v0", 0, mode="overwrite"), made("a1", 1, "audit", mode="overwrite")])
     main, every = Span("ds-1", 99, 99), Span("ds-1", 0, 99, branch=EVERY_BRANCH)
-    (standing,) = catalogue.standing([(main,)], reach=0, most=9, per_plan=1).values()
+    (standing,) = catalogue.readable_writes([(main,)], reach=0, most=9, per_plan=1).values()
     assert (standing.floor, [w.id for w in standing.spans[main].writes]) == (10, ["v0"])
     found = catalogue.writes([every], most=9, per_plan=1)[every]
     assert {write.id for write in found.writes} == {"v0", "a1"}
@@ -222,8 +229,20 @@ def test_a_write_on_another_branch_is_none_of_a_span(catalogue: SqlCatalogue) ->
 
 def test_a_version_is_found_by_its_id(catalogue: SqlCatalogue) -> None:
     catalogue.record([*VERSIONS, made("again", 5, at=99)])
-    found = catalogue.told_versions([("ds-1", "v5"), ("ds-1", "v2"), ("ds-1", "none")])
-    assert {key: write.id for key, write in found.items()} == {("ds-1", "v5"): "v5"}
+    found = catalogue.writes_by_version(
+        [VersionId("ds-1", key, "") for key in ("v5", "v2", "none")]
+    )
+    assert {key.id: write.id for key, write in found.items()} == {"v5": "v5"}
+
+
+def test_a_version_of_two_branches_is_first_that_of_the_branch_asked_for(
+    catalogue: SqlCatalogue,
+) -> None:
+    staged, published = made("staged", 5, "audit", at=7), made("published", 5, at=9)
+    catalogue.record([row._replace(version="7001") for row in (staged, published)])
+    asked = [VersionId("ds-1", "7001", branch) for branch in ("", "audit", "other")]
+    found = catalogue.writes_by_version(asked)
+    assert [found[one].id for one in asked] == ["published", "staged", "staged"]
 
 
 def test_what_was_read_of_versions_is_found_by_execution_and_by_plan(
@@ -254,7 +273,7 @@ def test_companions_are_told_only_where_something_may_be_told_twice(
     asked = [("ds-1", application) for application in ("plain", "ctas", "both", "none")]
     expected = {"insert", "create", "agent", "listener"}
     assert {row.id for row in catalogue.companions(asked)} == expected
-    assert {row.id for row in catalogue.told_twice("ds-1")} == expected
+    assert {row.id for row in catalogue.companions_of_target("ds-1")} == expected
     assert catalogue.companions([]) == ()
 
 
@@ -266,8 +285,11 @@ def test_failed_attempts_have_companions_of_their_own(catalogue: SqlCatalogue) -
             an_execution("later", at=2_000),
         ]
     )
-    assert {row.id for row in catalogue.told_twice("ds-1", "failed")} == {"agent", "client"}
-    assert catalogue.told_twice("ds-1") == ()
+    assert {row.id for row in catalogue.companions_of_target("ds-1", "failed")} == {
+        "agent",
+        "client",
+    }
+    assert catalogue.companions_of_target("ds-1") == ()
 
 
 # --- applications --------------------------------------------------------------------------------
@@ -294,7 +316,7 @@ def test_an_execution_stands_under_the_application_that_other_events_tell(
             "agent": "app-1", "lost": "app-1", "alone": "",
         }  # fmt: skip
     assert {row.id for row in catalogue.companions([("ds-1", "app-1")])} == {"agent", "lost"}
-    assert {row.id for row in catalogue.told_twice("ds-1")} == {"agent", "lost"}
+    assert {row.id for row in catalogue.companions_of_target("ds-1")} == {"agent", "lost"}
     assert catalogue.last_writers(["ds-1"], None)["ds-1"].application_id == "app-1"
     assert [row.run for row in catalogue.executions_of(["lost"])] == ["run-a"]
 
@@ -321,7 +343,7 @@ def test_runs_are_listed_under_the_application(catalogue: SqlCatalogue) -> None:
 def test_a_run_that_two_applications_claim_is_left_alone(catalogue: SqlCatalogue) -> None:
     catalogue.record([an_execution("agent", run="run-a"), lost("lost")])
     catalogue.record([told("run-r", "app-1", "run-a"), told("run-r", "app-2", "run-b")])
-    assert catalogue.told_twice("ds-1") == ()
+    assert catalogue.companions_of_target("ds-1") == ()
     assert catalogue.list_runs("job-1").total == 2
     catalogue.withdraw([told("run-r", "app-2", "run-b")])
     assert catalogue.list_runs("job-1").total == 1
@@ -348,15 +370,16 @@ def by_version(catalogue: SqlCatalogue) -> object:
     return catalogue.version_writes([VersionSpan("ds-1", "", 5)], most=9)
 
 
-def standing(catalogue: SqlCatalogue, span: Span) -> object:
-    return catalogue.standing([(span,)], reach=1, most=9, per_plan=1)
+def readable_writes(catalogue: SqlCatalogue, span: Span) -> object:
+    return catalogue.readable_writes([(span,)], reach=1, most=9, per_plan=1)
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda c, at: standing(c, Span("ds-1", at + 1, at + 2)),
+        lambda c, at: readable_writes(c, Span("ds-1", at + 1, at + 2)),
         lambda c, _: c.events.next_overwrite(an_execution("ex", at=-1)),
+        lambda c, _: c.events.next_overwrite(an_execution("ex", at=-1), {"ex"}),
     ],
 )
 def test_an_overwrite_is_one_seek_before_and_after_many_appends(
@@ -376,14 +399,15 @@ def test_an_overwrite_is_one_seek_before_and_after_many_appends(
 @pytest.mark.parametrize(
     ("ask", "index"),
     [
-        (lambda c: standing(c, Span("ds-1", 5, 9)), "catalogue_executions_by_overwrite"),
-        (lambda c: standing(c, Span("ds-1", 5, 9)), "catalogue_executions_by_target"),
+        (lambda c: readable_writes(c, Span("ds-1", 5, 9)), "catalogue_executions_by_overwrite"),
+        (lambda c: readable_writes(c, Span("ds-1", 5, 9)), "catalogue_executions_by_target"),
         (lambda c: c.last_writes(["ds-1"], 5), "catalogue_executions_by_target"),
         (lambda c: c.writes([Span("ds-1", 0, 9)], most=9, per_plan=1), "by_target"),
         (lambda c: c.writes([Span("ds-1", 0, 9)], most=0, per_plan=1), "by_writer"),
         (lambda c: c.companions([("ds-1", "app-1")]), "catalogue_executions_by_application"),
-        (lambda c: c.told_twice("ds-1"), "catalogue_executions_by_application"),
-        (lambda c: c.told_twice("ds-1"), "catalogue_applications_by_run"),
+        (lambda c: c.companions_of_target("ds-1"), "catalogue_executions_by_application"),
+        (lambda c: c.companions_of_target("ds-1"), "catalogue_executions_by_unnamed_application"),
+        (lambda c: c.companions_of_target("ds-1"), "catalogue_applications_by_run"),
         (lambda c: c.companions([("ds-1", "app-1")]), "catalogue_executions_by_run"),
         (lambda c: c.list_runs("job-1"), "catalogue_executions_by_job_and_run"),
         (lambda c: c.executions(run="run-a"), "catalogue_executions_by_run"),
@@ -391,7 +415,10 @@ def test_an_overwrite_is_one_seek_before_and_after_many_appends(
         (lambda c: c.has_execution("job-1", 0, 9), "catalogue_executions_by_job"),
         (by_version, "catalogue_executions_by_number"),
         (by_version, "catalogue_executions_by_overwritten_version"),
-        (lambda c: c.told_versions([("ds-1", "v")]), "catalogue_executions_by_version"),
+        (
+            lambda c: c.writes_by_version([VersionId("ds-1", "v", "")]),
+            "catalogue_executions_by_version",
+        ),
         (lambda c: c.bound_reads(["lp-1"]), "catalogue_read_versions_by_logical_plan"),
         (lambda c: c.seen(["ds-1"], 5), "catalogue_schema_uses_by_dataset"),
     ],

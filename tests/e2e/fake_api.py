@@ -350,6 +350,35 @@ def _journal(scenario: Scenario, query: Query) -> Reply:
     return Reply(200, {"items": [], "total": 0, "next": None})
 
 
+def _storage(scenario: Scenario, _query: Query) -> Reply:
+    """The fixture grows; the scenarios change what is known."""
+    body = fixture("storage")
+    if scenario.name == "empty":
+        body["documents"] = 0
+    if scenario.name == "unforecast":
+        body["measuredSince"] = body["measuredAt"][:14] + "33:00.000Z"
+        body["growth"] = {"documents": None, "bytes": None, "elements": None}
+        body["full"]["disk"] |= {"days": None, "soon": False}
+        body["full"]["heap"] |= {"days": None, "soon": False}
+        body["warning"] = None
+    if scenario.name == "elsewhere":
+        body["stored"] |= {"elements": None, "heap": None}
+        body["growth"]["elements"] = body["runs"]["bytes"] = None
+        for one in body["runs"]["saved"].values():
+            one["bytes"] = None
+        body["full"] = {
+            room: {"room": None, "days": None, "soon": False} for room in ("disk", "heap")
+        }
+        body["warning"] = None
+    if scenario.name == "hostile":
+        for shares in body["by"].values():
+            for one in shares:
+                one["name"] = "<img src=x onerror=alert(1)>%zz/\u202e" + one["name"] * 40
+    if scenario.name == "storage-broken":
+        return failure(500, "a bug of ours; the log has it under request 7f3a")
+    return Reply(200, body)
+
+
 def _plan(scenario: Scenario, _query: Query) -> Reply:
     return failure(404, "unknown plan") if scenario.name == "empty" else Reply(200, fixture("plan"))
 
@@ -414,6 +443,7 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
     "/quality-rules": _quality_rules,
     "/health/ready": lambda _scenario, _query: Reply(200, {"status": "ready"}),
     "/journal": _journal,
+    "/storage": _storage,
 }
 
 
@@ -466,6 +496,7 @@ _KNOWN: dict[str, set[str]] = {
     "/classifications/*/columns": {"propagate", "at", "limit"},
     "/declarations": {"node", "limit", "cursor"},
     "/quality-rules": set(),
+    "/storage": set(),
     "/health/ready": set(),
 }
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.truth import tpch
+from spark_agent_config.configuration.openlineage import coordinate, render_client
 from spark_agent_config.demo import NAMESPACE, run_pipeline
 from spark_agent_config.examples.lake import Lake
 from spark_agent_config.examples.session import open_session
 from spark_agent_config.listener import observe
-from spark_agent_config.openlineage import coordinate, render_client
 
 #: What the short queries write, in this order; the last one twice.
 SHORT: Final = ("first", "copy", "counted", "counted")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from api.logs import set_up_logging
-from api.server import interruptible, listening, reserve
+from api.serving.logs import set_up_logging
+from api.serving.server import interruptible, listening, reserve
 from tests.e2e.producer_service import Headwater
 
 LIMIT = 200_000

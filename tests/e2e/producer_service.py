@@ -16,16 +16,16 @@ from flask.testing import FlaskClient
 from api.application import create_app
 from api.service import Service
 from api.settings import Settings, read_settings
-from graph_model.catalogue import SqlGenerations
-from graph_model.database import open_database
 from graph_model.errors import JournalUnavailable
-from graph_model.journal import SqlJournal
-from graph_model.keys import KeyRequest, Role, SqlKeys, make_key
-from graph_model.keys.key import ID_BYTES, SECRET_BYTES
-from graph_model.memory import MemoryGraph
 from graph_model.naming import DEFAULT_RULES
-from graph_model.rebuilding import Phase, Progress
-from graph_model.store import DocumentState, Receipt, Submission
+from graph_model.projection.rebuilding import Phase, Progress
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.keys import KeyRequest, Role, SqlKeys, make_key
+from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import DocumentState, Receipt, Submission
 
 NOW = 1_700_000_000_000
 PLAN_ID = "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"

@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from spark_agent_config.captured import CapturedQuery
-from spark_agent_config.inspection import Inspector
+from spark_agent_config.capture.captured import CapturedQuery
+from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.listener import QueryListener
 from tests.e2e.listener_jobs import JOBS, SparkLake
 from tests.e2e.listener_worker import open_session

@@ -12,9 +12,9 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from api import command_line
-from api.access import Keys, NoKeys
 from api.application import create_app
 from api.console.call import Answered, Call
+from api.http.access import Keys, NoKeys
 from api.service import Service
 from api.settings import read_settings
 from graph_model.errors import HeadwaterError
@@ -36,7 +36,7 @@ def running(made: SmallHeadwater) -> Iterator[SmallHeadwater]:
 
 def client_of(headwater: SmallHeadwater, now: int, keys: Keys | None = None) -> FlaskClient:
     """A client of an app whose projector has caught up; ``now`` is its clock, epoch ms."""
-    headwater.projector._state = "ready"
+    headwater.projector._readiness.state = "ready"
     service = Service(
         headwater.journal,
         headwater.projector,
@@ -51,7 +51,14 @@ def client_of(headwater: SmallHeadwater, now: int, keys: Keys | None = None) -> 
 @contextmanager
 def serving(headwater: SmallHeadwater, now: int) -> Iterator[str]:
     """The address of a server of this app, for what cannot ask a test client."""
-    server = make_server("127.0.0.1", 0, client_of(headwater, now).application, threaded=True)
+    with serving_client(client_of(headwater, now)) as address:
+        yield address
+
+
+@contextmanager
+def serving_client(client: FlaskClient) -> Iterator[str]:
+    """The address of a server of this client's app."""
+    server = make_server("127.0.0.1", 0, client.application, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

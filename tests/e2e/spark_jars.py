@@ -1,4 +1,4 @@
-"""The Java archives that tests add to Spark: Delta and Iceberg, OpenLineage's client.
+"""The Java archives that tests add to Spark: Delta, Iceberg and Hudi, OpenLineage's client.
 
     python -m tests.e2e.spark_jars        download what is missing (``make test`` does)
 
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from bench.truth.tpch import ARCHIVE
-from graph_model.gremlin.jars import Jar, fetch, locked
-from spark_agent_config.openlineage import coordinate
+from graph_model.stores.gremlin.engine.jars import Jar, fetch, locked
+from spark_agent_config.configuration.openlineage import coordinate
 
 LOCK: Final = Path(__file__).with_name("spark_jars.lock")
 #: The version of Spark => what the coordinates of Delta's archives for it hold.
@@ -24,6 +24,8 @@ _DELTA: Final = {
     "4.0": ("delta-spark_2.13:4.0", "delta-storage:4.0"),
     "4.1": ("delta-spark_4.1_2.13:4.1", "delta-storage:4.1"),
 }
+
+_HUDI: Final = "hudi-spark3.5-bundle"
 
 
 def jars_for(spark: str) -> tuple[Jar, ...]:
@@ -45,10 +47,18 @@ def iceberg_jar(spark: str, environment: Mapping[str, str]) -> str:
     return str(path)
 
 
-def openlineage_jar(environment: Mapping[str, str]) -> str:
-    """OpenLineage's client for Spark 3.5, as :func:`paths_for` does it."""
+def hudi_jar(environment: Mapping[str, str]) -> str:
+    """Hudi for Spark 3.5, as :func:`paths_for` does it."""
     listed = locked(LOCK.read_text("utf-8"))
-    (path,) = fetch(environment, jars=[jar for jar in listed if jar.coordinate == coordinate()])
+    (path,) = fetch(environment, jars=[jar for jar in listed if _HUDI in jar.coordinate])
+    return str(path)
+
+
+def openlineage_jar(environment: Mapping[str, str], scala: str = "2.12") -> str:
+    """OpenLineage's client, as :func:`paths_for` does it: Spark 4 is built with Scala 2.13."""
+    listed = locked(LOCK.read_text("utf-8"))
+    jars = [jar for jar in listed if jar.coordinate == coordinate(scala)]
+    (path,) = fetch(environment, jars=jars)
     return str(path)
 
 

@@ -1,10 +1,14 @@
-"""A process that runs the jobs of ``tests/fixtures/table_formats/`` with the listener on.
+"""A process that runs the jobs of ``tests/fixtures/table_formats/`` with the listener on, or, given
+Hudi's archive, those of ``tests/fixtures/hudi_tables/``, or, given none, ``hive_tables/``.
 
-    python -m tests.e2e.table_format_worker ROOT SPARK JAR…
+    python -m tests.e2e.table_format_worker ROOT SPARK [JAR…]
 
 runs the topics in the order of their names in one session and writes ``ROOT/reports.json``:
 ``{topic: {job: {"error": null, "documents": [{"kind", "body"}, …]}}}``. A topic stands alone: it
-makes its own tables, beside ``src``, which ``_source_tables.json`` makes for all.
+makes its own tables, beside ``src``, which ``_source_tables.json`` makes for all. A job that some
+Sparks cannot run names the others (``spark``) and says ``why``; what a Spark tells otherwise stands
+under ``on``. Spark 4.0 runs the topics in which it differs from the others, and all of them with
+``TABLE_FORMATS=all`` in the environment.
 """
 
 from __future__ import annotations
@@ -18,22 +22,62 @@ from typing import Any, Final
 
 from spark_agent_config.listener import observe
 
-_TOPICS: Final = Path(__file__).parent.parent / "fixtures" / "table_formats"
+_FIXTURES: Final = Path(__file__).parent.parent / "fixtures"
+FORMATS: Final = "table_formats"
+HUDI: Final = "hudi_tables"
+HIVE: Final = "hive_tables"
 _EXTENSIONS: Final = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 )
+_HUDI_SETTINGS: Final = {
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+}
 _PYTHON: Final = "python:"
+#: A Spark that does not run every topic unless it is asked to => those that it runs.
+_CHOSEN: Final = {
+    "4.0": frozenset(
+        {
+            "_source_tables", "delta-row-level", "delta-versions", "delta-writes",
+            "iceberg-branches", "iceberg-procedures", "iceberg-row-level", "iceberg-writes",
+            "refused-statements", "renames", "schema-evolution",
+        }
+    )
+}  # fmt: skip
 
 
-def topics() -> dict[str, Any]:
+def topics(folder: str = FORMATS) -> dict[str, Any]:
     """``{topic: {"setup": [statement, …], "jobs": [job, …]}}``, in the order they run."""
-    return {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(_TOPICS.iterdir())}
+    paths = sorted((_FIXTURES / folder).iterdir())
+    return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
+
+
+def folder_of(jars: Sequence[str]) -> str:
+    """Hudi's catalog takes the place of Delta's, so its jobs have a session of their own.
+
+    Those over a Hive metastore need no archive: Spark has Hive's and Derby's.
+    """
+    if not jars:
+        return HIVE
+    return HUDI if any("hudi" in Path(jar).name for jar in jars) else FORMATS
+
+
+def runs_topic(topic: str, spark: str, environment: Mapping[str, str]) -> bool:
+    everything = environment.get("TABLE_FORMATS") == "all"
+    return everything or topic in _CHOSEN.get(spark, {topic})
 
 
 def runs_on(job: Mapping[str, Any], spark: str) -> bool:
     """Whether a job is one for that version of Spark; a job that names none is for all."""
     return spark in job.get("spark", [spark])
+
+
+def expected_on(job: Mapping[str, Any], spark: str) -> Mapping[str, Any]:
+    """The job as that version of Spark is expected to tell it."""
+    return {**job, **job.get("on", {}).get(spark, {})}
 
 
 def open_session(root: Path, jars: Sequence[str]) -> Any:
@@ -48,18 +92,31 @@ def open_session(root: Path, jars: Sequence[str]) -> Any:
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(root / "warehouse"),
         "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={root}/derby.log",
-        "spark.databricks.delta.snapshotPartitions": "1",
         "spark.jars": ",".join(jars),
+    } | _settings_of(folder_of(jars), root)
+    builder = SparkSession.builder.master("local[2]").appName("table-formats")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _settings_of(folder: str, root: Path) -> dict[str, str]:
+    if folder == HUDI:
+        return _HUDI_SETTINGS
+    if folder == HIVE:
+        metastore = f"jdbc:derby:;databaseName={root}/metastore;create=true"
+        return {
+            "spark.sql.catalogImplementation": "hive",
+            "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
+        }
+    return {
+        "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.extensions": ",".join(_EXTENSIONS),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": str(root / "ice"),
     }
-    builder = SparkSession.builder.master("local[2]").appName("table-formats")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
 
 
 class Jobs:
@@ -95,7 +152,9 @@ def main(arguments: Sequence[str]) -> None:
     observation = observe(spark, f"file:{told}", namespace="tests", spill="")
     jobs = Jobs(spark, root)
     reports: dict[str, dict[str, Any]] = {}
-    for topic, listed in topics().items():
+    for topic, listed in topics(folder_of(jars)).items():
+        if not runs_topic(topic, version, os.environ):
+            continue
         broken = _error_of(jobs, listed["setup"])
         reports[topic] = {}
         for job in listed["jobs"]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import io
 import logging
+import threading
 from collections.abc import Iterator
 from email.message import Message
 from typing import Any
 from urllib.response import addinfourl
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
 
-from api.access import API_KEY_HEADER as READ_HERE
-from api.access import OPEN, PRODUCERS, needed_roles
-from api.destinations import JournalDestination, ServerDestination, prepare
-from api.dumps import Piece
-from graph_model.keys import Role
-from graph_model.store import DocumentKind
-from spark_agent_config.delivery import HttpSender, Post
-from spark_agent_config.properties import API_KEY_HEADER, spline_properties
+from api.http.access import API_KEY_HEADER as READ_HERE
+from api.http.access import OPEN, PRODUCERS, needed_roles
+from api.intake.dumps import Piece
+from api.intake.pieces import prepare
+from collectors.destinations import JournalDestination, ServerDestination
+from graph_model.errors import HeadwaterError
+from graph_model.producers.spline.documents import PLAN_KIND
+from graph_model.stores.keys import Role
+from spark_agent_config.configuration.properties import API_KEY_HEADER, spline_properties
+from spark_agent_config.delivery.post import HttpSender, Post
 from tests.e2e.producer_service import (
     SPLINE_1_2,
     Headwater,
@@ -216,7 +220,7 @@ def test_a_receipt_names_the_principal(server: Headwater) -> None:
 
 def scopes(server: Headwater) -> list[tuple[str, str]]:
     items = server.journal.entries().items
-    return sorted((item.kind.value, item.scope) for item in items)
+    return sorted((item.kind, item.scope) for item in items)
 
 
 def test_the_scope_of_a_key_is_that_of_documents_that_name_none(server: Headwater) -> None:
@@ -302,19 +306,33 @@ def test_documents_taken_straight_into_the_journal_have_a_principal_too(
     server: Headwater, principal: str
 ) -> None:
     taking = JournalDestination(server.journal, lambda: 1, "import", principal)
-    taking.take([prepare(Piece(DocumentKind.PLAN, "1.2", a_plan(), "file:1"))])
+    taking.take([prepare(Piece(PLAN_KIND, "1.2", a_plan(), "file:1"))])
     assert [receipt.principal for receipt in server.journal.receipts(1)] == [principal]
 
 
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
 def test_a_command_sends_its_key_to_the_server_and_nowhere_else() -> None:
-    asked: list[Any] = []
+    keys: list[tuple[str, str | None]] = []
 
-    class Answering(ServerDestination):
-        def _open(self, request: Any) -> bytes:
-            asked.append(request)
-            return b'{"received": 3}'
+    def answer(environment: Any, start: Any) -> list[bytes]:
+        port, path = environment["SERVER_PORT"], environment["PATH_INFO"]
+        keys.append((path, environment.get("HTTP_X_API_KEY")))
+        if path == "/moved/journal":
+            start("302 Found", [("Location", f"http://localhost:{port}/journal")])
+        else:
+            start("200 OK", [("Content-Type", "application/json")])
+        return [b'{"received": 3}']
 
-    assert Answering("http://h", "hw_1").received() == 3
-    assert asked[0].unredirected_hdrs == {"X-api-key": "hw_1"}
-    assert Answering("http://h").received() == 3
-    assert asked[1].unredirected_hdrs == {}
+    with make_server("127.0.0.1", 0, answer, handler_class=Quiet) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{web.server_port}"
+        assert ServerDestination(url, "hw_1").received() == 3
+        assert ServerDestination(url).received() == 3
+        with pytest.raises(HeadwaterError, match="answers 302"):
+            ServerDestination(f"{url}/moved", "hw_1").received()
+        web.shutdown()
+    assert keys == [("/journal", "hw_1"), ("/journal", None), ("/moved/journal", "hw_1")]

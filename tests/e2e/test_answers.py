@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.schemas.reply import LastWriterReply
+from api.schemas.graph.reply import LastWriterReply
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater
-from tests.unit.test_projector import a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import a_plan, an_event, event, plan
 
 DAY = 86_400_000
 START = 1_700_000_000_000
@@ -199,7 +199,7 @@ def test_while_rebuilding_what_is_not_found_may_come(
 ) -> None:
     ran(headwater, job("first", "s3://lake/t", 1), START)
     headwater.graph.clear()
-    headwater.projector._state = "rebuilding"
+    headwater.projector._readiness.state = "rebuilding"
     column = client.get("/graph/lineage", query_string={"node": "column:s3://lake/t#other"})
     assert column.status_code == 503
     assert column.headers["Retry-After"]
@@ -461,3 +461,18 @@ def test_an_overwrite_that_replaces_everything_still_hides_what_was_there(
     body["operations"]["write"] |= write
     ran(headwater, body, START + DAY, extra={"appId": "a"} | extra)
     assert sources_of_table(client) == {"t", "in.csv", "second"}
+
+
+def test_a_plan_page_and_the_consumer_name_the_pattern_of_many_files(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    body = job("load", "s3://lake/t", 1)
+    listed = [f"s3://raw/in/{number}.csv" for number in range(40)]
+    body["operations"]["reads"][0]["inputSources"] = listed
+    ran(headwater, body, START)
+    page = client.get(f"/graph/plans/{body['id']}").get_json()
+    read = next(one for one in page["operations"] if one["kind"] == "read")
+    assert [one["uri"] for one in read["datasets"]] == ["s3://raw/in/*.csv"]
+    assert client.get(f"/graph/datasets/{read['datasets'][0]['id']}").status_code == 200
+    path = f"/consumer/execution-plans/{body['id']}/data-sources"
+    assert client.get(path, query_string={"access": "read"}).get_json() == ["s3://raw/in/*.csv"]

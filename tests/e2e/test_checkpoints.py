@@ -13,21 +13,21 @@ from typing import Any
 
 import pytest
 
-from graph_model.catalogue import SqlGenerations
-from graph_model.database import open_database
 from graph_model.errors import GraphUnavailable
-from graph_model.gremlin.checkpoints import MARK_KEY, Checkpoints, read_mark
-from graph_model.gremlin.graph import GremlinGraph, open_graph
-from graph_model.gremlin.server import EmbeddedServer
-from graph_model.gremlin.supervisor import OUT_OF_MEMORY, Supervisor
-from graph_model.journal import SqlJournal
-from graph_model.projector import Projector
-from graph_model.store import DocumentState, Receipt
+from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.database import open_database
+from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, EngineCheckpoints, read_mark
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.engine.supervisor import OUT_OF_MEMORY, Supervisor
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.protocols import DocumentState, Receipt
 from tests.conftest import QUICK_START
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
 from tests.e2e.service import RunningHeadwater
-from tests.unit.test_projector import a_plan, an_event, event
-from tests.unit.test_projector import plan as plan_document
+from tests.unit.projection.test_projector import a_plan, an_event, event
+from tests.unit.projection.test_projector import plan as plan_document
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine
@@ -53,11 +53,11 @@ def test_a_graph_comes_back_from_its_checkpoint(engine: EmbeddedServer, tmp_path
     graph = open_graph(engine.url)
     written = plan("daily", columns=20, executions=5)
     graph.write(written)
-    assert Checkpoints(engine.folder, graph, journal).take(EPOCH, lambda: 5)
+    assert EngineCheckpoints(engine.folder, graph, journal).take(EPOCH, lambda: 5)
     engine.stop()
     engine.start()
     assert graph.count() == (0, 0)
-    assert Checkpoints(engine.folder, graph, journal).restore(EPOCH) == 5
+    assert EngineCheckpoints(engine.folder, graph, journal).restore(EPOCH) == 5
     assert everything(graph) == whole(written)
     graph.write(written)
     assert everything(graph) == whole(written)
@@ -74,7 +74,7 @@ def test_a_file_that_only_looks_like_a_checkpoint_is_a_rebuild(
     journal = SqlJournal(open_database(tmp_path / "headwater.db"))
     graph = open_graph(engine.url)
     graph.write(plan("daily"))
-    checkpoints = Checkpoints(engine.folder, graph, journal)
+    checkpoints = EngineCheckpoints(engine.folder, graph, journal)
     assert checkpoints.take(EPOCH, lambda: 5)
     mark = read_mark(journal.get_meta(MARK_KEY))
     assert mark is not None
@@ -98,7 +98,7 @@ def test_a_full_disk_leaves_the_former_checkpoint_and_the_next_one_finds_room(
     journal = SqlJournal(open_database(tmp_path / "headwater.db"))
     graph = open_graph(engine.url)
     graph.write(plan("daily"))
-    checkpoints = Checkpoints(engine.folder, graph, journal)
+    checkpoints = EngineCheckpoints(engine.folder, graph, journal)
     assert checkpoints.take(EPOCH, lambda: 5)
     former = journal.get_meta(MARK_KEY)
     graph.write(facts(*(vertex("day", number, date="x" * 500) for number in range(2_000))))
@@ -126,7 +126,7 @@ def test_a_kill_in_the_middle_of_a_checkpoint_is_harmless(
     graph = open_graph(engine.url)
     first = plan("daily")
     graph.write(first)
-    checkpoints = Checkpoints(engine.folder, graph, journal)
+    checkpoints = EngineCheckpoints(engine.folder, graph, journal)
     assert checkpoints.take(EPOCH, lambda: 5)
     graph.write(facts(*(vertex("day", number, date="x" * 500) for number in range(20_000))))
 
@@ -147,10 +147,10 @@ def test_a_kill_in_the_middle_of_a_checkpoint_is_harmless(
         def __getattr__(self, name: str) -> Any:
             return getattr(graph, name)
 
-    killed = Checkpoints(engine.folder, Killing(), journal)
+    killed = EngineCheckpoints(engine.folder, Killing(), journal)
     assert not killed.take(EPOCH, lambda: 9)
     engine.start()
-    assert Checkpoints(engine.folder, graph, journal).restore(EPOCH) == 5
+    assert EngineCheckpoints(engine.folder, graph, journal).restore(EPOCH) == 5
     assert everything(graph) == whole(first)
     graph.close()
     journal.close()
@@ -173,7 +173,7 @@ class Deployment:
         """A projector over an engine that has just been started, as after any end."""
         self.engine.stop()
         self.engine.start()
-        checkpoints = Checkpoints(self.engine.folder, self.graph, self.journal, every=every)
+        checkpoints = EngineCheckpoints(self.engine.folder, self.graph, self.journal, every=every)
         return Projector(self.journal, self.graph, self.generations, checkpoints=checkpoints)
 
     def accept(self, *submissions: Any) -> tuple[int, ...]:

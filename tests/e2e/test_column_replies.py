@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.openlineage import prepare_event
+from graph_model.producers.openlineage.submissions import event_submission
 from tests.e2e.small_client import client_of
 from tests.estates import Run, event, table_id
 from tests.projections import SmallHeadwater
@@ -29,7 +29,7 @@ MODEL = Run(
 
 @pytest.fixture
 def client(headwater: SmallHeadwater) -> FlaskClient:
-    headwater.accept(prepare_event(event(MODEL)))
+    headwater.accept(event_submission(event(MODEL)))
     headwater.project()
     return client_of(headwater, NOW)
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.ordering import order
+from api.console.orders.coverage import order
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.test_projector import PLAN_ID, a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import PLAN_ID, a_plan, an_event, event, plan
 
 START = 1_700_000_000_000
 DAY = 86_400_000

@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.ordering import order
-from graph_model import retention
+from api.console.orders.coverage import order
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
-from graph_model.memory import MemoryGraph
-from graph_model.projector import Projector
-from graph_model.retention import CATALOGUE_KEY, FILLING, WHOLE
+from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.projection.projector import Projector
+from graph_model.retention import coverage as retention
+from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
+from graph_model.stores.memory import MemoryGraph
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
-from tests.unit.test_projector import PLAN_ID, a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import PLAN_ID, a_plan, an_event, event, plan
 
 START = 1_700_000_000_000
 DAY = 86_400_000
@@ -76,7 +77,7 @@ def engine_of(headwater: SmallHeadwater) -> SmallEngine:
 
 def goes_away(headwater: SmallHeadwater) -> None:
     engine_of(headwater).away = True
-    headwater.projector._state = "unavailable"
+    headwater.projector._readiness.state = "unavailable"
 
 
 def comes_back_empty(headwater: SmallHeadwater) -> None:
@@ -95,7 +96,7 @@ def lives(headwater: SmallHeadwater, rounds: int = 5) -> bool:
         except GraphUnavailable:
             comes_back_empty(headwater)
         else:
-            headwater.projector._state = "ready"
+            headwater.projector._readiness.state = "ready"
             return True
     return False
 
@@ -133,7 +134,7 @@ def test_a_command_is_taken_and_says_what_is_yet_to_happen(
 ) -> None:
     at_home = post(client, **wish, dryRun=True).get_json()
     goes_away(headwater)
-    headwater.projector._state = state
+    headwater.projector._readiness.state = state
     dry = post(client, **wish, dryRun=True)
     assert dry.status_code == 202
     assert {**dry.get_json(), "pending": ""} == {**at_home, "pending": ""}
@@ -177,7 +178,7 @@ def test_an_engine_that_dies_of_a_document_lives_once_that_is_forgotten(
     (position,) = headwater.accept(huge_event())
     assert position == 7
     assert not lives(headwater)
-    headwater.projector._state = "unavailable"
+    headwater.projector._readiness.state = "unavailable"
     given = post(client, command="forget", node=node)
     assert (given.status_code, given.get_json()["documents"]) == (202, 1)
     deaths = engine_of(headwater).deaths
@@ -196,15 +197,14 @@ def test_a_graph_that_kept_half_of_what_is_forgotten_loses_it(
     """A round breaks off behind the graph's part; the graph is away, not lost."""
     before = headwater.elements()[0]
     headwater.accept(huge_event())
-    (key,) = headwater.journal.pending(10)
-    outline = headwater.journal.outline([key])
+    (key,) = headwater.journal.pending(10, COMMAND_KIND)
     projector = headwater.projector
     with pytest.raises(GraphUnavailable):
         headwater.project()  # notes the attempt
-    MemoryGraph.write(headwater.graph, projector._translation.project_all(
+    MemoryGraph.write(headwater.graph, projector._rules.translation.project_all(
         headwater.journal.plan(key)).facts)  # fmt: skip
-    assert outline
-    projector._state = "unavailable"
+    assert headwater.journal.plan(key)
+    projector._readiness.state = "unavailable"
     comes_back = set(headwater.graph.scan())
     assert comes_back
     post(client, command="forget", node="document:7")

@@ -14,18 +14,19 @@ from flask.testing import FlaskClient
 from marshmallow import Schema
 
 from api.consumer import shapes
-from graph_model.database import open_database
-from graph_model.keys import KeyRequest, Role, SqlKeys, make_key
-from graph_model.keys.key import ID_BYTES, SECRET_BYTES
-from graph_model.store import DocumentKind, Receipt, Submission
-from spark_agent_config.plan_document import execution_plan
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.database import open_database
+from graph_model.stores.keys import KeyRequest, Role, SqlKeys, make_key
+from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
+from graph_model.stores.protocols import Receipt, Submission
+from spark_agent_config.capture.plans.plan_document import execution_plan
 from tests import captures
 from tests.builders import PlanBuilder
 from tests.captured_queries import APPLICATION, load_query, recorded_queries
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event, small_headwater, submission
-from tests.unit.test_projector import a_plan, an_event, event, plan
-from tests.unit.test_rebuilding import rebuild
+from tests.unit.projection.test_projector import a_plan, an_event, event, plan
+from tests.unit.projection.test_rebuilding import rebuild
 
 START = 1_700_000_000_000
 INSERT = "InsertIntoHadoopFsRelationCommand"
@@ -56,7 +57,7 @@ class Viewer:
         for exchange in captures.load(name):
             if exchange.kind != "status":
                 version = _VERSIONS[exchange.content_type.partition(";")[0]]
-                kind = DocumentKind.PLAN if exchange.kind == "plan" else DocumentKind.EVENT
+                kind = PLAN_KIND if exchange.kind == "plan" else EVENT_KIND
                 listed = [exchange.document] if exchange.kind == "plan" else exchange.document
                 self.take(*(submission(kind, one, api_version=version) for one in listed))
 
@@ -798,7 +799,7 @@ def test_every_route_ignores_what_it_does_not_know(captured: Viewer) -> None:
 
 
 def test_while_rebuilding_what_is_not_found_may_come(viewer: Viewer) -> None:
-    viewer.headwater.projector._state = "rebuilding"
+    viewer.headwater.projector._readiness.state = "rebuilding"
     viewer.refused(503, "lineage-detailed", execId=UNKNOWN)
 
 

@@ -18,8 +18,8 @@ from uuid import UUID
 
 import pytest
 
-from graph_model.database import claim_database, open_database
-from graph_model.gremlin.graph import GremlinGraph
+from graph_model.stores.database import claim_database, open_database
+from graph_model.stores.gremlin.graph import GremlinGraph
 from tests.e2e.producer_service import a_plan, an_event
 from tests.e2e.test_server import Serving, free_port, serving
 from tests.waiting import eventually

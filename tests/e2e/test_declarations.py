@@ -11,9 +11,9 @@ from typing import Any, cast
 import pytest
 from flask.testing import FlaskClient
 
-from api.access import Keys
-from api.console.declaration_files import read_file
-from api.schemas.declarations import (
+from api.console.declarations.files import read_file
+from api.http.access import Keys
+from api.schemas.governance.declarations import (
     MOST_COLUMNS,
     MOST_DECLARATIONS,
     MOST_SOURCES,
@@ -22,10 +22,10 @@ from api.schemas.declarations import (
 )
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.facts import CommandRow
-from graph_model.keys import Key, Role
+from graph_model.stores.keys import Key, Role
 from tests.e2e.small_client import client_of, running, told
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
-from tests.unit.test_projector import a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import a_plan, an_event, event, plan
 from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -206,7 +206,7 @@ def test_a_removal_leaves_no_trace_but_the_commands(
     client.delete(f"/declarations/{listed(client)[0]['id']}")
     elements, rows = headwater.elements()
     assert (elements, tuple(row for row in rows if not isinstance(row, CommandRow))) == before
-    states = client.get("/journal?kind=job-event").get_json()["items"]
+    states = client.get("/journal?kind=declaration").get_json()["items"]
     assert [(one["state"], one["reason"]) for one in states] == [("projected", "it was taken back")]
 
 
@@ -313,7 +313,7 @@ def test_what_is_wrong_is_told_by_its_field_and_nothing_is_declared(
     assert refused.status_code == 400, refused.get_json()
     assert f"declarations[1].{path}" in refused.get_json()["errors"]
     assert listed(client) == []
-    assert client.get("/journal?kind=job-event").get_json()["items"] == []
+    assert client.get("/journal?kind=declaration").get_json()["items"] == []
 
 
 def test_a_request_that_would_look_up_too_much_is_refused(client: FlaskClient) -> None:
@@ -360,6 +360,16 @@ def test_a_hidden_dataset_hides_what_is_declared_of_it(client: FlaskClient) -> N
     assert listed(client) == []
     client.post("/commands", json={"command": "show", "node": f"dataset:{REPORT}"})
     assert len(listed(client)) == 1
+
+
+def test_a_column_is_no_node_of_a_declaration_whether_hidden_or_not(client: FlaskClient) -> None:
+    declare(client)
+    asked = f"/declarations?node=column:{PEOPLE}%23total"
+    shown = client.get(asked)
+    assert shown.status_code == 400
+    assert "expected a dataset or a job" in shown.get_json()["message"]
+    client.post("/commands", json={"command": "hide", "node": f"dataset:{PEOPLE}"})
+    assert client.get(asked).get_json() == shown.get_json()
 
 
 def test_forgetting_a_declared_dataset_forgets_the_declaration(client: FlaskClient) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
-from api.schemas.difference import ChangesReply, DifferenceReply, VersionsReply
-from graph_model.answers.sources import Sources
-from graph_model.difference.questions import Differences
+from api.schemas.graph.difference import ChangesReply, DifferenceReply, VersionsReply
+from graph_model.answers.difference.questions import Differences
 from graph_model.lineage import Partial
 from tests.builders import PlanBuilder
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event
-from tests.unit.test_projector import an_event, event, plan
+from tests.unit.projection.test_projector import an_event, event, plan
 
 HOUR = 3_600_000
 START = 1_700_000_000_000
@@ -480,8 +480,8 @@ def test_versions_that_there_was_no_time_to_compare_are_told_as_such(
 ) -> None:
     ran(headwater, clean_plan(1), START)
     ran(headwater, clean_plan(2, limit=20), START + HOUR)
-    sources = Sources(headwater.graph, headwater.catalogue, headwater.journal)
-    differences = Differences(sources, expired=lambda: True, time_limit_ms=7)
+    sources = replace(headwater.sources, expired=lambda: True, time_limit_ms=7)
+    differences = Differences(sources)
     job = id_of(client, "jobs", "clean")
     page = differences.job_versions(job, at=None, limit=20, cursor=None)
     assert [one.changes for one in page.items] == [None, None]

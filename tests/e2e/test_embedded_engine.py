@@ -31,11 +31,11 @@ from graph_model.errors import (
     GraphUnavailable,
 )
 from graph_model.facts import Edge, Facts, is_marker, merge, stages
-from graph_model.gremlin import traversals
-from graph_model.gremlin.connection import Connections, Limits
-from graph_model.gremlin.dialect import EMBEDDED, NEPTUNE, Dialect
-from graph_model.gremlin.graph import GremlinGraph, open_graph
-from graph_model.gremlin.server import EmbeddedServer
+from graph_model.stores.gremlin import traversals
+from graph_model.stores.gremlin.connection import Connections, Limits
+from graph_model.stores.gremlin.dialect import EMBEDDED, NEPTUNE, Dialect
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.conftest import QUICK_START
 from tests.contract.facts_to_write import everything, facts, plan, vertex, visible_plans, whole
 from tests.waiting import eventually
@@ -109,7 +109,7 @@ def test_the_engine_ends_with_an_owner_that_was_killed(gremlin_url: str, tmp_pat
     script = (
         "import os, sys, time\n"
         "from pathlib import Path\n"
-        "from graph_model.gremlin.server import EmbeddedServer\n"
+        "from graph_model.stores.gremlin.engine.server import EmbeddedServer\n"
         "server = EmbeddedServer(Path(sys.argv[1]), environment=os.environ, port=0, heap_mb=128)\n"
         "server.start()\n"
         "child = os.fork()\n"
@@ -160,7 +160,9 @@ def test_another_program_on_the_port_is_not_taken_for_the_engine(gremlin_url: st
 def test_a_port_taken_while_the_engine_starts_is_said_plainly(
     engine: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.gremlin.server.check_port", lambda host, port: None)
+    monkeypatch.setattr(
+        "graph_model.stores.gremlin.engine.server.check_port", lambda host, port: None
+    )
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -173,7 +175,9 @@ def test_a_port_taken_while_the_engine_starts_is_said_plainly(
 def test_an_engine_that_dies_at_start_shows_its_last_words(
     engine: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.gremlin.server.graph_properties", lambda: "gremlin.graph=x.Y")
+    monkeypatch.setattr(
+        "graph_model.stores.gremlin.engine.server.graph_properties", lambda: "gremlin.graph=x.Y"
+    )
     with pytest.raises(EngineError, match=r"x\.Y"):
         engine.start()
     assert not engine.alive()

@@ -17,10 +17,10 @@ from gremlin_python.structure.graph import Graph
 from graph_model import labels
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Vertex
-from graph_model.gremlin.connection import Connections
-from graph_model.gremlin.dialect import EMBEDDED
-from graph_model.gremlin.graph import GremlinGraph, open_graph
-from graph_model.gremlin.server import EmbeddedServer
+from graph_model.stores.gremlin.connection import Connections
+from graph_model.stores.gremlin.dialect import EMBEDDED
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.conftest import QUICK_START
 from tests.contract.facts_to_write import everything, facts, plan, vertex
 

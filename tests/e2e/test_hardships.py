@@ -15,16 +15,17 @@ from uuid import UUID
 
 import pytest
 
-from graph_model.database import open_database
-from graph_model.gremlin.graph import GremlinGraph
-from graph_model.journal import SqlJournal
-from graph_model.store import DocumentKind, Receipt, Submission
+from graph_model.producers.spline.documents import PLAN_KIND
+from graph_model.stores.database import open_database
+from graph_model.stores.gremlin.graph import GremlinGraph
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.protocols import Receipt, Submission
 from tests.e2e.producer_service import a_plan, an_event
 from tests.e2e.test_databases import limit_files, pair, post, summary, two_services
 from tests.e2e.test_server import Serving, serving
 from tests.projections import submission
-from tests.unit import test_openlineage_projection as openlineage
-from tests.unit import test_projector as spline
+from tests.unit.producers import test_openlineage_projection as openlineage
+from tests.unit.projection import test_projector as spline
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine
@@ -155,7 +156,7 @@ def test_a_poison_plan_among_a_thousand_is_listed_with_its_reason_and_blocks_non
 
 def a_thousandth(number: int, poison: bool) -> Submission:
     plan, _ = pair(number)
-    return submission(DocumentKind.PLAN, plan | {"operations": {"write": 7}} if poison else plan)
+    return submission(PLAN_KIND, plan | {"operations": {"write": 7}} if poison else plan)
 
 
 # --- disorder ------------------------------------------------------------------------------------
@@ -165,8 +166,8 @@ def everything() -> list[tuple[str, bytes, str]]:
     """Path, body and content type of every document of two protocols."""
     spoken = [
         (
-            f"/producer/execution-{one.kind.value}s",
-            one.body if one.kind is DocumentKind.PLAN else b"[" + one.body + b"]",
+            f"/producer/execution-{one.kind}s",
+            one.body if one.kind == PLAN_KIND else b"[" + one.body + b"]",
             f"application/vnd.absa.spline.producer.v{one.api_version}+json",
         )
         for one in spline.TROUBLE

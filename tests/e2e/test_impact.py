@@ -14,13 +14,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from api import command_line
-from api.access import Keys
 from api.console.call import Answered
-from api.routes.impact import MOST_DOCUMENTS
-from api.schemas.impact import ImpactReply, PlanCheckReply
+from api.http.access import Keys
+from api.routes.graph.impact import MOST_DOCUMENTS
+from api.schemas.graph.impact import ImpactReply, PlanCheckReply
+from graph_model.answers.impact.relocation import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
-from graph_model.impact.relocation import relocate
-from graph_model.keys import Key, Role
+from graph_model.stores.keys import Key, Role
 from tests import impact_lake as lake
 from tests.e2e.small_client import CallOn, client_of, command, running
 from tests.projections import SmallHeadwater, lineage_event

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -12,13 +13,13 @@ import pytest
 
 from api import command_line
 from graph_model import identity, naming
+from graph_model.answers.impact.captured import captured_outlines
+from graph_model.answers.impact.check import ImpactCheck
+from graph_model.answers.impact.outline import known_outlines
+from graph_model.answers.impact.report import Impact, Scope
 from graph_model.facts import Edge, Facts, Vertex
-from graph_model.gremlin.graph import GremlinGraph
-from graph_model.impact.captured import captured_outlines
-from graph_model.impact.check import Check
-from graph_model.impact.outline import known_outlines
-from graph_model.impact.report import Impact, Scope
-from graph_model.store import DocumentKind
+from graph_model.producers.spline.documents import PLAN_KIND
+from graph_model.stores.gremlin.graph import GremlinGraph
 from tests import impact_lake as lake
 from tests.e2e.service import RunningHeadwater
 from tests.projections import SmallHeadwater, submission
@@ -44,16 +45,15 @@ def test_tables_columns_and_outlines_are_the_same(
     headwater: SmallHeadwater, gremlin_graph: GremlinGraph
 ) -> None:
     catalogue = headwater.catalogue
-    here, there = Impact(headwater.graph, catalogue), Impact(gremlin_graph, catalogue)
+    away = replace(headwater.sources, graph=gremlin_graph)
+    here, there = Impact(headwater.sources), Impact(away)
     node = identity.dataset_id("", lake.ORDERS)
     for scope in (EVERYTHING, Scope(depth=1, columns=True, indirect=True)):
         assert there.of_node(node, scope) == here.of_node(node, scope)
     assert there.of_prefix("s3://landing/", EVERYTHING) == here.of_prefix(
         "s3://landing/", EVERYTHING
     )
-    (captured,) = captured_outlines(
-        [submission(DocumentKind.PLAN, lake.daily())], naming.DEFAULT_RULES
-    )
+    (captured,) = captured_outlines([submission(PLAN_KIND, lake.daily())], naming.DEFAULT_RULES)
     plans = (captured.logical_plan,)
     assert known_outlines(plans, gremlin_graph, catalogue) == (captured,)
 
@@ -61,13 +61,12 @@ def test_tables_columns_and_outlines_are_the_same(
 def test_a_changed_plan_breaks_the_same(
     headwater: SmallHeadwater, gremlin_graph: GremlinGraph
 ) -> None:
-    catalogue = headwater.catalogue
     captured = captured_outlines(
-        [submission(DocumentKind.PLAN, lake.load(renamed={"status": "state"}))],
+        [submission(PLAN_KIND, lake.load(renamed={"status": "state"}))],
         naming.DEFAULT_RULES,
     )
     reports = [
-        Check(graph, catalogue, Impact(graph, catalogue)).of_plans(captured, EVERYTHING)
+        ImpactCheck(replace(headwater.sources, graph=graph)).of_plans(captured, EVERYTHING)
         for graph in (headwater.graph, gremlin_graph)
     ]
     assert reports[0] == reports[1]

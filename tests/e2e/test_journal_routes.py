@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph_model.errors import GraphUnavailable
-from graph_model.store import DocumentState
+from graph_model.stores.protocols import DocumentState
 from tests.e2e.producer_service import (
     NOW,
     OTHER_PLAN_ID,
@@ -80,7 +80,10 @@ def test_the_summary_adds_up(server: Headwater) -> None:
     ("query", "errors"),
     [
         ("state=lost", {"state": ["waiting, pending, projected or failed"]}),
-        ("kind=job", {"kind": ["plan, event, command, run-event, job-event or dataset-event"]}),
+        (
+            "kind=job",
+            {"kind": ["plan, event, command, run-event, job-event, dataset-event or declaration"]},
+        ),
         ("limit=0", {"limit": ["an integer from 1 to 1000"]}),
         ("limit=1e2", {"limit": ["an integer from 1 to 1000"]}),
         ("limit=5&limit=6", {"limit": ["one value, given once"]}),

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from api.storage import DATABASE_FILE
-from graph_model.database import open_database
-from graph_model.journal import SqlJournal
+from api.serving.storage import DATABASE_FILE
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
 from tests.e2e.producer_service import a_plan, an_event
 
 BROKER = os.environ.get("HEADWATER_TEST_KAFKA", "")

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.logs import FIELDS, current_request_id
+from api.serving.logs import FIELDS, current_request_id
 from graph_model.errors import JournalUnavailable
-from graph_model.keys import Role
-from graph_model.store import DocumentState
+from graph_model.retention.forecast import Forecast, Growth, Measure
+from graph_model.stores.keys import Role
+from graph_model.stores.protocols import DocumentState
 from tests.e2e.producer_service import (
     OTHER_PLAN_ID,
     SPLINE_1_2,
@@ -97,7 +98,7 @@ def test_a_journal_that_is_away_does_not_take_the_metrics_with_it(
         raise JournalUnavailable("no disk")
 
     assert value(server, "headwater_journal_up") == 1
-    monkeypatch.setattr("graph_model.journal.journal.read_statistics", away)
+    monkeypatch.setattr("graph_model.stores.journal.journal.read_statistics", away)
     assert value(server, "headwater_journal_up") == 0
     assert value(server, "headwater_projection_state", state="ready") == 1
 
@@ -142,6 +143,8 @@ def test_the_documentation_lists_every_metric_and_no_other(server: Headwater) ->
     text = (Path(__file__).resolve().parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
     server.post_plan(a_plan())
     server.post_plan({})
+    everything = Forecast(Measure(0, 1, 2, 3, 4), Growth(5.0, 6.0, 7.0), 8, 9, 0)
+    server.service.metrics.watch_room(lambda: everything)
     told = {
         name for name, _ in scrape(server) if not name.endswith(("_bucket", "_sum", "_created"))
     }

@@ -1,7 +1,7 @@
 """A load through an endpoint that fails as Neptune does, at every point: nothing lost or twice.
 
-The endpoint is a proxy (tests/unit/fake_gremlin.py) before a real Gremlin Server that is set up
-like Neptune: what was written twice would show as a property with two values, which no reader of
+The endpoint is a proxy (tests/unit/stores/fake_gremlin.py) before a real Gremlin Server that is set
+up like Neptune: what was written twice would show as a property with two values, which no reader of
 ours takes.
 """
 
@@ -18,11 +18,11 @@ import pytest
 
 from graph_model.errors import GraphRejected, GraphTimeout, GraphUnavailable
 from graph_model.facts import Facts, merge
-from graph_model.gremlin.connection import Connections, Limits
-from graph_model.gremlin.dialect import NEPTUNE, Verdict
-from graph_model.gremlin.graph import GremlinGraph, open_graph
+from graph_model.stores.gremlin.connection import Connections, Limits
+from graph_model.stores.gremlin.dialect import NEPTUNE, FailureAction
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
-from tests.unit.fake_gremlin import (
+from tests.unit.stores.fake_gremlin import (
     FakeGremlin,
     Pauses,
     Step,
@@ -148,23 +148,23 @@ GIVEN_UP: Final[dict[str, tuple[Fault, type[Exception], int]]] = {
     "conflict": (
         lambda url: [error("ConcurrentModificationException")],
         GraphUnavailable,
-        NEPTUNE.retry(Verdict.CONFLICT).attempts,
+        NEPTUNE.retry(FailureAction.CONFLICT).attempts,
     ),
     "throttling": (
         lambda url: [error("ThrottlingException")],
         GraphUnavailable,
-        NEPTUNE.retry(Verdict.BUSY).attempts,
+        NEPTUNE.retry(FailureAction.BUSY).attempts,
     ),
     "read-only": (
         lambda url: [error("ReadOnlyViolationException", 400)],
         GraphUnavailable,
-        NEPTUNE.retry(Verdict.MOVED).attempts,
+        NEPTUNE.retry(FailureAction.MOVED).attempts,
     ),
     "no entry": (lambda url: [error("AccessDeniedException", 403)], GraphUnavailable, 1),
     "cut": (
         lambda url: [hang_up()],
         GraphUnavailable,
-        NEPTUNE.retry(Verdict.BROKEN).attempts,
+        NEPTUNE.retry(FailureAction.BROKEN).attempts,
     ),
 }
 
@@ -224,7 +224,7 @@ def test_a_bad_statement_is_repeated_once_with_its_whole_plan_and_then_given_up(
         ("TimeLimitExceededException", 1),
         ("QueryTooLargeException", 1),
         ("QueryLimitException", 1),
-        ("MemoryLimitExceededException", NEPTUNE.retry(Verdict.STRAINED).attempts),
+        ("MemoryLimitExceededException", NEPTUNE.retry(FailureAction.STRAINED).attempts),
     ],
 )
 def test_a_batch_that_is_too_much_is_written_in_halves(

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 
 from graph_model.errors import JournalUnavailable
-from graph_model.keys import Role
-from graph_model.store import DocumentKind
+from graph_model.producers.openlineage.events.documents import (
+    DATASET_EVENT_KIND,
+    JOB_EVENT_KIND,
+    RUN_EVENT_KIND,
+)
+from graph_model.stores.keys import Role
+from graph_model.stores.protocols import DocumentKind
 from tests.e2e.producer_service import Headwater, errors_of, headwater
 
 LINEAGE = "/api/v1/lineage"
@@ -52,9 +57,9 @@ def kinds(server: Headwater) -> list[DocumentKind]:
 @pytest.mark.parametrize(
     ("event", "kind"),
     [
-        (RUN, DocumentKind.RUN_EVENT),
-        (JOB, DocumentKind.JOB_EVENT),
-        (DATASET, DocumentKind.DATASET_EVENT),
+        (RUN, RUN_EVENT_KIND),
+        (JOB, JOB_EVENT_KIND),
+        (DATASET, DATASET_EVENT_KIND),
     ],
 )
 def test_an_event_is_durable_and_answered_with_an_empty_201(

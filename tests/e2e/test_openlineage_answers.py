@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.intake import prepare_events, prepare_plan
-from api.openlineage import prepare_event
+from api.intake.documents import prepare_events
+from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.spline.reports.submissions import plan_submission
 from tests import captures
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater
@@ -31,7 +32,7 @@ def openlineage(headwater: SmallHeadwater, name: str) -> None:
 
 
 def take(headwater: SmallHeadwater, events: list[Any]) -> None:
-    headwater.accept(*(prepare_event(event) for event in events))
+    headwater.accept(*(event_submission(event) for event in events))
     headwater.project()
     assert headwater.journal.summary().failed == 0
 
@@ -40,7 +41,7 @@ def spline(headwater: SmallHeadwater, name: str) -> None:
     for exchange in captures.load(name):
         version = {"v1.1": "1.1", "v1.2": "1.2"}.get(exchange.content_type[-9:-5], "1")
         if exchange.kind == "plan":
-            headwater.accept(prepare_plan(exchange.document, version))
+            headwater.accept(plan_submission(exchange.document, version))
         elif exchange.kind == "event":
             headwater.accept(*prepare_events(exchange.document, version))
     headwater.project()

@@ -13,12 +13,13 @@ from typing import Any, Final
 import pytest
 from flask.testing import FlaskClient
 
-from api.orders import submit
-from graph_model.commands import Command, Forget
 from graph_model.facts import ApplicationRow, ExecutionRow
-from graph_model.store import DocumentKind, Submission
+from graph_model.producers.commands.documents import Command, Forget
+from graph_model.producers.commands.submissions import submit
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.protocols import Submission
 from tests.builders import PLAN_ID, PlanBuilder, a_document
-from tests.e2e.small_client import client_of
+from tests.e2e.small_client import client_of, running
 from tests.projections import (
     SmallHeadwater,
     elements_of,
@@ -40,13 +41,13 @@ Json = dict[str, Any]
 
 def plan(**overrides: Any) -> Submission:
     """Of the Spline agent: file:/lake/employees => file:/lake/out."""
-    return submission(DocumentKind.PLAN, a_document(**overrides))
+    return submission(PLAN_KIND, a_document(**overrides))
 
 
 def ran(seconds: float = 0, *, app: str = APP, plan_id: str = PLAN_ID, **more: Any) -> Submission:
     at = TEN + int(seconds * 1000)
     body = {"planId": plan_id, "timestamp": at, "durationNs": 5, "extra": {"appId": app}}
-    return submission(DocumentKind.EVENT, {**body, **more})
+    return submission(EVENT_KIND, {**body, **more})
 
 
 def table(name: str, *columns: str) -> Json:
@@ -271,6 +272,25 @@ def test_the_last_writer_at_a_time_is_the_one_write(client: FlaskClient) -> None
     assert late["execution"]["applicationId"] == "local-2"
 
 
+def test_a_list_says_the_same_last_write_with_a_layer_and_a_tag_and_without() -> None:
+    made = asked_of(both_agents())
+    with running(made):
+        client = client_of(made, NOW)
+        key = dataset_id(client)
+        layer = {"match": "prefix", "pattern": "file:/lake/", "order": 1, "colour": "#127d6f"}
+        tag = {"node": key, "owner": "privacy"}
+        assert client.put("/layers/lake", json=layer).status_code == 200
+        assert client.put("/classifications/PII", json=tag).status_code == 200
+        said = {
+            wish.get("layer") or wish.get("classification"): one["lastWrite"]
+            for wish in ({}, {"layer": "lake"}, {"classification": "PII"})
+            for one in get(client, "/graph/datasets", **wish)["items"]
+            if one["id"] == key
+        }
+        alone = get(client, f"/graph/datasets/{key}")["lastWrite"]
+    assert said == dict.fromkeys((None, "lake", "PII"), alone)
+
+
 def test_lineage_at_a_time_has_the_columns_of_the_agent_that_knows_expressions(
     client: FlaskClient,
 ) -> None:
@@ -374,7 +394,7 @@ def with_subquery(whole: bool) -> Submission:
     made.write(made.project(kept, "id"))
     agent = {"name": "headwater-listener" if whole else "spline", "version": "2.2.0"}
     plan_id = PLAN_ID[:-1] + ("1" if whole else "2")
-    return submission(DocumentKind.PLAN, made.document(id=plan_id, agentInfo=agent))
+    return submission(PLAN_KIND, made.document(id=plan_id, agentInfo=agent))
 
 
 def test_a_write_of_which_one_agent_does_not_know_all_tables_is_one() -> None:

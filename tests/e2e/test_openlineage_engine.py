@@ -12,9 +12,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from graph_model import identity
-from graph_model.gremlin.graph import GremlinGraph
-from graph_model.projector import Projector
-from graph_model.store import Submission
+from graph_model.projection.projector import Projector
+from graph_model.stores.gremlin.graph import GremlinGraph
+from graph_model.stores.protocols import Submission
 from tests.e2e.small_client import client_of
 from tests.e2e.test_openlineage_applications import both_agents
 from tests.e2e.test_openlineage_hostile import every_page, get

@@ -21,7 +21,11 @@ from openlineage.client.event_v2 import (
     RunState,
 )
 
-from spark_agent_config.openlineage import Target, airflow_variables, render_client
+from spark_agent_config.configuration.openlineage import (
+    ClientTarget,
+    airflow_variables,
+    render_client,
+)
 from tests.e2e.service import RunningHeadwater
 
 pytestmark = pytest.mark.timeout(300)
@@ -86,7 +90,7 @@ def test_a_run_of_a_dag_is_a_tree_of_tasks_with_their_tables(
     server: RunningHeadwater, kind: str, mark: str
 ) -> None:
     namespace = f"airflow-{kind}"
-    printed = airflow_variables(Target(server.url, namespace))
+    printed = airflow_variables(ClientTarget(server.url, namespace))
     transport = {**json.loads(printed["AIRFLOW__OPENLINEAGE__TRANSPORT"]), "type": kind}
     client = OpenLineageClient(config={"transport": transport})
     for event in recorded(namespace, mark):  # the client itself would add its tags once more

@@ -21,7 +21,7 @@ import pytest
 
 from graph_model import labels
 from graph_model.facts import Edge, Vertex
-from graph_model.store import DocumentKind, Submission
+from graph_model.stores.protocols import DocumentKind, Submission
 from spark_agent_config.demo import JOBS
 from tests.e2e.openlineage_jobs import QUERIES, SHORT, SHORT_NAMESPACE, SHORT_PARENT
 from tests.e2e.service import RunningHeadwater

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from graph_model.store import DocumentKind
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from tests import impact_lake as lake
 from tests.e2e.browser import open_page, wait_for
 from tests.e2e.small_client import serving
@@ -42,14 +42,14 @@ def address() -> Iterator[str]:
     runs = [(wide, 0, 100), (wide, 10, 150), (narrow, 20, 150)]
     for body, minute, rows in runs:
         headwater.accept(
-            submission(DocumentKind.PLAN, body),
-            submission(DocumentKind.EVENT, run(body, minute, rows)),
+            submission(PLAN_KIND, body),
+            submission(EVENT_KIND, run(body, minute, rows)),
         )
     for minute in (30, 40):
         for body in (audit, other):
             headwater.accept(
-                submission(DocumentKind.PLAN, body),
-                submission(DocumentKind.EVENT, run(body, minute, 5, f"audit-{minute}")),
+                submission(PLAN_KIND, body),
+                submission(EVENT_KIND, run(body, minute, 5, f"audit-{minute}")),
             )
     headwater.project()
     with serving(headwater, lake.START + 10**9) as url:

@@ -15,25 +15,33 @@ from pathlib import Path
 
 import pytest
 
-from api.backup import write_backup
-from api.console.journal import export_line
+from api.console.journal.backup_file import write_backup
+from api.console.journal.commands import export_line
 from graph_model import naming
-from graph_model.catalogue import SqlCatalogue, SqlGenerations
-from graph_model.database import open_database
-from graph_model.digests import elements_digest
-from graph_model.gremlin.graph import GremlinGraph
-from graph_model.gremlin.jars import fetch, locked
-from graph_model.journal import SqlJournal
-from graph_model.memory import MemoryGraph
-from graph_model.projector import Projector
-from graph_model.store import DocumentState, Submission
-from pipeline.loading import load, load_graph
-from pipeline.placing import place_catalogue
-from pipeline.result import Result, open_files
+from graph_model.projection.projector import Projector
+from graph_model.projection.runs.window import ALL, RunWindow
+from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.database import open_database
+from graph_model.stores.digests import elements_digest
+from graph_model.stores.gremlin.engine.jars import fetch, locked
+from graph_model.stores.gremlin.graph import GremlinGraph
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import DocumentState, Submission
+from pipeline.output.loading import load, load_graph
+from pipeline.output.placing import place_catalogue
+from pipeline.output.result import Result, open_files
 from tests.contract.postgresql import postgresql
-from tests.projections import SmallHeadwater
-from tests.unit.test_pipeline_translating import DAY, START, forget, poison, prune
-from tests.unit.test_projector import ALL_CAPTURED, TROUBLE, a_plan, an_event, event, plan
+from tests.projections import SmallHeadwater, project
+from tests.unit.pipeline.test_pipeline_translating import DAY, START, forget, poison, prune
+from tests.unit.projection.test_projector import (
+    ALL_CAPTURED,
+    TROUBLE,
+    a_plan,
+    an_event,
+    event,
+    plan,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.engine, pytest.mark.timeout(600)]
 
@@ -86,7 +94,9 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     database = open_database(found.folder / "headwater.db")
     journal, graph = SqlJournal(database), MemoryGraph()
     generations = SqlGenerations(database, journal)
-    service = SmallHeadwater(journal, graph, generations, Projector(journal, graph, generations))
+    service = SmallHeadwater(
+        journal, graph, generations, Projector(journal, graph, generations, runs=ALL)
+    )
     for one in found.submissions:
         service.accept(one)
     write_backup(database, found.backup, lambda: 1_000, lambda *_: None)
@@ -100,6 +110,14 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     found.failed = {one.plan_id for one in failed}
     service.close()
     return found
+
+
+def elements_under(window: RunWindow, submissions: list[Submission]) -> str:
+    """The hash of the graph of a service that is set so."""
+    headwater = project(submissions, stepwise=False, runs=window)
+    digest = elements_digest(headwater.graph.scan())
+    headwater.close()
+    return digest
 
 
 def write_exports(journal: SqlJournal, folder: Path) -> None:
@@ -131,7 +149,7 @@ def run_job(source: str, destination: Path, *options: str) -> Result:
 
 @pytest.fixture(scope="module")
 def from_backup(known: Known) -> Result:
-    return run_job(str(known.backup), known.folder / "from_backup")
+    return run_job(str(known.backup), known.folder / "from_backup", "--graph-runs", "all")
 
 
 def test_the_bulk_files_load_into_what_the_service_projects(
@@ -178,11 +196,13 @@ def test_nothing_but_files_of_the_loader_lies_where_it_looks(
 def test_overlapping_exports_and_small_files_come_to_the_same(known: Known) -> None:
     result = run_job(
         str(known.exports), known.folder / "from_exports",
-        "--file-megabytes", "0.05", "--partitions", "5",
+        "--file-megabytes", "0.05", "--partitions", "5", "--graph-runs", "newest:1",
     )  # fmt: skip
     manifest = result.manifest()
     assert manifest.complete
-    assert manifest.elements_digest == known.elements
+    elements = elements_under(RunWindow("newest", 1), known.submissions)
+    assert manifest.elements_digest == elements != known.elements
+    assert manifest.graph_runs == "newest:1"
     assert manifest.edges["feeds"].files > 1
     graph, catalogue = MemoryGraph(), SqlCatalogue(open_database("sqlite://"))
     assert load(result, graph, catalogue, list[str]().append).catalogue_digest == known.catalogue
@@ -202,32 +222,34 @@ def test_a_destination_that_holds_something_is_refused(known: Known, from_backup
 
 def test_from_a_postgresql_journal_to_a_service_that_goes_on_from_there(known: Known) -> None:
     """JDBC in; the rows back into the same database, in force; a service with the loaded graph."""
+    window = RunWindow("days", 2)
+    elements = elements_under(window, known.submissions)
     driver = fetch(os.environ, jars=locked(_JARS.read_text("utf-8")))
     with postgresql(fsync="off", full_page_writes="off") as server:
         database = open_database(server.url)
         journal, graph = SqlJournal(database), MemoryGraph()
         generations = SqlGenerations(database, journal)
         headwater = SmallHeadwater(
-            journal, graph, generations, Projector(journal, graph, generations)
+            journal, graph, generations, Projector(journal, graph, generations, runs=window)
         )
         for one in known.submissions:
             headwater.accept(one)
         result = run_job(
             server.url, known.folder / "from_postgresql",
-            "--conf", f"spark.jars={','.join(map(str, driver))}",
+            "--conf", f"spark.jars={','.join(map(str, driver))}", "--graph-runs", str(window),
         )  # fmt: skip
-        assert result.manifest().elements_digest == known.elements
+        assert result.manifest().elements_digest == elements != known.elements
 
         load_graph(result, graph, list[str]().append)
         digest = place_catalogue(result, database, list[str]().append, in_force=True)
         assert digest == known.catalogue
         generations.refresh()
-        service = Projector(journal, graph, generations, rules=naming.DEFAULT_RULES)
+        service = Projector(journal, graph, generations, rules=naming.DEFAULT_RULES, runs=window)
         service.prepare()
-        assert not service.rebuild_step()  # the epoch is that of the rebuild: nothing is due
+        assert not service.rebuild_step()  # epoch and runs are those of the rebuild: nothing is due
         while service.project_pending():
             pass
-        assert elements_digest(graph.scan()) == known.elements
+        assert elements_digest(graph.scan()) == elements
         assert generations.current.digest() == known.catalogue
         headwater.close()
         database.dispose()
@@ -236,7 +258,7 @@ def test_from_a_postgresql_journal_to_a_service_that_goes_on_from_there(known: K
 _CONFLICT = """
 import sys
 from pipeline.rebuild import each_once
-from pipeline.records import Record
+from pipeline.output.records import Record
 from pipeline.session import open_session
 
 spark = open_session("local[1]", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"})

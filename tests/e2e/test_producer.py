@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph_model.store import DocumentState
+from graph_model.stores.protocols import DocumentState
 from tests import captures
 from tests.e2e.producer_service import (
     NOW,
@@ -135,7 +135,9 @@ def test_a_repeat_is_recognised_before_it_is_parsed(
     server: Headwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.post_plan(a_plan())
-    monkeypatch.setattr("api.intake.parse_json", lambda _body: pytest.fail("parsed again"))
+    monkeypatch.setattr(
+        "api.intake.documents.parse_json", lambda _body: pytest.fail("parsed again")
+    )
     assert server.post_plan(a_plan()).data == f'"{PLAN_ID}"'.encode()
 
 
@@ -242,7 +244,7 @@ def test_events_are_taken_all_or_none(server: Headwater) -> None:
 def test_more_events_than_one_request_may_bring_are_refused(
     server: Headwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.intake.MOST_EVENTS", 2)
+    monkeypatch.setattr("api.intake.documents.MOST_EVENTS", 2)
     assert server.post_events([an_event()] * 2).status_code == 201
     assert errors_of(server.post_events([an_event()] * 3)) == {
         "document": ["at most 2 events in one request"]

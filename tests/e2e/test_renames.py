@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.schemas.reply import LastWriterReply
+from api.schemas.graph.reply import LastWriterReply
+from graph_model.answers.datasets import history as histories
+from graph_model.answers.datasets import last_writer as last_writers
+from graph_model.answers.sources import Sources
+from graph_model.facts import RenameRow
+from graph_model.stores.protocols import Catalogue
 from tests.e2e.small_client import client_of
 from tests.e2e.test_answers import DAY, START, job, labels_of, ran
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
@@ -112,6 +119,48 @@ def test_who_wrote_a_table_under_its_former_names_wrote_it_last(
     assert (found["execution"]["job"]["name"], found["renames"]) == ("later", [])
 
 
+class Snapshots:
+    """Of a catalogue that answers in a snapshot alone; ``asked``: whose renames each asked for."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self.asked: list[list[str]] = []
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        with self._catalogue.snapshot() as same:
+            yield Snapshot(same, self.asked)
+
+
+class Snapshot:
+    def __init__(self, catalogue: Catalogue, asked: list[list[str]]) -> None:
+        self._catalogue = catalogue
+        self._asked = asked
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._catalogue, name)
+
+    def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:
+        self._asked.append(sorted(datasets))
+        return self._catalogue.renames_of(datasets, at)
+
+
+def test_history_and_last_writer_ask_one_state_and_of_each_name_once(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("load", uri("a"), 1), START)
+    move(headwater, "a", "b", START + HOUR, 10)
+    move(headwater, "b", "c", START + 2 * HOUR, 20)
+    ids = [page(client, table)["id"] for table in ("c", "b", "a")]
+    catalogue = Snapshots(headwater.catalogue)
+    sources = Sources(headwater.graph, cast(Catalogue, catalogue), headwater.journal)
+    found = histories.history(sources, ids[0], limit=10, cursor=None, at=None)
+    assert [view.job.name for view in found.items if view.job][-1] == "load"
+    assert catalogue.asked == [[one] for one in ids]
+    wrote = last_writers.last_writer(sources, ids[0], partition=None, at=None)
+    assert len(wrote.renames) == 2
+
+
 def test_the_last_writer_of_a_partition_is_found_under_the_former_name(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
@@ -120,6 +169,52 @@ def test_the_last_writer_of_a_partition_is_found_under_the_former_name(
     move(headwater, "a", "b", START + HOUR, 10)
     assert last_writer(client, "b", partition="dt=d1")["execution"]["job"]["name"] == "first"
     assert last_writer(client, "b", partition="dt=d2")["execution"]["job"]["name"] == "second"
+
+
+def history(client: FlaskClient, table: str, limit: int = 2) -> list[tuple[str, str | None]]:
+    """(job, former name) of all entries, newest first, in pages."""
+    path, found, cursor = f"/graph/datasets/{page(client, table)['id']}/history", [], None
+    while True:
+        query = {"limit": limit, **({"cursor": cursor} if cursor else {})}
+        reply = client.get(path, query_string=query).get_json()
+        found += [(i["job"]["name"], (i["formerName"] or {}).get("uri")) for i in reply["items"]]
+        if (cursor := reply["next"]) is None:
+            assert reply["total"] == len(found)
+            return found
+        assert len(reply["items"]) == limit
+
+
+def test_the_history_of_a_table_holds_what_wrote_it_under_its_former_names(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("first", uri("a"), 1), START)
+    ran(headwater, job("own", uri("c"), 3), START + 1)  # of another table of that name
+    move(headwater, "a", "b", START + HOUR, 10)
+    ran(headwater, job("second", uri("b"), 2), START + HOUR + 1)
+    ran(headwater, job("another", uri("a"), 4), START + HOUR + 2)  # made again: another table
+    move(headwater, "b", "c", START + 2 * HOUR, 20)
+    expected = [("swap", None), ("second", uri("b")), ("swap", uri("b")), ("own", None),
+                ("first", uri("a"))]  # fmt: skip
+    assert history(client, "c") == expected
+    assert history(client, "c", 1) == expected
+    assert history(client, "c", 100) == expected
+    assert history(client, "a") == [("another", None), ("swap", None), ("first", None)]
+
+
+def test_the_history_leaves_out_what_a_former_name_had_before_it_was_the_tables(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    """The nightly swap: what was loaded the night before went on to the old table."""
+    for night in range(2):
+        at = START + night * DAY
+        ran(headwater, job(f"load{night}", uri("green"), 1 + night), at)
+        if night:
+            move(headwater, "blue", "old", at + HOUR, 30)
+        move(headwater, "green", "blue", at + 2 * HOUR, 10)
+    assert [one for one in history(client, "blue") if one[1]] == [("load1", uri("green"))]
+    assert [one for one in history(client, "old") if one[1]] == [
+        ("swap", uri("blue")), ("load0", uri("green")),
+    ]  # fmt: skip
 
 
 def test_a_write_that_failed_before_the_rename_is_told_with_the_last_writer(
@@ -151,6 +246,7 @@ def test_no_answer_names_a_hidden_former_dataset(
     assert len(client.post("/commands", json=order).get_json()["positions"]) == 1
     headwater.project()
     assert page(client, "blue")["renamedFrom"] is None
+    assert history(client, "blue") == [("swap", None)]
     found = last_writer(client, "blue")
     assert (found["execution"]["job"]["name"], found["renames"]) == ("swap", [])
 
@@ -168,6 +264,23 @@ def test_a_table_that_stayed_in_its_place_is_called_by_its_new_name_alone(
     assert found["renamedFrom"]["dataset"]["uri"] == "spark_catalog/db.old"
     assert last_writer(client, "place")["execution"]["job"]["name"] == "load"
     assert page(client, "place", START)["names"] == ["spark_catalog/db.old"]
+
+
+def test_files_that_are_registered_as_a_table_later_are_one_dataset(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    called = {"table": {"identifier": {"table": "registered", "database": "db"}}}
+    ran(headwater, job("load", uri("place"), 1), START)
+    made = without_query(job("register", "s3a://lake/place/", 2, append=False, params=called))
+    made["operations"]["write"]["name"] = "CreateTable"
+    ran(headwater, made, START + 1)
+    ran(headwater, job("more", uri("place"), 3, append=True, params=called), START + 2)
+    ran(headwater, job("report", uri("out"), 4, source=uri("place")), START + 3)
+    assert page(client, "place")["names"] == ["spark_catalog/db.registered"]
+    query = {"node": f"dataset:{uri('out')}", "direction": "upstream", "depth": 9}
+    found = labels_of(client.get("/graph/lineage", query_string=query))
+    assert {"load", "more", "report"} <= set(found), "the registration is no write: it hides none"
+    assert "register" not in found
 
 
 def test_a_rename_that_openlineage_tells_is_looked_through(

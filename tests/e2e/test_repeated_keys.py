@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from api.dumps import Piece, recognise
-from api.errors import Reason
-from api.kafka import Record, read_record
-from api.refusals import Refusals
-from graph_model.keys import Role
-from graph_model.store import DocumentState
+from api.http.errors import Reason
+from api.intake.dumps import Piece, recognise
+from api.serving.refusals import Refusals
+from collectors.kafka import KafkaRecord, read_record
+from graph_model.stores.keys import Role
+from graph_model.stores.protocols import DocumentState
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, an_event
 from tests.e2e.producer_service import headwater as in_memory
 from tests.e2e.small_client import client_of
@@ -112,7 +112,7 @@ def test_files_and_queues_are_read_alike(tmp_path: Path) -> None:
     inside = [[f"body.{NOTED[0]}"], ["name"], ["executionPlan.name"]]
     assert noted == [None, NOTED, *inside]
     header = (("__TypeId__", b"ExecutionPlan_1.2"),)
-    record = read_record(Record("t", 0, 1, header, marked.encode()))
+    record = read_record(KafkaRecord("t", 0, 1, header, marked.encode()))
     assert record.document["_repeatedKeys"] == ["name"]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from api.server import claim, dialect_of
+from api.serving.server import claim, dialect_of
 from api.settings import read_settings
 from tests import captures
 from tests.conftest import needs_java
@@ -210,7 +210,7 @@ def test_a_gremlin_server_of_ones_own_is_used_instead(tmp_path: Path, gremlin_ur
 
 STUCK = """
 import time
-from api.server import interruptible
+from api.serving.server import interruptible
 with interruptible():
     try:
         print("running", flush=True)

@@ -82,24 +82,6 @@ test('columns without places follow the order of their table', () => {
   assert.ok(rows[0].y < rows[1].y && rows[1].y < rows[2].y);
 });
 
-test('without places the page lays the graph out itself: left to right, nothing overlaps', () => {
-  const reply = fixture('lineage-columns');
-  for (const node of reply.nodes) for (const field of ['x', 'y', 'width', 'height']) delete node[field];
-  const model = toModel(reply);
-  const boxes = [...model.boxes.values()];
-  for (const link of model.links.values()) assert.equal(link.way, 'forward');
-  for (const [place, one] of boxes.entries()) {
-    assert.ok(Number.isFinite(one.x) && Number.isFinite(one.y));
-    for (const other of boxes.slice(place + 1)) {
-      const apart =
-        Math.abs(one.x - other.x) >= (one.width + other.width) / 2 ||
-        Math.abs(one.y - other.y) >= (one.height + other.height) / 2;
-      assert.ok(apart, `${one.label} and ${other.label} overlap`);
-    }
-    for (const row of one.rows) assert.ok(row.y > one.y - one.height / 2 && row.y < one.y + one.height / 2);
-  }
-});
-
 test('a repeated node or edge counts once, an edge to nowhere is left out', () => {
   const model = toModel({
     nodes: [table('a'), table('a'), task('j')],

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graph_model import labels
-from graph_model.difference.plan import PlanDifference
+from graph_model.answers.difference.plan import PlanDifference
 from graph_model.facts import ExecutionPlanRow, ExecutionRow
 from graph_model.lineage import Answer, Lineage, Question
-from graph_model.store import Catalogue, Direction, Graph, Submission
+from graph_model.lineage.history.past import Past
+from graph_model.stores.protocols import Catalogue, Direction, Graph, Submission
 from tests.oracle.documents import (
     START,
     column_id,
@@ -51,6 +52,7 @@ class Witness:
         rows = list(catalogue.scan())
         self.history = history
         self._lineage = Lineage(graph, catalogue)
+        self._past = Past(catalogue)
         executions = [row for row in rows if isinstance(row, ExecutionRow)]
         plans = {event_key(one): one.plan for one in history.executions}
         self._logical_plans = {
@@ -62,7 +64,7 @@ class Witness:
         }
         ids = {(row.plan_id, row.at - START, row.application_id, row.state): row.id
                for row in executions}  # fmt: skip
-        self.oracle = Oracle(history, [ids[_key(one, history)] for one in history.executions])
+        self.oracle = Oracle(history, [ids[key_of(one, history)] for one in history.executions])
         self._runs = Counter(
             row.logical_plan
             for row in executions
@@ -105,6 +107,18 @@ class Witness:
                 yield Difference(asked, what, more, true - said[what])
         if folded and self.must_be_exact:
             yield Difference(asked, "folded", frozenset({"true"}), frozenset())
+
+    def last_writes(self, asked_at: int | None) -> dict[str, tuple[int | None, int | None]]:
+        """Per dataset that stands for itself what the service says, and what the oracle does."""
+        at = END_OF_TIME if asked_at is None else asked_at
+        names = [d for d in datasets_of(self.history) if self.oracle.standing_for(d, at) == d]
+        time = None if asked_at is None else START + at
+        found = self._past.last_writes([dataset_id(name) for name in names], time)
+        said = {name: found.get(dataset_id(name)) for name in names}
+        return {
+            name: (None if told is None else told - START, self.oracle.last_write(name, at))
+            for name, told in said.items()
+        }
 
     def stands_for_itself(self, node: str, at: int | None) -> bool:
         """Whether the node is no catalog name that stands for a location then."""
@@ -184,7 +198,7 @@ class Witness:
         return words
 
 
-def _key(one: Execution, history: History) -> tuple[str, int, str, str]:
+def key_of(one: Execution, history: History) -> tuple[str, int, str, str]:
     state = labels.FAILED if one.failed else labels.COMPLETED
     if history.plans[one.plan].writes is None:
         return event_key(one), one.at, "", state

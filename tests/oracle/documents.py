@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from graph_model import identity
-from graph_model.openlineage.documents import run_key
-from graph_model.store import DocumentKind, Submission
+from graph_model.producers.openlineage.events.documents import run_key
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.protocols import Submission
 from tests.builders import PlanBuilder, Step
 from tests.oracle.histories import Column, Execution, History, Place, Plan, Version
 from tests.projections import lineage_event, submission
@@ -30,7 +31,7 @@ def submissions(history: History) -> list[Submission]:
     Spline's plans write something: of one that only reads OpenLineage tells, run by run.
     """
     plans = [plan for plan in history.plans.values() if plan.writes]
-    return [submission(DocumentKind.PLAN, plan_document(plan)) for plan in plans] + [
+    return [submission(PLAN_KIND, plan_document(plan)) for plan in plans] + [
         _event_submission(execution, history.plans[execution.plan])
         for execution in history.executions
     ]
@@ -39,7 +40,7 @@ def submissions(history: History) -> list[Submission]:
 def _event_submission(execution: Execution, plan: Plan) -> Submission:
     if plan.writes is None:
         return lineage_event(run_event(execution, plan))
-    return submission(DocumentKind.EVENT, event_document(execution))
+    return submission(EVENT_KIND, event_document(execution))
 
 
 # --- ids -----------------------------------------------------------------------------------------

@@ -96,6 +96,17 @@ def test_versions_and_branches_of_tables_are_answered_as_the_oracle_does(seed: i
 
 
 @seeds
+@budget(20)
+def test_the_last_write_of_a_table_is_none_of_a_branch(seed: int) -> None:
+    random = Random(seed)
+    history = with_versions(random, new_history(random, names=False))
+    with witness_of(history) as witness:
+        for at in (None, *random.choices(times_of(history), k=3)):
+            differing = {k: pair for k, pair in witness.last_writes(at).items() if len({*pair}) > 1}
+            assert differing == {}, (at, in_short(history))
+
+
+@seeds
 @budget(4)
 def test_a_plan_that_often_read_versions_is_answered_with_no_less_than_the_truth(seed: int) -> None:
     random = Random(seed)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.answers.sources import Sources
-from graph_model.difference.causes import FAILED_RUN, rank
-from graph_model.difference.questions import Differences
-from graph_model.difference.upstream import Upstream, UpstreamChanges
-from graph_model.view import iso
+from graph_model.answers.difference.causes import FAILED_RUN, rank
+from graph_model.answers.difference.upstream import Upstream, UpstreamChanges
+from graph_model.picture.view import iso
 from tests.oracle.comparison import datasets_of, node_id, projected
 from tests.oracle.documents import START
 from tests.oracle.generation import JOBS, new_history
@@ -24,14 +23,18 @@ quick = settings(deadline=None, max_examples=20, phases=(Phase.reuse, Phase.gene
 
 
 def asked(headwater: SmallHeadwater, history: History, since: int | None) -> list[UpstreamChanges]:
-    """The changes of every job and dataset of the history."""
-    sources = Sources(headwater.graph, headwater.catalogue, headwater.journal)
-    differences = Differences(sources)
-    used = sorted({plan.job for plan in history.plans.values()} & set(JOBS))
-    nodes = [f"job:{job}" for job in used] + [f"dataset:{name}" for name in datasets_of(history)]
+    """The changes of every job that has run and of every dataset that a run has told of.
+
+    A failed run tells of no name in a catalog: ``d`` named ``hr.n`` => ``d`` alone is known.
+    """
+    completed = {one.plan for one in history.executions if not one.failed}
+    plans = [history.plans[one] for one in {one.plan for one in history.executions}]
+    ran = {one.id: one if one.id in completed else replace(one, names=()) for one in plans}
+    nodes = [f"job:{job}" for job in sorted({plan.job for plan in ran.values()} & set(JOBS))]
+    nodes += [f"dataset:{name}" for name in datasets_of(History(ran))]
     return [
-        Upstream(differences, headwater.graph, headwater.catalogue).changes(
-            node_id(node), since=since, at=since, depth=10, limit=500
+        Upstream(headwater.sources).changes(
+            node_id(node), node.partition(":")[0], since=since, at=since, depth=10, limit=500
         )
         for node in nodes
     ]

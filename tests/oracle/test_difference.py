@@ -9,9 +9,7 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from graph_model.answers.plans.pages import plan
-from graph_model.answers.sources import Sources
-from graph_model.difference.graph import (
+from graph_model.answers.difference.graph import (
     SCHEMA,
     Edge,
     ElementChange,
@@ -22,12 +20,13 @@ from graph_model.difference.graph import (
     focus_on_changes,
     node_contents,
 )
-from graph_model.difference.plan import compare_plans
-from graph_model.difference.questions import Differences, TimeDifference
-from graph_model.difference.schema import ADDED, CHANGED, REMOVED
+from graph_model.answers.difference.plan import compare_plans
+from graph_model.answers.difference.questions import Differences, TimeDifference
+from graph_model.answers.difference.schema import ADDED, CHANGED, REMOVED
+from graph_model.answers.plans.pages import plan
 from graph_model.lineage import Question
-from graph_model.store import Direction
-from graph_model.view import ColumnEdgeView
+from graph_model.picture.view import ColumnEdgeView
+from graph_model.stores.protocols import Direction
 from tests.oracle.comparison import is_empty, node_id, projected
 from tests.oracle.documents import START, plan_uuid
 from tests.oracle.generation import new_history, some_question, times_of
@@ -45,7 +44,7 @@ class Compared:
         random = Random(seed)
         self.history: History = new_history(random, names=False)
         headwater = projected(self.history)
-        sources = Sources(headwater.graph, headwater.catalogue, headwater.journal)
+        sources = headwater.sources
         self._differences = Differences(sources)
         asked = some_question(random, self.history)
         times = [random.choice(times_of(self.history)) for _ in range(2)]
@@ -67,7 +66,7 @@ class Compared:
             limit=1_000,
         )
         node = node_id(asked.node)
-        return self._differences.between((node, node), (times[0], times[1]), question)
+        return self._differences.between(node, (times[0], times[1]), question)
 
 
 def ends(edge: Edge) -> tuple[str, ...]:

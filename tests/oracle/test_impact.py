@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.impact.report import Impact, ImpactItem, ImpactReport, Scope
+from graph_model.answers.impact.report import Impact, ImpactItem, ImpactReport, Scope
 from tests.oracle.comparison import Witness, datasets_of, node_id, projected
 from tests.oracle.documents import START, column_id, dataset_id, job_id
 from tests.oracle.generation import DEPTHS, new_history, nodes_of, times_of
@@ -77,7 +77,7 @@ def impact_of(headwater: SmallHeadwater, asked: Asked) -> ImpactReport:
         indirect=asked.indirect,
         limit=5_000,
     )
-    return Impact(headwater.graph, headwater.catalogue).of_node(node_id(asked.node), scope)
+    return Impact(headwater.sources).of_node(node_id(asked.node), scope)
 
 
 def in_words(item: ImpactItem, words: dict[str, str]) -> Path:
@@ -130,7 +130,7 @@ def test_a_prefix_is_what_lies_downstream_of_its_datasets_themselves_aside(seed:
     try:
         at = random.choice(times_of(history))
         scope = Scope(depth=50, at=None if at is None else START + at, limit=5_000)
-        impact = Impact(headwater.graph, headwater.catalogue)
+        impact = Impact(headwater.sources)
         letter = random.choice(datasets_of(history))[:1]
         starts = [d for d in datasets_of(history) if d.startswith(letter)]
         together = impact.of_prefix(f"s3a://lake/{letter}", scope)

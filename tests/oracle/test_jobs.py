@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.history import merging
-from graph_model.store import SuccessfulWrite
+from graph_model.lineage.history import merging
+from graph_model.stores.protocols import SuccessfulWrite
 
 _OVERWRITE, _APPEND, _DYNAMIC = labels.OVERWRITE, labels.APPEND, labels.OVERWRITE_PARTITIONS
 _FILES = "InsertIntoHadoopFsRelationCommand"

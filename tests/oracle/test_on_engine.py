@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from graph_model.catalogue import SqlGenerations
-from graph_model.database import open_database
-from graph_model.gremlin.graph import GremlinGraph
-from graph_model.journal import SqlJournal
-from graph_model.projector import Projector
-from graph_model.store import Receipt
+from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.database import open_database
+from graph_model.stores.gremlin.graph import GremlinGraph
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.protocols import Receipt
 from tests.oracle.comparison import Witness, told
 from tests.oracle.documents import submissions
 from tests.oracle.generation import new_history, nodes_of, some_question

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
+from graph_model.answers.difference.plan import PlanDifference, compare_plans
 from graph_model.answers.plans.pages import PlanPage, plan
-from graph_model.answers.sources import Sources
-from graph_model.difference.plan import PlanDifference, compare_plans
 from graph_model.errors import InvalidInput
-from graph_model.store import DocumentKind
+from graph_model.producers.spline.documents import PLAN_KIND
 from tests.captures import load, names
 from tests.oracle.comparison import is_empty
 from tests.projections import SmallHeadwater, small_headwater, submission
@@ -42,7 +41,7 @@ def pages() -> Iterator[list[tuple[PlanPage, PlanPage]]]:
     for pair in sent:
         _accept(headwater, *pair)
     headwater.project()
-    sources = Sources(headwater.graph, headwater.catalogue, headwater.journal)
+    sources = headwater.sources
     yield [
         (
             plan(sources, one["id"], at=None, document=False, layout=False),
@@ -56,7 +55,7 @@ def pages() -> Iterator[list[tuple[PlanPage, PlanPage]]]:
 def _accept(headwater: SmallHeadwater, *documents: Any) -> None:
     for document in documents:
         try:
-            headwater.accept(submission(DocumentKind.PLAN, document))
+            headwater.accept(submission(PLAN_KIND, document))
         except InvalidInput as error:  # a capture that nobody could send
             pytest.fail(f"{document['id']}: {error}")
 

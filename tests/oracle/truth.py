@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tests.oracle.histories import (
@@ -212,6 +212,11 @@ class Oracle:
         earlier = [w for w in self._on_branch(dataset, "") if w.at < before]
         return self._latest(dataset, partition, sorted(earlier, key=lambda write: write.order))
 
+    def last_write(self, dataset: str, at: int) -> int | None:
+        """The time of the newest write of the table itself: one of a branch is none of it."""
+        written = [write.at for write in self._on_branch(dataset, "") if write.at <= at]
+        return max(written, default=None)
+
     def _latest(
         self, dataset: str, partition: Partition | None, ordered: list[Write]
     ) -> list[Write]:
@@ -236,6 +241,7 @@ class Oracle:
         """ "A read that names a version, snapshot, timestamp, tag or branch ... saw the writes
         of that branch up to that version ... Times decide only where versions are unknown."
         """
+        version = self._of_its_branch(dataset, version)
         if version.by_id:
             told = [w for w in self.writes if w.target == dataset and _made(w, version)]
             if not told:  # nobody told which version that is
@@ -260,6 +266,17 @@ class Oracle:
         atoms = [atom for atom in self._atoms(dataset) if _touches(partition, atom)]
         feed = _from_version(ordered, version.since)
         return [w for w in feed if any(_touches(w.partition, atom) for atom in atoms)]
+
+    def _of_its_branch(self, dataset: str, version: Version) -> Version:
+        """An id names one version: one of the branch that it was written to, if it was not to that
+        which the read names.
+        """
+        told = [w for w in self.writes if w.target == dataset and w.version]
+        made = sorted((w for w in told if _id(w) == version.id), key=lambda write: write.order)
+        branches = [w.version.branch for w in made if w.version]
+        if not made or version.branch in branches:
+            return version
+        return replace(version, number=_number(made[0]), branch=branches[0])
 
     def _atoms(self, dataset: str) -> list[Atom]:
         named = [w.partition for w in self.writes if w.target == dataset]
@@ -434,6 +451,11 @@ def _text(column: Column) -> str:
 def _number(write: Write) -> int:
     assert write.version is not None
     return write.version.number
+
+
+def _id(write: Write) -> str:
+    assert write.version is not None
+    return write.version.id
 
 
 def _made(write: Write, version: Version) -> bool:

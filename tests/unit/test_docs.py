@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from graph_model import labels
-from graph_model.documents import read_event, read_plan
 from graph_model.facts import Facts
-from graph_model.translate import PlanDocument, Subject, translate
+from graph_model.producers.spline import PlanDocument, Subject, translate
+from graph_model.producers.spline.documents import read_event, read_plan
 from tests.captures import events, plans
 
 _DOCS = Path(__file__).parent.parent.parent / "docs"

@@ -10,22 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.orders import submit
 from graph_model import identity
-from graph_model.catalogue import SqlGenerations
-from graph_model.commands import Command
-from graph_model.database import open_database
 from graph_model.facts import Edge, Facts, Vertex
-from graph_model.journal import SqlJournal
 from graph_model.labels import DERIVES, HAS, LOGICAL_PLAN
 from graph_model.lineage import Answer, Lineage, Question, Structure
-from graph_model.memory import MemoryGraph
-from graph_model.projector import Projector
-from graph_model.retention import resolve_forget
-from graph_model.shelf import Shelf
-from graph_model.store import Direction, EdgePage, Submission
+from graph_model.producers.commands.documents import Command
+from graph_model.producers.commands.submissions import submit
+from graph_model.projection.projector import Projector
+from graph_model.retention.coverage import resolve_forget
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import Direction, EdgePage, Submission
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.test_projector import a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import a_plan, an_event, event, plan
 
 START = 1_700_000_000_000
 CHAIN = ("file:/data/in.csv", "file:/data/out", "file:/data/report", "file:/data/end")
@@ -162,13 +161,3 @@ def test_derivations_that_are_read_before_their_marker_is_written_are_not_rememb
     assert len(whole.column_edges) == 3
     assert Lineage(graph, headwater.catalogue, structure=structure).ask(question) == whole
     headwater.close()
-
-
-def test_a_shelf_lets_go_of_what_was_not_asked_for_longest() -> None:
-    shelf: Shelf[str, str] = Shelf(9, len)
-    shelf.keep({"a": "aaa", "b": "bbb", "c": "ccc"})
-    assert shelf.find(["a", "x"]) == {"a": "aaa"}
-    shelf.keep({"d": "dddd"})
-    assert shelf.find("abcd") == {"a": "aaa", "d": "dddd"}
-    shelf.keep({"e": "e" * 10})  # more than there is room for
-    assert shelf.find("abcde") == {}

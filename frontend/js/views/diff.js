@@ -157,7 +157,7 @@ function words({ counts: { nodes, edges } }) {
 
 function empty(model, changed) {
   if (model.boxes.size === 0)
-    return emptyFace('Nothing at both times', 'At neither time had anybody seen this node.');
+    return emptyFace('Nothing at both times', 'This node is in no document before either time.');
   if (changed > 0) return null;
   return emptyFace(
     'Nothing changed',
@@ -182,7 +182,7 @@ function changes(state, model, reply) {
     data(name(one.to)),
     one.kind === 'feeds' ? null : element('span', { class: 'muted block' }, one.kind.toLowerCase()),
   ]);
-  const headings = ['Change', 'What', 'How', 'Who says so'];
+  const headings = ['Change', 'What', 'How', 'Reported by'];
   return [
     nodes.length > 0 &&
       section('Nodes', table('Nodes that changed', headings, nodes, { 'data-testid': 'changed-nodes' })),
@@ -210,7 +210,7 @@ function summarise(reply, focus) {
         ['Edges', tally('edges')],
         ['Hidden', reply.hidden > 0 && String(reply.hidden)],
       ]),
-      element('p', { class: 'muted' }, 'Select a node or an edge to see what changed and who says so.'),
+      element('p', { class: 'muted' }, 'Select a node or an edge to see what changed and which run reported it.'),
     ],
   };
 }

@@ -2,10 +2,11 @@
  * The documents that were received: how many are where, and why some are not in the graph.
  */
 import { getAll } from '../api.js';
-import { button, data, element, time } from '../dom.js';
+import { anchor, button, data, element, time } from '../dom.js';
 import { count, formatNumber, formatSize, shorten } from '../format.js';
 import { planLink } from '../links.js';
 import { stateChip, table } from '../panel.js';
+import { write } from '../url.js';
 
 const PAGE = 100;
 
@@ -49,6 +50,7 @@ function draw(context, summary, list) {
     'div',
     { class: 'document', 'data-testid': 'journal' },
     figures(summary),
+    element('p', { class: 'way' }, anchor(write({ view: 'storage' }), 'What takes room, and when it is full')),
     summary.failed > 0 &&
       context.state.state === 'failed' &&
       element('div', { class: 'replay' }, replayButton(context)),

@@ -77,7 +77,7 @@ async function emptiness({ state, api }) {
   );
 }
 
-/** Whose last run failed, drawn or not: the first thing to know for whoever is on call. */
+/** Whose last run failed, drawn or not: the first thing that the engineer on call needs. */
 function failures(state, { totals, failures: newest }) {
   if (newest.length === 0) return null;
   const links = newest

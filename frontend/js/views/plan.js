@@ -196,7 +196,7 @@ function told({ state, api }, known) {
   ];
 }
 
-/** The events as they came, when somebody asks for them. */
+/** The events as they came, loaded when the user opens them. */
 function rawEvents(api, known) {
   const place = element('div', { 'data-testid': 'raw-events' });
   const path = `/graph/plans/${encodeURIComponent(known.id)}`;

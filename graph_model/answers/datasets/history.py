@@ -1,38 +1,131 @@
-"""``/graph/datasets/<id>/history``: the executions that wrote a dataset."""
+"""``/graph/datasets/<id>/history``: the executions that wrote a dataset.
+
+The history of a renamed table continues under its new name: writes under the former names are in
+the list too, each with its name.
+
+    ALTER TABLE a RENAME TO b, at 12:00  =>  of b: its own, and those of a before 12:00
+"""
 
 from __future__ import annotations
 
-from graph_model.answers.executions import ExecutionView, execution_views, repeated_executions
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from graph_model import labels
+from graph_model.answers.datasets.renames import RENAMES_FOLLOWED
+from graph_model.answers.executions import ExecutionView, execution_views, is_after
 from graph_model.answers.nodes import dataset_row
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.facts import (
-    ExecutionRow,
-)
-from graph_model.history.past import Past
-from graph_model.store import (
-    Page,
-)
+from graph_model.answers.visibility import open_node
+from graph_model.facts import ExecutionRow, RenameRow
+from graph_model.lineage.history.past import Past
+from graph_model.stores.cursors import EXECUTIONS, write_cursor
+from graph_model.stores.protocols import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Tenure:
+    """A period in which the table had this name: after ``since`` (None: from the first) to
+    ``until`` (None: to the last), epoch ms.
+    """
+
+    dataset: str
+    since: int | None
+    until: int | None
+
+    def holds(self, time: int) -> bool:
+        return (self.since is None or time > self.since) and not is_after(time, self.until)
 
 
 @of_one_state
 def history(
     sources: Sources, dataset: str, *, limit: int, cursor: str | None, at: int | None
 ) -> Page[ExecutionView]:
-    """The executions that wrote a dataset, failed ones too; a write told twice is shown once.
+    """The executions that wrote a dataset, failed ones too; a write reported twice is listed once.
 
-    It stands where its earliest telling does, whatever page one looks at.
+    Its place is that of its earliest report, on whatever page the others are. At most 20 renames
+    are followed back; a hidden former name ends the history.
     """
+    sources = open_node(sources, labels.DATASET, dataset)
     dataset_row(sources, dataset)
     past = Past(sources.catalogue)
-    reports = past.reports_of(dataset)
-    repeated = repeated_executions(reports, at)
+    tenures = [Tenure(dataset, None, at), *_former(sources, dataset, at)]
+    told = [(tenure, past.reports_of(tenure.dataset)) for tenure in tenures]
+    reports = [group for _, groups in told for group in groups]
+    repeated = {
+        row.id
+        for tenure, groups in told
+        for _, *again in groups
+        for row in again
+        if tenure.holds(row.at)
+    }
     rows: list[ExecutionRow] = []
     while True:
-        page = sources.catalogue.executions(
-            target=dataset, at=at, limit=limit - len(rows), cursor=cursor
-        )
+        page = _written(sources, tenures, limit - len(rows), cursor)
         rows += [row for row in page.items if row.id not in repeated]
         cursor = page.next
         if cursor is None or len(rows) == limit:
             views = execution_views(sources, past.completed(rows, reports))
-            return Page(views, page.total - len(repeated), cursor)
+            marked = tuple(_marked(view, dataset) for view in views)
+            return Page(marked, page.total - len(repeated), cursor)
+
+
+def _former(sources: Sources, dataset: str, at: int | None) -> list[Tenure]:
+    """The former names of the table, newest first; each takes one request."""
+    found: list[Tenure] = []
+    own = Tenure(dataset, None, at)
+    told = _renames(sources, own)
+    while len(found) < RENAMES_FOLLOWED:
+        came = next((r for r in told if r.current == own.dataset and own.holds(r.at)), None)
+        if came is None or came.former in sources.hidden or came.former == came.current:
+            break
+        own = Tenure(came.former, None, came.at - 1)
+        told = _renames(sources, own)
+        went = next((r for r in told if r.former == own.dataset), None)
+        own = replace(own, since=None if went is None else went.at)
+        found.append(own)
+    return found
+
+
+def _renames(sources: Sources, own: Tenure) -> tuple[RenameRow, ...]:
+    """The newest rename to this name and the newest one away from it, within its period."""
+    rows = sources.catalogue.renames_of((own.dataset,), own.until)
+    return tuple(row for row in rows if own.holds(row.at))
+
+
+def _written(
+    sources: Sources, tenures: Sequence[Tenure], limit: int, cursor: str | None
+) -> Page[ExecutionRow]:
+    """One page of the executions of all periods, newest first; the periods share one cursor."""
+    pages = [
+        sources.catalogue.executions(target=one.dataset, at=one.until, limit=limit, cursor=cursor)
+        for one in tenures
+    ]
+    held = [
+        row
+        for one, page in zip(tenures, pages, strict=True)
+        for row in page.items
+        if one.holds(row.at)
+    ]
+    held.sort(key=lambda row: (row.at, row.id), reverse=True)
+    more = len(held) > limit or any(
+        page.next is not None and one.holds(page.items[-1].at)
+        for one, page in zip(tenures, pages, strict=True)
+    )
+    shown = held[:limit]
+    following = write_cursor(EXECUTIONS, shown[-1].at, shown[-1].id) if more else None
+    total = sum(page.total for page in pages) - sum(_earlier(sources, one) for one in tenures)
+    return Page(tuple(shown), total, following)
+
+
+def _earlier(sources: Sources, tenure: Tenure) -> int:
+    """The number of executions under this name before the table had it."""
+    if tenure.since is None:
+        return 0
+    return sources.catalogue.executions(target=tenure.dataset, at=tenure.since, limit=1).total
+
+
+def _marked(view: ExecutionView, dataset: str) -> ExecutionView:
+    if view.target is None or view.target.id == dataset:
+        return view
+    return replace(view, former_name=view.target)

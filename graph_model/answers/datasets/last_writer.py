@@ -7,39 +7,40 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graph_model import labels, naming
-from graph_model.answers.datasets.renames import Renaming, rename_of, renaming
+from graph_model.answers.datasets.renames import RENAMES_FOLLOWED, Renaming, rename_of, renaming
 from graph_model.answers.executions import ExecutionView, execution_views, repeated_executions
 from graph_model.answers.nodes import dataset_row
 from graph_model.answers.plans.pages import _EXECUTIONS_SHOWN
-from graph_model.answers.sources import Sources
+from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import open_node
 from graph_model.errors import InvalidReference
 from graph_model.facts import (
     MAIN_BRANCH,
     ExecutionRow,
     RenameRow,
 )
-from graph_model.history.merging import Part, Write, part_of
-from graph_model.history.past import Past, Reports
-from graph_model.history.visibility import maybe_touched, surely_touched
 from graph_model.lineage import (
     Partial,
 )
-from graph_model.store import (
+from graph_model.lineage.history.merging import Part, Write, part_of
+from graph_model.lineage.history.past import Past, Reports
+from graph_model.lineage.history.visibility import maybe_touched, surely_touched
+from graph_model.stores.protocols import (
     Page,
     walk_pages,
 )
 
 _CANDIDATES_SHOWN = 100
-_RENAMES_FOLLOWED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class LastWriter:
-    """``failed_since``: failed attempts after it, newest first.
+    """``failed_since``: failed attempts after the write, newest first.
 
-    ``certain``: it is known to have written the partition asked for. Else ``candidates``, newest
-    first, begin with ``execution`` and end with the newest write that is, or with the oldest.
-    ``renames``, newest first: under its former names the execution wrote the table.
+    ``certain``: the execution is known to have written the requested partition. Otherwise
+    ``candidates``, newest first, begin with ``execution`` and end with the newest write that is
+    certain, or with the oldest one. ``renames``, newest first, lead to the former name under which
+    the execution wrote the table.
     """
 
     execution: ExecutionView | None
@@ -50,22 +51,24 @@ class LastWriter:
     renames: tuple[Renaming, ...] = ()
 
 
+@of_one_state
 def last_writer(
     sources: Sources, dataset: str, *, partition: str | None, at: int | None
 ) -> LastWriter:
-    """The newest completed write (that may have touched the partition), and what failed since.
+    """The newest completed write (that may have touched the partition), and the failures since.
 
-    Writes to a branch of the table are no writes of the table itself. A rename is seen through: who
-    wrote the table under its former name wrote it.
+    A write to a branch of the table is not a write of the table itself. Renames are followed back:
+    the last writer may have written the table under a former name.
 
-    Raises InvalidReference for a partition that is not ``key=value/…`` with keys that the
-    dataset is partitioned by.
+    Raises InvalidReference for a partition that is not ``key=value/…`` with keys that the dataset
+    is partitioned by.
     """
+    sources = open_node(sources, labels.DATASET, dataset)
     dataset_row(sources, dataset)
     part = part_of(_known_partition(sources, dataset, partition)) if partition is not None else None
     found = _newest_write(sources, dataset, part, at)
     renames: list[RenameRow] = []
-    while len(renames) < _RENAMES_FOLLOWED and (row := _rename_behind(sources, found)):
+    while len(renames) < RENAMES_FOLLOWED and (row := _rename_behind(sources, found)):
         earlier = _newest_write(sources, row.former, part, row.at - 1)
         if earlier.execution is None:
             break
@@ -75,7 +78,7 @@ def last_writer(
 
 
 def _rename_behind(sources: Sources, found: LastWriter) -> RenameRow | None:
-    """The rename that the last write was, where it is certain which that was."""
+    """The rename recorded by the last write, where the last write is certain."""
     write = found.execution
     if write is None or write.target is None or not found.certain:
         return None
@@ -115,7 +118,9 @@ def _newest_write(sources: Sources, dataset: str, part: Part | None, at: int | N
 def _attempts(
     sources: Sources, past: Past, dataset: str, reports: Sequence[Reports], at: int | None
 ) -> Iterator[tuple[ExecutionRow, Write]]:
-    """Writes of a dataset and attempts at one, newest first, each with what it touched."""
+    """Writes and attempted writes of a dataset, newest first, each with the
+    partitions it touched.
+    """
     repeated = repeated_executions(reports, at)
 
     def ask(cursor: str | None) -> Page[ExecutionRow]:
@@ -124,13 +129,13 @@ def _attempts(
         )
 
     for page in walk_pages(ask):
-        rows = [r for r in page.items if r.kind == "write" and r.id not in repeated]
-        writes = past.told_writes(rows, reports)
+        rows = [r for r in page.items if r.kind == labels.WRITE_KIND and r.id not in repeated]
+        writes = past.reported_writes(rows, reports)
         yield from ((row, writes[row.id]) for row in rows)
 
 
 def _known_partition(sources: Sources, dataset: str, partition: str) -> str:
-    """``DT=2026-01-01`` as ingestion spells it."""
+    """``DT=2026-01-01`` in the spelling that ingestion uses."""
     pairs = naming.partition_pairs(partition)
     keys = [naming.fold(key) for key, _ in pairs]
     if len(pairs) != len(partition.split("/")) or len(set(keys)) != len(keys):
@@ -143,9 +148,9 @@ def _known_partition(sources: Sources, dataset: str, partition: str) -> str:
 
 
 def _partition_keys(sources: Sources, dataset: str) -> set[str]:
-    """What a dataset is partitioned by, by the plans that wrote it under any of its names."""
+    """The partition keys of a dataset, from the plans that wrote it under any of its names."""
     called = {dataset}
-    for _ in range(_RENAMES_FOLLOWED):
+    for _ in range(RENAMES_FOLLOWED):
         rows = sources.catalogue.renames_of(called, None)
         former = {row.former for row in rows if row.current in called} - sources.hidden
         if former <= called:

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from graph_model import identity, labels
-from graph_model.about import About, DatasetAbout, described_columns
 from graph_model.answers.datasets.renames import RenameEnd, rename_ends
-from graph_model.answers.drawing import spellings_of, walk_lineage
+from graph_model.answers.drawing import spellings_of
+from graph_model.answers.facets import DatasetFacets, dataset_facets, described_columns
 from graph_model.answers.nodes import catalog_names, dataset_row, job_references
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import (
+    TagView,
+    dataset_filter,
+    open_node,
+    tags_of,
+    visible_page,
+)
 from graph_model.facts import (
     DatasetRow,
     LogicalPlanRow,
 )
-from graph_model.history.past import Past, moment_of
+from graph_model.governance.previews import walk_datasets
 from graph_model.lineage import (
     HUB_LIMIT,
     ColumnNode,
     holders,
 )
-from graph_model.openlineage.descriptions import ColumnDescription, Tag
-from graph_model.spellings import ColumnSpelling
-from graph_model.store import (
-    Direction,
-    Page,
-)
-from graph_model.view import (
+from graph_model.lineage.history.past import Past, moment_of
+from graph_model.naming.schemas import ColumnSpelling
+from graph_model.picture.view import (
     LINEAGE,
     SCHEMA,
     JobReference,
@@ -36,6 +39,14 @@ from graph_model.view import (
     iso,
     known_mode,
 )
+from graph_model.producers.openlineage.pages.descriptions import ColumnDescription, Tag
+from graph_model.stores.cursors import read_cursor, write_cursor
+from graph_model.stores.protocols import (
+    Direction,
+    Page,
+)
+
+_KEPT = "datasets-kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,8 @@ class DatasetItem:
     label: str
     type: str
     last_write: str | None
+    layer: str | None
+    classifications: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +71,13 @@ class SchemaColumnView:
     tags: tuple[Tag, ...] = ()
     known: str = SCHEMA
     parent: str | None = None
+    classifications: tuple[TagView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaView:
-    """``columns``: those of the schema, then (``known`` is ``lineage``) those that column lineage
-    alone names, all with the fields that are known in them. ``id`` None: there is no schema.
+    """``columns``: those of the schema, then those that only column lineage names (their ``known``
+    is ``lineage``), each with its known fields. ``id`` None: no schema is known.
     """
 
     id: str | None
@@ -74,7 +88,8 @@ class SchemaView:
 class Neighbour:
     """A job that writes or reads a dataset through one logical plan.
 
-    ``at``: of its newest write, or read where it writes nothing, or since when it is declared.
+    ``at``: the time of its newest write; of its newest read where it writes nothing; or the time
+    from which it is declared.
     """
 
     job: JobReference
@@ -96,39 +111,76 @@ class DatasetPage:
     writers: tuple[Neighbour, ...]
     readers: tuple[Neighbour, ...]
     partition_keys: tuple[str, ...]
-    about: DatasetAbout | None = None
+    about: DatasetFacets | None = None
     renamed_from: RenameEnd | None = None
     renamed_to: RenameEnd | None = None
+    layer: str | None = None
+    classifications: tuple[TagView, ...] = ()
 
 
 @of_one_state
 def datasets(
-    sources: Sources, *, query: str, limit: int, cursor: str | None, at: int | None
+    sources: Sources,
+    *,
+    query: str,
+    limit: int,
+    cursor: str | None,
+    at: int | None,
+    layer: str | None = None,
+    classification: str | None = None,
 ) -> Page[DatasetItem]:
-    page = sources.catalogue.list_datasets(query=query, limit=limit, cursor=cursor, at=at)
-    last = Past(sources.catalogue).last_writes([row.id for row in page.items], at)
-    items = tuple(_dataset_item(row, last.get(row.id)) for row in page.items)
+    """Datasets by name; filtered by layer, or by a tag on the dataset or one of its columns."""
+    keep = dataset_filter(sources, layer, classification)
+    if keep is None:
+        page = sources.catalogue.list_datasets(query=query, limit=limit, cursor=cursor, at=at)
+        page = visible_page(page, sources.hidden)
+    else:
+        page = _kept_datasets(sources, keep, query, limit, cursor, at)
+    writes = Past(sources.catalogue).last_writes([row.id for row in page.items], at)
+    items = tuple(_dataset_item(sources, row, writes.get(row.id)) for row in page.items)
     return Page(items, page.total, page.next)
 
 
-def dataset_items(
-    sources: Sources, rows: Sequence[DatasetRow], at: int | None
-) -> tuple[DatasetItem, ...]:
-    """These datasets as a list shows them, in this order."""
-    writes = sources.catalogue.last_writes([row.id for row in rows], at)
-    return tuple(_dataset_item(row, writes.get(row.id)) for row in rows)
+def _kept_datasets(
+    sources: Sources,
+    keep: Callable[[DatasetRow], bool],
+    query: str,
+    limit: int,
+    cursor: str | None,
+    at: int | None,
+) -> Page[DatasetRow]:
+    start = int(read_cursor(cursor, _KEPT, int)[0]) if cursor else 0
+    rows, total = _filtered(keep, walk_datasets(sources.catalogue, query, at), start, limit)
+    end = start + len(rows)
+    return Page(tuple(rows), total, write_cursor(_KEPT, end) if rows and end < total else None)
+
+
+def _filtered(
+    keep: Callable[[DatasetRow], bool], rows: Iterable[DatasetRow], start: int, limit: int
+) -> tuple[list[DatasetRow], int]:
+    """Rows ``start`` to ``start + limit`` of those that pass the filter, and
+    the number that pass.
+    """
+    found: list[DatasetRow] = []
+    total = 0
+    for row in filter(keep, rows):
+        if start <= total < start + limit:
+            found.append(row)
+        total += 1
+    return found, total
 
 
 @of_one_state
 def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
-    """One dataset (an id): schema, who writes and reads it now, what it is called."""
+    """One dataset (an id): its schema, its current writers and readers, its names."""
+    sources = open_node(sources, labels.DATASET, dataset)
     row = dataset_row(sources, dataset)
     past = Past(sources.catalogue)
-    item = _dataset_item(row, past.last_writes((dataset,), at).get(dataset))
+    item = _dataset_item(sources, row, past.last_writes((dataset,), at).get(dataset))
     times = _visible_plans(past, (dataset,), at)
     written_by = sources.catalogue.logical_plans(times.keys())
     keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
-    about = About(sources.catalogue, sources.quality_rules).dataset(dataset, at)
+    about = dataset_facets(sources, dataset, at)
     renamed = rename_ends(sources, past, dataset, at)
     return DatasetPage(
         id=item.id,
@@ -145,12 +197,14 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
         about=about,
         renamed_from=renamed.came_from,
         renamed_to=renamed.went_to,
+        layer=item.layer,
+        classifications=tags_of(sources, dataset),
     )
 
 
 def _readers(sources: Sources, past: Past, dataset: str, at: int | None) -> tuple[Neighbour, ...]:
-    """Plans that read it, under any of its names, and whose writes are still to be seen or that
-    write nothing.
+    """Plans that read the dataset under any of its names, and that have visible writes or write
+    nothing.
     """
     called = {dataset, *past.names_of((dataset,))[dataset]}
     page = sources.graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
@@ -164,8 +218,8 @@ def _readers(sources: Sources, past: Past, dataset: str, at: int | None) -> tupl
 
 
 def _visible_plans(past: Past, ends: Collection[str], at: int | None) -> dict[str, int]:
-    """Logical plans whose writes are to be seen in these datasets, or (``ends`` may be plans)
-    that read and write nothing: each with its newest time.
+    """Logical plans with visible writes into these datasets, or (``ends`` may hold plans) those
+    that only read: each with its newest time.
     """
     times: dict[str, int] = {}
     for sight in past.sights({moment_of(end, at) for end in ends}).values():
@@ -190,25 +244,38 @@ def _neighbours(
 
 
 def _schema(
-    sources: Sources, dataset: str, at: int | None, about: DatasetAbout
+    sources: Sources, dataset: str, at: int | None, about: DatasetFacets
 ) -> SchemaView | None:
     schema = sources.catalogue.newest_schema_ids((dataset,), at).get(dataset)
-    columns = walk_lineage(sources).columns_of(dataset, at)
+    columns = sources.lineage.columns_of(dataset, at)
     if schema is None and not columns:
         return None
     described = described_columns(about)
     ids = {column.path: column.id for column in columns}
     spelled = spellings_of(sources, columns, at)
     listed = [
-        _schema_column(column, spelled.get(column.id), described.get(column.path), ids)
+        _schema_column(
+            column,
+            spelled.get(column.id),
+            described.get(column.path),
+            ids,
+            tags_of(sources, column.id),
+        )
         for column in in_schema_order(columns, spelled)
     ]
     return SchemaView(schema, tuple(listed))
 
 
-def _dataset_item(row: DatasetRow, last_write_at: int | None) -> DatasetItem:
+def _dataset_item(sources: Sources, row: DatasetRow, last_write_at: int | None) -> DatasetItem:
     return DatasetItem(
-        row.id, row.uri, row.scope, row.name or row.uri, row.kind, iso(last_write_at)
+        id=row.id,
+        uri=row.uri,
+        scope=row.scope,
+        label=row.name or row.uri,
+        type=row.kind,
+        last_write=iso(last_write_at),
+        layer=sources.governance.layers.of(row.uri),
+        classifications=sources.governance.tags.get(row.id, ()),
     )
 
 
@@ -217,8 +284,9 @@ def _schema_column(
     spelling: ColumnSpelling | None,
     described: ColumnDescription | None,
     ids: Mapping[str, str],
+    tags: tuple[TagView, ...],
 ) -> SchemaColumnView:
-    """``ids``: of the table's columns by their paths."""
+    """``ids``: the table's column ids by path."""
     above = (holder for holder in holders(column.path)[1:] if holder in ids)
     return SchemaColumnView(
         column.id,
@@ -229,4 +297,5 @@ def _schema_column(
         described.tags if described else (),
         SCHEMA if spelling else LINEAGE,
         next((ids[holder] for holder in above), None),
+        tags,
     )

@@ -1,20 +1,24 @@
-"""ALTER TABLE ... RENAME TO: where a dataset's name came from, and where it went."""
+"""ALTER TABLE ... RENAME TO: the former and the later names of a dataset."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources
 from graph_model.facts import RenameRow
-from graph_model.history.past import Past
-from graph_model.history.versions import END
-from graph_model.view import DatasetReference, iso
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.versions import END
+from graph_model.picture.view import DatasetReference, iso
+
+RENAMES_FOLLOWED: Final = 20
+"""The most renames that an answer follows back."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenameEnd:
-    """The other name of a table that was renamed, and when."""
+    """The other name of a renamed table, and the time of the rename."""
 
     dataset: DatasetReference
     at: str
@@ -22,7 +26,7 @@ class RenameEnd:
 
 @dataclass(frozen=True, slots=True)
 class RenameEnds:
-    """The newest rename that gave a dataset its name, and the newest that took it away."""
+    """The newest rename to the name of a dataset, and the newest one away from it."""
 
     came_from: RenameEnd | None
     went_to: RenameEnd | None
@@ -30,7 +34,7 @@ class RenameEnds:
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """A rename that an answer saw through: ``former`` became ``current``."""
+    """A rename that an answer followed: ``former`` became ``current``."""
 
     former: DatasetReference
     current: DatasetReference
@@ -38,7 +42,7 @@ class Renaming:
 
 
 def rename_ends(sources: Sources, past: Past, dataset: str, at: int | None) -> RenameEnds:
-    """Of a dataset, and of the catalog names that stand for it at the time."""
+    """The renames of a dataset, and of the catalog names that stand for it at the time."""
     own = _called(past, dataset, at)
     rows = sorted(sources.catalogue.renames_of(own, at), key=lambda row: (row.at, row))
     came = [(row.former, row.at) for row in rows if row.current in own and row.former not in own]
@@ -53,7 +57,7 @@ def _called(past: Past, dataset: str, at: int | None) -> set[str]:
 
 
 def _newest(sources: Sources, told: list[tuple[str, int]]) -> RenameEnd | None:
-    if not told or told[-1][0] in sources.hidden:
+    if not told:
         return None
     other, time = told[-1]
     known = dataset_references(sources, (other,))
@@ -61,7 +65,7 @@ def _newest(sources: Sources, told: list[tuple[str, int]]) -> RenameEnd | None:
 
 
 def rename_of(sources: Sources, execution: str, target: str) -> RenameRow | None:
-    """The rename that an execution made of ``target``, unless its former name is hidden."""
+    """The rename of ``target`` by an execution, unless the former name is hidden."""
     told = (row for row in sources.catalogue.renames_by((execution,)) if row.current == target)
     return next((row for row in told if row.former not in sources.hidden), None)
 

@@ -1,1 +1,7 @@
-"""Questions about one plan: ``column_steps`` (its column edges), ``pages`` (the fine view)."""
+"""Questions about one plan.
+
+In reading order:
+
+``pages``         the fine view: operations, schemas, expressions
+``column_steps``  the column edges of one plan
+"""

@@ -1,4 +1,4 @@
-"""A plan's own column edges, and expressions that stand for what its client does not say."""
+"""A plan's own column edges, with expressions where its client sends none."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from graph_model.facts import (
 from graph_model.lineage import (
     HUB_LIMIT,
 )
-from graph_model.store import (
+from graph_model.producers.openlineage.pages.plans import EventPlan
+from graph_model.stores.protocols import (
     Direction,
 )
-from graph_model.told_plans import ToldPlan
 
-#: The origin of what a plan's own document says.
+#: The origin of an edge that the plan's own document reports.
 PLAN = "plan"
 
 
@@ -45,9 +45,10 @@ class ColumnStep:
 def column_steps(
     sources: Sources, plan: str, target: str, columns: Iterable[str] = ()
 ) -> tuple[ColumnStep, ...]:
-    """The plan's own column edges; influences once a column, onto the whole target.
+    """The plan's own column edges; each influence once, onto the whole target. Columns of hidden
+    datasets are left out.
 
-    ``columns`` of the target are looked at as well: events may name some that no schema has.
+    ``columns`` of the target are read as well: events may name columns that no schema has.
     """
     page = sources.graph.edges((plan,), Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
     schemas = [edge.in_id for edge in page.edges]
@@ -58,10 +59,20 @@ def column_steps(
     influences = sources.graph.edges((plan,), Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
     ids = {end for e in edges for end in (e.out_id, e.in_id)}
     ids |= {edge.out_id for edge in influences.edges}
-    ends = {v.id: _column_end(v.id, dict(v.properties)) for v in sources.graph.vertices(ids)}
+    ends = {
+        vertex.id: _column_end(vertex.id, dict(vertex.properties))
+        for vertex in sources.graph.vertices(ids)
+        if vertex.value("dataset_id") not in sources.hidden
+    }
     whole = ColumnEnd("", dataset_row(sources, target).uri if target else "", "*")
-    steps = [_step(edge, ends[edge.out_id], ends[edge.in_id]) for edge in edges]
-    steps += [_step(edge, ends[edge.out_id], whole) for edge in influences.edges]
+    steps = [
+        _step(edge, ends[edge.out_id], ends[edge.in_id])
+        for edge in edges
+        if edge.out_id in ends and edge.in_id in ends
+    ]
+    steps += [
+        _step(edge, ends[edge.out_id], whole) for edge in influences.edges if edge.out_id in ends
+    ]
     return tuple(
         sorted(steps, key=lambda s: (s.target.name, s.kind, s.source.dataset, s.source.name))
     )
@@ -92,8 +103,8 @@ def columns_of(sources: Sources, dataset: str) -> dict[str, str]:
     return {row.id: row.path for row in rows}
 
 
-def step_expressions(told: ToldPlan, steps: Iterable[ColumnStep]) -> dict[str, str]:
-    """Per written column's name how it comes about; a column that is passed on is left out."""
+def step_expressions(event_plan: EventPlan, steps: Iterable[ColumnStep]) -> dict[str, str]:
+    """The expression of each written column, by name; a column that is passed on is left out."""
     by_path: dict[str, list[ColumnStep]] = {}
     for step in steps:
         if step.kind == labels.DIRECT:
@@ -101,7 +112,7 @@ def step_expressions(told: ToldPlan, steps: Iterable[ColumnStep]) -> dict[str, s
     texts = {path: _expression(path, found) for path, found in by_path.items()}
     return {
         column.name: texts[path]
-        for dataset in told.datasets
+        for dataset in event_plan.datasets
         if dataset.role == "output"
         for column in dataset.columns or ()
         if texts.get(path := naming.column_path((naming.fold(column.name),)))
@@ -109,7 +120,7 @@ def step_expressions(told: ToldPlan, steps: Iterable[ColumnStep]) -> dict[str, s
 
 
 def _expression(path: str, steps: Sequence[ColumnStep]) -> str:
-    """``AGGREGATION(amount)`` where the client does not say more."""
+    """``AGGREGATION(amount)`` where the client reports no expression."""
     if [(step.how, step.source.name) for step in steps] == [(labels.IDENTITY, path)]:
         return ""
     if told := sorted({step.expression for step in steps if step.expression}):

@@ -19,42 +19,48 @@ from graph_model.answers.plans.column_steps import (
     step_expressions,
 )
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import (
     ExecutionPlanRow,
 )
-from graph_model.inspection import PlanInspection, inspect
 from graph_model.lineage import (
     HUB_LIMIT,
 )
-from graph_model.openlineage.inspection import Use, draw_told
-from graph_model.projection.notes import gaps_of
-from graph_model.projection.plans import read_plan_document
-from graph_model.store import (
-    Direction,
-    DocumentKind,
-)
-from graph_model.told_plans import ToldPlan, ToldPlans, raw_events
-from graph_model.translate import PlanDocument
-from graph_model.view import (
+from graph_model.picture.view import (
     DatasetReference,
     JobReference,
     known_mode,
 )
+from graph_model.producers.openlineage.pages.inspection import Use, draw_datasets
+from graph_model.producers.openlineage.pages.plans import (
+    EventPlan,
+    EventPlans,
+    raw_events,
+    without_facets,
+)
+from graph_model.producers.spline import PlanDocument
+from graph_model.producers.spline.gathering import read_plan_document
+from graph_model.producers.spline.inspection import PlanInspection, inspect
+from graph_model.producers.spline.logic import with_patterns
+from graph_model.projection.notes import gaps_of
+from graph_model.stores.protocols import Direction, StoredDocument
 
 _EXECUTIONS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReference(DatasetReference):
-    """A dataset that a plan reads; ``origin``: plan, or what of OpenLineage's says so."""
+    """A dataset that a plan reads; ``origin``: the plan, or the OpenLineage
+    facet that reports it.
+    """
 
     origin: str
 
 
 @dataclass(frozen=True, slots=True)
 class JobLinkView:
-    """A job that the plan goes by; ``column`` of its target, None: the whole."""
+    """A job that feeds the plan's job; ``column`` of its target, None: the whole dataset."""
 
     job: JobReference
     column: str | None
@@ -63,7 +69,7 @@ class JobLinkView:
 @dataclass(frozen=True, slots=True)
 class PlanPage:
     """The fine view of one plan. ``origin`` is that of the edge to its target; ``openlineage`` is
-    what events tell, None for a plan with a document.
+    the content of the events, None for a plan with a document.
     """
 
     id: str
@@ -87,7 +93,7 @@ class PlanPage:
     document: Any | None
     origin: str = PLAN
     links: tuple[JobLinkView, ...] = ()
-    openlineage: ToldPlan | None = None
+    openlineage: EventPlan | None = None
 
 
 @of_one_state
@@ -96,65 +102,29 @@ def plan(
 ) -> PlanPage:
     """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id.
 
-    Of OpenLineage, which has no plans, by a run's id (the client's) as well. What is hidden is left
-    out; a plan of a hidden job, or that writes a hidden dataset, is unknown to all but admins.
+    OpenLineage has no plans: there the id of a run (the client's) selects one too. Hidden inputs
+    are left out; a plan of a hidden job, or one that writes a hidden dataset, is unknown to
+    everyone but admins.
     """
-    page = _whole_page(sources, plan_id, at, document=document, layout=layout)
-    ends = {page.job.id, page.target.id if page.target else ""}
-    if ends & sources.hidden and not sources.opens_hidden:
-        raise NotFound("plan", plan_id)
-    return without_datasets(page, sources.hidden - ends)
-
-
-def without_datasets(page: PlanPage, hidden: Collection[str]) -> PlanPage:
-    """A plan without what names these datasets (or jobs): what reads or writes one says no more
-    than that, and the document, which names it, is left out.
-    """
-    page = replace(page, links=tuple(one for one in page.links if one.job.id not in hidden))
-    gone = {one.uri for one in page.sources if one.id in hidden}
-    if not gone:
-        return page
-    operations = tuple(
-        replace(one, label="hidden", properties=(), datasets=(), schema=None)
-        if any(dataset.id in hidden for dataset in one.datasets)
-        else one
-        for one in page.inspection.operations
-    )
-    return replace(
-        page,
-        sources=tuple(one for one in page.sources if one.id not in hidden),
-        inspection=replace(page.inspection, operations=operations),
-        columns=tuple(step for step in page.columns if step.source.dataset not in gone),
-        document=None,
-        openlineage=page.openlineage and _without_told_datasets(page.openlineage, hidden),
-    )
-
-
-def _without_told_datasets(told: ToldPlan, hidden: Collection[str]) -> ToldPlan:
-    shown = (one for one in told.datasets if one.dataset.id not in hidden)
-    return replace(told, datasets=tuple(shown))
-
-
-def _whole_page(
-    sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool
-) -> PlanPage:
     found = _plan_row(sources, plan_id)
     if found is None:
         return _told_page(sources, plan_id, at, document=document, layout=layout)
     row, others = found
-    others = max(others, _other_bodies(sources, row.plan_id))
-    stored = sources.journal.plan_document(row.plan_id, row.content_hash)
+    stored = sources.journal.document_of(row.plan_id, row.content_hash)
     if stored is None:
         raise NotFound("document of plan", plan_id)
-    plan_document = read_plan_document(stored)
+    others = max(others, _other_bodies(sources, stored))
+    told = read_plan_document(stored)
+    folded = replace(told, plan=with_patterns(told.plan, sources.rules))
     logical = sources.catalogue.logical_plans((row.logical_plan,))
     if not logical:
         raise NotFound("plan", plan_id)
-    references, reads = _reads(sources, row.logical_plan, logical[0].target)
-    page = sources.catalogue.executions(
+    sources = open_plan(sources, {row.job, logical[0].target}, plan_id)
+    references, reads, unseen = _reads(sources, row.logical_plan, logical[0].target)
+    runs = sources.catalogue.executions(
         plan_id=row.plan_id, logical_plan=row.logical_plan, at=at, limit=_EXECUTIONS_SHOWN
     )
-    return PlanPage(
+    page = PlanPage(
         id=row.id,
         plan_id=row.plan_id,
         plan=row.logical_plan,
@@ -168,73 +138,102 @@ def _whole_page(
         labels=json.loads(row.labels),
         target=references[logical[0].target],
         sources=_source_references(reads),
-        inspection=inspect(plan_document, references_of=partial(_named, sources), layout=layout),
+        inspection=inspect(folded, references_of=partial(_named, sources), layout=layout),
         columns=column_steps(sources, row.logical_plan, logical[0].target),
-        executions=execution_views(sources, page.items),
+        executions=execution_views(sources, runs.items),
         other_plans=others,
         gaps=json.loads(logical[0].gaps) + gaps_of(stored),
         document=json.loads(stored.body) if document else None,
     )
+    return _without(page, unseen)
 
 
 def _told_page(
     sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool
 ) -> PlanPage:
-    """A plan that events tell: the newest run speaks."""
-    told_plans = ToldPlans(sources.catalogue, sources.journal, sources.rules)
-    found = told_plans.find(plan_id, at)
+    """A plan made from events, as its newest run reports it."""
+    event_plans = EventPlans(
+        sources.catalogue, sources.journal, sources.rules, sources.producers.event
+    )
+    found = event_plans.find(plan_id, at)
     plan, execution = found.logical_plan, found.execution
     logical = sources.catalogue.logical_plans((plan,))
     if not logical:
         raise NotFound("plan", plan_id)
-    references, reads = _reads(sources, plan, logical[0].target)
+    sources = open_plan(sources, {execution.job, logical[0].target}, plan_id)
+    references, reads, unseen = _reads(sources, plan, logical[0].target)
     target = references.get(logical[0].target)
     origin = _write_origin(sources, plan)
     write = Use(logical[0].target, target, origin) if target else None
-    documents = told_plans.events(execution)
-    told = told_plans.read(execution, documents, reads, write)
+    documents = event_plans.events(execution)
+    event_plan = event_plans.read(execution, documents, reads, write)
     job = job_references(sources, (execution.job,))[execution.job]
-    name = told.name or job.name
+    name = event_plan.name or job.name
     columns = columns_of(sources, logical[0].target)
     steps = column_steps(sources, plan, logical[0].target, columns)
-    page = sources.catalogue.executions(logical_plan=plan, at=at, limit=_EXECUTIONS_SHOWN)
-    return PlanPage(
+    runs = sources.catalogue.executions(logical_plan=plan, at=at, limit=_EXECUTIONS_SHOWN)
+    page = PlanPage(
         id=plan,
         plan_id=execution.plan_id,
         plan=plan,
         job=job,
         name=name,
-        system=told.system,
-        agent=told.producer,
+        system=event_plan.system,
+        agent=event_plan.producer,
         api_version="",
         command=execution.command,
         mode=known_mode(logical[0].mode),
         labels={},
         target=target,
         sources=_source_references(reads),
-        inspection=draw_told(told.datasets, name, step_expressions(told, steps), layout=layout),
+        inspection=draw_datasets(
+            event_plan.datasets, name, step_expressions(event_plan, steps), layout=layout
+        ),
         columns=steps,
-        executions=execution_views(sources, page.items),
+        executions=execution_views(sources, runs.items),
         other_plans=found.others,
         gaps=json.loads(logical[0].gaps) + [gap for one in documents for gap in gaps_of(one)],
         document=raw_events(documents) if document else None,
         origin=origin,
-        links=_job_links(sources, plan, job.id, columns) if told.explicit else (),
-        openlineage=told,
+        links=_job_links(sources, plan, job.id, columns) if event_plan.explicit else (),
+        openlineage=event_plan,
+    )
+    return _without(page, unseen)
+
+
+def _without(page: PlanPage, unseen: Collection[str]) -> PlanPage:
+    """A plan without the hidden datasets that it reads: an operation that reads one loses its
+    details, and texts as the client wrote them (facets, the document) are left out.
+    """
+    if not unseen:
+        return page
+    operations = tuple(
+        replace(one, label="hidden", properties=(), datasets=(), schema=None)
+        if any(dataset.id in unseen for dataset in one.datasets)
+        else one
+        for one in page.inspection.operations
+    )
+    return replace(
+        page,
+        inspection=replace(page.inspection, operations=operations),
+        document=None,
+        openlineage=page.openlineage and without_facets(page.openlineage),
     )
 
 
 def _reads(
     sources: Sources, plan: str, target: str
-) -> tuple[dict[str, DatasetReference], list[Use]]:
-    """The datasets of a plan by id, and those it reads with the origin of the edge."""
+) -> tuple[dict[str, DatasetReference], list[Use], frozenset[str]]:
+    """The datasets of a plan by id, those it reads with the origin of the edge, and the ids of the
+    hidden ones.
+    """
     page = sources.graph.edges((plan,), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
     origins = {edge.out_id: str(edge.value("origin") or PLAN) for edge in page.edges}
     references = dataset_references(sources, {target, *origins})
     reads = [
         Use(key, references[key], origins[key]) for key in sorted(origins) if key in references
     ]
-    return references, reads
+    return references, reads, sources.hidden.intersection(origins)
 
 
 def _write_origin(sources: Sources, plan: str) -> str:
@@ -245,8 +244,8 @@ def _write_origin(sources: Sources, plan: str) -> str:
 def _job_links(
     sources: Sources, plan: str, job: str, columns: Mapping[str, str]
 ) -> tuple[JobLinkView, ...]:
-    """Jobs that feed the plan's job, or a column of its target (id -> path), by an explicit
-    lineage.
+    """Jobs that feed the plan's job, or a column of its target (id -> path), by
+    explicit lineage.
     """
     fed = {job: "", **columns}
     page = sources.graph.edges(fed, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
@@ -258,7 +257,9 @@ def _job_links(
 
 
 def _plan_row(sources: Sources, plan_id: str) -> tuple[ExecutionPlanRow, int] | None:
-    """The row of the plan's document and how many others there are; None for none."""
+    """The row of the plan's document and the number of other documents with its plan id; None for
+    none.
+    """
     kind = identity.kind_of(plan_id)
     if kind == labels.LOGICAL_PLAN:
         rows = sources.catalogue.execution_plans(logical_plan=plan_id)
@@ -269,14 +270,15 @@ def _plan_row(sources: Sources, plan_id: str) -> tuple[ExecutionPlanRow, int] | 
     return (rows[0], len(rows) - 1) if rows else None
 
 
-def _other_bodies(sources: Sources, plan_id: str) -> int:
-    """How many more plan documents the journal has under this id."""
-    documents = sources.journal.plan(plan_id, all_events=False)
-    return sum(document.kind == DocumentKind.PLAN for document in documents) - 1
+def _other_bodies(sources: Sources, document: StoredDocument) -> int:
+    """The number of other documents of its kind under its plan id in the journal."""
+    plan_id, kind = document.plan_id, document.kind
+    outline = sources.journal.outline((plan_id,), (kind,)).get(plan_id, ())
+    return sum(one.kind == kind for one in outline) - 1
 
 
 def _named(sources: Sources, document: PlanDocument, uri: str) -> tuple[DatasetReference, ...]:
-    """The datasets that a URI of the document stands for."""
+    """The datasets that a URI in the document names."""
     found = naming.normalise(uri, document.scope, sources.rules)
     return tuple(
         DatasetReference(identity.dataset_id(n.scope, n.uri), n.uri, n.name) for n in found

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from graph_model import labels
 from graph_model.answers.executions import ExecutionView, execution_views, is_after
 from graph_model.answers.nodes import job_row
+from graph_model.answers.runs.trees import RunBrief, RunTrees
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import open_node
 from graph_model.errors import NotFound
-from graph_model.history.past import Past, Reports
 from graph_model.lineage import (
     Partial,
 )
-from graph_model.store import (
+from graph_model.lineage.history.past import Past, Reports
+from graph_model.picture.view import (
+    iso,
+)
+from graph_model.stores.protocols import (
     Page,
     RunSummary,
-)
-from graph_model.view import (
-    iso,
 )
 
 _RECENT = 1_000
@@ -28,7 +31,7 @@ _RECENT = 1_000
 class RunView:
     id: str
     application_id: str
-    started_at: str | None  # None: nobody said it
+    started_at: str | None  # None: not reported
     ended_at: str
     state: str
     executions: int
@@ -37,24 +40,44 @@ class RunView:
     partial: Partial | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """Runs that ended. ``told``: details from OpenLineage, by the run's id; ``going``: the runs
+    that have not ended, on the first page only.
+    """
+
+    page: Page[RunView]
+    told: Mapping[str, RunBrief]
+    going: tuple[RunBrief, ...]
+
+
 @of_one_state
 def runs(
-    sources: Sources, job: str, *, limit: int, cursor: str | None, at: int | None
-) -> Page[RunView]:
+    sources: Sources, job: str, *, limit: int, cursor: str | None, at: int | None, now: int
+) -> RunPage:
+    """The runs of a job (an id), newest first; ``now`` is epoch ms."""
+    sources = open_node(sources, labels.JOB, job)
     job_row(sources, job)
     page = sources.catalogue.list_runs(job, at=at, limit=limit, cursor=cursor)
     written = sources.catalogue.written_by(job, [run.run for run in page.items])
     reports = Past(sources.catalogue).reports(written)
     views = (_run_view(run, _count_again(reports, job, run, at)) for run in page.items)
-    return Page(tuple(views), page.total, page.next)
+    trees = RunTrees(sources)
+    time = now if at is None else at
+    return RunPage(
+        Page(tuple(views), page.total, page.next),
+        trees.states([run.run for run in page.items], time),
+        () if cursor else trees.open_runs(job, time),
+    )
 
 
 @of_one_state
 def run(sources: Sources, job: str, run: str) -> RunView:
-    """One run with its executions, newest first; of more than 1,000 the newest.
+    """One run with its executions, newest first; at most the newest 1,000.
 
-    A write that several agents report is one of them.
+    A write that several agents report is listed once.
     """
+    sources = open_node(sources, labels.JOB, job)
     job_row(sources, job)
     found = sources.catalogue.list_runs(job, run=run, limit=1).items
     if not found:
@@ -71,13 +94,13 @@ def run(sources: Sources, job: str, run: str) -> RunView:
 
 
 def _again(reports: Iterable[Reports], shown: Collection[str]) -> frozenset[str]:
-    """Ids of those shown that report what an earlier one of them has."""
+    """Ids of the listed executions that repeat the report of an earlier one listed."""
     listed = ([row.id for row in group if row.id in shown] for group in reports)
     return frozenset(key for ids in listed for key in ids[1:])
 
 
 def _count_again(reports: Iterable[Reports], job: str, run: RunSummary, at: int | None) -> int:
-    """How many executions of a run report what another one of it has."""
+    """The number of executions of a run that repeat the report of another one in it."""
     if not run.application_id:
         return 0
     own = {

@@ -1,27 +1,34 @@
-"""Secrets: how they are recognised and masked, in names, texts and whole documents.
+"""Secrets: recognised and masked, in names, texts and whole documents.
 
-Pure, linear in the text, and of the standard library alone. ``spark_agent_config.redaction`` is a
-copy of this folder, since that one travels to clusters alone: ``python -m
-graph_model.naming.masking.copying`` writes it, and a test holds the two equal.
-
-Reading order: ``names`` (every table), ``logins``, ``settings``, ``commands`` and ``tokens`` (where
-secrets stand in a text), ``texts``, ``documents``; ``jdbc_text`` tells a URL from its table.
+Pure, linear in the text, standard library only. The listener has a copy of this folder,
+``spark_agent_config.redaction``, because it is copied to clusters without ``graph_model``:
+``python -m graph_model.naming.masking.copying`` writes the copy, and a test compares the two.
 
 Identity drops what masking hides, so a document names the same datasets before and after.
+
+In reading order:
+
+``names``      names whose values are secret: every table of words
+``texts``      texts without their secrets: all recognisers in one scan
+``settings``   named values inside a text: ``password=x``, ``"token": "x"``
+``logins``     logins in URLs: ``//user:password@host`` and the drivers' own forms
+``tokens``     secrets recognised by their form alone
+``commands``   passwords on command lines whose options do not name them: ``mysql -px``
+``jdbc_text``  the end of a JDBC URL and the start of its table or query
+``documents``  JSON documents without their secrets
+``copying``    writes the listener's copy of this package
 """
 
 from __future__ import annotations
 
 from graph_model.naming.masking.documents import JsonValue, are_harmless, mask_secrets
-from graph_model.naming.masking.names import MASK, is_secret_key, is_secret_parameter
+from graph_model.naming.masking.names import is_secret_key
 from graph_model.naming.masking.texts import mask_text, mask_uri
 
 __all__ = [
-    "MASK",
     "JsonValue",
     "are_harmless",
     "is_secret_key",
-    "is_secret_parameter",
     "mask_secrets",
     "mask_text",
     "mask_uri",

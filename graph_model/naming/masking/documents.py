@@ -1,4 +1,4 @@
-"""JSON documents without their secrets: what stands under, beside or behind a secret's name."""
+"""JSON documents without their secrets: values under, beside or behind a secret's name."""
 
 from __future__ import annotations
 

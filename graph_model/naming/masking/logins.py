@@ -1,6 +1,6 @@
-"""Logins in URLs: ``//user:password@host`` and what drivers make of it.
+"""Logins in URLs: ``//user:password@host`` and the drivers' own forms.
 
-Each function passes over the text once, and goes on behind what it has looked at.
+Each function passes over the text once, and continues behind each match.
 """
 
 from __future__ import annotations

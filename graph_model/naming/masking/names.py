@@ -1,4 +1,4 @@
-"""Which names say that their value is a secret: the tables, and how a name is compared to them."""
+"""Names whose values are secret: the tables, and the comparison of a name with them."""
 
 from __future__ import annotations
 

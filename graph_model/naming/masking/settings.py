@@ -1,7 +1,7 @@
 """Named values inside a text: ``password=x``, ``"token": "x"``, ``OPTIONS (secret 'x')``.
 
-One pass over the names of a text. A name that says "secret" is read together with what stands
-before and behind it, which tells whether it is given a value here, and where that ends:
+One pass over the names of a text. A secret name is read together with the text before and behind
+it, which shows whether it has a value here, and the end of that value:
 
     ?password=x&…   ;Password=x;…             parameters of a URL, pairs of a connection string
     (password=x)    [password=x, …]           groups and printed maps
@@ -10,7 +10,7 @@ before and behind it, which tells whether it is given a value here, and where th
     --password x    export PASSWORD=x         command lines
     where password = 'x'                      a comparison: the name is a column and no secret
 
-What is looked at around a name has a fixed length, and the pass goes on behind each value: the time
+The text read around a name has a fixed length, and the pass continues behind each value: the time
 is linear in the text.
 """
 

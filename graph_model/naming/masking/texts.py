@@ -1,4 +1,4 @@
-"""Texts without their secrets. Linear in the text, and what is masked has nothing left to mask."""
+"""Texts without their secrets. Linear in the text; masking a masked text changes nothing."""
 
 from __future__ import annotations
 

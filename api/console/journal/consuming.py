@@ -1,0 +1,100 @@
+"""``headwater consume``: documents from a queue."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from api.console.call import PROGRAM, Call, add_command, add_settings, add_url, read_label
+from api.console.journal.destinations import destination_of_documents
+
+
+def consume_kafka(call: Call) -> int:
+    """Take documents from a topic until Ctrl-C."""
+    from api.serving.logs import set_up_logging
+    from collectors.kafka import consume, dead_letters, kafka_source
+
+    options, settings = call.options, call.settings()
+    set_up_logging(settings.log_level, settings.log_format)
+    with (
+        destination_of_documents(
+            call, direct=options.direct, route="kafka", principal=f"kafka:{options.group}"
+        ) as taking,
+        dead_letters(options.dead_letter) as set_aside,
+        kafka_source(
+            options.bootstrap, options.topic, options.group, dict(options.property)
+        ) as source,
+        _asked_to_stop() as stopped,
+    ):
+        call.say(f"Consuming {options.topic} as {options.group}; Ctrl-C stops it.")
+        done = consume(source, taking, set_aside, stopped)
+    call.say(f"{done.taken:,} documents taken, {done.set_aside:,} set aside")
+    return 0
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[Callable[[], bool]]:
+    """Whether SIGINT or SIGTERM has come; a second one ends the process at once."""
+    asked = threading.Event()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        asked.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def add_consume(commands: Any) -> None:
+    added = add_command(
+        commands,
+        "consume",
+        None,
+        "take documents from a queue",
+        """\
+For agents that do not report over HTTP.
+
+  headwater consume kafka --bootstrap broker:9092 --topic spline""",
+    )
+    sources = added.add_subparsers(metavar="SOURCE", required=True)
+    kafka = add_command(
+        sources,
+        "kafka",
+        consume_kafka,
+        "take what the Kafka dispatcher of the Spline agent sends, until Ctrl-C",
+        """\
+Hands every record to a running Headwater (--url), or puts it straight into the data folder
+(--direct; headwater serve must not be running there). An offset is committed once its document is
+durable. While Headwater is away it waits and tries again. A record that can never be taken is
+logged with its offset, kept in the --dead-letter file, and passed over.
+Needs: pip install 'confluent-kafka>=2.11,<3'
+
+  headwater consume kafka --bootstrap broker:9092 --topic spline
+  headwater consume kafka --bootstrap broker:9092 --topic spline --dead-letter refused.jsonl
+  headwater consume kafka --bootstrap b:9093 --topic spline --property security.protocol=ssl""",
+    )
+    kafka.add_argument("--bootstrap", required=True, help="brokers: host:port,host:port")
+    kafka.add_argument("--topic", required=True, help="the dispatcher's topic")
+    kafka.add_argument("--group", default=PROGRAM, help=f"consumer group (default: {PROGRAM})")
+    kafka.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        type=read_label,
+        metavar="NAME=VALUE",
+        help="a setting of librdkafka, such as sasl.mechanism=PLAIN",
+    )
+    kafka.add_argument("--dead-letter", metavar="FILE", help="add refused records, as JSON lines")
+    way = kafka.add_mutually_exclusive_group()
+    add_url(way)
+    way.add_argument("--direct", action="store_true", help="straight into the data folder")
+    add_settings(kafka, "data", "database", "log_level")

@@ -1,0 +1,84 @@
+"""``headwater forget`` and ``prune``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from api.console.call import Call, add_command, add_url
+from graph_model.errors import ConfigurationError
+
+
+def forget(call: Call) -> int:
+    """Forget a job, a dataset or a document for good."""
+    return _order(call, {"command": "forget", "node": call.options.node})
+
+
+def prune(call: Call) -> int:
+    """Take away executions that today's lineage does not rest on."""
+    options = call.options
+    if options.before is None and options.keep is None:
+        raise ConfigurationError("prune: say how much stays, with --before, --keep or both")
+    given = {"before": options.before, "keep": options.keep}
+    wish = {name: value for name, value in given.items() if value is not None}
+    return _order(call, {"command": "prune", "dropBodies": options.drop_bodies, **wish})
+
+
+def _order(call: Call, wish: dict[str, Any]) -> int:
+    from api.console.orders.coverage import order
+
+    wish = {**wish, "note": call.options.note}
+    return order(
+        lambda method, path, body: call.ask(method, path, body),
+        call.say,
+        wish,
+        agreed=call.options.yes,
+    )
+
+
+def add_forget(commands: Any) -> None:
+    added = add_command(
+        commands,
+        "forget",
+        forget,
+        "forget a job, a dataset or a document for good",
+        """\
+Names every document of the job's plans, or of the plans that touch the dataset, and shows how many
+they are. With --yes they go from all answers and from the journal, and stay gone when they are
+sent again or everything is projected anew. Later runs of a forgotten job are new.
+
+  headwater forget job:default/payroll
+  headwater forget dataset:s3://lake/people --yes --note "request 4711"
+  headwater forget document:42 --yes""",
+    )
+    added.add_argument("node", help="job:…, dataset:…, an id of either, or document:<position>")
+    _add_order(added)
+
+
+def add_prune(commands: Any) -> None:
+    added = add_command(
+        commands,
+        "prune",
+        prune,
+        "take away old executions",
+        """\
+Executions older than --before, or beyond the --keep newest of their job, go, with what only they
+held up; where both are given, what either keeps stays. What today's lineage rests on is kept: the
+last full overwrite of every dataset, what came after it, and what those executions read. Without
+--yes it only shows what would go. --drop-bodies takes the documents out of the journal as well.
+
+  headwater prune --before 2026-01-01
+  headwater prune --keep 100 --drop-bodies --yes""",
+    )
+    added.add_argument("--before", metavar="TIME", help="epoch milliseconds or ISO 8601")
+    added.add_argument("--keep", type=int, metavar="N", help="executions of each job")
+    added.add_argument(
+        "--drop-bodies", action="store_true", help="the journal drops their documents as well"
+    )
+    _add_order(added)
+
+
+def _add_order(added: argparse.ArgumentParser) -> None:
+    added.add_argument("--yes", action="store_true", help="do it; else only show what it covers")
+    added.add_argument("--note", default="", help="why, for the record")
+    add_url(added)

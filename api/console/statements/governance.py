@@ -1,0 +1,381 @@
+"""``headwater classify``, ``layers``, ``rules``, ``hide`` and ``show``.
+
+All of them call a running server, so that the journal keeps each change with its author.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from api.console.call import Call, add_command, add_url, path_of
+from graph_model.errors import ConfigurationError
+
+_SHOWN: Final = 20
+
+
+# --- classifications -----------------------------------------------------------------------------
+
+
+def classify(call: Call) -> int:
+    """List tags, list the nodes of one, or put one on a node or remove it."""
+    tag = call.options.tag
+    if tag is None:
+        for one in call.ask("GET", path_of("classifications"), None)["items"]:
+            call.say(
+                f"{one['tag']:<24} {one['datasets']:>6,} datasets {one['columns']:>8,} columns"
+            )
+        return 0
+    if call.options.node is None:
+        return _list_columns(call)
+    if call.options.remove:
+        call.ask(
+            "DELETE", path_of("classifications", call.options.tag, node=call.options.node), None
+        )
+        call.say(f"{call.options.node} carries {call.options.tag} no longer")
+        return 0
+    body = {"node": call.options.node, "owner": call.options.owner, "note": call.options.note}
+    answer = call.ask(
+        "PUT", path_of("classifications", call.options.tag, preview=call.options.preview), body
+    )
+    if call.options.preview:
+        call.say(f"{answer['total']:,} columns would carry {tag} if it followed their lineage:")
+        _say_columns(call.say, answer["items"])
+        call.say("nothing was done")
+    else:
+        call.say(f"{_column(answer['uri'], answer['path'])} carries {call.options.tag}")
+    return 0
+
+
+def _list_columns(call: Call) -> int:
+    for one in call.ask("GET", path_of("classifications", call.options.tag), None)["items"]:
+        if one["kind"] == "dataset":
+            call.say(f"  {one['uri']}  (the dataset; {one['owner'] or one['author']})")
+    path = path_of("classifications", call.options.tag, "columns", propagate=call.options.propagate)
+    answer = call.ask("GET", path, None)
+    _say_columns(call.say, answer["items"], most=None)
+    for edge in answer["blocked"]:
+        ends = (_end(edge[end]) for end in ("from", "to"))
+        call.say(f"  blocked: {' -> '.join(ends)}")
+    for gap in answer["gaps"]:
+        said = ", ".join(sorted({one.get("code", "gap") for one in gap["gaps"]}))
+        call.say(f"  gap: {gap['job']['name']} reads {len(gap['reads'])} of its datasets ({said})")
+    if answer["partial"]:
+        call.say(f"this is not all: {answer['partial']['reason']}")
+    call.say(f"{answer['total']:,} columns of class {call.options.tag}")
+    return 0
+
+
+def _say_columns(
+    say: Callable[[str], None], items: Iterable[Mapping[str, Any]], most: int | None = _SHOWN
+) -> None:
+    for one in list(items)[:most]:
+        origin = one["reason"]["origin"]
+        way = "" if one["direct"] else f"  {len(one['path'])} steps from {_end(origin)}"
+        say(f"  {_column(one['dataset'], one['name'])}{way}")
+
+
+def _end(column: Mapping[str, Any]) -> str:
+    return _column(column["dataset"], column["name"])
+
+
+def _column(dataset: str, path: str | None) -> str:
+    return f"{dataset}#{path}" if path else dataset
+
+
+# --- layers --------------------------------------------------------------------------------------
+
+
+def list_layers(call: Call) -> int:
+    """The layers, in the order in which they are tried."""
+    items = call.ask("GET", "/layers", None)["items"]
+    for one in items:
+        call.say(
+            f"{one['order']:>6}  {one['name']:<20} {one['match']:<7} {one['pattern']}"
+            f"  {one['colour']}"
+        )
+    call.say(f"{len(items)} layers; the first that fits a dataset is its own")
+    return 0
+
+
+def set_layer(call: Call) -> int:
+    """Set a layer, or print the effect."""
+    match = next(
+        kind for kind in ("prefix", "glob", "regex") if getattr(call.options, kind) is not None
+    )
+    body = {
+        "match": match,
+        "pattern": getattr(call.options, match),
+        "order": call.options.order,
+        "colour": call.options.colour,
+        "note": call.options.note,
+    }
+    answer = call.ask(
+        "PUT", path_of("layers", call.options.name, preview=call.options.preview), body
+    )
+    return _say_layer(answer, call.say, f"{call.options.name} is in place")
+
+
+def remove_layer(call: Call) -> int:
+    """Remove a layer, or print the effect."""
+    answer = call.ask(
+        "DELETE", path_of("layers", call.options.name, preview=call.options.preview), None
+    )
+    return _say_layer(answer, call.say, f"{call.options.name} is gone")
+
+
+def _say_layer(answer: Mapping[str, Any], say: Callable[[str], None], done: str) -> int:
+    if not answer.get("preview"):
+        say(done)
+        return 0
+    for one in answer["items"][:_SHOWN]:
+        say(f"  {one['uri']}: {one['before'] or '-'} -> {one['after'] or '-'}")
+    say(f"{answer['total']:,} of {answer['datasets']:,} datasets would change their layer")
+    return 0
+
+
+# --- naming rules --------------------------------------------------------------------------------
+
+
+def show_rules(call: Call) -> int:
+    """The rules as JSON, ready to be edited and given back."""
+    path = (
+        "/rules/defaults"
+        if call.options.defaults
+        else path_of("rules", version=call.options.version)
+    )
+    answer = call.ask("GET", path, None)
+    if call.options.versions:
+        for one in answer["versions"]:
+            what = "the program's rules" if one["default"] else one["digest"]
+            call.say(f"{one['id']}  {one['at']}  {one['author']}  {what}  {one['note']}")
+        return 0
+    call.say(json.dumps(answer["rules"], indent=2, ensure_ascii=False))
+    return 0
+
+
+def preview_rules(call: Call) -> int:
+    """The effect of a file of rules on the names in the journal."""
+    answer = call.ask("PUT", path_of("rules", preview=True), {"rules": _read(call.options.file)})
+    for what in ("datasets", "jobs", "partitions"):
+        found = answer[what]
+        for one in found["items"][:_SHOWN]:
+            call.say(f"  {one['before']} -> {one['after']}  (written {one['spelling']})")
+        call.say(
+            f"{what}: {found['total']:,} of {found['spellings']:,} spellings change, "
+            f"{found['merged']:,} names merge several, {found['split']:,} are split"
+        )
+    call.say(
+        f"{answer['plans']:,} of {answer['plansKnown']:,} plans were looked at; nothing was done"
+    )
+    return 0
+
+
+def set_rules(call: Call) -> int:
+    """Put a file of rules in force."""
+    return _say_rules(
+        call.ask("PUT", "/rules", {"rules": _read(call.options.file), "note": call.options.note}),
+        call.say,
+    )
+
+
+def reset_rules(call: Call) -> int:
+    """Return to the rules of the program."""
+    return _say_rules(call.ask("DELETE", "/rules", None), call.say)
+
+
+def _say_rules(answer: Mapping[str, Any], say: Callable[[str], None]) -> int:
+    say(f"tables that differ from the program's: {', '.join(answer['changed']) or 'none'}")
+    if answer["state"] == "in force":
+        say("these rules are in force")
+    else:
+        say("everything is projected anew beside what stands: headwater rebuild follows it")
+    return 0
+
+
+def _read(file: str) -> Any:
+    try:
+        return json.loads(Path(file).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ConfigurationError(f"{file}: expected JSON ({error})") from error
+
+
+# --- hiding --------------------------------------------------------------------------------------
+
+
+def hide(call: Call) -> int:
+    """Take a dataset or a job out of lists and pictures."""
+    return _order(call, "hide", "hidden")
+
+
+def show(call: Call) -> int:
+    """Bring it back."""
+    return _order(call, "show", "shown again")
+
+
+def _order(call: Call, command: str, done: str) -> int:
+    body = {"command": command, "node": call.options.node, "note": call.options.note}
+    given = call.ask("POST", "/commands", body)["positions"]
+    call.say(
+        f"{call.options.node} is {done}" if given else f"{call.options.node} was {done} before"
+    )
+    return 0
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def add_governance(commands: Any) -> None:
+    """The sub-commands."""
+    parsers = [
+        _add_classify(commands),
+        *_add_layers(commands),
+        *_add_rules(commands),
+        *_add_hiding(commands),
+    ]
+    for parser in parsers:
+        add_url(parser)
+
+
+def _add_classify(commands: Any) -> argparse.ArgumentParser:
+    added: argparse.ArgumentParser = add_command(
+        commands,
+        "classify",
+        classify,
+        "tag datasets and columns, and find all columns of a class",
+        """\
+A tag (PII, finance …) is put on a dataset or a column, with its owner and a note, and journalled
+with its author. With --propagate a class is followed along the columns' lineage downstream, as it
+is now: each column with the way to it, the edges at which it was blocked, and the plans whose
+column lineage has gaps. Nothing is rewritten. Without a node the columns of the tag are listed;
+without a tag the tags.
+
+  headwater classify PII column:s3://lake/people#email --owner privacy --note "GDPR art. 4"
+  headwater classify PII column:s3://lake/people#email --preview
+  headwater classify PII --propagate
+  headwater classify PII column:s3://lake/people#email --remove
+  headwater classify""",
+    )
+    added.add_argument("tag", nargs="?", metavar="TAG")
+    added.add_argument("node", nargs="?", metavar="NODE", help="dataset:…, column:…#…, or an id")
+    added.add_argument("--owner", default="", help="who answers for it")
+    added.add_argument("--note", default="", help="why, for the record")
+    ways = added.add_mutually_exclusive_group()
+    ways.add_argument("--remove", action="store_true", help="take the tag off")
+    ways.add_argument("--preview", action="store_true", help="only say where it would lead")
+    ways.add_argument("--propagate", action="store_true", help="follow the columns' lineage")
+    return added
+
+
+def _add_layers(commands: Any) -> list[argparse.ArgumentParser]:
+    added = add_command(
+        commands,
+        "layers",
+        list_layers,
+        "storage layers: rules on a dataset's URI",
+        """\
+The first layer, by order, whose pattern fits a dataset's URI is its layer: a colour and a filter
+on the page. A prefix is text; a glob fits the whole URI (* within a segment, ** across them); a
+regular expression is searched for in it (RE2: no look-around, no back-references). A change is
+seen at once and rewrites nothing.
+
+  headwater layers
+  headwater layers set landing --prefix s3://landing/ --order 10 --colour "#8a5a00"
+  headwater layers set curated --glob 's3://*/curated/**' --order 20 --colour "#0b6a84" --preview
+  headwater layers remove landing""",
+    )
+    actions = added.add_subparsers(metavar="ACTION")
+    placed = add_command(
+        actions, "set", set_layer, "put a layer in place, or change it",
+        "  headwater layers set exports --regex '^s3://exports-[a-z]+/' --order 30",
+    )  # fmt: skip
+    placed.add_argument("name", metavar="NAME")
+    kinds = placed.add_mutually_exclusive_group(required=True)
+    kinds.add_argument("--prefix", metavar="TEXT")
+    kinds.add_argument("--glob", metavar="PATTERN")
+    kinds.add_argument("--regex", metavar="PATTERN")
+    placed.add_argument("--order", type=int, default=100, help="the least is tried first (100)")
+    placed.add_argument("--colour", default="#5b6770", help="#rrggbb")
+    placed.add_argument("--note", default="", help="why, for the record")
+    removed = add_command(
+        actions, "remove", remove_layer, "take a layer away",
+        "  headwater layers remove landing --preview",
+    )  # fmt: skip
+    removed.add_argument("name", metavar="NAME")
+    for one in (placed, removed):
+        one.add_argument("--preview", action="store_true", help="only say what would change")
+    return [added, placed, removed]
+
+
+def _add_rules(commands: Any) -> list[argparse.ArgumentParser]:
+    added = add_command(
+        commands,
+        "rules",
+        None,
+        "the naming rules: what a dataset and a job are called",
+        """\
+Scheme aliases, partitions, part files, catalog names, JDBC and application names are tables of a
+JSON document. A preview tries a changed document on the names in the journal and changes nothing;
+set projects everything anew under it, beside what stands, and reset goes back. Every version stays
+in the journal.
+
+  headwater rules show > rules.json
+  headwater rules preview rules.json
+  headwater rules set rules.json --note "one name per nightly job"
+  headwater rules show --versions
+  headwater rules reset""",
+    )
+    actions = added.add_subparsers(metavar="ACTION", required=True)
+    shown = add_command(
+        actions, "show", show_rules, "print the rules as JSON",
+        "  headwater rules show --defaults",
+    )  # fmt: skip
+    which = shown.add_mutually_exclusive_group()
+    which.add_argument("--defaults", action="store_true", help="those of the program")
+    which.add_argument("--version", metavar="ID", help="those of an earlier version")
+    which.add_argument("--versions", action="store_true", help="list the versions instead")
+    tried = add_command(
+        actions, "preview", preview_rules, "try rules on the names in the journal",
+        "  headwater rules preview rules.json",
+    )  # fmt: skip
+    placed = add_command(
+        actions, "set", set_rules, "put rules in force",
+        "  headwater rules set rules.json --note 'one name per nightly job'",
+    )  # fmt: skip
+    for one in (tried, placed):
+        one.add_argument("file", metavar="FILE", help="JSON; a table left out is the program's")
+    placed.add_argument("--note", default="", help="why, for the record")
+    reset = add_command(
+        actions, "reset", reset_rules, "return to the program's rules",
+        "  headwater rules reset",
+    )  # fmt: skip
+    return [shown, tried, placed, reset]
+
+
+def _add_hiding(commands: Any) -> list[argparse.ArgumentParser]:
+    hidden = add_command(
+        commands,
+        "hide",
+        hide,
+        "take a dataset or a job out of lists and pictures",
+        """\
+It is in no list, no search and no picture any more; the edges at it are not drawn, what lies behind
+it is. Nothing is removed: admins reach it by its exact id, and show brings it back.
+
+  headwater hide dataset:s3://scratch/tmp --note "scratch"
+  headwater hide job:default/smoke-test""",
+    )
+    shown = add_command(
+        commands,
+        "show",
+        show,
+        "bring back what was hidden",
+        "  headwater show dataset:s3://scratch/tmp",
+    )
+    for one in (hidden, shown):
+        one.add_argument("node", metavar="NODE", help="dataset:…, job:…, or an id of either")
+        one.add_argument("--note", default="", help="why, for the record")
+    return [hidden, shown]

@@ -1,0 +1,154 @@
+"""Access: the key of a request -> a principal -> allowed or refused.
+
+    X-API-Key: hw_…              both agents can send either; a Basic login is left to the proxy
+    Authorization: Bearer hw_…   that asked for it
+
+Until the first key is made, every client may do everything: that is a laptop, and ``server``
+refuses to listen beyond it. From the first key on every request needs one, except where a route
+is open or a setting leaves a role to those without a key.
+
+This module decides the role for every route: a route that only reads needs a reader, one that
+changes something an admin; exceptions are listed. So a new route is closed until it is listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from flask import Flask, request
+
+from api.http.principals import ANONYMOUS_NAME, EVERYBODY, Principal, admit, principal_of
+from api.http.rates import Rates
+from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests
+from graph_model.stores.keys import Key, Role
+
+API_KEY_HEADER: Final = "X-API-Key"
+_BEARER: Final = "bearer"
+_READING: Final = frozenset({"GET", "HEAD"})
+_PREFLIGHT: Final = "OPTIONS"
+
+OPEN: Final = frozenset(
+    {
+        "api-docs", "pages", "health.live", "health.ready", "about.liveness", "about.readiness",
+    }
+)  # fmt: skip
+"""Blueprints and endpoints without any check: the page's own files hold no lineage."""
+
+PRODUCERS: Final = frozenset({"producer", "producer_at_root", "openlineage"})
+"""Blueprints that take documents, the agents' handshake included."""
+
+DECLARING: Final = frozenset({"declarations"})
+"""Blueprints whose changes need a producer: a client that may report lineage may declare it."""
+
+ASKING: Final = frozenset({"impact.plan"})
+"""Endpoints that take a body and change nothing: a reader may use them."""
+
+
+class Headers(Protocol):
+    """Names in any case."""
+
+    def get(self, key: str, default: str, /) -> str: ...
+
+
+class Keys(Protocol):
+    """Where keys are looked up (``graph_model.stores.keys.SqlKeys``)."""
+
+    def exist(self) -> bool:
+        """Whether a key was ever made."""
+
+    def find(self, text: str) -> Key | None:
+        """The key of this text, unless it was revoked."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoKeys:
+    """No key was made yet."""
+
+    def exist(self) -> bool:
+        return False
+
+    def find(self, text: str) -> Key | None:  # noqa: ARG002 - there is none
+        return None
+
+
+def needed_roles(endpoint: str, method: str) -> frozenset[Role] | None:
+    """The roles of which a caller needs one (an admin has them all); None for an open route.
+
+    ``endpoint`` is Flask's: ``graph.lineage``, ``producer_at_root.status``.
+    """
+    blueprint = endpoint.rpartition(".")[0]
+    if endpoint in OPEN or blueprint in OPEN:
+        return None
+    if blueprint in PRODUCERS:
+        return frozenset({Role.PRODUCER})
+    if method in _READING or endpoint in ASKING:
+        return frozenset({Role.READER})
+    return frozenset({Role.PRODUCER if blueprint in DECLARING else Role.ADMIN})
+
+
+def presented_key(headers: Headers) -> str | None:
+    """The key that a request carries; None when it carries none.
+
+    Raises NotAuthenticated for two that differ: which of them was meant cannot be known.
+    """
+    given = headers.get(API_KEY_HEADER, "").strip()
+    scheme, _, token = headers.get("Authorization", "").strip().partition(" ")
+    bearer = token.strip() if scheme.lower() == _BEARER else ""
+    if given and bearer and given != bearer:
+        raise NotAuthenticated(f"{API_KEY_HEADER} and Authorization carry two different keys")
+    return given or bearer or None
+
+
+class Guard:
+    """Decides on requests. ``anonymous`` are the roles of callers without a key."""
+
+    def __init__(self, keys: Keys, anonymous: frozenset[Role], rates: Rates) -> None:
+        self._keys = keys
+        self._anonymous = Principal(ANONYMOUS_NAME, anonymous)
+        self._rates = rates
+
+    def admitted(self, text: str | None, needed: frozenset[Role]) -> Principal:
+        """The principal of this key (None: no key) if it has one of these roles.
+
+        Raises NotAuthenticated, NotAllowed, TooManyRequests or Unavailable.
+        """
+        if not self._keys.exist():
+            return EVERYBODY
+        if text is None:
+            return self._without_key(needed)
+        key = self._keys.find(text)
+        if key is None:
+            raise NotAuthenticated("this API key is not known here, or was revoked")
+        if wait := self._rates.take(key.id, key.rate_per_minute):
+            raise TooManyRequests(key.name, key.rate_per_minute, wait)
+        principal = principal_of(key)
+        if not principal.may(needed):
+            raise NotAllowed(key.name, _named(needed))
+        return principal
+
+    def _without_key(self, needed: frozenset[Role]) -> Principal:
+        if self._anonymous.may(needed):
+            return self._anonymous
+        raise NotAuthenticated(
+            f"an API key is needed: send it as {API_KEY_HEADER}, or as Authorization: Bearer"
+        )
+
+
+def _named(needed: frozenset[Role]) -> tuple[str, ...]:
+    """``{reader}`` => (reader, admin)."""
+    return (*sorted(role.value for role in needed - {Role.ADMIN}), Role.ADMIN.value)
+
+
+def guard(app: Flask, keeper: Guard) -> None:
+    """Let every request of this app pass by the guard, before anything of it is read."""
+
+    def check() -> None:
+        endpoint = request.endpoint
+        if endpoint is None or request.method == _PREFLIGHT:
+            return  # nothing is served there; a browser asks without its key what it may send
+        needed = needed_roles(endpoint, request.method)
+        if needed is not None:
+            admit(keeper.admitted(presented_key(request.headers), needed))
+
+    app.before_request(check)

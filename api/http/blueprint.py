@@ -1,0 +1,125 @@
+"""Routes whose queries and answers are declared: flask-smorest, typed and made strict.
+
+    blueprint = Blueprint("graph", description="The graph")
+
+    @blueprint.route("/graph/search")
+    @blueprint.arguments(SearchQuery)
+    @blueprint.response(200, SearchReply)
+    def search(query: Mapping[str, Any]) -> ...
+
+``arguments`` reads the query string unless told otherwise; an unknown, repeated or malformed
+parameter is a 400 that names it (flask-smorest's own habit is 422, and to ignore the unknown).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn, TypeVar, cast
+
+import flask_smorest  # type: ignore[import-untyped]
+import marshmallow
+from flask import Request, g
+from webargs import core
+from webargs.flaskparser import FlaskParser
+
+from api.http.errors import ErrorSchema, InvalidRequest, answer_http, flatten
+from api.intake.bodies import ROOM, gunzip, is_gzip, parse_order, require_json
+
+View = TypeVar("View", bound=Callable[..., Any])
+SchemaType = type[marshmallow.Schema]
+_BAD_REQUEST: Final = 400
+_MOST_BODY: Final = 16 * 1024 * 1024
+"""Bytes of a body of these routes, inflated; documents have routes and limits of their own."""
+
+
+class StrictParser(FlaskParser):
+    """Unknown parameters are refused, repeated ones too, and every refusal is a 400."""
+
+    DEFAULT_VALIDATION_STATUS = _BAD_REQUEST
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {  # noqa: RUF012 - webargs' own name
+        **FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION,
+        "query": marshmallow.RAISE,
+    }
+
+    def load_querystring(self, req: Request, schema: marshmallow.Schema) -> Any:
+        for name, values in req.args.lists():
+            if len(values) > 1:
+                raise InvalidRequest({name: ["one value, given once"]})
+        return super().load_querystring(req, schema)
+
+    def _raw_load_json(self, req: Request) -> Any:
+        """A JSON body without contradicting keys. An empty request has no body; another type is a
+        415: a page of another origin cannot send this type without a preflight request (CORS).
+        ``g.body`` keeps it, for an error that names one of its fields.
+        """
+        req.max_content_length = _MOST_BODY
+        body = req.get_data()
+        if not body:
+            return core.missing
+        require_json(req.headers.get("Content-Type"))
+        if is_gzip(req.headers.get("Content-Encoding")):
+            body = gunzip(body, _MOST_BODY)
+        with ROOM.hold(len(body)):
+            g.body = parse_order(body)
+        return g.body
+
+    def handle_error(
+        self,
+        error: marshmallow.ValidationError,
+        req: Request,
+        schema: marshmallow.Schema,
+        *,
+        error_status_code: int | None,
+        error_headers: Mapping[str, str] | None,
+    ) -> NoReturn:
+        """Raise InvalidRequest; webargs nests its messages under the location: ``{"query": …}``."""
+        del req, schema, error_status_code, error_headers
+        by_location = cast("dict[str, Any]", error.messages)
+        raise InvalidRequest(flatten(next(iter(by_location.values()), {}))) from error
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
+    """flask-smorest's blueprint with types; see the module's docstring."""
+
+    ARGUMENTS_PARSER = StrictParser()
+
+    def route(
+        self, rule: str, *, methods: list[str] | None = None, **options: Any
+    ) -> Callable[[View], View]:
+        return cast(
+            "Callable[[View], View]", super().route(rule, methods=methods or ["GET"], **options)
+        )
+
+    def arguments(
+        self, schema: SchemaType, *, location: str = "query", **options: Any
+    ) -> Callable[[View], View]:
+        return cast(
+            "Callable[[View], View]", super().arguments(schema, location=location, **options)
+        )
+
+    def response(
+        self, status_code: int, schema: SchemaType | None = None, **options: Any
+    ) -> Callable[[View], View]:
+        return cast("Callable[[View], View]", super().response(status_code, schema, **options))
+
+    def describes(self, schema: SchemaType) -> Callable[[View], View]:
+        """The shape of a 200 for the OpenAPI document alone: the view has built it already."""
+        return cast("Callable[[View], View]", self.alt_response(200, schema=schema, success=True))
+
+    def doc(self, **parts: Any) -> Callable[[View], View]:
+        return cast("Callable[[View], View]", super().doc(**parts))
+
+
+class Api(flask_smorest.Api):  # type: ignore[misc]
+    """flask-smorest's registry and OpenAPI writer, with our body for errors."""
+
+    ERROR_SCHEMA = ErrorSchema
+
+    def _register_error_handlers(self) -> None:
+        """Ours are registered by ``create_app``."""
+
+    handle_http_exception = staticmethod(answer_http)
+
+    def document(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        return cast("dict[str, Any]", self.spec.to_dict())

@@ -1,0 +1,269 @@
+"""Metrics for Prometheus. Each application has a registry of its own.
+
+Counters and histograms cover this process since its start; the journal is counted at each scrape.
+docs/http.md lists names and labels. Labels are bounded: kinds, states, status codes, route
+templates; never a name from a document.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
+
+from graph_model.errors import HeadwaterError
+from graph_model.retention.forecast import Forecast
+from graph_model.stores.protocols import JournalStatistics
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+STATES: Final = ("ready", "rebuilding", "unavailable")
+_REQUEST_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_ROUND_SECONDS: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"})
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Arrivals since the start: documents by kind, and requests with documents refused."""
+
+    received: Mapping[str, int]
+    refused: int
+
+
+class Metrics:
+    """The metrics of one application. Safe from several threads."""
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry(auto_describe=True)
+        self._received = Counter(
+            "headwater_documents_received",
+            "Documents taken, repeats included, since the start",
+            ["kind"],
+            registry=registry,
+        )
+        self._kinds: dict[str, Counter] = {}  # to look a label up costs more than to count
+        self._refused = Counter(
+            "headwater_requests_refused",
+            "Requests with documents that were answered with an error, since the start",
+            ["kind", "status"],
+            registry=registry,
+        )
+        self._reasons = Counter(
+            "headwater_refusals",
+            "Requests with documents, and events of a batch, that were refused, since the start",
+            ["kind", "reason"],
+            registry=registry,
+        )
+        self._requests = Histogram(
+            "headwater_request_duration_seconds",
+            "Time from a request to its answer",
+            ["method", "route", "status"],
+            buckets=_REQUEST_SECONDS,
+            registry=registry,
+        )
+        self._answers: dict[tuple[str, str, int], Histogram] = {}  # as many as there are labels
+        self._rounds = Histogram(
+            "headwater_projection_duration_seconds",
+            "Time of one round of the projector, up to a batch of plans",
+            buckets=_ROUND_SECONDS,
+            registry=registry,
+        )
+        self._projected_plans = Counter(
+            "headwater_projection_plans",
+            "Plan ids that the projector took up, since the start",
+            registry=registry,
+        )
+        self._build = Gauge(
+            "headwater_build_info", "Always 1", ["version", "python"], registry=registry
+        )
+
+    def describe_build(self, version: str) -> None:
+        """Which Headwater this is."""
+        self._build.labels(version, platform.python_version()).set(1)
+
+    def received(self, kind: str, number: int) -> None:
+        """Documents of a kind were made durable."""
+        child = self._kinds.get(kind)
+        if child is None:
+            child = self._kinds[kind] = self._received.labels(kind)
+        child.inc(number)
+
+    def refused(self, kind: str, status: int) -> None:
+        """A request with documents of a kind was answered with an error."""
+        self._refused.labels(kind, str(status)).inc()
+
+    def refused_for(self, kind: str, reason: str) -> None:
+        """Why a request with documents of a kind, or an event of a batch, was not taken."""
+        self._reasons.labels(kind, reason).inc()
+
+    def arrivals(self) -> Arrivals:
+        """The arrivals so far."""
+        received = {
+            sample.labels["kind"]: int(sample.value)
+            for metric in self._received.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_total")
+        }
+        refused = sum(
+            sample.value
+            for metric in self._refused.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_total")
+        )
+        return Arrivals(received, int(refused))
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered; ``route`` is a template."""
+        known = method if method in _METHODS else "other"
+        child = self._answers.get((known, route, status))
+        if child is None:
+            child = self._requests.labels(known, route, str(status))
+            self._answers[known, route, status] = child
+        child.observe(seconds)
+
+    def projected(self, plans: int, seconds: float) -> None:
+        """The projector ended a round."""
+        self._rounds.observe(seconds)
+        self._projected_plans.inc(plans)
+
+    def watch_journal(
+        self,
+        statistics: Callable[[], JournalStatistics],
+        state: Callable[[], str],
+        clock: Callable[[], int],
+    ) -> None:
+        """Ask these at every scrape; ``clock`` gives epoch milliseconds."""
+        self._registry.register(_JournalCollector(statistics, state, clock))
+
+    def watch_room(self, forecast: Callable[[], Forecast]) -> None:
+        """Ask this at every scrape, too."""
+        self._registry.register(_RoomCollector(forecast))
+
+    def text(self) -> bytes:
+        """Everything, in the text format of Prometheus."""
+        return generate_latest(self._registry)
+
+
+class _JournalCollector(Collector):
+    """Counts of journal and projector at a scrape; of a journal that fails only that it is down."""
+
+    def __init__(
+        self,
+        statistics: Callable[[], JournalStatistics],
+        state: Callable[[], str],
+        clock: Callable[[], int],
+    ) -> None:
+        self._statistics = statistics
+        self._state = state
+        self._clock = clock
+
+    def describe(self) -> list[Metric]:
+        """Nothing: registration reads no store."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._states()
+        try:
+            found = self._statistics()
+        except HeadwaterError:
+            yield _gauge("headwater_journal_up", "Whether the journal answers", 0)
+            return
+        yield _gauge("headwater_journal_up", "Whether the journal answers", 1)
+        yield from _documents(found)
+        yield _gauge(
+            "headwater_projection_lag_documents",
+            "Documents accepted that the graph does not show yet",
+            found.pending,
+        )
+        yield _gauge(
+            "headwater_projection_lag_seconds",
+            "Since when the oldest of them is there; 0 when there is none",
+            lag_seconds(found, self._clock()),
+        )
+        yield _gauge(
+            "headwater_database_bytes",
+            "Size of the database that holds journal and catalogue",
+            found.database_bytes,
+        )
+
+    def _states(self) -> Metric:
+        now = self._state()
+        family = GaugeMetricFamily(
+            "headwater_projection_state", "1 for the state that holds now", labels=["state"]
+        )
+        for state in STATES:
+            family.add_metric([state], float(state == now))
+        return family
+
+
+class _RoomCollector(Collector):
+    """Unknown values (no embedded engine, a first hour) are left out."""
+
+    def __init__(self, forecast: Callable[[], Forecast]) -> None:
+        self._forecast = forecast
+
+    def describe(self) -> list[Metric]:
+        """Nothing: registration reads no store."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            found = self._forecast()
+        except HeadwaterError:
+            return
+        now, grows = found.measured, found.growth
+        parts = {"journal": now.journal_bytes, "catalogue": now.catalogue_bytes}
+        yield _labelled("headwater_storage_bytes", "Bytes in use on the disk", "part", parts)
+        days = {"disk": found.disk_days, "heap": found.heap_days}
+        said = "Days until it is full at the rate of the last week"
+        yield _labelled("headwater_storage_full_days", said, "room", days)
+        for name, text, value in (
+            ("storage_free_bytes", "Bytes free on the disk of the data folder", found.free_bytes),
+            ("storage_measured_seconds", "Time over which growth was measured, at most a week",
+             found.measured_seconds),
+            ("storage_growth_bytes", "Bytes that journal and catalogue grow a day",
+             grows.disk_bytes),
+            ("engine_elements", "Vertices and edges in the embedded engine", now.elements),
+            ("engine_capacity_elements", "Vertices and edges that its heap holds", found.capacity),
+            ("engine_growth_elements", "Vertices and edges that come a day", grows.elements),
+        ):  # fmt: skip
+            if value is not None:
+                yield _gauge(f"headwater_{name}", text, value)
+
+
+def _labelled(
+    name: str, said: str, label: str, values: Mapping[str, float | int | None]
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, said, labels=[label])
+    for key, value in values.items():
+        if value is not None:
+            family.add_metric([key], value)
+    return family
+
+
+def lag_seconds(statistics: JournalStatistics, now: int) -> float:
+    """Since how many seconds the oldest pending document is there; 0.0 when there is none."""
+    if statistics.oldest_pending_at is None:
+        return 0.0
+    return max(0.0, (now - statistics.oldest_pending_at) / 1000)
+
+
+def _documents(found: JournalStatistics) -> Iterator[Metric]:
+    family = GaugeMetricFamily(
+        "headwater_journal_documents",
+        "Distinct documents in the journal, by kind and state",
+        labels=["kind", "state"],
+    )
+    for (kind, state), number in sorted(found.documents.items()):
+        family.add_metric([kind, state.value], number)
+    yield family
+
+
+def _gauge(name: str, said: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, said, value=value)

@@ -1,0 +1,48 @@
+"""The principal of a request, once it is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from flask import g
+
+from graph_model.stores.keys import Key, Role
+
+ANONYMOUS_NAME: Final = "anonymous"
+CONSOLE_NAME: Final = "console"
+"""The user of a command on the data folder itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """``name`` goes onto receipts and into the log; ``scope`` is the key's capture scope."""
+
+    name: str
+    roles: frozenset[Role]
+    scope: str = ""
+
+    def may(self, needed: Collection[Role]) -> bool:
+        """Whether one of these roles is its own; an admin has every role."""
+        return Role.ADMIN in self.roles or not self.roles.isdisjoint(needed)
+
+
+EVERYBODY: Final = Principal(ANONYMOUS_NAME, frozenset({Role.ADMIN}))
+"""Every caller, as long as no key was ever made."""
+
+
+def principal_of(key: Key) -> Principal:
+    """The principal of a key."""
+    return Principal(key.name, key.roles, key.scope)
+
+
+def admit(principal: Principal) -> None:
+    """Set the principal of the current request."""
+    g.principal = principal
+
+
+def current_principal() -> Principal:
+    """The principal of the current request; an unauthenticated one may do nothing."""
+    principal: Principal = g.get("principal", Principal(ANONYMOUS_NAME, frozenset()))
+    return principal

@@ -1,0 +1,60 @@
+"""Sources for a question to the graph: stores, a deadline, the state of projection."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from api.http.principals import current_principal
+from api.service import current_service
+from graph_model.answers.sources import Sources
+from graph_model.errors import NotFound, Rebuilding
+from graph_model.stores.keys import Role
+
+#: How long a walk may take before it answers with the part that it has found.
+TIME_LIMIT_MS: Final = 20_000
+
+
+def current_sources() -> Sources:
+    """The stores and rules of the app that answers the current request; its time begins now."""
+    service = current_service()
+    catalogue = service.catalogue
+    kept = service.kept(catalogue)
+    return Sources(
+        graph=service.graph,
+        catalogue=catalogue,
+        journal=service.journal,
+        rules=service.projector.rules,
+        producers=service.producers,
+        governance=kept.governance,
+        structure=kept.structure,
+        hidden=kept.governance.hidden,
+        opens_hidden=current_principal().may({Role.ADMIN}),
+        expired=_deadline(),
+        time_limit_ms=TIME_LIMIT_MS,
+    )
+
+
+def _deadline() -> Callable[[], bool]:
+    """A function that reports whether the time for an answer that begins now is over."""
+    end = time.monotonic() + TIME_LIMIT_MS / 1000
+    return lambda: time.monotonic() > end
+
+
+def is_rebuilding() -> bool:
+    """Whether the graph is behind the journal."""
+    return current_service().projector.state == "rebuilding"
+
+
+@contextmanager
+def whole_or_later() -> Iterator[None]:
+    """While the graph is behind, a missing node may still come: 503 instead of 404."""
+    rebuilding = is_rebuilding()
+    try:
+        yield
+    except NotFound as error:
+        if rebuilding or is_rebuilding():
+            raise Rebuilding(f"{error} yet: the graph is being rebuilt") from error
+        raise

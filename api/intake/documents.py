@@ -1,0 +1,199 @@
+"""A request with documents -> the journal, durable before the answer.
+
+    bytes -> known already? -> parse -> lift (version 1) -> check -> mask -> submissions
+    -> accept (fsync) -> wake the projector -> wait a moment for the graph
+
+The bytes are looked up before they are parsed: jobs send the same plan again run after run, and a
+repeat costs one hash and one receipt. The journal keeps the document as it was sent, unknown
+fields included, with secrets masked, in one compact spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import current_app, request
+from marshmallow import Schema, ValidationError
+from werkzeug.wsgi import get_input_stream
+
+from api.http.errors import InvalidRequest, flatten
+from api.http.principals import current_principal
+from api.intake.bodies import ROOM, gunzip, is_gzip, parse_json, read_bounded, wire_hash
+from api.schemas.event import EventSchema
+from api.schemas.plan import PlanSchema
+from api.service import Service
+from api.settings import Settings
+from graph_model.errors import InvalidDocument
+from graph_model.producers.spline.reports.submissions import (
+    event_submission,
+    lifted_event,
+    lifted_plan,
+    plan_submission,
+)
+from graph_model.stores.protocols import (
+    DocumentKind,
+    DocumentState,
+    Journal,
+    Receipt,
+    StoredDocument,
+    Submission,
+)
+
+MOST_EVENTS: Final = 10_000
+"""Events in one request: agents send one, importers a few hundred."""
+
+ANY_SIZE: Final = 0
+LARGE: Final = 32_768  # bytes on the wire
+"""Nearly every event is new: parsing a small one is faster than looking it up."""
+_SOON: Final = 4 * 1024 * 1024
+"""Bytes of a document that are in the graph within a second or two."""
+
+_PLAN: Final = PlanSchema()
+_EVENT: Final = EventSchema()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The documents of a request: ``raw`` are its bytes, ``inflate`` unpacks them.
+
+    ``version`` is the API version of its Content-Type, ``encoding`` ``gzip`` or ``identity``.
+    ``principal`` is its sender, ``scope`` the capture scope of the key.
+    """
+
+    raw: bytes
+    encoding: str
+    version: str
+    route: str
+    inflate: Callable[[bytes], bytes]
+    principal: str = ""
+    scope: str = ""
+
+
+def current_delivery(version: str) -> Delivery:
+    """The body of the current request, still packed, and what its headers say of it."""
+    settings: Settings = current_app.config["HEADWATER"]
+    principal = current_principal()
+    packed = is_gzip(request.headers.get("Content-Encoding"))
+    limit = settings.max_compressed_bytes if packed else settings.max_body_bytes
+    return Delivery(
+        read_bounded(get_input_stream(request.environ), limit),
+        "gzip" if packed else "identity",
+        version,
+        request.path,
+        (lambda body: gunzip(body, limit=settings.max_body_bytes)) if packed else bytes,
+        principal.name,
+        principal.scope,
+    )
+
+
+Documents = Sequence[Submission] | Sequence[StoredDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the documents of a request are read: JSON, its version, the key's scope -> submissions.
+
+    Bytes above the size ``remember_from`` that come again are recognised, and not prepared again;
+    None: never.
+    """
+
+    kind: DocumentKind
+    prepare: Callable[[Any, str, str], Sequence[Submission]]
+    remember_from: int | None
+
+    def remembers(self, delivery: Delivery) -> bool:
+        return self.remember_from is not None and len(delivery.raw) > self.remember_from
+
+
+def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: float) -> Documents:
+    """Make the documents of a request durable, and give the graph a moment.
+
+    Raises InvalidInput, or JournalUnavailable.
+    """
+    idle = service.projector.idle
+    documents, positions = _make_durable(reading, delivery, service.journal, service.clock())
+    if positions:
+        for subject in dict.fromkeys(document.subject for document in documents):
+            service.projector.notify(subject)
+        if idle and wait_seconds > 0 and _is_soon_projected(documents, service):
+            service.projector.wait(positions, wait_seconds)
+    return documents
+
+
+def _make_durable(
+    reading: Reading, delivery: Delivery, journal: Journal, received_at: int
+) -> tuple[Documents, tuple[int, ...]]:
+    """The documents, and the positions of those that are yet to be projected."""
+    raw_hash = wire_hash(reading.kind, delivery.version, delivery.encoding, delivery.raw)
+    receipt = Receipt(received_at, delivery.principal, delivery.route, raw_hash)
+    remembered = reading.remembers(delivery)
+    known = journal.recall(raw_hash, delivery.scope) if remembered else ()
+    if known and journal.acknowledge(raw_hash, delivery.scope, receipt):
+        return known, tuple(one.position for one in known if one.state == DocumentState.PENDING)
+    submissions = tuple(_read(delivery, reading))
+    positions = journal.accept(submissions, receipt, remember=remembered)
+    return submissions, tuple(dict.fromkeys(positions))
+
+
+def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
+    body = delivery.inflate(delivery.raw)
+    with ROOM.hold(len(body)):
+        try:
+            return reading.prepare(parse_json(body), delivery.version, delivery.scope)
+        except RecursionError:
+            raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
+
+
+def _is_soon_projected(documents: Documents, service: Service) -> bool:
+    """Whether it is worth a moment, so that a read right after sees the write."""
+    return service.projector.state == "ready" and all(_size(one) <= _SOON for one in documents)
+
+
+def _size(document: Submission | StoredDocument) -> int:
+    return len(document.body) if isinstance(document, Submission) else document.size
+
+
+# --- documents -> submissions (pure) --------------------------------------------------------------
+
+# The producer takes nothing that the schemas refuse, and is many times faster; the schemas name
+# everything that is wrong with a document, where the producer stops at the first.
+
+
+def prepare_plans(document: Any, version: str, key_scope: str = "") -> tuple[Submission]:
+    """The one plan of a request; raises InvalidInput naming every place that is wrong."""
+    try:
+        return (plan_submission(document, version, key_scope),)
+    except InvalidDocument:
+        _load(_PLAN, lifted_plan(document, version), many=False)
+        raise
+
+
+def prepare_events(document: Any, version: str, key_scope: str = "") -> tuple[Submission, ...]:
+    """Checked and masked events, in order, equal ones once; raises InvalidInput naming every place
+    that is wrong.
+    """
+    places = [(event, f"[{index}]") for index, event in enumerate(checked_list(document))]
+    try:
+        prepared = [event_submission(event, version, key_scope, path) for event, path in places]
+    except InvalidDocument:
+        _load(_EVENT, [lifted_event(event, version, path) for event, path in places], many=True)
+        raise
+    return tuple({(item.content_hash, item.scope): item for item in prepared}.values())
+
+
+def checked_list(document: Any) -> list[Any]:
+    """The events of one request; raises InvalidRequest for no list, and for too many."""
+    if not isinstance(document, list):
+        raise InvalidRequest({"document": ["a list of events"]})
+    if len(document) > MOST_EVENTS:
+        raise InvalidRequest({"document": [f"at most {MOST_EVENTS:,} events in one request"]})
+    return document
+
+
+def _load(schema: Schema, document: Any, *, many: bool) -> None:
+    try:
+        schema.load(document, many=many)
+    except ValidationError as error:
+        raise InvalidRequest(flatten(error.messages)) from error

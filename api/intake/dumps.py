@@ -1,0 +1,395 @@
+"""Documents in log files and exports: recognised, each with its line.
+
+    lines -> JSON values, with their first line -> plans and events
+
+Recognised are:
+
+- lines of ``headwater journal export``;
+- OpenLineage's events, one a line from its file transport, or behind any logger's prefix from its
+  console transport;
+- output of the Spline agent's console and logging dispatchers inside any log
+  (``ExecutionPlan (apiVersion: 1.2):`` and JSON after it), and the ``_LINEAGE`` files of its hdfs
+  dispatcher;
+- plain plans, events and lists of them, on one line or over many.
+
+Messages that a log or its collector broke at some width, inside a string too, are joined
+(``wrapped_lines``). Everything here is pure: lines in, pieces and refusals out, in order, and a bad
+piece does not affect the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from api.http.errors import InvalidRequest
+from api.intake.bodies import parse_json
+from api.intake.wrapped_lines import Prefix
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
+from graph_model.projection.notes import REPEATED_KEYS, repeated_keys
+from graph_model.stores.protocols import DocumentKind
+
+KINDS: Final = {"ExecutionPlan": PLAN_KIND, "ExecutionEvent": EVENT_KIND}
+_MARKER: Final = re.compile(
+    r"\b(ExecutionPlan|ExecutionEvent) \(apiVersion: ([0-9.]{1,8})\):"
+    r'|(?=\{"event(?:Time|Type)")'  # an event of OpenLineage is its own marker
+)
+_JSON_START: Final = re.compile(r"\s*(\{|\[\s*([\[{\]]|$))")
+_NEW_DOCUMENT: Final = re.compile(r'\{\s*"')
+_STRING_END: Final = r'[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>"|\\?\Z)'
+_TOKEN: Final = re.compile(f'"{_STRING_END}|[{{}}\\[\\]]', re.DOTALL)
+_REST_OF_STRING: Final = re.compile(_STRING_END, re.DOTALL)
+_MARKER_TEXTS: Final = ('{"eventTime"', '{"eventType"')
+_MARKER_TEXT: Final = _MARKER_TEXTS[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One document. ``where`` is ``file:line``.
+
+    ``scope``, ``plan_id`` and ``received_at`` (epoch ms) come from an export; None for documents
+    from elsewhere.
+    """
+
+    kind: DocumentKind
+    api_version: str
+    document: Any
+    where: str
+    scope: str | None = None
+    plan_id: str | None = None
+    received_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something that is no document, or not a whole one. ``where`` is ``file:line``."""
+
+    where: str
+    reason: str
+
+
+Found = Piece | Refusal
+
+
+def recognise(
+    lines: Iterable[str], name: str, limit: int, producers: Producers = PRODUCERS
+) -> Iterator[Found]:
+    """All documents of a file; ``limit`` bounds one document, in characters.
+
+    A file that begins with JSON is JSON throughout; any other is a log, in which a document follows
+    a dispatcher's marker, or begins as an event of OpenLineage does. Bytes that are no UTF-8 come
+    as lone surrogates (``errors="surrogateescape"``); a document that holds one is refused.
+    """
+    for value in _values(lines, limit):
+        where = f"{name}:{value.line}"
+        if value.wrong:
+            yield Refusal(where, value.wrong)
+            continue
+        try:
+            document = parse_json(value.text.encode("utf-8"))
+        except UnicodeEncodeError:
+            yield Refusal(where, value.explained("expected UTF-8"))
+        except InvalidRequest as error:
+            yield Refusal(where, value.explained(str(error)))
+        else:
+            yield from _pieces(document, value.marker, where, producers)
+
+
+# --- lines -> JSON values ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The text of a JSON value on the lines from ``line`` to ``last``, or the error in it,
+    ``wrong``.
+    """
+
+    line: int
+    marker: tuple[str, str] | None
+    text: str = ""
+    wrong: str = ""
+    last: int = 0
+
+    def explained(self, reason: str) -> str:
+        """The reason of a refusal, with the lines that were joined."""
+        joined = f" (lines {self.line} to {self.last} joined)" if self.last > self.line else ""
+        return f"{reason}{joined}"
+
+
+@dataclass(slots=True)
+class _Capture:
+    """A JSON value in the making, a line at a time. A line may end anywhere in it: a line feed in
+    JSON is blank space or a place where a log broke the text.
+
+    ``prefix`` precedes it on its first line.
+    """
+
+    line: int
+    marker: tuple[str, str] | None
+    prefix: Prefix
+    opening: str = ""
+    parts: list[str] = field(default_factory=list)
+    size: int = 0
+    nesting: bytearray = field(default_factory=bytearray)
+    tail: str = ""
+    in_string: bool = False
+    escaped: bool = False
+    last: int = 0
+
+    def feed(self, text: str, limit: int) -> str | None:
+        """Take text; the text after the end of the value once it has come, else None."""
+        self.opening = self.opening or text[:1]
+        end = self._end_in(text, self._after_string(text))
+        self._keep(text if end is None else text[:end], limit)
+        self.tail = "" if self.in_string else text.rstrip()[-1:] or self.tail
+        return None if end is None else text[end:]
+
+    def _after_string(self, text: str) -> int:
+        """Where the string ends in which the last line did."""
+        start = min(self.escaped, len(text))
+        if not self.in_string or (self.escaped and not text):
+            return 0
+        self.escaped = False
+        found = _REST_OF_STRING.match(text, start)
+        return self._leave(found) if found else len(text)
+
+    def _leave(self, string: re.Match[str]) -> int:
+        """The end of a string, or of the line inside of it."""
+        self.in_string = string["end"] != '"'
+        self.escaped = string["end"] == "\\"
+        return string.end()
+
+    def _end_in(self, text: str, start: int) -> int | None:
+        for token in _TOKEN.finditer(text, start):
+            if token[0][0] == '"':
+                self._leave(token)
+            elif token[0] in "{[":
+                self.nesting += token[0].encode()
+            else:
+                del self.nesting[-1:]
+                if not self.nesting:
+                    return token.end()
+        return None
+
+    def _keep(self, text: str, limit: int) -> None:
+        self.size += len(text)
+        self.parts.append(text)
+        if self.size > limit:
+            self.parts.clear()
+
+    def value(self, limit: int) -> _Value:
+        if self.size > limit:
+            return self.broken(f"the document is larger than {limit:,} characters")
+        return _Value(self.line, self.marker, "".join(self.parts), last=self.last)
+
+    def broken(self, reason: str) -> _Value:
+        return _Value(self.line, self.marker, wrong=reason, last=self.last)
+
+    def ends_before(self, line: str) -> bool:
+        """Whether a line can only begin another document: this value was cut off.
+
+        Printed over many lines, an object's own lines are indented; ``{"`` in the first column of a
+        line after an unfinished one is the next document of a file with one to a line, unless an
+        object had to come. In a log an event begins where a marker follows words, not JSON.
+        """
+        if not self.marker:
+            begins = self.opening == "{" and _NEW_DOCUMENT.match(line) is not None
+            return begins and not self._awaits_object()
+        found = _MARKER.search(line)
+        if found is None or line[:1] in " \t":
+            return False
+        if not found.start():
+            return self.opening != "" and not self._awaits_object()
+        return found[1] is not None or '"' not in line[: found.start()]
+
+    def _awaits_object(self) -> bool:
+        return self.tail in (":", "[") or (self.tail == "," and self.nesting[-1:] == b"[")
+
+
+def _values(lines: Iterable[str], limit: int) -> Iterator[_Value]:
+    scanner = _Scanner(limit)
+    for number, line in enumerate(lines, 1):
+        yield from scanner.take(line, number)
+    yield from scanner.end("the file ends inside the document")
+
+
+class _Scanner:
+    """Finds JSON values line by line, holding no more than the one that is being read."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._is_json: bool | None = None
+        self._capture: _Capture | None = None
+        self._held: tuple[int, Prefix, str] | None = None
+        """The line, the text before it, and the beginning of a marker at the end of a line."""
+
+    def take(self, line: str, number: int) -> Iterator[_Value]:
+        if number == 1:
+            line = line.removeprefix("\ufeff")
+        line = line.rstrip("\r\n")
+        if self._is_json is None and line.strip():
+            self._is_json = _JSON_START.match(line) is not None
+        if self._capture is not None and self._capture.ends_before(line):
+            yield from self.end(f"another document begins on line {number}")
+        if self._held is not None:
+            line = self._with_held(line)
+        if self._capture is None:
+            yield from self._look(line, line, number)
+        else:
+            yield from self._go_on(self._capture, line, number)
+
+    def _go_on(self, capture: _Capture, line: str, number: int) -> Iterator[_Value]:
+        """The next line of a value; a line of another record in between is passed over."""
+        text = capture.prefix.continued(line) if capture.marker else line
+        text = text if text is None or capture.opening else text.lstrip()
+        if text:
+            capture.last = number
+            found, rest = self._read(capture, text)
+            yield from found
+            yield from self._look(rest, text, number)
+
+    def _look(self, rest: str, line: str, number: int) -> Iterator[_Value]:
+        """The values that begin in the rest of a line."""
+        while rest := rest.lstrip():
+            if self._capture is None:
+                before = line[: len(line) - len(rest)]
+                rest = self._begin(rest, number, before)
+                if self._capture is None and rest:
+                    yield _Value(number, None, wrong="expected JSON")
+                    return
+            else:
+                found, rest = self._read(self._capture, rest)
+                yield from found
+
+    def end(self, reason: str) -> Iterator[_Value]:
+        """Nothing more comes for the value that is being read, if one is."""
+        if self._capture is not None:
+            yield self._capture.broken(f"cut off: {reason}")
+            self._capture = None
+
+    def _begin(self, text: str, number: int, before: str) -> str:
+        """Open a capture where a value may start; the text to go on with."""
+        if self._is_json and text[0] in "{[":
+            self._capture = _Capture(number, None, Prefix(""), last=number)
+            return text
+        if marker := _MARKER.search(text):
+            line, prefix = number, Prefix(before + text[: marker.start()])
+            if self._held is not None:
+                line, prefix, _ = self._held
+            kind = (marker[1] or "", marker[2] or "")
+            self._capture = _Capture(line, kind, prefix, last=number)
+            self._held = None
+            return text[marker.end() :]
+        self._held = None if self._is_json else self._hold(text, number, before)
+        return text.strip(",; \t\r\n") if self._is_json else ""
+
+    def _hold(self, text: str, number: int, before: str) -> tuple[int, Prefix, str] | None:
+        """``… {"eve`` at the end of a line may go on as ``ntTime"`` on the next."""
+        start = text.rfind("{", len(text) - len(_MARKER_TEXT))
+        if start < 0 or not any(one.startswith(text[start:]) for one in _MARKER_TEXTS):
+            return None
+        return number, Prefix(before + text[:start]), text[start:]
+
+    def _with_held(self, line: str) -> str:
+        """The line after the beginning of a marker, where it continues it."""
+        _, prefix, beginning = self._held or (0, Prefix(""), "")
+        joined = beginning + (prefix.continued(line) or "")
+        if _MARKER.match(joined):
+            return joined
+        self._held = None
+        return line
+
+    def _read(self, capture: _Capture, text: str) -> tuple[tuple[_Value, ...], str]:
+        """The value when it ends in this text, and the text after it."""
+        if not capture.opening and text[0] not in "{[":
+            self._capture = None
+            return (capture.broken("expected JSON after this line"),), text
+        left = capture.feed(text, self._limit)
+        if left is None:
+            return (), ""
+        self._capture = None
+        return (capture.value(self._limit),), left
+
+
+# --- JSON values -> pieces -----------------------------------------------------------------------
+
+
+def _pieces(
+    document: Any, marker: tuple[str, str] | None, where: str, producers: Producers
+) -> Iterator[Found]:
+    """The pieces of a value; nesting that cannot be followed is a refusal."""
+    try:
+        found = list(
+            _marked(document, marker, where)
+            if marker and marker[0]
+            else classify(document, where, producers)
+        )
+    except RecursionError:
+        yield Refusal(where, "expected JSON that is nested less deeply")
+    else:
+        noted = repeated_keys(document)
+        yield from (_with_note(one, noted) for one in found) if noted else found
+
+
+def _with_note(found: Found, noted: Sequence[str]) -> Found:
+    """A document inside of a noted value has the note, too."""
+    if isinstance(found, Refusal) or not isinstance(found.document, dict):
+        return found
+    return replace(found, document={**found.document, REPEATED_KEYS: list(noted)})
+
+
+def _marked(document: Any, marker: tuple[str, str], where: str) -> Iterator[Found]:
+    """The output of a dispatcher: the marker names kind and version; events may be a list."""
+    kind, version = KINDS[marker[0]], marker[1].removesuffix(".0")
+    if version not in API_VERSIONS:
+        yield Refusal(where, f"API version {version}: expected one of {', '.join(API_VERSIONS)}")
+        return
+    if isinstance(document, list) and kind == EVENT_KIND:
+        for index, item in enumerate(document):
+            yield Piece(kind, version, item, f"{where}[{index}]")
+        return
+    yield Piece(kind, version, document, where)
+
+
+def classify(document: Any, where: str, producers: Producers = PRODUCERS) -> Iterator[Found]:
+    """The kind of a JSON value: a line of an export, or a document that a producer recognises."""
+    if isinstance(document, list):
+        for index, item in enumerate(document):
+            if isinstance(item, list):
+                yield Refusal(f"{where}[{index}]", "expected a plan or an event, not a list")
+            else:
+                yield from classify(item, f"{where}[{index}]", producers)
+    elif not isinstance(document, Mapping):
+        yield Refusal(where, "expected a JSON object")
+    elif {"kind", "apiVersion", "body"} <= document.keys():
+        yield _exported(document, where, producers)
+    else:
+        yield from _recognised(document, where, producers)
+
+
+def _recognised(document: Mapping[str, Any], where: str, producers: Producers) -> Iterator[Found]:
+    """The pieces of the first producer that knows this object."""
+    for producer in producers:
+        if found := producer.recognise(document):
+            yield from (
+                Piece(one.kind, one.api_version, one.document, where + one.where) for one in found
+            )
+            return
+    known = ", ".join(list(document)[:5])[:100] or "nothing"
+    yield Refusal(where, f"expected a plan or an event, not an object with {known}")
+
+
+def _exported(line: Mapping[str, Any], where: str, producers: Producers) -> Found:
+    kind, version = line["kind"], line["apiVersion"]
+    producer = producers.of(kind) if isinstance(kind, str) else None
+    if producer is None or version not in producer.api_versions:
+        return Refusal(where, f"expected a line of an export, not {kind!r:.40} {version!r:.40}")
+    scope, plan_id, received = (line.get(key) for key in ("scope", "planId", "receivedAt"))
+    if not isinstance(scope, str | None) or not isinstance(plan_id, str | None):
+        return Refusal(where, "expected text as scope and planId")
+    if isinstance(received, bool) or not isinstance(received, int | None):
+        return Refusal(where, "expected epoch milliseconds as receivedAt")
+    return Piece(DocumentKind(kind), version, line["body"], where, scope, plan_id, received)

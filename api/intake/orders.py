@@ -1,0 +1,145 @@
+"""Forget and prune requests -> command documents in the journal.
+
+    request -> the documents that it covers now -> commands (bounded each) -> accept -> projector
+
+A command lists the documents that it covers, so carrying it out again, in any order and on any
+machine, gives the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from api.service import Service
+from graph_model import identity, labels
+from graph_model.answers.references import possible_ids
+from graph_model.errors import InvalidReference, NotFound
+from graph_model.producers.commands.documents import (
+    COMMAND_KIND,
+    MOST_CUTOFFS,
+    Command,
+    Cutoff,
+    Forget,
+    Order,
+    Prune,
+)
+from graph_model.producers.commands.submissions import submit
+from graph_model.retention.coverage import (
+    Retention,
+    count_covered,
+    ensure_known,
+    plan_ids_of_dataset,
+    plan_ids_of_job,
+    resolve_forget,
+    resolve_prune,
+    subjects_without_plan,
+    waiting_plan_ids,
+)
+from graph_model.retention.recorded import Recorded
+from graph_model.stores.protocols import Receipt
+
+DOCUMENT: Final = "document:"
+_EXPECTED: Final = "an id, dataset:<uri>, job:<namespace>/<name> or document:<position>"
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The documents of an order; ``executions`` per cutoff in the same order."""
+
+    orders: tuple[Order, ...]
+    target: str
+    executions: tuple[int, ...] = ()
+
+    @property
+    def plan_ids(self) -> int:
+        return len({p for one in self.orders if isinstance(one, Forget) for p in one.plan_ids})
+
+    @property
+    def documents(self) -> int:
+        return len({d for one in self.orders if isinstance(one, Forget) for d in one.documents})
+
+    @property
+    def cutoffs(self) -> tuple[Cutoff, ...]:
+        return tuple(c for one in self.orders if isinstance(one, Prune) for c in one.cutoffs)
+
+
+def cover_forget(reference: str, service: Service) -> Covered:
+    """The documents that forgetting a job, a dataset or one document covers.
+
+    Raises InvalidReference, AmbiguousReference or NotFound.
+    """
+    if reference.startswith(DOCUMENT):
+        return Covered((_forget_document(reference, service),), reference)
+    catalogue = service.catalogue
+    structure = Recorded(catalogue)
+    node, waiting = _resolve(reference, service)
+    kind = identity.kind_of(node)
+    if kind == labels.JOB:
+        plan_ids = plan_ids_of_job(node, structure, catalogue)
+    elif kind == labels.DATASET:
+        plan_ids = plan_ids_of_dataset(node, structure, catalogue)
+    else:
+        raise InvalidReference(reference, _EXPECTED)
+    plan_ids |= service.journal.plan_ids_of(subjects_without_plan(node, catalogue))
+    return Covered(resolve_forget(plan_ids | waiting, service.journal), reference)
+
+
+def _resolve(reference: str, service: Service) -> tuple[str, frozenset[str]]:
+    """The id of a node, and its plan ids that the catalogue does not know.
+
+    While the graph is behind or down, the journal is searched for those: they may be the reason.
+    """
+    if service.projector.state == "ready":
+        return service.references.resolve(reference), frozenset()
+    told = (service.journal, service.projector.rules, service.producers)
+    try:
+        node = service.references.resolve(reference)
+    except NotFound:
+        nodes = possible_ids(reference, service.projector.rules)
+        waiting = waiting_plan_ids(nodes, *told)
+        if not waiting:
+            raise
+        return next(iter(nodes)), waiting  # all of one kind
+    return node, waiting_plan_ids({node}, *told)
+
+
+def _forget_document(reference: str, service: Service) -> Forget:
+    position = reference.removeprefix(DOCUMENT)
+    if not position.isascii() or not position.isdigit() or len(position) > 18:
+        raise InvalidReference(reference, _EXPECTED)
+    found = service.journal.documents([int(position)])  # one whose body is damaged can be forgotten
+    if not found or found[0].kind == COMMAND_KIND:
+        raise NotFound("document", position)
+    document = found[0]
+    return Forget((document.plan_id,), (document.content_hash,))
+
+
+def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) -> Covered:
+    """The documents that a prune to this retention covers."""
+    if service.projector.state != "ready":
+        ensure_known(service.journal)
+    catalogue = service.catalogue
+    prune = resolve_prune(retention, Recorded(catalogue), catalogue, drop_bodies=drop_bodies)
+    executions = tuple(
+        count_covered(catalogue, *cutoff.key, cutoff.before) for cutoff in prune.cutoffs
+    )
+    pieces = tuple(
+        Prune(prune.cutoffs[start : start + MOST_CUTOFFS], drop_bodies)
+        for start in range(0, len(prune.cutoffs), MOST_CUTOFFS)
+    )
+    return Covered(pieces, "", executions)
+
+
+def give(covered: Covered, author: str, note: str, route: str, service: Service) -> Sequence[int]:
+    """Journal the commands, in one transaction; their positions."""
+    at = service.clock()
+    submissions = [
+        submit(Command(author, at, note, covered.target, order)) for order in covered.orders
+    ]
+    if not submissions:
+        return ()
+    positions = service.journal.accept(submissions, Receipt(at, author, route, ""))
+    service.projector.notify()
+    return positions

@@ -1,0 +1,286 @@
+"""Answers of the graph's routes -> JSON, in the spelling that docs/http.md promises.
+
+Field names become camelCase; ``source`` and ``target`` of an edge become ``from`` and ``to``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from graph_model import labels
+from graph_model.answers.impact.check import CheckReport, PlanCheck
+from graph_model.answers.impact.report import ImpactReport
+from graph_model.answers.plans.column_steps import ColumnStep
+from graph_model.answers.plans.pages import PlanPage
+from graph_model.answers.runs.one_run import OpenLineageRun, ReportedRun
+from graph_model.answers.runs.pages import RunPage
+from graph_model.answers.runs.trees import RunBranch, RunTree
+from graph_model.lineage import Influences, Partial
+from graph_model.picture.view import (
+    ColumnEdgeView,
+    ColumnNodeView,
+    DatasetNode,
+    FeedEdge,
+    GraphView,
+    JobNode,
+    LastRun,
+    More,
+    Node,
+)
+from graph_model.producers.spline.inspection import OperationView
+from graph_model.stores.protocols import Page
+
+_NODE_KINDS: Final[dict[type, str]] = {
+    DatasetNode: "dataset",
+    JobNode: "job",
+    ColumnNodeView: "column",
+}
+#: Tuples that become objects.
+_TUPLES: Final = frozenset({*_NODE_KINDS, LastRun, More})
+#: Types whose values are JSON already, and most of a reply.
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+#: Fields of a node that are left out if they were not requested, or are unknown.
+_OPTIONAL: Final = ("columns", "more", "place", "quality")
+
+
+def to_json(value: Any) -> Any:
+    """Dataclasses and drawn elements become objects, other tuples lists; the rest is JSON."""
+    kind: Any = type(value)
+    if kind in _PLAIN:
+        return value
+    if members := _members(kind):
+        return {key: to_json(getattr(value, name)) for name, key in members}
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    return value
+
+
+@lru_cache(maxsize=512)
+def _members(kind: Any) -> tuple[tuple[str, str], ...]:
+    """The fields of a value that becomes an object, each with its name in JSON."""
+    names: Iterable[str] = kind._fields if kind in _TUPLES else ()
+    if is_dataclass(kind):
+        names = (field.name for field in fields(kind))
+    return tuple((name, camel(name)) for name in names)
+
+
+@lru_cache(maxsize=512)
+def camel(name: str) -> str:
+    """``last_run`` => ``lastRun``."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def page_reply(page: Page[Any]) -> dict[str, Any]:
+    return {"items": to_json(page.items), "total": page.total, "next": page.next}
+
+
+def runs_reply(found: RunPage) -> dict[str, Any]:
+    """Runs as their list shows them, without their executions."""
+    reply = page_reply(found.page)
+    for item in reply["items"]:
+        del item["items"], item["partial"]
+        told = found.told.get(item["id"])
+        item["told"] = to_json(told)
+        if told is not None and told.state not in labels.STATES:
+            item["state"] = told.state
+    return {**reply, "open": to_json(found.going)}
+
+
+def graph_reply(view: GraphView, rebuilding: bool) -> dict[str, Any]:
+    """A graph; while the graph is behind the journal the answer is marked."""
+    partial = view.partial
+    if rebuilding:
+        partial = Partial("rebuilding", 0)
+    lanes = {} if view.lanes is None else {"lanes": to_json(view.lanes)}
+    return {
+        "nodes": [_node(node) | _mark(view, node) for node in view.nodes],
+        "edges": [_edge(edge) | _origin(view, edge) for edge in view.edges],
+        "asOf": view.as_of,
+        "depth": {"asked": view.depth_asked, "reached": view.depth_reached},
+        "folded": view.folded,
+        "focus": view.focus,
+        "partial": to_json(partial),
+        "layers": [{"name": layer.name, "colour": layer.colour} for layer in view.layers],
+        "hidden": view.hidden,
+        **lanes,
+    }
+
+
+def _mark(view: GraphView, node: Node) -> dict[str, Any]:
+    """A dataset gets its layer; a dataset and a column their tags."""
+    mark = view.marks.get(node.id)
+    if mark is None:
+        return {}
+    layer = {"layer": mark.layer} if isinstance(node, DatasetNode) else {}
+    return {**layer, "classifications": list(mark.classifications)}
+
+
+def _origin(view: GraphView, edge: FeedEdge | ColumnEdgeView) -> dict[str, str]:
+    """``declared`` if no run, but only a declaration, is behind an edge."""
+    declared = view.declared and edge.plans and view.declared.issuperset(edge.plans)
+    return {"origin": labels.DECLARED} if declared else {}
+
+
+def impact_reply(report: ImpactReport) -> dict[str, Any]:
+    """The table of everything downstream."""
+    return {
+        "starts": to_json(report.starts),
+        "items": to_json(report.items),
+        "total": len(report.items),
+        "asOf": report.as_of,
+        "depth": {"asked": report.depth_asked, "reached": report.depth_reached},
+        "folded": report.folded,
+        "partial": to_json(report.partial),
+        "hidden": report.hidden,
+        "verdict": report.verdict,
+    }
+
+
+def check_reply(report: CheckReport) -> dict[str, Any]:
+    """The changes of captured plans, and their effects."""
+    return {
+        "plans": [_plan_check(plan) for plan in report.plans],
+        "missing": list(report.missing),
+        **impact_reply(report.impact),
+    }
+
+
+def _plan_check(plan: PlanCheck) -> dict[str, Any]:
+    changes = [{**to_json(change), "effect": change.effect.value} for change in plan.changes]
+    return {"job": plan.job, "target": plan.target, "plan": plan.plan, "changes": changes}
+
+
+def _node(node: Node) -> dict[str, Any]:
+    kind: Any = type(node)
+    reply: dict[str, Any] = {"kind": _NODE_KINDS[kind]}
+    for (_, key), value in zip(_members(kind), node, strict=True):
+        if value is not None or key not in _OPTIONAL:
+            reply[key] = value if type(value) in _PLAIN else to_json(value)
+    if isinstance(node, ColumnNodeView):
+        del reply["influences"]
+        reply["indirect"] = count_influences(node.influences)
+    if "place" in reply:
+        reply |= reply.pop("place")
+    return reply
+
+
+def count_influences(influences: Influences | None) -> dict[str, int] | None:
+    """``{"FILTER": 2}``: how many columns decide over a column, by how they do."""
+    if influences is None:
+        return None
+    counts: dict[str, int] = {}
+    for one in influences:
+        counts[one.how] = counts.get(one.how, 0) + one.columns
+    return counts
+
+
+def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
+    if isinstance(edge, ColumnEdgeView):
+        chain = {} if edge.hops is None else {"hops": edge.hops}
+        return _between(edge, edge.kind) | {
+            "how": edge.how,
+            "expression": edge.expression,
+            "plans": list(edge.plans),
+            "jobs": list(edge.jobs),
+            **chain,
+        }
+    reply = _between(edge, "feeds") | {"plans": list(edge.plans)}
+    if edge.modes:
+        reply["modes"] = list(edge.modes)
+    if edge.jobs:
+        reply["jobs"] = list(edge.jobs)
+    if edge.attempted:
+        reply["attempted"] = True
+    return reply
+
+
+def _between(edge: FeedEdge | ColumnEdgeView, kind: str) -> dict[str, Any]:
+    return {"id": edge.id, "from": edge.source, "to": edge.target, "kind": kind}
+
+
+def plan_reply(page: PlanPage, rebuilding: bool) -> dict[str, Any]:
+    """The fine view of a plan."""
+    reply: dict[str, Any] = to_json(page)
+    del reply["inspection"]
+    if page.document is None:
+        del reply["document"]
+    partial: Partial | None = None
+    if rebuilding:
+        partial = Partial("rebuilding", 0)
+    elif page.inspection.cut:
+        partial = Partial("nodes", len(page.inspection.operations))
+    return reply | {
+        "operations": [_operation(operation) for operation in page.inspection.operations],
+        "edges": [{"from": a, "to": b} for a, b in page.inspection.edges],
+        "columns": [_column_step(step) for step in page.columns],
+        "partial": to_json(partial),
+    }
+
+
+def _operation(operation: OperationView[Any]) -> dict[str, Any]:
+    reply: dict[str, Any] = to_json(operation)
+    point = reply.pop("point")
+    if point is None:
+        del reply["width"], reply["height"]
+        return reply
+    return {**reply, **point}
+
+
+def _column_step(step: ColumnStep) -> dict[str, Any]:
+    return {
+        "from": to_json(step.source),
+        "to": to_json(step.target),
+        "kind": step.kind,
+        "how": step.how,
+        "expression": step.expression,
+        "origin": step.origin,
+        "masking": step.masking,
+    }
+
+
+def one_run_reply(found: OpenLineageRun | ReportedRun) -> dict[str, Any]:
+    """A run with its tree and its executions."""
+    if isinstance(found, ReportedRun):
+        return _reported_reply(found)
+    ended = {"items": [], "partial": None} if found.ended is None else to_json(found.ended)
+    return _tree_reply(found.tree, ended)
+
+
+def _reported_reply(found: ReportedRun) -> dict[str, Any]:
+    """A run that has neither parents nor events of its own, in the words of one that has."""
+    whole: dict[str, Any] = to_json(found.ended)
+    state = {"state": whole["state"], "closed": "", "rolledUp": whole["state"], "below": {}}
+    return {
+        **whole, **state, "runId": None, "run": whole["id"], "known": True, "folded": False,
+        "endless": False, "job": to_json(found.job), "producer": found.producer,
+        "lastEventAt": whole["endedAt"], "children": [], "parent": None, "root": None,
+        "ancestors": [], "history": [], "facets": {},
+    }  # fmt: skip
+
+
+def _tree_reply(tree: RunTree, listed: Mapping[str, Any]) -> dict[str, Any]:
+    """``listed``: the executions of the run's vertex, and whether all are."""
+    return {
+        **branch_reply(tree.branch),
+        "parent": to_json(tree.parent),
+        "root": to_json(tree.root),
+        "ancestors": to_json(tree.ancestors),
+        "history": to_json(tree.history),
+        "facets": tree.facets,
+        "items": listed["items"],
+        "partial": to_json(tree.partial) or listed["partial"],
+    }
+
+
+def branch_reply(branch: RunBranch) -> dict[str, Any]:
+    """A run with those below it."""
+    return {
+        **to_json(branch.run),
+        "rolledUp": branch.rolled_up,
+        "below": dict(branch.below),
+        "children": [branch_reply(child) for child in branch.children],
+    }

@@ -1,0 +1,137 @@
+"""Declared lineage: add, list, retract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from flask import Response, jsonify, request
+
+from api.http.blueprint import Blueprint
+from api.http.principals import Principal, current_principal
+from api.http.sources import current_sources, is_rebuilding
+from api.intake.declarations import (
+    Author,
+    declare,
+    describe,
+    find,
+    list_declarations,
+    prepare,
+    retract,
+    touches,
+)
+from api.intake.statements import resolve_node
+from api.schemas.governance.declarations import (
+    DeclarationReply,
+    DeclarationsQuery,
+    DeclarationsReply,
+    DeclareReply,
+    DeclareRequest,
+    RetractQuery,
+)
+from api.service import Service, current_service
+from graph_model import labels
+from graph_model.answers.visibility import open_found
+from graph_model.errors import NotAllowed, Rebuilding
+from graph_model.facts import DeclarationRow
+from graph_model.stores.cursors import read_cursor, write_cursor
+from graph_model.stores.keys import Role
+from graph_model.stores.protocols import Page
+
+_MOST_ROUTE: Final = 2_000
+_CURSOR: Final = "declarations"
+_KINDS: Final = (labels.DATASET, labels.JOB)
+
+blueprint = Blueprint(
+    "declarations", __name__, description="Declared lineage: what people say, without a run"
+)
+
+
+@blueprint.route("/declarations")
+@blueprint.arguments(DeclarationsQuery)
+@blueprint.response(200, DeclarationsReply)
+def declarations(query: Mapping[str, Any]) -> Response:
+    """Declarations, newest first; with ``node`` those of one dataset or job."""
+    service = current_service()
+    node = query["node"] and _node(query["node"], service)
+    hidden = service.governance.hidden - {node}
+    rows = [row for row in list_declarations(service, node) if not touches(row, hidden)]
+    page = _page(rows, query["limit"], query["cursor"])
+    caller = current_principal()
+    items = [describe(row, removable=_may_remove(row, caller)) for row in page.items]
+    return jsonify({"items": items, "total": page.total, "next": page.next})
+
+
+def _page(rows: Sequence[DeclarationRow], limit: int, cursor: str | None) -> Page[DeclarationRow]:
+    """Newest first; a cursor is the place of the last one shown."""
+    left = rows
+    if cursor is not None:
+        last = read_cursor(cursor, _CURSOR, int, str)
+        left = [row for row in rows if (row.declared_at, row.id) < last]
+    shown = tuple(left[:limit])
+    following = None
+    if len(left) > limit:
+        following = write_cursor(_CURSOR, shown[-1].declared_at, shown[-1].id)
+    return Page(shown, len(rows), following)
+
+
+def _node(reference: str, service: Service) -> str:
+    node, _ = resolve_node(reference, _KINDS, service)
+    open_found(current_sources(), node, reference)  # or it is hidden: NotFound
+    return node
+
+
+@blueprint.route("/declarations", methods=["POST"])
+@blueprint.arguments(DeclareRequest, location="json")
+@blueprint.response(201, DeclareReply)
+def post_declarations(body: Mapping[str, Any]) -> Response:
+    """Declare lineage: all that is listed, or nothing where one of them is wrong. What the same
+    person has declared before is known, and 200 is the answer where nothing is new.
+    """
+    service = current_service()
+    _refuse_while_rebuilding()
+    caller = current_principal()
+    author = Author(caller.name, caller.scope)
+    prepared = prepare(body["declarations"], author, service)
+    known = {row.id: row for row in list_declarations(service)}
+    new = [one for one in prepared if one.row.id not in known]
+    if not body["dryRun"]:
+        declare(new, author, request.path[:_MOST_ROUTE], service)
+    items = [
+        {
+            **describe(known.get(one.row.id, one.row), removable=True),
+            "new": one.row.id not in known,
+        }
+        for one in prepared
+    ]
+    reply = {"dryRun": body["dryRun"], "new": len(new), "items": items, "total": len(items)}
+    done = new and not body["dryRun"]
+    response = jsonify(reply)
+    response.status_code = HTTPStatus.CREATED if done else HTTPStatus.OK
+    return response
+
+
+@blueprint.route("/declarations/<key>", methods=["DELETE"])
+@blueprint.arguments(RetractQuery)
+@blueprint.response(200, DeclarationReply)
+def delete_declaration(query: Mapping[str, Any], key: str) -> Response:
+    """Take a declaration back: its author may, and an admin. What runs support stays."""
+    service = current_service()
+    _refuse_while_rebuilding()
+    row = find(key, service)
+    caller = current_principal()
+    if not _may_remove(row, caller):
+        raise NotAllowed(caller.name, (Role.ADMIN.value,))
+    retract(row, caller.name, query["note"], request.path[:_MOST_ROUTE], service)
+    return jsonify(describe(row, removable=True))
+
+
+def _may_remove(row: DeclarationRow, caller: Principal) -> bool:
+    own = row.author == caller.name and caller.may({Role.PRODUCER})
+    return own or caller.may({Role.ADMIN})
+
+
+def _refuse_while_rebuilding() -> None:
+    if is_rebuilding():
+        raise Rebuilding("the graph is being rebuilt: what is declared already is not known yet")

@@ -1,0 +1,90 @@
+"""Rules that read a custom run facet as a passed or failed check of the datasets that it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Response, jsonify
+
+from api.http.blueprint import Blueprint
+from api.http.sources import current_sources
+from api.intake.statements import declare
+from api.replies.graph import to_json
+from api.schemas.governance.governance import ChangeQuery
+from api.schemas.governance.quality import QualityRuleReply, QualityRuleRequest, QualityRulesReply
+from api.schemas.query import NoQuery
+from api.service import current_service
+from graph_model.errors import InvalidDocument, NotFound
+from graph_model.governance.previews import walk_datasets
+from graph_model.governance.quality_rules import (
+    MOST_RULES,
+    QualityRule,
+    read_quality_rule,
+    with_rule,
+    without_rule,
+    write_quality_rule,
+)
+from graph_model.governance.rule_checks import preview_rules
+from graph_model.producers.commands.documents import CommandKind, Statement, write_value
+
+blueprint = Blueprint(
+    "quality", __name__, description="Rules that read a custom run facet as passed or failed"
+)
+
+
+@blueprint.route("/quality-rules")
+@blueprint.arguments(NoQuery)
+@blueprint.describes(QualityRulesReply)
+def quality_rules(query: Mapping[str, Any]) -> Response:
+    """The rules, by name."""
+    del query
+    items = [_reply(rule) for rule in current_service().governance.quality_rules]
+    return jsonify({"items": items, "total": len(items)})
+
+
+def _reply(rule: QualityRule) -> dict[str, Any]:
+    return {"name": rule.name, **write_quality_rule(rule)}
+
+
+@blueprint.route("/quality-rules/<name>", methods=["PUT"])
+@blueprint.arguments(ChangeQuery)
+@blueprint.arguments(QualityRuleRequest, location="json")
+@blueprint.describes(QualityRuleReply)
+def put_rule(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Response:
+    """Put a rule in place; with ``preview=true`` say which datasets it would judge otherwise."""
+    rule = read_quality_rule(name, body)
+    service = current_service()
+    before = service.governance.quality_rules
+    after = with_rule(before, rule)
+    if len(after) > MOST_RULES:
+        raise InvalidDocument("name", f"at most {MOST_RULES} rules")
+    if query["preview"]:
+        return _preview(before, after)
+    if rule not in before:
+        value = write_value(write_quality_rule(rule))
+        declare([Statement(CommandKind.QUALITY, name, value)], name, rule.note, service)
+    return jsonify(_reply(rule))
+
+
+@blueprint.route("/quality-rules/<name>", methods=["DELETE"])
+@blueprint.arguments(ChangeQuery)
+@blueprint.describes(QualityRuleReply)
+def delete_rule(query: Mapping[str, Any], name: str) -> Response:
+    """Take a rule away; with ``preview=true`` say which datasets that would judge otherwise."""
+    service = current_service()
+    before = service.governance.quality_rules
+    held = next((rule for rule in before if rule.name == name), None)
+    if held is None:
+        raise NotFound("rule of quality", name)
+    if query["preview"]:
+        return _preview(before, without_rule(before, name))
+    declare([Statement(CommandKind.QUALITY, name, None)], name, "", service)
+    return jsonify(_reply(held))
+
+
+def _preview(before: Sequence[QualityRule], after: Sequence[QualityRule]) -> Response:
+    sources = current_sources()
+    datasets = walk_datasets(sources.catalogue, hidden=sources.hidden)
+    found = preview_rules(before, after, datasets, sources.catalogue, sources.expired)
+    return jsonify({"preview": True, **to_json(found)})

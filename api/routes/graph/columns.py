@@ -1,0 +1,25 @@
+"""One column, and its definition in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response, jsonify
+
+from api.http.blueprint import Blueprint
+from api.http.sources import current_sources
+from api.replies.graph import to_json
+from api.schemas.graph.queries import AtQuery
+from api.schemas.graph.reply import ItemReply
+from graph_model.answers.columns.pages import describe_column
+
+blueprint = Blueprint("columns", __name__, url_prefix="/graph", description="Columns")
+
+
+@blueprint.route("/columns/<column_id>")
+@blueprint.arguments(AtQuery)
+@blueprint.alt_response(200, schema=ItemReply, success=True)  # type: ignore[untyped-decorator]
+def column(query: Mapping[str, Any], column_id: str) -> Response:
+    """One column: its table, its type, and its definition as a sentence."""
+    return jsonify(to_json(describe_column(current_sources(), column_id, query["at"])))

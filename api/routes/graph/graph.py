@@ -1,0 +1,250 @@
+"""The graph: overview, lineage, columns across jobs, lists, details, search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response, jsonify
+
+from api.http.blueprint import Blueprint
+from api.http.sources import current_sources, is_rebuilding, whole_or_later
+from api.replies.graph import graph_reply, page_reply, plan_reply, runs_reply, to_json
+from api.schemas.graph.queries import (
+    AtQuery,
+    ColumnLineageQuery,
+    DatasetsQuery,
+    HistoryQuery,
+    JobsQuery,
+    LastWriterQuery,
+    LineageQuery,
+    OverviewQuery,
+    PlanQuery,
+    SearchQuery,
+)
+from api.schemas.graph.reply import (
+    GraphReply,
+    ItemReply,
+    LastWriterReply,
+    ListReply,
+    OverviewReply,
+    PlanReply,
+)
+from api.schemas.query import NoQuery
+from api.service import current_service
+from graph_model.answers import column_lineage as column_answer
+from graph_model.answers import jobs as job_answers
+from graph_model.answers import lineage as lineage_answer
+from graph_model.answers import overview as overview_answer
+from graph_model.answers import search as search_answer
+from graph_model.answers.datasets import history as dataset_history
+from graph_model.answers.datasets import last_writer as dataset_writer
+from graph_model.answers.datasets import pages as dataset_answers
+from graph_model.answers.plans import pages as plan_answers
+from graph_model.answers.runs import pages as run_answers
+from graph_model.answers.visibility import Selection
+from graph_model.lineage import Question
+
+blueprint = Blueprint("graph", __name__, url_prefix="/graph", description="The lineage graph")
+
+
+def _selection(query: Mapping[str, Any]) -> Selection:
+    return Selection(query["namespace"], query["job"], query["layer"], query["classification"])
+
+
+def _question(query: Mapping[str, Any], node: str, *, columns: bool) -> Question:
+    return Question(
+        node=node,
+        direction=query["direction"],
+        depth=query["depth"],
+        at=query["at"],
+        columns=columns,
+        indirect=query["indirect"],
+        limit=query["limit"],
+    )
+
+
+@blueprint.route("/overview")
+@blueprint.arguments(OverviewQuery)
+@blueprint.describes(OverviewReply)
+def overview(query: Mapping[str, Any]) -> Response:
+    """All jobs and tables."""
+    rebuilding = is_rebuilding()
+    found = overview_answer.overview(
+        current_sources(),
+        _selection(query),
+        query=query["q"],
+        limit=query["limit"],
+        at=query["at"],
+        layout=query["layout"],
+        by_layer=query["group"] is not None,
+    )
+    reply = graph_reply(found.view, rebuilding)
+    counted = {"totals": to_json(found.totals), "failures": to_json(found.failures)}
+    return jsonify(reply | counted)
+
+
+@blueprint.route("/lineage")
+@blueprint.arguments(LineageQuery)
+@blueprint.describes(GraphReply)
+def lineage(query: Mapping[str, Any]) -> Response:
+    """The neighbourhood of a dataset, a job or a column."""
+    rebuilding = is_rebuilding()
+    with whole_or_later():
+        view = lineage_answer.lineage(
+            current_sources(),
+            _question(query, query["node"], columns=query["columns"]),
+            jobs=query["jobs"],
+            layout=query["layout"],
+            by_layer=query["group"] is not None,
+            selection=_selection(query),
+        )
+    return jsonify(graph_reply(view, rebuilding))
+
+
+@blueprint.route("/column-lineage")
+@blueprint.arguments(ColumnLineageQuery)
+@blueprint.describes(GraphReply)
+def column_lineage(query: Mapping[str, Any]) -> Response:
+    """Columns across jobs, with the expression at every hop."""
+    rebuilding = is_rebuilding()
+    with whole_or_later():
+        view = column_answer.column_lineage(
+            current_sources(),
+            query["dataset"],
+            query["column"],
+            _question(query, "", columns=True),
+            ends=query["ends"],
+            layout=query["layout"],
+            by_layer=query["group"] is not None,
+        )
+    return jsonify(graph_reply(view, rebuilding))
+
+
+@blueprint.route("/jobs")
+@blueprint.arguments(JobsQuery)
+@blueprint.describes(ListReply)
+def jobs(query: Mapping[str, Any]) -> Response:
+    """Jobs, by namespace and name."""
+    page = job_answers.jobs(
+        current_sources(),
+        query=query["q"],
+        namespace=query["namespace"],
+        limit=query["limit"],
+        cursor=query["cursor"],
+        at=query["at"],
+    )
+    return jsonify(page_reply(page))
+
+
+@blueprint.route("/jobs/<job_id>")
+@blueprint.arguments(AtQuery)
+@blueprint.describes(ItemReply)
+def job(query: Mapping[str, Any], job_id: str) -> Response:
+    """One job with its logical plans."""
+    return jsonify(to_json(job_answers.job(current_sources(), job_id, query["at"])))
+
+
+@blueprint.route("/jobs/<job_id>/runs")
+@blueprint.arguments(HistoryQuery)
+@blueprint.describes(ListReply)
+def runs(query: Mapping[str, Any], job_id: str) -> Response:
+    """The runs of a job, newest first."""
+    found = run_answers.runs(
+        current_sources(),
+        job_id,
+        limit=query["limit"],
+        cursor=query["cursor"],
+        at=query["at"],
+        now=current_service().clock(),
+    )
+    return jsonify(runs_reply(found))
+
+
+@blueprint.route("/jobs/<job_id>/runs/<run_id>")
+@blueprint.arguments(NoQuery)
+@blueprint.describes(ItemReply)
+def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
+    """One run with its executions."""
+    del query
+    return jsonify(to_json(run_answers.run(current_sources(), job_id, run_id)))
+
+
+@blueprint.route("/datasets")
+@blueprint.arguments(DatasetsQuery)
+@blueprint.describes(ListReply)
+def datasets(query: Mapping[str, Any]) -> Response:
+    """Datasets, by name."""
+    page = dataset_answers.datasets(
+        current_sources(),
+        query=query["q"],
+        limit=query["limit"],
+        cursor=query["cursor"],
+        at=query["at"],
+        layer=query["layer"],
+        classification=query["classification"],
+    )
+    return jsonify(page_reply(page))
+
+
+@blueprint.route("/datasets/<dataset_id>")
+@blueprint.arguments(AtQuery)
+@blueprint.describes(ItemReply)
+def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
+    """One dataset: its schema, the jobs that write and read it."""
+    page = dataset_answers.dataset(current_sources(), dataset_id, query["at"])
+    return jsonify(to_json(page))
+
+
+@blueprint.route("/datasets/<dataset_id>/history")
+@blueprint.arguments(HistoryQuery)
+@blueprint.describes(ListReply)
+def history(query: Mapping[str, Any], dataset_id: str) -> Response:
+    """The executions that wrote a dataset, newest first."""
+    page = dataset_history.history(
+        current_sources(),
+        dataset_id,
+        limit=query["limit"],
+        cursor=query["cursor"],
+        at=query["at"],
+    )
+    return jsonify(page_reply(page))
+
+
+@blueprint.route("/datasets/<dataset_id>/last-writer")
+@blueprint.arguments(LastWriterQuery)
+@blueprint.describes(LastWriterReply)
+def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
+    """The last write of a dataset, or of one of its partitions."""
+    found = dataset_writer.last_writer(
+        current_sources(), dataset_id, partition=query["partition"], at=query["at"]
+    )
+    return jsonify(to_json(found))
+
+
+@blueprint.route("/plans/<plan_id>")
+@blueprint.arguments(PlanQuery)
+@blueprint.describes(PlanReply)
+def plan(query: Mapping[str, Any], plan_id: str) -> Response:
+    """The fine view of one plan: operations, schemas, expressions."""
+    rebuilding = is_rebuilding()
+    with whole_or_later():
+        page = plan_answers.plan(
+            current_sources(),
+            plan_id,
+            at=query["at"],
+            document=query["document"],
+            layout=query["layout"],
+        )
+    return jsonify(plan_reply(page, rebuilding))
+
+
+@blueprint.route("/search")
+@blueprint.arguments(SearchQuery)
+@blueprint.describes(ListReply)
+def search(query: Mapping[str, Any]) -> Response:
+    """Datasets, jobs and columns by name."""
+    page = search_answer.search(
+        current_sources(), query["q"], kinds=query["kind"], limit=query["limit"]
+    )
+    return jsonify(page_reply(page))

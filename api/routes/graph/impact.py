@@ -1,0 +1,204 @@
+"""Impact: everything downstream as a table, and the effects of a changed plan."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final
+
+from flask import Response, jsonify, request
+from werkzeug.exceptions import NotAcceptable, UnsupportedMediaType
+from werkzeug.http import parse_options_header
+
+from api.http.blueprint import Blueprint
+from api.http.errors import InvalidRequest
+from api.http.sources import current_sources, is_rebuilding, whole_or_later
+from api.intake.bodies import ROOM
+from api.intake.documents import current_delivery
+from api.intake.dumps import Found, Refusal, recognise
+from api.intake.pieces import prepare
+from api.replies.graph import check_reply, impact_reply
+from api.schemas.graph.impact import (
+    ColumnChangeKind,
+    Format,
+    ImpactQuery,
+    ImpactReply,
+    PlanCheckQuery,
+    PlanCheckReply,
+)
+from api.service import current_service
+from graph_model.answers.impact.captured import captured_outlines
+from graph_model.answers.impact.check import CheckReport
+from graph_model.answers.impact.comparison import ChangeKind
+from graph_model.answers.impact.outline import PlanOutline
+from graph_model.answers.impact.questions import check_plans, impact_of_change
+from graph_model.answers.impact.questions import impact as impact_of_node
+from graph_model.answers.impact.report import ImpactReport, Scope
+from graph_model.answers.impact.tables import (
+    partial_text,
+    write_check_markdown,
+    write_csv,
+    write_markdown,
+)
+from graph_model.errors import InvalidDocument
+from graph_model.lineage import Partial
+from graph_model.naming import Rules
+from graph_model.producers.registry import Producers
+from graph_model.producers.spline.reports.recognition import PLAIN_VERSION
+from graph_model.stores.protocols import Submission
+
+blueprint = Blueprint("impact", __name__, url_prefix="/graph", description="What breaks")
+_MEDIA_TYPES: Final = {
+    Format.JSON: "application/json",
+    Format.CSV: "text/csv",
+    Format.MARKDOWN: "text/markdown",
+}
+_CHANGES: Final = {
+    ColumnChangeKind.DROPPED: ChangeKind.COLUMN_DROPPED,
+    ColumnChangeKind.RENAMED: ChangeKind.COLUMN_RENAMED,
+    ColumnChangeKind.RETYPED: ChangeKind.COLUMN_RETYPED,
+}
+#: Plans and events of one check: a job has a few.
+MOST_DOCUMENTS: Final = 1_000
+_BODY_TYPES: Final = ("application/json", "application/x-ndjson")
+_BODY: Final[Mapping[str, Any]] = {
+    "required": True,
+    "content": {media_type: {"schema": {}} for media_type in _BODY_TYPES},
+}
+
+
+@blueprint.route("/impact")
+@blueprint.arguments(ImpactQuery)
+@blueprint.describes(ImpactReply)
+def impact(query: Mapping[str, Any]) -> Response:
+    """Everything downstream of a dataset, a column, a job or a prefix, as a table."""
+    form = query["format"] or accepted_format()
+    rebuilding = is_rebuilding()
+    with whole_or_later():
+        report = _marked(_report(query), rebuilding)
+    return _with_state(_WRITERS[form](report), report)
+
+
+def _report(query: Mapping[str, Any]) -> ImpactReport:
+    node, change = query["node"], query["change"]
+    scope = _scope(query, columns=query["columns"], indirect=query["indirect"] or False)
+    if change is None:
+        return impact_of_node(current_sources(), node, scope)
+    judged = replace(scope, indirect=query["indirect"] is not False)
+    return impact_of_change(current_sources(), node, _CHANGES[change], judged)
+
+
+def _scope(query: Mapping[str, Any], *, columns: bool, indirect: bool) -> Scope:
+    return Scope(
+        depth=query["depth"],
+        at=query["at"],
+        columns=columns,
+        indirect=indirect,
+        jobs=query["jobs"],
+        limit=query["limit"],
+    )
+
+
+def _marked(report: ImpactReport, rebuilding: bool) -> ImpactReport:
+    return replace(report, partial=Partial("rebuilding", 0)) if rebuilding else report
+
+
+@blueprint.route("/impact/plan", methods=["POST"])
+@blueprint.arguments(PlanCheckQuery)
+@blueprint.doc(requestBody=_BODY)
+@blueprint.describes(PlanCheckReply)
+def plan(query: Mapping[str, Any]) -> Response:
+    """The impact of captured plans in place of those in the graph. Nothing is stored.
+
+    The body: a plan of Spline, a list of them, or lines as ``headwater journal import`` reads them.
+    """
+    form = query["format"] or accepted_format()
+    rebuilding = is_rebuilding()
+    service = current_service()
+    captured = _captured(service.projector.rules, service.producers)
+    scope = _scope(query, columns=False, indirect=query["indirect"])
+    with whole_or_later():
+        report = check_plans(current_sources(), captured, query["job"], scope)
+    report = replace(report, impact=_marked(report.impact, rebuilding))
+    return _with_state(_CHECK_WRITERS[form](report), report.impact)
+
+
+def _captured(rules: Rules, producers: Producers) -> tuple[PlanOutline, ...]:
+    """The plans of the body; raises InvalidInput naming the line of one that is refused."""
+    _require_json_lines()
+    delivery = current_delivery(PLAIN_VERSION)
+    body = delivery.inflate(delivery.raw)
+    with ROOM.hold(len(body)):
+        text = body.decode("utf-8-sig", "surrogateescape")
+        pieces = list(
+            islice(
+                recognise(io.StringIO(text), "body", len(text) + 1, producers), MOST_DOCUMENTS + 1
+            )
+        )
+        if len(pieces) > MOST_DOCUMENTS:
+            raise InvalidDocument("", f"at most {MOST_DOCUMENTS:,} plans and events")
+        said = [_submission(one, delivery.scope, producers) for one in pieces]
+        found = captured_outlines(said, rules, producers)
+    if not found:
+        raise InvalidDocument("", "at least one plan that writes a dataset")
+    return found
+
+
+def _require_json_lines() -> None:
+    media_type, _ = parse_options_header(request.headers.get("Content-Type"))
+    if media_type.lower() not in _BODY_TYPES:
+        raise UnsupportedMediaType(f"Content-Type: expected one of {', '.join(_BODY_TYPES)}")
+
+
+def _submission(found: Found, key_scope: str, producers: Producers) -> Submission:
+    if isinstance(found, Refusal):
+        raise InvalidRequest({found.where: [found.reason.removeprefix("expected ")]})
+    submission = prepare(found, producers).submission
+    return replace(submission, scope=submission.scope or key_scope)
+
+
+# --- formats -------------------------------------------------------------------------------------
+
+
+def accepted_format() -> Format:
+    """The format in the header Accept; JSON for any, 406 for anything else."""
+    accepted = request.accept_mimetypes
+    found = accepted.best_match(list(_MEDIA_TYPES.values())) if accepted else "application/json"
+    if found is None:
+        raise NotAcceptable(f"expected one of {', '.join(_MEDIA_TYPES.values())}, or format=")
+    return next(form for form, media_type in _MEDIA_TYPES.items() if media_type == found)
+
+
+def _text(form: Format, text: str) -> Response:
+    return Response(text, content_type=f"{_MEDIA_TYPES[form]}; charset=utf-8")
+
+
+_WRITERS: Final[Mapping[Format, Callable[[ImpactReport], Response]]] = {
+    Format.JSON: lambda report: jsonify(impact_reply(report)),
+    Format.CSV: lambda report: _text(Format.CSV, write_csv(report)),
+    Format.MARKDOWN: lambda report: _text(Format.MARKDOWN, write_markdown(report)),
+}
+
+
+_CHECK_WRITERS: Final[Mapping[Format, Callable[[CheckReport], Response]]] = {
+    Format.JSON: lambda report: jsonify(check_reply(report)),
+    Format.CSV: lambda report: _WRITERS[Format.CSV](report.impact),
+    Format.MARKDOWN: lambda report: _text(Format.MARKDOWN, write_check_markdown(report)),
+}
+
+
+def _with_state(response: Response, report: ImpactReport) -> Response:
+    """The state of an answer in headers, for formats that have no place for it."""
+    response.vary.add("Accept")
+    response.headers["Headwater-As-Of"] = report.as_of or "none"
+    response.headers["Headwater-Depth"] = f"{report.depth_reached} of {report.depth_asked}"
+    response.headers["Headwater-Folded"] = "true" if report.folded else "false"
+    response.headers["Headwater-Partial"] = (
+        partial_text(report.partial) if report.partial else "none"
+    )
+    response.headers["Headwater-Hidden"] = str(report.hidden)
+    if report.verdict is not None:
+        response.headers["Headwater-Verdict"] = report.verdict
+    return response

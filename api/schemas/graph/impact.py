@@ -1,0 +1,93 @@
+"""Query strings of the impact routes, and the shapes of their replies."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from marshmallow import fields
+
+from api.schemas.graph.queries import MAX_DEPTH
+from api.schemas.graph.reply import DepthReply, PartialReply, Reply
+from api.schemas.query import Choice, Flag, Instant, Query, Text, Whole
+
+MOST_ITEMS = 5_000
+
+
+class Format(StrEnum):
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+class ColumnChangeKind(StrEnum):
+    """The changes of a column that a question may name."""
+
+    DROPPED = "dropped"
+    RENAMED = "renamed"
+    RETYPED = "retyped"
+
+
+class ImpactQuery(Query):
+    node = Text(most=20_000, required=True)
+    depth = Whole(0, MAX_DEPTH, load_default=MAX_DEPTH)
+    at = Instant()
+    columns = Flag(load_default=False)
+    jobs = Flag(load_default=True)
+    indirect = Flag(load_default=None)
+    change = Choice(ColumnChangeKind, load_default=None)
+    limit = Whole(1, MOST_ITEMS, load_default=1_000)
+    format = Choice(Format, load_default=None)
+
+
+class PlanCheckQuery(Query):
+    job = Text(load_default=None)
+    depth = Whole(1, MAX_DEPTH, load_default=MAX_DEPTH)
+    at = Instant()
+    jobs = Flag(load_default=True)
+    indirect = Flag(load_default=True)
+    limit = Whole(1, MOST_ITEMS, load_default=1_000)
+    format = Choice(Format, load_default=None)
+
+
+class ImpactItemReply(Reply):
+    """docs/http.md lists the fields."""
+
+    id = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": ["dataset", "job", "column"]})
+    label = fields.String(required=True)
+    depth = fields.Integer(required=True)
+    path = fields.List(fields.Dict(), required=True)
+
+
+class ImpactReply(Reply):
+    starts = fields.List(fields.Dict(), required=True)
+    items = fields.List(fields.Nested(ImpactItemReply), required=True)
+    total = fields.Integer(required=True)
+    as_of = fields.String(required=True, allow_none=True, data_key="asOf")
+    depth = fields.Nested(DepthReply, required=True)
+    folded = fields.Boolean(required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+    hidden = fields.Integer(required=True)
+    verdict = fields.String(
+        required=True, allow_none=True, metadata={"enum": ["breaks", "may-break", "none"]}
+    )
+
+
+class ChangeReply(Reply):
+    kind = fields.String(required=True)
+    subject = fields.String(required=True)
+    before = fields.String(required=True, allow_none=True)
+    after = fields.String(required=True, allow_none=True)
+    effect = fields.String(required=True, metadata={"enum": ["breaks", "may-break", "none"]})
+
+
+class PlanChangesReply(Reply):
+    job = fields.String(required=True)
+    target = fields.String(required=True)
+    plan = fields.String(required=True, allow_none=True)
+    changes = fields.List(fields.Nested(ChangeReply), required=True)
+
+
+class PlanCheckReply(ImpactReply):
+    plans = fields.List(fields.Nested(PlanChangesReply), required=True)
+    missing = fields.List(fields.String(), required=True)

@@ -1,0 +1,104 @@
+"""Query strings of the graph's routes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from api.schemas.query import Choice, Choices, Flag, Instant, OptionalText, Query, Text, Whole
+from graph_model.stores.protocols import Direction
+
+_SEARCH_KINDS = ("dataset", "job", "column")
+MAX_DEPTH = 50
+#: Of a walk around one node, which ends by its limit and its time as well.
+MAX_STEPS = 500
+
+
+class Group(StrEnum):
+    """The boxes into which a picture may be grouped."""
+
+    LAYER = "layer"
+
+
+class OverviewQuery(Query):
+    namespace = Text(load_default=None)
+    job = Text(most=20_000, load_default=None)
+    q = OptionalText(most=200, load_default="")
+    layer = Text(most=64, load_default=None)
+    classification = Text(most=64, load_default=None)
+    limit = Whole(1, 2_000, load_default=500)
+    at = Instant()
+    layout = Flag(load_default=False)
+    group = Choice(Group, load_default=None)
+
+
+class LineageQuery(Query):
+    node = Text(most=20_000, required=True)
+    direction = Choice(Direction, load_default=Direction.BOTH)
+    depth = Whole(0, MAX_STEPS, load_default=1)
+    at = Instant()
+    columns = Flag(load_default=False)
+    jobs = Flag(load_default=True)
+    indirect = Flag(load_default=False)
+    namespace = Text(load_default=None)
+    job = Text(most=20_000, load_default=None)
+    layer = Text(most=64, load_default=None)
+    classification = Text(most=64, load_default=None)
+    limit = Whole(1, 5_000, load_default=500)
+    layout = Flag(load_default=False)
+    group = Choice(Group, load_default=None)
+
+
+class ColumnLineageQuery(Query):
+    dataset = Text(most=20_000, required=True)
+    column = Text(most=20_000, load_default=None)
+    direction = Choice(Direction, load_default=Direction.BOTH)
+    depth = Whole(0, MAX_STEPS, load_default=1)
+    at = Instant()
+    indirect = Flag(load_default=False)
+    ends = Flag(load_default=False)
+    limit = Whole(1, 5_000, load_default=500)
+    layout = Flag(load_default=False)
+    group = Choice(Group, load_default=None)
+
+
+class ListQuery(Query):
+    q = OptionalText(most=200, load_default="")
+    limit = Whole(1, 1_000, load_default=100)
+    cursor = Text(load_default=None)
+    at = Instant()
+
+
+class JobsQuery(ListQuery):
+    namespace = Text(load_default=None)
+
+
+class DatasetsQuery(ListQuery):
+    layer = Text(most=64, load_default=None)
+    classification = Text(most=64, load_default=None)
+
+
+class HistoryQuery(Query):
+    limit = Whole(1, 1_000, load_default=100)
+    cursor = Text(load_default=None)
+    at = Instant()
+
+
+class AtQuery(Query):
+    at = Instant()
+
+
+class LastWriterQuery(Query):
+    partition = Text(load_default=None)
+    at = Instant()
+
+
+class PlanQuery(Query):
+    at = Instant()
+    document = Flag(load_default=False)
+    layout = Flag(load_default=False)
+
+
+class SearchQuery(Query):
+    q = Text(most=200, required=True)
+    kind = Choices(_SEARCH_KINDS, load_default=_SEARCH_KINDS)
+    limit = Whole(1, 100, load_default=20)

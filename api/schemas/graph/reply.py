@@ -1,0 +1,121 @@
+"""Shapes of the graph's replies, for the OpenAPI document.
+
+Replies are built by ``api.replies.graph`` from typed values; these schemas describe them. A test
+loads real replies through them, so the description cannot drift.
+"""
+
+from __future__ import annotations
+
+from marshmallow import INCLUDE, Schema, fields
+
+
+class Reply(Schema):
+    class Meta:
+        unknown = INCLUDE
+
+
+class PartialReply(Reply):
+    reason = fields.String(required=True)
+    limit = fields.Integer(required=True)
+
+
+class DepthReply(Reply):
+    asked = fields.Integer(required=True)
+    reached = fields.Integer(required=True)
+
+
+class NodeReply(Reply):
+    """A dataset, a job or a column; docs/http.md lists the fields of each kind."""
+
+    id = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": ["dataset", "job", "column"]})
+    label = fields.String(required=True)
+    x = fields.Float()
+    y = fields.Float()
+    width = fields.Float()
+    height = fields.Float()
+
+
+class EdgeReply(Reply):
+    """``from`` and ``to`` follow the data. The kind is feeds, DIRECT or INDIRECT."""
+
+    id = fields.String(required=True)
+    source = fields.String(required=True, data_key="from")
+    target = fields.String(required=True, data_key="to")
+    kind = fields.String(required=True, metadata={"enum": ["feeds", "DIRECT", "INDIRECT"]})
+    plans = fields.List(fields.String(), required=True)
+    attempted = fields.Boolean()
+
+
+class GraphReply(Reply):
+    nodes = fields.List(fields.Nested(NodeReply), required=True)
+    edges = fields.List(fields.Nested(EdgeReply), required=True)
+    as_of = fields.String(required=True, allow_none=True, data_key="asOf")
+    depth = fields.Nested(DepthReply, required=True)
+    folded = fields.Boolean(required=True)
+    focus = fields.String(required=True, allow_none=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+    layers = fields.List(fields.Dict())
+    hidden = fields.Integer()
+
+
+class TotalsReply(Reply):
+    jobs = fields.Integer(required=True)
+    datasets = fields.Integer(required=True)
+    failed = fields.Integer(required=True)
+
+
+class JobNameReply(Reply):
+    id = fields.String(required=True)
+    namespace = fields.String(required=True)
+    name = fields.String(required=True)
+
+
+class FailureReply(Reply):
+    job = fields.Nested(JobNameReply, required=True)
+    at = fields.String(required=True)
+
+
+class OverviewReply(GraphReply):
+    totals = fields.Nested(TotalsReply, required=True)
+    failures = fields.List(fields.Nested(FailureReply), required=True)
+
+
+class ItemReply(Reply):
+    id = fields.String(required=True)
+
+
+class ListReply(Reply):
+    items = fields.List(fields.Nested(ItemReply), required=True)
+    total = fields.Integer(required=True)
+    next = fields.String(required=True, allow_none=True)
+
+
+class OperationReply(Reply):
+    id = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": ["read", "transform", "write"]})
+    name = fields.String(required=True)
+    inputs = fields.List(fields.String(), required=True)
+    outputs = fields.List(fields.String(), required=True)
+
+
+class PlanReply(Reply):
+    id = fields.String(required=True)
+    plan_id = fields.String(required=True, data_key="planId")
+    plan = fields.String(required=True)
+    operations = fields.List(fields.Nested(OperationReply), required=True)
+
+
+class RenameReply(Reply):
+    former = fields.Nested(ItemReply, required=True)
+    current = fields.Nested(ItemReply, required=True)
+    at = fields.String(required=True)
+
+
+class LastWriterReply(Reply):
+    execution = fields.Nested(ItemReply, required=True, allow_none=True)
+    failed_since = fields.List(fields.Nested(ItemReply), required=True, data_key="failedSince")
+    certain = fields.Boolean(required=True)
+    candidates = fields.List(fields.Nested(ItemReply), required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+    renames = fields.List(fields.Nested(RenameReply), required=True)

@@ -1,0 +1,222 @@
+"""A check of each requirement of a start; each finding has its remedy."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from api.routes.pages import missing_parts
+from api.serving.machine import Finding, check_java, check_node, check_python
+from api.serving.room import MEASURES_KEY
+from api.serving.server import check_free, claim
+from api.serving.storage import DATABASE_FILE, open_storage
+from api.settings import Settings
+from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.projection.runs.graph_runs import RUNS_KEY, setting_of
+from graph_model.retention.forecast import Forecast, Measure, growth, read_measures
+from graph_model.stores.catalogue.generations import examine_file
+from graph_model.stores.database import claim_database, shown
+from graph_model.stores.gremlin.engine import jars
+from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, read_mark
+from graph_model.stores.gremlin.engine.supervisor import HEAP_SETTING, Memory, capacity
+from graph_model.stores.journal import SqlJournal, read_meta
+
+_LEAST_FREE: Final = 1_000_000_000
+
+
+def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding, ...]:
+    """The findings, in the order in which a start would meet them."""
+    version = (sys.version_info.major, sys.version_info.minor)
+    return (
+        check_python(version, spark=False),
+        check_java(environment, spark=False),
+        check_node(),
+        _port("port", settings.host, settings.port, "PORT", "--port"),
+        _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
+        _data(settings.data),
+        *_database(settings),
+        *_stores(settings),
+        *_storage(settings),
+        _disk(settings.data),
+        *_memory(settings),
+        _jars(environment),
+        _page(settings.frontend),
+        _pyspark(),
+    )
+
+
+def _port(name: str, host: str, port: int, setting: str, option: str) -> Finding:
+    try:
+        check_free(host, port, setting, option)
+    except ConfigurationError as error:
+        return Finding(name, False, f"{error} (a running Headwater holds it, too)")
+    return Finding(name, True, f"{port} on {host} is free")
+
+
+def _data(folder: Path) -> Finding:
+    """Holding the folder for a moment shows that it is writable, and not in use."""
+    there = folder.is_dir()
+    if not there:
+        parent = _nearest(folder)
+        writable = os.access(parent, os.W_OK | os.X_OK)
+        said = f"{folder} will be created" if writable else f"{parent} cannot be written: set DATA="
+        return Finding("data folder", writable, said)
+    try:
+        with claim(folder):
+            return Finding("data folder", True, f"{folder.resolve()} can be written")
+    except ConfigurationError as error:
+        return Finding("data folder", False, str(error))
+
+
+def _database(settings: Settings) -> tuple[Finding, ...]:
+    """Only where one is set: SQLite needs nothing."""
+    if not settings.database:
+        return ()
+    try:
+        database = open_storage(settings)
+        try:
+            with claim_database(database, shared=True):
+                return (Finding("database", True, f"{shown(database.url)} answers"),)
+        finally:
+            database.dispose()
+    except HeadwaterError as error:
+        return (Finding("database", False, str(error)),)
+
+
+def _stores(settings: Settings) -> tuple[Finding, ...]:
+    """Whether journal and catalogue can be read and belong together: of SQLite's files, while no
+    service holds them.
+    """
+    if settings.database or not (settings.data / DATABASE_FILE).is_file():
+        return ()
+    try:
+        with claim(settings.data):
+            return tuple(_look_at_files(settings))
+    except HeadwaterError:
+        return ()  # said by the data folder
+
+
+def _look_at_files(settings: Settings) -> Iterator[Finding]:
+    try:
+        database = open_storage(settings)
+        try:
+            journal = SqlJournal(database)
+            yield Finding("journal", True, f"{journal.summary().received:,} documents")
+            yield _runs_in_graph(settings, journal.get_meta(RUNS_KEY))
+            doubt = examine_file(database, journal)
+        finally:
+            database.dispose()
+    except HeadwaterError as error:
+        yield Finding("journal", False, str(error))
+        return
+    anew = "the next start makes it anew from the journal"
+    said = "belongs to the journal" if doubt is None else f"{doubt}: {anew}"
+    yield Finding("catalogue", doubt is None, said)
+
+
+def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:
+    """The setting, and what the graph has where that is still another one."""
+    wanted, has = str(settings.run_window), setting_of(noted)
+    said = wanted if has == wanted else f"{has}; the next start makes it {wanted}"
+    return Finding("runs in the graph", True, said)
+
+
+def _storage(settings: Settings) -> tuple[Finding, ...]:
+    """The service's last measurement, also while one runs; none where the journal cannot be read,
+    which another finding reports.
+    """
+    try:
+        database = open_storage(settings)
+        try:
+            kept = read_measures(read_meta(database, MEASURES_KEY))
+        finally:
+            database.dispose()
+    except HeadwaterError:
+        return ()
+    return (_forecast(settings, kept),)
+
+
+def _forecast(settings: Settings, kept: Sequence[Measure]) -> Finding:
+    """The date when disk and heap are full at the measured rate; the disk only of a data folder."""
+    if not kept:
+        return Finding("storage", True, "not measured yet: a service does it once an hour")
+    free = None if settings.database else shutil.disk_usage(_nearest(settings.data)).free
+    held = None if settings.gremlin_url else capacity(settings.gremlin_heap_mb)
+    found = Forecast(kept[-1], growth(kept, kept[-1]), free, held)
+    said = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
+    for room, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
+        said += "" if days is None else f", the {room} is full in {days:,.0f} days at this rate"
+    return Finding("storage", found.warning is None, found.warning or said)
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(_nearest(folder)).free
+    said = f"{free / 1e9:.1f} GB free"
+    if free < _LEAST_FREE:
+        return Finding("disk", False, f"{said}, less than 1 GB: make room, or set DATA= elsewhere")
+    return Finding("disk", True, said)
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    resolved = folder.resolve()
+    return next(place for place in (resolved, *resolved.parents) if place.exists())
+
+
+def _memory(settings: Settings) -> tuple[Finding, ...]:
+    """Whether the graph of the last checkpoint fits the engine, and the engine this machine."""
+    if settings.gremlin_url:
+        return ()
+    memory = Memory(_elements_saved(settings), settings.gremlin_heap_mb)
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    if machine < settings.gremlin_heap_mb:
+        said = f"this machine has {machine:,} MB: {HEAP_SETTING}={settings.gremlin_heap_mb} is more"
+        return (Finding("memory", False, said),)
+    return (Finding("memory", not memory.is_nearly_full, str(memory)),)
+
+
+def _elements_saved(settings: Settings) -> int:
+    """Vertices and edges in the last checkpoint; 0 where there is none, or no journal."""
+    try:
+        database = open_storage(settings)
+        try:
+            mark = read_mark(read_meta(database, MARK_KEY))
+        finally:
+            database.dispose()
+    except HeadwaterError:
+        return 0
+    return mark.vertices + mark.edges if mark else 0
+
+
+def _jars(environment: Mapping[str, str]) -> Finding:
+    wanted = jars.locked()
+    folder = jars.cache_folder(environment) / "jars"
+    missing = [jar for jar in wanted if not (folder / jar.sha256 / jar.filename).is_file()]
+    if missing:
+        size = sum(jar.size for jar in missing) / 1e6
+        said = (
+            f"{len(missing)} of {len(wanted)} archives ({size:.0f} MB) are not in {folder}: "
+            "the first start downloads them (python -m graph_model.stores.gremlin.engine.jars)"
+        )
+        return Finding("Gremlin", False, said)
+    return Finding("Gremlin", True, f"{len(wanted)} archives in {folder}")
+
+
+def _page(frontend: Path) -> Finding:
+    if missing := missing_parts(frontend):
+        said = f"{', '.join(missing)} missing in {frontend}: run npm ci --prefix frontend"
+        return Finding("page", False, said)
+    return Finding("page", True, str(frontend))
+
+
+def _pyspark() -> Finding:
+    """Only the demo needs it: its absence is no fault."""
+    try:
+        return Finding("PySpark", True, importlib.metadata.version("pyspark"))
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("PySpark", True, "not installed; only the demo needs it (make demo)")

@@ -1,0 +1,66 @@
+"""Statements of people about the graph, kept in memory until one changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from graph_model.governance.statements import KINDS, NOTHING, Governance, govern
+from graph_model.lineage import Structure
+from graph_model.naming import Rules, rules_digest
+from graph_model.projection.projector import ORDERS_KEY
+from graph_model.stores.protocols import Catalogue, Journal
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGovernance:
+    """The statements of one catalogue between two commands, and results that questions derived.
+
+    ``epoch`` changes with every command; a rebuild brings another catalogue.
+    """
+
+    epoch: str | None
+    catalogue: Catalogue
+    rules: str
+    governance: Governance
+    structure: Structure = field(default_factory=Structure)
+
+
+class GovernanceSource(Protocol):
+    """A source of the statements about a graph."""
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance: ...
+
+
+@dataclass(slots=True)
+class GovernanceAtOnce:
+    """The statements at one moment: for the length of a request that states nothing itself."""
+
+    _stated: GovernanceSource
+    _kept: KeptGovernance | None = field(default=None)
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
+        """The statements at the first call, of this catalogue."""
+        if self._kept is None or self._kept.catalogue is not catalogue:
+            self._kept = self._stated.read(journal, catalogue, rules)
+        return self._kept
+
+
+@dataclass(slots=True)
+class GovernanceCache:
+    """For any thread: the kept value is replaced as a whole."""
+
+    _kept: KeptGovernance | None = field(default=None)
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
+        """The statements now. The epoch is read first, so a statement in between is read again."""
+        epoch = journal.get_meta(ORDERS_KEY)
+        kept = self._kept
+        digest = rules_digest(rules)
+        if kept and kept.catalogue is catalogue and (kept.epoch, kept.rules) == (epoch, digest):
+            return kept
+        governance = NOTHING
+        if epoch is not None:
+            governance = govern({kind: catalogue.commands(kind.value) for kind in KINDS}, rules)
+        self._kept = KeptGovernance(epoch, catalogue, digest, governance)
+        return self._kept

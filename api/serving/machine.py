@@ -1,0 +1,150 @@
+"""A check for Python, Java, Node and Chromium, before anything is installed.
+
+Standard library only, and no import of our own: ``make`` runs it before the virtual environment
+exists.
+
+    python3 -m api.serving.machine serve|demo|test|check|fuzz
+
+prints one line for each missing program, with the package to install, and ends with 1; prints
+nothing when all are there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TextIO
+
+OLDEST_PYTHON: Final = (3, 11)
+NEWEST_SPARK_PYTHON: Final = (3, 13)
+"""PySpark 3.5 names 3.11 as its newest; DataFrames and Python functions were tried up to 3.13."""
+
+OLDEST_JAVA: Final = 17
+NEWEST_SPARK_JAVA: Final = 22
+"""Hadoop's login in Spark 3.5 needs Subject.getSubject, which fails from Java 23 on."""
+
+OLDEST_NODE: Final = 20
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_ANSWER_SECONDS: Final = 30
+
+Run = Callable[[Sequence[str]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check; ``said`` is its result, or the problem and its remedy."""
+
+    name: str
+    right: bool
+    said: str
+
+
+def output_of(command: Sequence[str]) -> str:
+    """The output of a command, both streams; empty when it cannot be run."""
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed commands, no shell
+            command, capture_output=True, text=True, timeout=_ANSWER_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
+
+
+def check_python(version: tuple[int, int], *, spark: bool) -> Finding:
+    """Python itself; with ``spark`` also that the pinned PySpark knows it."""
+    found = ".".join(map(str, version))
+    oldest, newest = (".".join(map(str, each)) for each in (OLDEST_PYTHON, NEWEST_SPARK_PYTHON))
+    if version < OLDEST_PYTHON:
+        said = (
+            f"Python {oldest} or newer is needed, this is {found}: install it, or name one with "
+            "PYTHON="
+        )
+        return Finding("Python", False, said)
+    if spark and version > NEWEST_SPARK_PYTHON:
+        said = (
+            f"PySpark 3.5 needs Python {oldest} to {newest}, this is {found}: name one with "
+            f"PYTHON= (make clean first)"
+        )
+        return Finding("Python", False, said)
+    return Finding("Python", True, found)
+
+
+def check_java(environment: Mapping[str, str], run: Run = output_of, *, spark: bool) -> Finding:
+    """The ``java`` of JAVA_HOME, else the first on PATH."""
+    home = environment.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else "java"
+    where = f"JAVA_HOME={home}" if home else "PATH"
+    install = f"install it (package openjdk-{OLDEST_JAVA}-jre-headless) or set JAVA_HOME"
+    match = re.search(r'version "(?:1\.)?(\d+)', run([java, "-version"]))
+    if match is None:
+        said = f"Java {OLDEST_JAVA} or newer is needed, none is found in {where}: {install}"
+        return Finding("Java", False, said)
+    version = int(match[1])
+    if version < OLDEST_JAVA:
+        said = f"Java {OLDEST_JAVA} or newer is needed, {where} has {version}: {install}"
+        return Finding("Java", False, said)
+    if spark and version > NEWEST_SPARK_JAVA:
+        said = (
+            f"Spark 3.5 needs Java {OLDEST_JAVA} to {NEWEST_SPARK_JAVA}, {where} has {version}: "
+            f"{install}"
+        )
+        return Finding("Java", False, said)
+    return Finding("Java", True, f"{version} ({where})")
+
+
+def check_node(run: Run = output_of) -> Finding:
+    """Node and npm, which install the page's one library, check its types and run its tests."""
+    install = f"install Node {OLDEST_NODE} or newer with npm (nodejs.org, or your package manager)"
+    match = re.match(r"v(\d+)\.(\S+)", run(["node", "--version"]))
+    if match is None:
+        return Finding("Node", False, f"Node is not found in PATH: {install}")
+    if int(match[1]) < OLDEST_NODE:
+        return Finding("Node", False, f"Node {match[1]}.{match[2]} is too old: {install}")
+    if not re.match(r"\d+\.", run(["npm", "--version"])):
+        return Finding("Node", False, f"npm is not found in PATH: {install}")
+    return Finding("Node", True, f"{match[1]}.{match[2]}")
+
+
+def check_browser(environment: Mapping[str, str]) -> Finding:
+    """A Chromium for the tests of the page."""
+    path = environment.get("PATH")
+    found = next((place for name in BROWSERS if (place := shutil.which(name, path=path))), None)
+    if found is None:
+        said = (
+            "Chromium is not found in PATH: install it (apt-get install chromium), or leave the "
+            "browser's tests out with ARGS='-m \"not browser\"'"
+        )
+        return Finding("Chromium", False, said)
+    return Finding("Chromium", True, found)
+
+
+def check_for(purpose: str, environment: Mapping[str, str]) -> tuple[Finding, ...]:
+    """The programs that ``serve``, ``demo``, ``test``, ``check`` or ``fuzz`` needs here."""
+    spark = purpose != "serve"  # the tools of development include PySpark
+    version = (sys.version_info.major, sys.version_info.minor)
+    findings = [check_python(version, spark=spark)]
+    if purpose not in {"check", "fuzz"}:
+        findings.append(check_java(environment, spark=spark))
+    if purpose in {"serve", "test", "check"}:
+        findings.append(check_node())
+    if purpose == "test" and "not browser" not in environment.get("ARGS", ""):
+        findings.append(check_browser(environment))
+    return tuple(findings)
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str], errors: TextIO) -> int:
+    """0 when everything for the purpose is there, else 1 and a line for each thing that is not."""
+    wrong = [finding for finding in check_for(arguments[0], environment) if not finding.right]
+    for finding in wrong:
+        errors.write(f"headwater: {finding.said}\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ, sys.stderr))

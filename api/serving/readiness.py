@@ -1,0 +1,86 @@
+"""The state of the parts, for /status and /health."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from api.http.errors import NO_ENGINE
+from api.http.metrics import lag_seconds
+from api.service import Service
+from api.serving.logs import masked
+from graph_model.errors import HeadwaterError, Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How far the graph is behind; ``seconds`` is the age of the oldest pending document."""
+
+    documents: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceReadiness:
+    """``status`` is ready, rebuilding or unavailable; ``checks`` has the answer of each part.
+
+    ``pending`` counts documents not yet projected, ``lag`` describes it with their age; both are
+    None when the journal does not answer.
+    """
+
+    status: str
+    checks: dict[str, str]
+    pending: int | None
+    lag: Lag | None = None
+
+
+def ask(service: Service) -> ServiceReadiness:
+    """Check every part. The journal decides about new documents, the graph about answers."""
+    checks: dict[str, str] = {}
+    lag: Lag | None = None
+    try:
+        service.journal.ensure_taking()
+        lag = _lag(service)
+        checks["journal"] = "ok"
+    except HeadwaterError as error:
+        checks["journal"] = _said(error)
+    try:
+        service.graph.ping()
+        checks["graph"] = "ok" if service.projector.state == "ready" else service.projector.state
+    except HeadwaterError as error:
+        checks["graph"] = _said(error)
+    if (trouble := service.projector.trouble) is not None:
+        checks["projection"] = masked(trouble)
+    if (doubt := service.projector.doubt) is not None:
+        checks["catalogue"] = masked(doubt)
+    if service.engine is not None and (memory := service.engine.memory) is not None:
+        checks["memory"] = str(memory)
+    status = _status(checks, service.projector.state)
+    if status == "ready" and (warning := _storage_warning(service)) is not None:
+        checks["storage"] = warning  # it stays ready
+    return ServiceReadiness(status, checks, None if lag is None else lag.documents, lag)
+
+
+def _said(error: HeadwaterError) -> str:
+    """A message without addresses and drivers' texts: clients without a key may read it."""
+    return masked(error.reason) if isinstance(error, Unavailable) else NO_ENGINE
+
+
+def _storage_warning(service: Service) -> str | None:
+    """None also where the measurement fails: that is no reason not to be ready."""
+    try:
+        return None if service.room is None else service.room.forecast().warning
+    except HeadwaterError:
+        return None
+
+
+def _lag(service: Service) -> Lag:
+    documents = service.projector.lag()
+    if documents == 0:
+        return Lag(0, 0.0)
+    return Lag(documents, lag_seconds(service.journal.statistics(), service.clock()))
+
+
+def _status(checks: dict[str, str], projector_state: str) -> str:
+    if checks["journal"] != "ok" or checks["graph"] not in {"ok", projector_state}:
+        return "unavailable"
+    return projector_state

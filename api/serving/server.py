@@ -1,0 +1,451 @@
+"""Start of all parts, serving, stop of all parts.
+
+    ports free? -> data folder ours -> journal and catalogue -> Gremlin -> projector -> listen
+
+Ports are checked before any part is started, so a port in use is reported at once. The graph may
+still be rebuilding at the first request: the journal takes documents, and answers are marked as
+partial. Ctrl-C or SIGTERM stop in the opposite order; a second one ends the process at once (the
+engine's JVM always ends with it).
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import gc
+import ipaddress
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from flask import Flask
+
+from api.application import create_app, version
+from api.http.access import Keys
+from api.http.metrics import Metrics
+from api.routes.pages import missing_parts
+from api.service import Service
+from api.serving.logs import set_up_logging, tells_every_request
+from api.serving.room import Room
+from api.serving.storage import hold_for_service, open_storage
+from api.serving.summary import Summary
+from api.serving.upkeep import Upkeep
+from api.settings import Settings
+from graph_model.errors import ConfigurationError
+from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.database import shown
+from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.engine.supervisor import Supervisor
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
+from graph_model.stores.gremlin.signing import signed_headers
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.keys import SqlKeys
+
+if TYPE_CHECKING:
+    from waitress.server import BaseWSGIServer
+
+Say = Callable[[str], None]
+
+LOCK_FILE: Final = "headwater.lock"
+ENGINE_FOLDER: Final = "engine"
+_DIALECTS: Final = {"tinkerpop": "embedded", "neptune": "neptune"}
+_NEPTUNE: Final = (".neptune.amazonaws.com", ".neptune.amazonaws.com.cn")
+_LOOPBACK: Final = "127.0.0.1"
+_ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
+_STOP_SECONDS: Final = 10.0
+_FILES: Final = 8_192
+_UNREADABLE: Final = 4
+"""A body is heard to its end up to this multiple of the largest one, so that its sender sees the
+413; beyond it the connection is cut off."""
+_MOST_CONNECTIONS: Final = 1_000
+"""Idle ones included; one more waits until another ends."""
+_MOST_HEAD: Final = 262_144
+"""Bytes of a request's line and headers."""
+_SILENT_SECONDS: Final = 120
+"""How long a silent connection stays open: between requests, or in the middle of one."""
+_UNTAKEN_SECONDS: Final = 30
+"""How long the system keeps a connection whose client reads nothing of an answer."""
+_IN_MEMORY: Final = 256 * 1024
+"""Bytes of a body, and of answers not sent yet, that a connection keeps in memory; the rest is in a
+file."""
+_UNSENT: Final = 16 * 1024 * 1024
+"""Bytes of answers that a connection may leave unsent; the next one waits for its client."""
+_PROGRESS_SECONDS: Final = 2.0
+_SAME_WISH_SECONDS: Final = 1.0
+_GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
+_TURN_SECONDS: Final = 0.001
+"""How long a thread computes while others wait for their turn. A request takes a dozen turns; at
+Python's own 5 ms each it waited a tenth of a second beside a projector that is at work."""
+_KEYLESS_SECONDS: Final = 1.0
+"""How long a service goes on without keys after another process has made the first one."""
+
+
+def serve(settings: Settings, environment: Mapping[str, str], say: Say) -> int:
+    """Run until interrupted; 0. Raises HeadwaterError when something cannot be started."""
+    set_up_logging(settings.log_level, settings.log_format, settings.access_log)
+    with interruptible(), ExitStack() as stack:
+        with suppress(KeyboardInterrupt):
+            _serve(stack, settings, environment, say)
+        say("Stopping …")
+    say("Stopped.")
+    return 0
+
+
+def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str], say: Say) -> None:
+    listener = stack.enter_context(reserve(settings.host, settings.port))
+    if not settings.gremlin_url:
+        check_free(_LOOPBACK, settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port")
+    stack.enter_context(claim(settings.data))
+    say(f"Headwater {version()}")
+    say(f"  data       {settings.data.resolve()}")
+    _say_missing_page(settings, say)
+    database = open_storage(settings, make=True)
+    stack.callback(database.dispose)
+    if settings.database:
+        say(f"  database   {shown(database.url)}")
+    stack.enter_context(hold_for_service(database, own_graph=not settings.gremlin_url))
+    keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
+    metrics = Metrics()
+    check_keys(settings, listener.getsockname()[0], keys)
+    journal = SqlJournal(database)
+    generations = SqlGenerations(database, journal)
+    stack.callback(generations.close)
+    graph, engine = _open_graph(stack, settings, environment, say)
+    checkpoints = _checkpoints(settings, graph, journal) if engine else None
+    projector = Projector(
+        journal,
+        graph,
+        generations,
+        revive=engine.revive if engine else lambda: False,
+        checkpoints=checkpoints,
+        observe=metrics.projected,
+        runs=settings.run_window,
+    )
+    if engine:
+        engine.watch(graph, lambda: projector.state == "ready")
+        stack.callback(engine.stop)
+    projector.start()
+    stack.callback(projector.stop, _STOP_SECONDS)
+    stack.callback(_say_saving, checkpoints, say)
+    room = Room(
+        journal,
+        generations,
+        _now,
+        folder=None if settings.database else settings.data,
+        memory=lambda: engine.memory if engine else None,
+        runs=settings.run_window,
+        keep=settings.keep,
+    )
+    service = Service(
+        journal, projector, graph, generations, _now, keys, metrics, engine, room=room
+    )
+    upkeep = Upkeep(service, settings.keep)
+    stack.callback(upkeep.stop)
+    http = stack.enter_context(listening(create_app(settings, service), settings, listener))
+    if not tells_every_request(settings.access_log, settings.log_format):
+        summary = Summary(metrics.arrivals)
+        summary.start()
+        stack.callback(summary.stop)
+    _say_ready(settings, say)
+    _watch_rebuild(projector, say)
+    upkeep.start()
+    collect_rarely()
+    sys.setswitchinterval(_TURN_SECONDS)
+    http.run()
+
+
+def collect_rarely() -> None:
+    """Look for garbage in cycles less often, and never among objects that stay until the end.
+
+    A parsed document is a million objects without a cycle: Python's own thresholds spent half of
+    the parsing time on looking at them again and again.
+    """
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE_THRESHOLDS)
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def _open_graph(
+    stack: ExitStack, settings: Settings, environment: Mapping[str, str], say: Say
+) -> tuple[GremlinGraph, Supervisor | None]:
+    """The graph, and the supervisor of the embedded engine; None for a server of one's own."""
+    if settings.gremlin_url:
+        dialect = dialect_of(settings)
+        say(f"  graph      {settings.gremlin_url} ({dialect})")
+        graph = open_graph(
+            settings.gremlin_url,
+            dialect=_DIALECTS[dialect],
+            headers=signed_headers(settings.gremlin_url) if settings.gremlin_signed else dict,
+        )
+        stack.callback(graph.close)
+        return graph, None
+    say(f"  graph      starting the embedded Gremlin Server on port {settings.gremlin_port} …")
+    engine = EmbeddedServer(
+        settings.data / ENGINE_FOLDER,
+        environment=environment,
+        port=settings.gremlin_port,
+        heap_mb=settings.gremlin_heap_mb,
+        progress=_download_progress(say),
+    )
+    stack.callback(engine.stop)
+    engine.start()
+    say(f"  graph      {engine.url}")
+    supervisor = Supervisor(engine)
+    graph = open_graph(engine.url, explain=lambda: supervisor.trouble)
+    stack.callback(graph.close)
+    return graph, supervisor
+
+
+def dialect_of(settings: Settings) -> str:
+    """``tinkerpop`` or ``neptune``: as set, else by the address."""
+    host = urlsplit(settings.gremlin_url).hostname or ""
+    return settings.gremlin_dialect or ("neptune" if host.endswith(_NEPTUNE) else "tinkerpop")
+
+
+def _checkpoints(settings: Settings, graph: GremlinGraph, journal: SqlJournal) -> EngineCheckpoints:
+    folder = settings.data / ENGINE_FOLDER
+    return EngineCheckpoints(folder, graph, journal, every=settings.checkpoint_every)
+
+
+def allow_files() -> None:
+    """As many open files as connections may need: the default of many systems is 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+@contextmanager
+def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterator[BaseWSGIServer]:
+    """A server on a bound socket; ``run()`` serves until interrupted."""
+    import waitress  # here, so that the commands that serve nothing do without it
+
+    allow_files()
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # each connection has it from its listener
+        milliseconds = 1000 * _UNTAKEN_SECONDS
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+    server = waitress.create_server(
+        app,
+        sockets=[listener],
+        threads=settings.threads,
+        ident=None,
+        connection_limit=_MOST_CONNECTIONS,
+        channel_timeout=_SILENT_SECONDS,
+        max_request_header_size=_MOST_HEAD,
+        max_request_body_size=_UNREADABLE * settings.max_body_bytes,
+        inbuf_overflow=_IN_MEMORY,
+        outbuf_overflow=_IN_MEMORY,
+        outbuf_high_watermark=_UNSENT,
+        log_socket_errors=False,  # a client that leaves is no news
+        asyncore_use_poll=True,  # the default knows no more than 1,024 files
+    )
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _say_ready(settings: Settings, say: Say) -> None:
+    url = address(settings)
+    say(f"Headwater is ready: {url}")
+    say(f"  Spark jobs report to {url}/producer; the HTTP API is described at {url}/docs")
+    say("  Ctrl-C stops it.")
+
+
+def address(settings: Settings) -> str:
+    """Where a browser on this computer finds the server."""
+    host = _LOOPBACK if settings.host in _ANY_ADDRESS else settings.host
+    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+
+
+def _say_missing_page(settings: Settings, say: Say) -> None:
+    if missing := missing_parts(settings.frontend):
+        say(
+            f"  page       not installed ({', '.join(missing)} missing in {settings.frontend}): "
+            "run npm ci --prefix frontend"
+        )
+
+
+def _say_saving(checkpoints: EngineCheckpoints | None, say: Say) -> None:
+    """Log that a large graph is being saved, which takes its time."""
+    if checkpoints is not None and checkpoints.worth_taking:
+        say("  graph      saving it for a quick start (a second Ctrl-C does without) …")
+
+
+def _download_progress(say: Say) -> Callable[[int, int, str], None]:
+    """Log every tenth of a download."""
+    said = -1
+
+    def progress(done: int, total: int, what: str) -> None:
+        nonlocal said
+        tenth = 10 * done // max(total, 1)
+        if tenth > said:
+            said = tenth
+            say(f"  download   {done / 1e6:.0f} of {total / 1e6:.0f} MB of Java archives ({what})")
+
+    return progress
+
+
+def _watch_rebuild(projector: Projector, say: Say) -> None:
+    """Log at intervals how much of the graph is missing, until it is whole."""
+
+    def watch() -> None:
+        told = False
+        while projector.state == "rebuilding":
+            time.sleep(_PROGRESS_SECONDS)
+            if projector.state == "rebuilding" and (left := projector.lag()):
+                say(f"  graph      rebuilding from the journal: {left:,} documents to go")
+                told = True
+        if told and projector.state == "ready":
+            say("  graph      complete")
+
+    threading.Thread(target=watch, name="rebuild-progress", daemon=True).start()
+
+
+def _now() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+# --- access ---------------------------------------------------------------------------------------
+
+
+def check_keys(settings: Settings, bound: str, keys: Keys) -> None:
+    """Raises ConfigurationError where other computers could connect and no key was ever made.
+
+    ``bound`` is the address of the listening socket. HEADWATER_INSECURE allows it.
+    """
+    if is_loopback(bound) or settings.insecure or keys.exist():
+        return
+    place = "" if settings.database else f" --data {settings.data}"
+    raise ConfigurationError(
+        f"on {settings.host} every client on the network could come in, for no API key was made: "
+        f"headwater keys create NAME --role admin{place}, or, where that is meant, "
+        "HEADWATER_INSECURE=true"
+    )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this computer reaches an address such as ``127.0.0.1`` or ``::1``."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return (mapped or parsed).is_loopback
+
+
+# --- ports and the data folder -------------------------------------------------------------------
+
+
+@contextmanager
+def reserve(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket bound to the address, not listening yet: callers are refused until we are ready.
+
+    Raises ConfigurationError in one line when the port is taken or not allowed.
+    """
+    bound = _bind(host, port, "PORT", "--port")
+    try:
+        yield bound
+    finally:
+        bound.close()
+
+
+def check_free(host: str, port: int, setting: str, option: str) -> None:
+    """Raises ConfigurationError in one line when the port cannot be had."""
+    _bind(host, port, setting, option).close()
+
+
+def _bind(host: str, port: int, setting: str, option: str) -> socket.socket:
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError as error:
+        raise ConfigurationError(f"HEADWATER_HOST={host!r}: {error.strerror}") from error
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(where)
+    except OSError as error:
+        bound.close()
+        other = f"choose another with {setting}= ({option})"
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigurationError(
+                f"port {port} on {host} is taken by another program: end it, or {other}"
+            ) from error
+        raise ConfigurationError(
+            f"cannot listen on {host} port {port} ({error.strerror}): {other}"
+        ) from error
+    return bound
+
+
+@contextmanager
+def claim(data: Path) -> Iterator[None]:
+    """Create the data folder and hold it: one running Headwater a folder.
+
+    Raises ConfigurationError when it cannot be written or another process holds it.
+    """
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        lock = (data / LOCK_FILE).open("a+", encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(
+            f"the data folder {data} cannot be written ({error.strerror}): "
+            "choose another with DATA= (--data)"
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.seek(0)
+            holder = lock.read().strip() or "unknown"
+            raise ConfigurationError(
+                f"the data folder {data} is in use by another Headwater (process {holder}): "
+                "stop it, or choose another with DATA= (--data)"
+            ) from error
+        lock.seek(0)
+        lock.truncate()
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+# --- signals -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """The first SIGINT or SIGTERM raises KeyboardInterrupt, a later one ends the process at once.
+
+    A second signal within a second counts as the same one: ``make`` passes on the signal that the
+    terminal, or ``timeout``, has already sent to the whole process group.
+    """
+    asked_at: float | None = None
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        nonlocal asked_at
+        now = time.monotonic()
+        if asked_at is None:
+            asked_at = now
+            raise KeyboardInterrupt
+        if now - asked_at > _SAME_WISH_SECONDS:
+            os._exit(128 + number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,86 @@
+"""The databases of journal and catalogue, from the settings, and the locks on them.
+
+HEADWATER_DATABASE empty    a SQLite file in the data folder; one Headwater a folder
+HEADWATER_DATABASE=postg…   a PostgreSQL database, which several Headwaters may share as long
+                            as they share a graph, too
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from api.settings import Settings
+from graph_model.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from graph_model.stores.database import Database
+
+DATABASE_FILE: Final = "headwater.db"
+
+
+def open_storage(settings: Settings, *, make: bool = False) -> Database:
+    """The database of the settings. Raises ConfigurationError where there is none to open.
+
+    ``make``: a SQLite file that is not there yet is made.
+    """
+    from graph_model.stores.database import open_database  # SQLAlchemy: 0.2 s that --help saves
+
+    if settings.database:
+        return open_database(settings.database)
+    place = settings.data / DATABASE_FILE
+    if not make and not place.is_file():
+        raise ConfigurationError(
+            f"there is no journal in {place.parent}: name its folder with --data, or start "
+            "headwater serve once"
+        )
+    _refuse_emptied(place)
+    return open_database(place)
+
+
+def _refuse_emptied(journal: Path) -> None:
+    """A file of no bytes is a new database to SQLite. Beside a catalogue it was a journal."""
+    if not journal.is_file() or journal.stat().st_size:
+        return
+    if any(journal.parent.glob("catalogue-*.db")):
+        raise ConfigurationError(
+            f"{journal} is empty, but a catalogue that was made from a journal lies beside it:"
+            " restore the newest backup into another data folder (headwater restore FILE --data"
+            " FOLDER), or remove the empty file to begin anew"
+        )
+
+
+@contextmanager
+def hold_for_service(database: Database, *, own_graph: bool) -> Iterator[None]:
+    """Hold a shared database while a service runs; a data folder is held by ``server.claim``.
+
+    A Headwater with an engine of its own must be alone on its database: no other one would see its
+    projections, and it would miss theirs. Raises ConfigurationError when it is not.
+    """
+    from graph_model.stores.database import claim_database
+
+    with claim_database(database, shared=not own_graph) as held:
+        if not held:
+            raise ConfigurationError(
+                "another Headwater works on this database: several of them need one graph that "
+                "they share, so start each with HEADWATER_GREMLIN_URL (--gremlin-url)"
+            )
+        yield
+
+
+@contextmanager
+def hold_alone(settings: Settings, database: Database) -> Iterator[None]:
+    """Hold journal and catalogue with no service beside. Raises ConfigurationError otherwise."""
+    from api.serving.server import claim
+    from graph_model.stores.database import claim_database
+
+    if not settings.database:
+        with claim(settings.data):
+            yield
+        return
+    with claim_database(database, shared=False) as held:
+        if not held:
+            raise ConfigurationError("a running Headwater uses this database: stop it first")
+        yield

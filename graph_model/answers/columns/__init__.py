@@ -1,0 +1,7 @@
+"""One column, and its definition in words.
+
+In reading order:
+
+``pages``    one column: its dataset, its types, its definition
+``wording``  definitions of columns in words: pure, bounded, the same for the same lineage
+"""

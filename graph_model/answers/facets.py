@@ -1,0 +1,291 @@
+"""Facets of jobs and datasets at a time: owners, code, versions, quality.
+
+The newest facet of a name is in force, and the newest of each check, whatever job made it. The
+shapes are pure (``openlineage.descriptions``, ``openlineage.quality``); this module asks the
+catalogue.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from graph_model.answers.nodes import job_references
+from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import open_known
+from graph_model.facts import FacetRow, RunRow
+from graph_model.governance.rule_checks import rule_checks
+from graph_model.picture.view import CheckView, JobReference, QualityMark, iso
+from graph_model.producers.openlineage.pages.descriptions import (
+    ColumnDescription,
+    DatasetDescription,
+    JobDescription,
+    describe_columns,
+    describe_dataset,
+    describe_job,
+)
+from graph_model.producers.openlineage.pages.quality import Check, Quality, State, judge, read_check
+from graph_model.stores.protocols import Page
+
+#: A page leaves out a facet's body with more characters; the facet's history returns it whole.
+LONGEST_BODY: Final = 200_000
+_HISTORY_SHOWN: Final = 20
+_DATASET_KINDS: Final = ("dataset", "input", "output")
+_METRICS: Final = "dataQualityMetrics"
+_OF_COLUMNS: Final = ("schema", "tags")
+#: (kind, name) of the facets whose history a dataset's page shows.
+_HISTORIES: Final = (
+    ("dataset", "version"), ("dataset", "lifecycleStateChange"), ("output", "outputStatistics"),
+    ("dataset", _METRICS), ("input", _METRICS),
+)  # fmt: skip
+
+
+class FacetKind(StrEnum):
+    """The entity that a facet describes; inputs and outputs are datasets as one run used them."""
+
+    DATASET = "dataset"
+    INPUT = "input"
+    OUTPUT = "output"
+    JOB = "job"
+
+
+@dataclass(frozen=True, slots=True)
+class FacetRun:
+    """``id`` is the opaque id of the run's events, ``run_id`` the client's own."""
+
+    id: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FacetView:
+    """A facet as the client sent it. ``body`` is None where the client deleted the facet, or where
+    it is ``cut``: too long for a page.
+    """
+
+    name: str
+    kind: str
+    at: str
+    deleted: bool
+    body: Any
+    cut: bool
+    job: JobReference | None
+    run: FacetRun | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacets:
+    """``described`` is the interpreted part of ``facets``, which holds every facet."""
+
+    described: JobDescription
+    facets: tuple[FacetView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QualityPage:
+    """The checks of a dataset in force: failures first, then warnings, then passed checks."""
+
+    state: State
+    at: str
+    checks: tuple[CheckView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacets:
+    """``versions``, ``lifecycle``, ``statistics`` and ``metrics`` are the newest 20, newest first;
+    ``facets`` are those in force.
+    """
+
+    described: DatasetDescription
+    quality: QualityPage | None
+    versions: tuple[FacetView, ...]
+    lifecycle: tuple[FacetView, ...]
+    statistics: tuple[FacetView, ...]
+    metrics: tuple[FacetView, ...]
+    facets: tuple[FacetView, ...]
+
+
+# --- jobs and datasets ---------------------------------------------------------------------------
+
+
+def job_facets(sources: Sources, job: str, at: int | None) -> JobFacets:
+    """The facets of a job (an id)."""
+    views = _views(sources, sources.catalogue.facets.newest((job,), "job", at))
+    return JobFacets(describe_job(_in_force(views)), _shown(views))
+
+
+def dataset_facets(sources: Sources, dataset: str, at: int | None) -> DatasetFacets:
+    """The facets of a dataset (an id)."""
+    facets = sources.catalogue.facets
+    force = [row for kind in _DATASET_KINDS for row in facets.newest((dataset,), kind, at)]
+    recent = {
+        (kind, name): facets.recent(dataset, kind, name, at, _HISTORY_SHOWN)
+        for kind, name in _HISTORIES
+    }
+    listed = dict.fromkeys((*force, *(row for rows in recent.values() for row in rows)))
+    views = dict(zip(listed, _views(sources, list(listed)), strict=True))
+    told = [views[row] for row in force]
+    past = {key: [views[row] for row in rows] for key, rows in recent.items()}
+    return DatasetFacets(
+        describe_dataset(_in_force([view for view in told if view.kind == "dataset"])),
+        _quality_page(sources, dataset, at),
+        tuple(past["dataset", "version"]),
+        tuple(past["dataset", "lifecycleStateChange"]),
+        tuple(past["output", "outputStatistics"]),
+        _newest_first(past["dataset", _METRICS], past["input", _METRICS]),
+        _shown(told),
+    )
+
+
+@of_one_state
+def facet_history(
+    sources: Sources,
+    entity_kind: str,
+    entity: str,
+    *,
+    name: str | None,
+    kind: str | None,
+    at: int | None,
+    limit: int,
+    cursor: str | None,
+) -> Page[FacetView]:
+    """The history of one facet of a dataset or a job (an id), newest first, with whole bodies."""
+    sources = open_known(sources, entity_kind, entity)
+    page = sources.catalogue.facets.history(
+        entity, kind=kind, name=name, at=at, limit=limit, cursor=cursor
+    )
+    return Page(_views(sources, page.rows, whole=True), page.total, page.next)
+
+
+# --- quality -------------------------------------------------------------------------------------
+
+
+def quality_marks(
+    sources: Sources, datasets: Collection[str], at: int | None
+) -> dict[str, QualityMark]:
+    """Per dataset with checks: passed or failed, with the failed checks."""
+    judged = {dataset: judge(found) for dataset, found in _checks(sources, datasets, at).items()}
+    marks = {dataset: quality for dataset, quality in judged.items() if quality is not None}
+    failed = {check.job for quality in marks.values() for check in quality.failed}
+    jobs = job_references(sources, failed)
+    return {dataset: _mark(quality, jobs) for dataset, quality in marks.items()}
+
+
+def _checks(sources: Sources, datasets: Collection[str], at: int | None) -> dict[str, list[Check]]:
+    """Every check in force: the newest result of each, from any job."""
+    rows = sources.catalogue.facets.checks(datasets, at)
+    bodies = _bodies(sources, rows)
+    found: dict[str, list[Check]] = {}
+    for row in rows:
+        check = read_check(bodies[row.digest], row.at, row.job)
+        found.setdefault(row.entity, []).append(check)
+    rules = sources.governance.quality_rules
+    for dataset, checks_of in rule_checks(rules, datasets, at, sources.catalogue).items():
+        found.setdefault(dataset, []).extend(checks_of)
+    return found
+
+
+def _quality_page(sources: Sources, dataset: str, at: int | None) -> QualityPage | None:
+    checks = sorted(set(_checks(sources, (dataset,), at).get(dataset, ())))
+    quality = judge(checks)
+    if quality is None:
+        return None
+    checks.sort(key=lambda check: (check.passed, check.warns, -check.at, check))
+    jobs = job_references(sources, {check.job for check in checks})
+    views = tuple(_check_view(check, jobs) for check in checks)
+    return QualityPage(quality.state, iso(quality.at) or "", views)
+
+
+# --- shared --------------------------------------------------------------------------------------
+
+
+def _views(
+    sources: Sources, rows: Sequence[FacetRow], *, whole: bool = False
+) -> tuple[FacetView, ...]:
+    texts = sources.catalogue.facets.bodies({row.digest for row in rows if not row.deleted})
+    jobs = job_references(sources, {row.job for row in rows})
+    runs = {row.subject: row for row in sources.catalogue.runs.of_subjects(_subjects(rows))}
+    return tuple(
+        _facet_view(row, texts.get(row.digest, ""), jobs, runs, whole=whole) for row in rows
+    )
+
+
+def _bodies(sources: Sources, rows: Iterable[FacetRow]) -> dict[str, Mapping[str, Any]]:
+    texts = sources.catalogue.facets.bodies({row.digest for row in rows if not row.deleted})
+    return {digest: json.loads(text) for digest, text in texts.items()}
+
+
+def described_columns(facets: DatasetFacets) -> dict[str, ColumnDescription]:
+    """By path the columns of a dataset with a description or a tag."""
+    told = [view for view in facets.facets if view.kind == "dataset" and view.name in _OF_COLUMNS]
+    return describe_columns(_in_force(told))
+
+
+def _subjects(rows: Iterable[FacetRow]) -> set[str]:
+    return {row.subject for row in rows}
+
+
+def _facet_view(
+    row: FacetRow,
+    text: str,
+    jobs: Mapping[str, JobReference],
+    runs: Mapping[str, RunRow],
+    *,
+    whole: bool,
+) -> FacetView:
+    cut = not whole and len(text) > LONGEST_BODY
+    run = runs.get(row.subject)
+    return FacetView(
+        row.name,
+        row.kind,
+        iso(row.at) or "",
+        row.deleted,
+        None if cut or not text else json.loads(text),
+        cut,
+        jobs.get(row.job),
+        None if run is None else FacetRun(run.subject, run.run_id),
+    )
+
+
+def _in_force(views: Iterable[FacetView]) -> dict[str, Mapping[str, Any]]:
+    return {view.name: view.body for view in views if isinstance(view.body, dict)}
+
+
+def _shown(views: Iterable[FacetView]) -> tuple[FacetView, ...]:
+    return tuple(view for view in views if not view.deleted)
+
+
+def _newest_first(*listed: Sequence[FacetView]) -> tuple[FacetView, ...]:
+    views = [view for views in listed for view in views]
+    views.sort(key=lambda view: view.at, reverse=True)
+    return tuple(views[:_HISTORY_SHOWN])
+
+
+def _mark(quality: Quality, jobs: Mapping[str, JobReference]) -> QualityMark:
+    return QualityMark(
+        quality.state,
+        tuple(_check_view(check, jobs) for check in quality.failed),
+        quality.checks,
+        quality.failures,
+        quality.warnings,
+        iso(quality.at) or "",
+    )
+
+
+def _check_view(check: Check, jobs: Mapping[str, JobReference]) -> CheckView:
+    return CheckView(
+        check.assertion,
+        check.column or None,
+        check.passed,
+        check.fails,
+        check.severity or None,
+        check.name or None,
+        check.description or None,
+        check.expected or None,
+        check.actual or None,
+        iso(check.at) or "",
+        jobs.get(check.job),
+    )

@@ -1,0 +1,185 @@
+"""The reads, writes and columns of one logical plan: the part that others depend on.
+
+One reader for both sides of a comparison: the facts that a captured document translates to, and
+the same facts as the graph holds them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from graph_model import identity, labels
+from graph_model.facts import DatasetRow, Edge, Facts, JobRow, LogicalPlanRow
+from graph_model.lineage import HUB_LIMIT
+from graph_model.stores.protocols import Catalogue, Direction, GraphReader
+
+ColumnName = tuple[str, str]
+"""A column: (dataset id, folded path)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DerivationSource:
+    """A column that a column comes from, and how."""
+
+    dataset: str
+    path: str
+    kind: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOutline:
+    """A column of the schema written. ``expressions`` are sorted; empty for a literal."""
+
+    path: str
+    name: str
+    type: str | None
+    sources: frozenset[DerivationSource]
+    expressions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOutline:
+    """The inputs and outputs of a logical plan. ``columns`` None: the plan reports no output
+    schema.
+
+    ``inputs`` maps ids of datasets read to URIs; ``deciders`` are (dataset id, path, how) of the
+    columns that decide over all rows (FILTER, JOIN, GROUP_BY, SORT).
+    """
+
+    logical_plan: str
+    fingerprint: str
+    job: str
+    job_name: tuple[str, str]
+    target: str
+    target_uri: str
+    mode: str
+    partition_keys: tuple[str, ...]
+    columns: tuple[ColumnOutline, ...] | None
+    inputs: Mapping[str, str]
+    deciders: frozenset[tuple[str, str, str]]
+
+
+def outlines(facts: Facts) -> tuple[PlanOutline, ...]:
+    """The plans among these facts that write something, by target URI."""
+    read = _Reading(facts)
+    found = [
+        read.outline(row)
+        for row in facts.rows
+        if isinstance(row, LogicalPlanRow) and row.mode in (labels.OVERWRITE, *labels.KEEPING_MODES)
+    ]
+    return tuple(sorted(found, key=lambda plan: (plan.target_uri, plan.logical_plan)))
+
+
+class _Reading:
+    """Facts indexed by their subject."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._uris = {row.id: row.uri for row in facts.rows if isinstance(row, DatasetRow)}
+        self._jobs = {
+            row.id: (row.namespace, row.name) for row in facts.rows if isinstance(row, JobRow)
+        }
+        self._columns: dict[str, ColumnName] = {}
+        self._schemas: dict[str, str] = {}
+        for vertex in facts.vertices:
+            if vertex.label == labels.COLUMN:
+                name = str(vertex.value("dataset_id")), str(vertex.value("path"))
+                self._columns[vertex.id] = name
+            elif vertex.label == labels.SCHEMA:
+                self._schemas[vertex.id] = str(vertex.value("columns"))
+        self._at: defaultdict[str, list[Edge]] = defaultdict(list)
+        for edge in facts.edges:
+            self._at[_plan_of(edge)].append(edge)
+
+    def outline(self, row: LogicalPlanRow) -> PlanOutline:
+        edges = self._at[row.id]
+        sources = [e.out_id for e in edges if e.label == labels.FEEDS and e.in_id == row.id]
+        deciders = {
+            (*self._columns[edge.out_id], str(edge.value("how")))
+            for edge in edges
+            if edge.label == labels.INFLUENCES and edge.out_id in self._columns
+        }
+        return PlanOutline(
+            logical_plan=row.id,
+            fingerprint=row.fingerprint,
+            job=row.job,
+            job_name=self._jobs.get(row.job, ("", "")),
+            target=row.target,
+            target_uri=self._uris.get(row.target, ""),
+            mode=row.mode,
+            partition_keys=tuple(json.loads(row.partition_keys)),
+            columns=self._written(row, edges),
+            inputs={source: self._uris.get(source, "") for source in sorted(sources)},
+            deciders=frozenset(deciders),
+        )
+
+    def _written(
+        self, row: LogicalPlanRow, edges: Iterable[Edge]
+    ) -> tuple[ColumnOutline, ...] | None:
+        schemas = [e.in_id for e in edges if e.label == labels.WRITES and e.in_id in self._schemas]
+        if not schemas:
+            return None
+        into: defaultdict[ColumnName, list[Edge]] = defaultdict(list)
+        for edge in edges:
+            if edge.label == labels.DERIVES and edge.in_id in self._columns:
+                into[self._columns[edge.in_id]].append(edge)
+        return tuple(
+            self._column(column, into[row.target, column["path"]])
+            for column in json.loads(self._schemas[min(schemas)])
+        )
+
+    def _column(self, column: Mapping[str, str | None], into: Iterable[Edge]) -> ColumnOutline:
+        known = [edge for edge in into if edge.out_id in self._columns]
+        return ColumnOutline(
+            path=str(column["path"]),
+            name=str(column["name"]),
+            type=column.get("type"),
+            sources=frozenset(
+                DerivationSource(
+                    *self._columns[e.out_id], str(e.value("kind")), str(e.value("how"))
+                )
+                for e in known
+            ),
+            expressions=tuple(sorted({str(edge.value("expression") or "") for edge in known})),
+        )
+
+
+def _plan_of(edge: Edge) -> str:
+    """The logical plan that an edge belongs to; "" for none."""
+    if edge.label == labels.DERIVES:
+        return str(edge.value("logical_plan"))
+    return edge.out_id if edge.label == labels.WRITES else edge.in_id
+
+
+# --- from the graph ------------------------------------------------------------------------------
+
+
+def known_outlines(
+    plans: Collection[str], graph: GraphReader, catalogue: Catalogue
+) -> tuple[PlanOutline, ...]:
+    """Logical plans as stored in the graph; unknown ids are left out."""
+    return outlines(_known_facts(plans, graph, catalogue)) if plans else ()
+
+
+def _known_facts(plans: Collection[str], graph: GraphReader, catalogue: Catalogue) -> Facts:
+    """The facts of these plans that an outline needs."""
+    rows = catalogue.logical_plans(plans)
+    above = graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS, labels.INFLUENCES), HUB_LIMIT)
+    written = graph.edges(plans, Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
+    targets = {row.target for row in rows}
+    held = graph.edges(targets, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+    columns = {edge.in_id for edge in held.edges}
+    derived = graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
+    computed = [edge for edge in derived.edges if edge.value("logical_plan") in set(plans)]
+    edges = (*above.edges, *written.edges, *computed)
+    ends = {end for edge in edges for end in (edge.out_id, edge.in_id)}
+    kinds = (labels.COLUMN, labels.SCHEMA)
+    datasets = targets | {end for end in ends if identity.kind_of(end) == labels.DATASET}
+    return Facts(
+        vertices=graph.vertices({end for end in ends if identity.kind_of(end) in kinds}),
+        edges=edges,
+        rows=(*rows, *catalogue.jobs({row.job for row in rows}), *catalogue.datasets(datasets)),
+    )

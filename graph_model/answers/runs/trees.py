@@ -1,0 +1,327 @@
+"""Parent and child runs at a time.
+
+``openlineage.trees`` is the pure part; this module reads catalogue and journal, level by level,
+within bounds; an answer reports a bound that it met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from graph_model import identity, labels
+from graph_model.answers.nodes import job_references
+from graph_model.answers.sources import Sources
+from graph_model.answers.visibility import open_plan
+from graph_model.errors import NotFound
+from graph_model.facts import RunRow
+from graph_model.lineage import Partial
+from graph_model.picture.view import JobReference, iso
+from graph_model.producers.openlineage import RunEvent, ancestors, newest, status
+from graph_model.producers.openlineage.events.accumulate import accumulate
+from graph_model.producers.openlineage.events.documents import run_home, run_key
+from graph_model.producers.openlineage.pages.inspection import bodies
+from graph_model.producers.openlineage.pages.plans import MOST_EVENTS
+from graph_model.producers.openlineage.pages.trees import RunNode, build_tree, unknown_node
+from graph_model.stores.protocols import DocumentState
+
+MOST_RUNS: Final = 500
+MOST_LEVELS: Final = 20
+#: The state of a run that other runs reference and that never sent an event.
+UNKNOWN: Final = "unknown"
+_MOST_ABOVE: Final = 100
+_OPEN_LOOKED_AT: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RunBrief:
+    """A run in a tree or a list. ``id`` is opaque; ``run`` the id of the graph's run vertex, which
+    a Spark application shares with its commands; ``closed`` is the reason why the run counts as
+    ended: parent, stale, or "" (its own event). ``known`` False: other runs reference it, and it
+    never sent an event.
+    """
+
+    id: str
+    run_id: str
+    run: str
+    known: bool
+    job: JobReference | None
+    state: str
+    closed: str
+    folded: bool
+    endless: bool
+    started_at: str | None
+    ended_at: str | None
+    last_event_at: str | None
+    producer: str
+    application_id: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunBranch:
+    """``rolled_up`` is the state including the runs below; ``below`` counts those by state."""
+
+    run: RunBrief
+    rolled_up: str
+    below: Mapping[str, int]
+    children: tuple[RunBranch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """An event of a run as the client sent it; ``at`` None where its time could not be read.
+    ``document`` is its position in the journal.
+    """
+
+    at: str | None
+    type: str
+    producer: str
+    document: int
+    state: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunTree:
+    """One run: ``ancestors`` nearest first, ``root`` the last of them or the one it names,
+    ``history`` its events by time, ``facets`` those of its newest events.
+    """
+
+    branch: RunBranch
+    parent: RunBrief | None
+    root: RunBrief | None
+    ancestors: tuple[RunBrief, ...]
+    history: tuple[EventView, ...]
+    facets: dict[str, Any]
+    partial: Partial | None
+
+
+class RunTrees:
+    """Reads one catalogue and one journal; runs of hidden jobs are left out below a run."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._catalogue = sources.catalogue
+        self._journal = sources.journal
+
+    def tree(self, run: str, asked: int | None, now: int) -> RunTree:
+        """The run with this opaque id, vertex id or client's id, as of ``asked`` (epoch ms).
+
+        None means now, but no earlier than the run's newest event, because clocks differ. Raises
+        NotFound where no OpenLineage event names the run, or it had not started.
+        """
+        row = self._row(run)
+        if row is not None:
+            self._sources = open_plan(self._sources, {row.job}, run, "run")
+        if row is None:
+            return self._unknown(run, now if asked is None else asked)
+        if asked is not None and row.started_at > asked:
+            raise NotFound("run", run)
+        at = max(now, row.last_at) if asked is None else asked
+        (above,) = self._above([row])
+        below, partial = self._below([row.run_id], row.scope, at)
+        node = build_tree(row, below.values(), above, at)
+        briefs = self._known([row, *above, *below.values()], node)
+        listed = tuple(
+            briefs.of_row(one, above[place + 1 :], at) for place, one in enumerate(above)
+        )
+        history, facets = self._history(row)
+        return RunTree(
+            briefs.branch(node),
+            _called(row.parent_run, listed) or briefs.named(row.parent_run, row.parent_job),
+            _called(row.root_run, listed)
+            or briefs.named(row.root_run, row.root_job)
+            or next(reversed(listed), None),
+            listed,
+            history,
+            facets,
+            partial or (Partial("events", MOST_EVENTS) if len(history) == MOST_EVENTS else None),
+        )
+
+    def states(self, runs: Collection[str], at: int) -> dict[str, RunBrief]:
+        """Per run vertex known from OpenLineage the state of its run at the time."""
+        rows = self._catalogue.runs.first_of_runs(runs)
+        return {brief.run: brief for brief in self._briefs(rows, at)}
+
+    def open_runs(self, job: str, at: int) -> tuple[RunBrief, ...]:
+        """The runs of a job without an end event, newest first.
+
+        Only those that started last are examined: a run that began long ago and never ended is
+        stale. A run inside an application of the same job counts as part of that application.
+        """
+        rows = self._catalogue.runs.of_job(job, at, _OPEN_LOOKED_AT).rows
+        going = [
+            row
+            for row in _newest_of_subjects(rows)
+            if (row.ended_at is None or row.ended_at > at) and row.parent_job != row.job
+        ]
+        going.sort(key=lambda row: (row.started_at, row.id), reverse=True)
+        return self._briefs(going, at)
+
+    def _briefs(self, rows: Sequence[RunRow], at: int) -> tuple[RunBrief, ...]:
+        briefs = self._known(rows, None)
+        above = self._above(rows)
+        return tuple(briefs.of_row(row, over, at) for row, over in zip(rows, above, strict=True))
+
+    # --- finding runs
+
+    def _row(self, run: str) -> RunRow | None:
+        runs = self._catalogue.runs
+        if identity.kind_of(run) == labels.RUN:
+            return next(iter(runs.first_of_runs((run,))), None)
+        rows = runs.of_subjects((run,)) or runs.called((run,))
+        found = _newest_of_subjects(rows)
+        return max(found, key=lambda row: (row.last_at, row.id), default=None)
+
+    def _unknown(self, run_id: str, at: int) -> RunTree:
+        """A run that other runs name as their parent."""
+        named = self._catalogue.runs.below((run_id,), None, 1).rows
+        if not named or named[0].started_at > at:
+            raise NotFound("run", run_id)
+        self._sources = open_plan(self._sources, {named[0].parent_job}, run_id, "run")
+        below, partial = self._below([run_id], named[0].scope, at)
+        children = [
+            build_tree(row, below.values(), (), at)
+            for row in below.values()
+            if row.parent_run == run_id
+        ]
+        node = unknown_node(run_id, named[0].parent_job, children)
+        briefs = self._known(list(below.values()), node)
+        return RunTree(briefs.branch(node), None, None, (), (), {}, partial)
+
+    def _above(self, rows: Sequence[RunRow]) -> list[tuple[RunRow, ...]]:
+        """For each row the ancestors that sent events, nearest first.
+
+        One request a level for all rows of a scope, for any number of runs.
+        """
+        known: dict[str, dict[str, RunRow]] = {}
+        for row in rows:
+            known.setdefault(row.scope, {})[row.run_id] = row
+        for scope, found in known.items():
+            self._add_ancestors(found, scope)
+        return [ancestors(row, known[row.scope]) for row in rows]
+
+    def _add_ancestors(self, known: dict[str, RunRow], scope: str) -> None:
+        wanted = {key for row in known.values() for key in (row.parent_run, row.root_run)}
+        for _ in range(_MOST_ABOVE):
+            wanted -= {"", *known}
+            if not wanted:
+                return
+            found = newest(self._catalogue.runs.called(wanted, scope))
+            known |= found
+            wanted = {row.parent_run for row in found.values()}
+
+    def _below(
+        self, run_ids: Sequence[str], scope: str, at: int
+    ) -> tuple[dict[str, RunRow], Partial | None]:
+        """The runs below that had started by then, level by level."""
+        found: dict[str, RunRow] = {}
+        level = list(run_ids)
+        for _ in range(MOST_LEVELS):
+            left = MOST_RUNS - len(found)
+            page = self._catalogue.runs.below(level, scope, max(left, 1))
+            new = {
+                key: row
+                for key, row in newest(page.rows).items()
+                if key not in found and key not in run_ids and row.started_at <= at
+            }
+            if page.cut or len(new) > left:
+                found |= dict(list(new.items())[:left])
+                return found, Partial("runs", MOST_RUNS)
+            found |= new
+            if not new:
+                return found, None
+            level = sorted(new)
+        return found, Partial("levels", MOST_LEVELS)
+
+    def _history(self, row: RunRow) -> tuple[tuple[EventView, ...], dict[str, Any]]:
+        documents = self._journal.newest_documents(run_key(row.run_id), row.scope, MOST_EVENTS)
+        event_of, rules = self._sources.producers.event, self._sources.rules
+        events = [
+            (event, one)
+            for one in documents
+            if isinstance(event := event_of(one, rules), RunEvent)
+            and run_home(event) in ("", row.namespace)
+        ]
+        listed = [
+            EventView(
+                iso(event.at), event.type, event.producer, one.position, one.state.value, one.reason
+            )
+            for event, one in sorted(events, key=lambda pair: (pair[0].time, pair[1].position))
+        ]
+        listed += [
+            EventView(None, "", "", one.position, one.state.value, one.reason)
+            for one in documents
+            if one.state == DocumentState.FAILED
+        ]
+        spoken = [event for event, _ in events]
+        return tuple(listed), bodies(accumulate(spoken).statement.run_facets) if spoken else {}
+
+    def _known(self, rows: Sequence[RunRow], node: RunNode | None) -> _Briefs:
+        ids = {key for row in rows for key in (row.job, row.parent_job, row.root_job) if key}
+        if node is not None and node.job:
+            ids.add(node.job)
+        return _Briefs(job_references(self._sources, ids), self._sources.hidden)
+
+
+def _newest_of_subjects(rows: Sequence[RunRow]) -> Iterable[RunRow]:
+    """One row for each subject: other scopes may have runs with the same id."""
+    return newest(rows, key=lambda row: row.subject).values()
+
+
+def _called(run_id: str, briefs: Sequence[RunBrief]) -> RunBrief | None:
+    return next((brief for brief in briefs if brief.run_id == run_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Briefs:
+    jobs: Mapping[str, JobReference]
+    hidden: frozenset[str]
+
+    def branch(self, node: RunNode) -> RunBranch:
+        shown = (one for one in node.children if self._job_of(one) not in self.hidden)
+        children = tuple(self.branch(one) for one in shown)
+        return RunBranch(self._brief(node), node.rolled_up, node.below, children)
+
+    def _job_of(self, node: RunNode) -> str:
+        return node.job if node.row is None else node.row.job
+
+    def _brief(self, node: RunNode) -> RunBrief:
+        if node.row is None:
+            return self._named(node.run_id, node.job, node.status.state)
+        return self._of(node.row, node.status.state, node.status.closed, node.status.ended_at)
+
+    def of_row(self, row: RunRow, above: Sequence[RunRow], at: int) -> RunBrief:
+        found = status(row, above, at)
+        return self._of(row, found.state, found.closed, found.ended_at)
+
+    def _of(self, row: RunRow, state: str, closed: str, ended_at: int | None) -> RunBrief:
+        return RunBrief(
+            row.subject,
+            row.run_id,
+            row.run,
+            True,
+            self.jobs.get(row.job),
+            state,
+            closed,
+            row.folded,
+            row.endless,
+            iso(row.started_at) if row.start_told else None,
+            iso(ended_at),
+            iso(row.last_at),
+            row.producer,
+            row.application_id,
+            row.error,
+        )
+
+    def named(self, run_id: str, job: str) -> RunBrief | None:
+        """A run of which only the name is known; None for no name."""
+        return self._named(run_id, job, UNKNOWN) if run_id else None
+
+    def _named(self, run_id: str, job: str, state: str) -> RunBrief:
+        return RunBrief(
+            run_id, run_id, "", False, self.jobs.get(job), state, "", False, False,
+            None, None, None, "", "", None,
+        )  # fmt: skip

@@ -1,0 +1,68 @@
+"""A picture with its layers and tags, and without its hidden nodes.
+
+A hidden node is not drawn, nor are its edges, nor do its columns count among those that decide over
+a drawn column; nodes behind it within the requested depth are drawn all the same. The answer counts
+the omitted nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from graph_model.governance.statements import Governance
+from graph_model.picture.view import (
+    ColumnNodeView,
+    DatasetNode,
+    DrawnLayer,
+    GraphView,
+    JobNode,
+    Node,
+    NodeMark,
+    place,
+)
+
+
+def hide_nodes(view: GraphView, hidden: Collection[str], *, layout: bool) -> tuple[GraphView, int]:
+    """The view without hidden datasets (and their columns) and jobs, and how many those were.
+
+    With ``layout`` the rest is placed anew.
+    """
+    if not hidden:
+        return view, 0
+    gone = {node.id for node in view.nodes if _home(node) in hidden}
+    nodes = tuple(_without_influences(n, hidden) for n in view.nodes if n.id not in gone)
+    edges = tuple(e for e in view.edges if e.source not in gone and e.target not in gone)
+    count = sum(node.id in gone and node.id == _home(node) for node in view.nodes)
+    shown = replace(view, nodes=nodes, edges=edges)
+    return (place(shown) if layout and gone else shown), count
+
+
+def _without_influences(node: Node, hidden: Collection[str]) -> Node:
+    """A column without the number of hidden columns that decide over it."""
+    if not isinstance(node, ColumnNodeView) or node.influences is None:
+        return node
+    shown = tuple(one for one in node.influences if one.dataset not in hidden)
+    return node._replace(influences=shown)
+
+
+def _home(node: Node) -> str:
+    """The dataset of a column; the node itself else."""
+    return node.dataset_id if isinstance(node, ColumnNodeView) else node.id
+
+
+def mark_nodes(view: GraphView, governance: Governance) -> GraphView:
+    """The view with the layers and tags of its datasets and columns, and the layers drawn."""
+    marks = {
+        node.id: _mark(node, governance) for node in view.nodes if not isinstance(node, JobNode)
+    }
+    drawn = {mark.layer for mark in marks.values()}
+    layers = [one for one in governance.layers.items if one.name in drawn]
+    return replace(
+        view, marks=marks, layers=tuple(DrawnLayer(one.name, one.colour) for one in layers)
+    )
+
+
+def _mark(node: Node, governance: Governance) -> NodeMark:
+    layer = governance.layers.of(node.uri) if isinstance(node, DatasetNode) else None
+    return NodeMark(layer, governance.tags.get(node.id, ()))

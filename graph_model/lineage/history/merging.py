@@ -1,0 +1,335 @@
+"""Executions that report one write -> that write: pure, on rows that the catalogue selected.
+
+For a CREATE TABLE AS SELECT Spark reports an insert and then the command that ran it; two agents in
+one application (the stock agent and the listener) report every write twice. Executions whose modes
+or reads differ are two writes, unless the mode of one is unknown, or its reads are marked as
+incomplete. The rule looks at all completed writes of one output by one application, so it gives
+the same result for every page, window or time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from graph_model import labels, naming
+from graph_model.facts import MAIN_BRANCH, ExecutionRow
+from graph_model.stores.protocols import SuccessfulWrite
+
+#: Two reports of one write are at most this far apart (milliseconds).
+MERGE_WINDOW_MS: Final = 10_000
+#: A merged write may be this much earlier than one of its executions: CTAS, then two producers.
+REACH_MS: Final = 2 * MERGE_WINDOW_MS
+_HIVE_CTAS: Final = "CreateHiveTableAsSelectCommand"
+#: Commands that run an insert of their own; Spark reports both, the insert first.
+CTAS_COMMANDS: Final = (
+    "CreateDataSourceTableAsSelectCommand",
+    _HIVE_CTAS,
+    "InsertIntoDataSourceDirCommand",  # INSERT OVERWRITE DIRECTORY
+)
+#: Those that create the table that they fill: it holds nothing else.
+_TABLE_MAKERS: Final = CTAS_COMMANDS[:2]
+_INSERT: Final = "InsertInto"
+#: Spark runs it with ``overwrite = false`` inside a CREATE TABLE AS SELECT of any mode.
+_HIVE_INSERT: Final = "InsertIntoHiveTable"
+_WITHOUT_EXPRESSIONS: Final = "openlineage-"
+
+#: The part of a table with these partition values; the empty one is the whole table.
+Part = frozenset[tuple[str, str | None]]
+WHOLE: Final[Part] = frozenset()
+_EVERYWHERE: Final = (WHOLE,)
+
+
+class Write(NamedTuple):
+    """One write of a dataset, reported by one execution or by several.
+
+    ``id`` and ``at`` are those of the earliest by (at, id). ``logical_plan`` and ``job`` are those
+    of the report that names every input, then has fewest gaps, then has expressions. ``parts`` are
+    the partitions it may have touched, ``closes`` those it replaced. ``number`` and ``branch`` are
+    those of the version that it made, None where not reported.
+    """
+
+    id: str
+    at: int
+    target: str
+    logical_plan: str
+    job: str
+    parts: tuple[Part, ...]
+    closes: tuple[Part, ...]
+    executions: tuple[str, ...]
+    number: int | None = None
+    branch: str = MAIN_BRANCH
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Writes are ordered by time, then by id."""
+        return self.at, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Details that the rows do not hold: partition texts written per execution; per logical plan
+    the number of gaps in its column lineage and the names of its partition keys; ``incomplete`` are
+    the plans whose reported inputs are known to be incomplete.
+    """
+
+    partitions: Mapping[str, Collection[str]]
+    gaps: Mapping[str, int]
+    keys: Mapping[str, frozenset[str]]
+    incomplete: frozenset[str] = frozenset()
+
+
+NO_DETAILS: Final = Details({}, {}, {})
+
+
+def merge_writes(rows: Iterable[SuccessfulWrite], details: Details = NO_DETAILS) -> list[Write]:
+    """The writes that these completed executions report, by (at, id).
+
+    ``rows`` must hold every execution of an application and output that may be reported twice.
+    """
+    groups = group_executions(rows, details.incomplete)
+    writes = [write_of(group, details) for group in groups]
+    return sorted(writes, key=lambda write: write.order)
+
+
+def group_executions(
+    rows: Iterable[SuccessfulWrite], incomplete: frozenset[str] = frozenset()
+) -> list[tuple[SuccessfulWrite, ...]]:
+    """The executions of each write, by (at, id); ``incomplete``: see ``Details``."""
+    applications: defaultdict[tuple[str, str], list[SuccessfulWrite]] = defaultdict(list)
+    groups: list[tuple[SuccessfulWrite, ...]] = []
+    for row in sorted(set(rows), key=_order):
+        if row.application_id:
+            applications[row.target, row.application_id].append(row)
+        else:
+            groups.append((row,))
+    for found in applications.values():
+        if len(found) == 1:  # nearly every application: nothing to pair
+            groups.append((found[0],))
+            continue
+        paired = _pair_producers(_pair_double_writes(found))
+        groups += _pair_incomplete(paired, incomplete) if incomplete else paired
+    return groups
+
+
+def _order(row: SuccessfulWrite) -> tuple[int, str]:
+    return row.at, row.id
+
+
+def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[tuple[SuccessfulWrite, ...]]:
+    """Each CREATE TABLE AS SELECT with the nearest earlier insert that fits, each used once.
+
+    insert :00.391, create :00.616, insert :00.774  =>  (insert, create), (insert)
+    """
+    inner: dict[str, SuccessfulWrite] = {}
+    inserts: list[SuccessfulWrite] = []  # not yet paired with a command
+    for row in sorted(rows, key=lambda row: (row.at, _runs_an_insert(row), row.id)):
+        if not _runs_an_insert(row):
+            inserts.append(row)
+        elif (place := _place_of_insert(row, inserts)) is not None:
+            inner[row.id] = inserts.pop(place)
+    used = {row.id for row in inner.values()}
+    groups = []
+    for row in rows:
+        if row.id not in used:
+            pair = (row, inner[row.id]) if row.id in inner else (row,)
+            groups.append(tuple(sorted(pair, key=_order)))
+    return sorted(groups, key=lambda group: _order(group[0]))
+
+
+def _runs_an_insert(row: SuccessfulWrite) -> bool:
+    return row.command in CTAS_COMMANDS
+
+
+def _place_of_insert(command: SuccessfulWrite, inserts: Sequence[SuccessfulWrite]) -> int | None:
+    """The index of the insert that the command ran: Spark ends it just before the command."""
+    for place in reversed(range(len(inserts))):
+        if command.at - inserts[place].at > MERGE_WINDOW_MS:
+            break
+        if _is_inner(inserts[place], command):
+            return place
+    return None
+
+
+def _is_inner(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
+    return (
+        insert.command.startswith(_INSERT)
+        and insert.producer == command.producer
+        and insert.reads == command.reads
+        and (_is_hive_pair(insert, command) or _have_one_mode((insert,), (command,)))
+    )
+
+
+def _is_hive_pair(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
+    return insert.command == _HIVE_INSERT and command.command == _HIVE_CTAS
+
+
+def _have_one_mode(one: Iterable[SuccessfulWrite], other: Iterable[SuccessfulWrite]) -> bool:
+    """Whether the two sets of reported modes have one in common: append, or an overwrite of any
+    part. An unknown mode matches any.
+    """
+    modes, others = {_appends(row) for row in one}, {_appends(row) for row in other}
+    return None in modes | others or not modes.isdisjoint(others)
+
+
+def _appends(row: SuccessfulWrite) -> bool | None:
+    return None if row.mode == labels.UNKNOWN_MODE else row.mode not in labels.OVERWRITES
+
+
+def _agree(one: SuccessfulWrite, other: SuccessfulWrite) -> bool:
+    return one.reads == other.reads and abs(one.at - other.at) <= MERGE_WINDOW_MS
+
+
+def _pair_producers(
+    groups: Sequence[tuple[SuccessfulWrite, ...]],
+) -> list[tuple[SuccessfulWrite, ...]]:
+    """Pair the k-th write that one producer reports with the k-th of another, where they agree."""
+    told: defaultdict[str, int] = defaultdict(int)
+    places: defaultdict[int, list[list[SuccessfulWrite]]] = defaultdict(list)
+    for group in groups:
+        producer = group[0].producer
+        beside = places[told[producer]]
+        told[producer] += 1
+        same = next((other for other in beside if _may_join(other, group)), None)
+        if same is None:
+            beside.append(list(group))
+        else:
+            same += group
+    return [tuple(sorted(group, key=_order)) for place in places.values() for group in place]
+
+
+def _may_join(group: Sequence[SuccessfulWrite], other: Sequence[SuccessfulWrite]) -> bool:
+    return (
+        other[0].producer not in {row.producer for row in group}
+        and _agree(group[0], other[0])
+        and _have_one_mode(group, other)
+    )
+
+
+def _pair_incomplete(
+    groups: Sequence[tuple[SuccessfulWrite, ...]], incomplete: frozenset[str]
+) -> list[tuple[SuccessfulWrite, ...]]:
+    """Pair a write whose report states that its inputs are incomplete with the nearest write of
+    another producer that has the same inputs and more.
+
+    Without that statement different inputs mean two writes: one may be the write that the other
+    agent missed.
+    """
+    left = sorted(groups, key=lambda group: _order(group[0]))
+    for group in [one for one in left if any(row.logical_plan in incomplete for row in one)]:
+        near = [other for other in left if _tells_more(other, group)]
+        if near:
+            fuller = min(near, key=lambda one: (abs(one[0].at - group[0].at), *_order(one[0])))
+            left.remove(group)
+            left[left.index(fuller)] = tuple(sorted((*group, *fuller), key=_order))
+    return left
+
+
+def _tells_more(fuller: Sequence[SuccessfulWrite], group: Sequence[SuccessfulWrite]) -> bool:
+    return (
+        {row.producer for row in fuller}.isdisjoint(row.producer for row in group)
+        and _have_one_mode(fuller, group)
+        and abs(fuller[0].at - group[0].at) <= MERGE_WINDOW_MS
+        and _read_by(fuller) > _read_by(group)
+    )
+
+
+def _read_by(group: Sequence[SuccessfulWrite]) -> frozenset[str]:
+    return frozenset(dataset for row in group for dataset in row.reads.split())
+
+
+def as_one(reports: Sequence[ExecutionRow]) -> ExecutionRow:
+    """The first of several reports of one write, completed from the others: mode, duration, counts,
+    version.
+    """
+    first = reports[0]
+    modes = [row.mode for row in reports if row.mode != labels.UNKNOWN_MODE]
+    some = labels.OVERWRITE_PARTITIONS in modes and modes[0] == labels.OVERWRITE
+    durations = [row.duration_ns for row in reports if row.duration_ns is not None]
+    counts: dict[str, dict[str, float]] = {}
+    for row in reversed(reports):
+        for group, values in json.loads(row.metrics or "{}").items():
+            counts.setdefault(group, {}).update(values)
+    versions = [row for row in reports if row.version]
+    numbered = next((row for row in versions if row.version_number is not None), None)
+    told = numbered or next(iter(versions), first)
+    return first._replace(
+        version=told.version,
+        version_number=told.version_number,
+        branch=told.branch,
+        mode=labels.OVERWRITE_PARTITIONS if some else next(iter(modes), first.mode),
+        dynamic=any(row.dynamic for row in reports),
+        duration_ns=next(iter(durations), None),
+        metrics=json.dumps(counts),
+    )
+
+
+# --- the partitions of a write ------------------------------------------------------------------
+
+
+def write_of(group: Sequence[SuccessfulWrite], details: Details) -> Write:
+    """The write that these executions, by (at, id), report."""
+    first = group[0]
+    best = first if len(group) == 1 else min(group, key=lambda row: _preference(row, details))
+    texts = {text for row in group for text in details.partitions.get(row.id, ())}
+    parts = tuple(sorted(map(part_of, texts), key=_part_order)) if texts else _EVERYWHERE
+    numbered = next((row for row in group if row.version_number is not None), first)
+    return Write(
+        id=first.id,
+        at=first.at,
+        target=first.target,
+        logical_plan=best.logical_plan,
+        job=best.job,
+        parts=parts,
+        closes=_closes(group, parts, details),
+        executions=tuple(row.id for row in group),
+        number=numbered.version_number,
+        branch=numbered.branch,
+    )
+
+
+def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, int, bool, int, str]:
+    """The least is preferred: first a report with complete inputs, because no input may be hidden.
+    OpenLineage's agents send columns without expressions.
+    """
+    gaps = details.gaps.get(row.logical_plan, 0)
+    return (
+        -len(row.reads.split()),
+        gaps,
+        lacks_expressions(row),
+        *_order(row),
+    )
+
+
+def lacks_expressions(row: SuccessfulWrite) -> bool:
+    """OpenLineage's agents send no plan, so no expressions."""
+    return row.producer.startswith(_WITHOUT_EXPRESSIONS)
+
+
+def _closes(
+    group: Sequence[SuccessfulWrite], parts: tuple[Part, ...], details: Details
+) -> tuple[Part, ...]:
+    """A sign of dynamic mode in one report counts for all, except for a table just created."""
+    makers = [row for row in group if row.command in _TABLE_MAKERS]
+    said = [row for row in group if not any(_is_hive_pair(row, maker) for maker in makers)]
+    if any(row.mode not in labels.OVERWRITES for row in said):
+        return ()
+    if any(row.mode == labels.OVERWRITE and not row.dynamic for row in makers):
+        return _EVERYWHERE
+    if not any(row.dynamic for row in said):
+        return parts
+    keys = frozenset[str]().union(*(details.keys.get(row.logical_plan, ()) for row in group))
+    known = WHOLE not in parts and all(keys <= {key for key, _ in part} for part in parts)
+    return parts if known else ()
+
+
+def part_of(text: str) -> Part:
+    """``dt=2026-01-01/h=3`` as pairs."""
+    return frozenset(naming.partition_pairs(text))
+
+
+def _part_order(part: Part) -> list[tuple[str, str]]:
+    return sorted((key, value or "") for key, value in part)

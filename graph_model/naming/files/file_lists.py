@@ -1,0 +1,197 @@
+"""Many files that one read lists: one dataset of their folder and pattern.
+
+    ("file:/in/a.csv", … 3,000 of them)      =>  file:/in/*.csv
+    the same, read as ``/in/2024-*.csv``     =>  file:/in/2024-*.csv
+    ("file:/in/a.csv", "file:/in/b.csv")     =>  stay two
+    ("file:/a/dt=1", "file:/b/dt=1")         =>  stay two, read as ``/*/dt=1`` or not
+
+The ``path`` or ``paths`` option of a read counts first: it keeps the text that Spark expanded. It
+stands for files. Folders are tables, which others write by their names: they stay. A list without
+such an option folds by folder and suffix, which do not change when a file is added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from graph_model.naming.files import partitions
+from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from graph_model.naming.uris import DatasetName, normalise
+
+_MOST_TOLD: Final = 1_000
+_SEGMENTS_OF_A_PIECE: Final = 8  # part file, date of six directories, table
+#: Whether the sources of a read are files or folders, where its producer examined them.
+FILES: Final = "files"
+FOLDERS: Final = "folders"
+
+
+def fold_files(
+    sources: Sequence[str],
+    options: Mapping[str, Any],
+    rules: Rules = DEFAULT_RULES,
+    roots: Any = None,
+) -> tuple[str, ...]:
+    """The sources of one read, with files that a pattern selected replaced by the pattern.
+
+    ``roots`` is FILES or FOLDERS where the producer examined the sources; otherwise their names
+    distinguish files from folders. Idempotent; linear in the number of sources.
+    """
+    told = _told(sources, options)
+    if not told:
+        return _folded(sources, rules)
+    plain = {uri for uri in told if not partitions.is_glob(uri)}
+    listed = set(sources)
+    tables = {one for one in listed if one in plain or _is_table(one, roots, rules)}
+    if len(_names(tables, rules)) > rules.most_files_of_a_folder:
+        return told
+    return tuple(sorted(tables if tables == listed else tables.union(told)))
+
+
+def folder_of(pattern: DatasetName, rules: Rules = DEFAULT_RULES) -> DatasetName | None:
+    """The folder above the first segment with a wildcard, where that is the dataset of files.
+
+    ``s3://b/in/*/x-*.json`` => ``s3://b/in``; None for a text that is no pattern, or a whole store.
+    """
+    if pattern.kind != "pattern":
+        return None
+    scheme, colon, path = pattern.uri.partition(":")
+    segments = path.split("/")
+    globs = [place for place, segment in enumerate(segments) if partitions.is_glob(segment)]
+    above = segments[: globs[0]] if globs else []
+    if not colon or not any(above):
+        return None
+    found = normalise(f"{scheme}:{'/'.join(above)}", pattern.scope, rules)
+    if len(found) != 1 or found[0].kind != "file":
+        return None
+    return replace(found[0], partition_keys=(), partition=None)
+
+
+# --- the paths in a read's options ---------------------------------------------------------------
+
+
+def _told(sources: Sequence[str], options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The paths in the options, where one is a pattern, in the spelling of the sources."""
+    named = {name.lower(): value for name, value in options.items()}
+    texts = _texts(named.get("paths")) or _texts([named.get("path")])
+    if not sources or not any(partitions.is_glob(text) for text in texts):
+        return ()
+    relative = [text for text in texts if not text.startswith("/") and not _has_scheme(text)]
+    if not relative:
+        root = _root(min(sources))
+        spelled = {text if _has_scheme(text) else root + text for text in texts}
+    elif len(relative) == len(texts) and (folder := _working_folder(sources, texts[0])):
+        spelled = {f"{folder}/{text}" for text in texts}
+    else:
+        return ()
+    return tuple(sorted(spelled))
+
+
+def _texts(told: Any) -> list[str]:
+    """``["/a", "/b"]``, as a list or as the JSON that Spark writes; [] for any other value."""
+    if isinstance(told, str):
+        try:
+            told = json.loads(told)
+        except (ValueError, RecursionError):
+            return []
+    if not isinstance(told, list) or len(told) > _MOST_TOLD:
+        return []
+    return told if all(isinstance(text, str) and text for text in told) else []
+
+
+def _working_folder(sources: Sequence[str], text: str) -> str:
+    """The base of relative paths, from one of them and a file that it matched; "" if unknown.
+
+    ``in/*.csv`` and ``file:/data/in/a.csv`` => ``file:/data``
+    """
+    pattern = text.split("/")
+    above = (_above(source.split("/"), pattern) for source in sources)
+    return min((one for one in above if one), key=lambda one: (len(one), one), default="")
+
+
+def _above(segments: list[str], pattern: list[str]) -> str:
+    """The part before the segments that match the pattern's; "" where they do not match."""
+    folder, below = segments[: -len(pattern)], segments[-len(pattern) :]
+    pairs = zip(pattern, below, strict=False)
+    if not any(folder) or any(a != b for a, b in pairs if not partitions.is_glob(a)):
+        return ""
+    return "/".join(folder)
+
+
+def _has_scheme(text: str) -> bool:
+    return ":" in text.partition("/")[0]
+
+
+def _root(uri: str) -> str:
+    """``s3://b/in/a.csv`` => ``s3://b``, ``file:/in`` => ``file:``."""
+    scheme, colon, rest = uri.partition(":")
+    if not colon or "/" in scheme:
+        return ""
+    return f"{scheme}://{rest[2:].partition('/')[0]}" if rest.startswith("//") else f"{scheme}:"
+
+
+def _is_table(source: str, roots: Any, rules: Rules) -> bool:
+    """Whether a path is a table or a piece of one, and not a single file.
+
+    ``/t/dt=1``, ``/t/part-0.parquet``; ``/t`` where nothing shows that it is a file.
+    """
+    name = source.rstrip("/").rpartition("/")[2]
+    if partitions.is_glob(name):
+        return False
+    if roots == FOLDERS or _is_piece(source, rules):
+        return True
+    return roots != FILES and not _suffix(name.lower(), rules)
+
+
+def _is_piece(source: str, rules: Rules) -> bool:
+    """Whether the rules strip the last segment."""
+    segments = source.rstrip("/").split("/")[-_SEGMENTS_OF_A_PIECE:]
+    return partitions.strip(segments, rules).segments != tuple(segments)
+
+
+def _names(sources: Iterable[str], rules: Rules) -> set[str]:
+    return {name.uri for source in sources for name in normalise(source, "", rules)}
+
+
+# --- patterns in a list of files -----------------------------------------------------------------
+
+
+def patterns_of(sources: Iterable[str], rules: Rules = DEFAULT_RULES) -> dict[str, str]:
+    """Source => the pattern of its folder and suffix, for sources with many others of that pattern.
+
+    ``s3://b/in/a.csv`` among 30 of them => ``s3://b/in/*.csv``.
+    """
+    listed = dict.fromkeys(sources)
+    most = rules.most_files_of_a_folder
+    if len(listed) <= most:
+        return {}
+    found = {source: pattern for source in listed if (pattern := _pattern(source, rules))}
+    counts = Counter(found.values())
+    return {source: pattern for source, pattern in found.items() if counts[pattern] > most}
+
+
+def _folded(sources: Sequence[str], rules: Rules) -> tuple[str, ...]:
+    patterns = patterns_of(sources, rules)
+    return tuple(dict.fromkeys(patterns.get(source, source) for source in sources))
+
+
+def _pattern(source: str, rules: Rules) -> str:
+    """``s3://b/in/a.csv.gz`` => ``s3://b/in/*.csv.gz``; "" for a name that is not a data file's,
+    and for pieces of a table, which stand for the table.
+    """
+    if source[:4].lower() in ("jdbc", "http"):
+        return ""
+    folder, slash, name = source.rpartition("/")
+    suffix = _suffix(name.lower(), rules)
+    return f"{folder}/*{suffix}" if slash and suffix and not _is_piece(source, rules) else ""
+
+
+def _suffix(name: str, rules: Rules) -> str:
+    """Every ending that a data file has: ``.csv.gz``."""
+    found = ""
+    while ending := next((one for one in rules.data_file_suffixes if name.endswith(one)), ""):
+        name, found = name.removesuffix(ending), ending + found
+    return found

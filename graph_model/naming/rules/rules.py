@@ -1,0 +1,457 @@
+"""The naming rules as data: frozen values with their defaults.
+
+A :class:`Rules` value is immutable, hashable and has a digest; the digest is part of the
+projection epoch, so changing a rule means rebuilding the projections, never editing them.
+``version`` counts changes of the code that reads the tables, the tables speak for themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Final
+
+from graph_model import identity
+from graph_model.naming.masking import jdbc_text, names
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcDriver:
+    """The way in which one JDBC sub-protocol names a database.
+
+    ``levels`` is the number of parts of a fully qualified table when its first part is the database
+    (``db.schema.table`` 3, ``db.table`` 2; 0: the first part never is). ``database`` and ``schema``
+    are parameters, in lower case, for the names that the path lacks. ``host_suffix`` is removed
+    from hosts (an account name identifies the host). An ``embedded`` driver opens a local file
+    unless the URL has ``//``. ``dialect`` is sqlglot's name.
+    """
+
+    name: str
+    port: str = ""
+    dialect: str = ""
+    levels: int = 3
+    database: tuple[str, ...] = ()
+    schema: tuple[str, ...] = ()
+    port_parameter: str = ""
+    host_suffix: str = ""
+    embedded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartFile:
+    """A file that is one piece of a directory: ``pattern`` matches its whole name.
+
+    ``folder`` is the folder in which the table format keeps such files (Iceberg's ``data``), which
+    is stripped too.
+    """
+
+    pattern: str
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobPattern:
+    r"""An application name that ``pattern`` matches whole becomes ``name`` (``\g<job>`` style)."""
+
+    pattern: str
+    name: str
+    shared: bool = False
+
+
+_YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+_TIME = "[0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?"
+_ZONE = "(?: ?(?:Z|UTC|[+-][0-2][0-9]:?[0-5][0-9]))?"
+_UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_DATE_SUFFIX = f"{_YEAR}(?:-{_MONTH}-{_DAY}|_{_MONTH}_{_DAY}|{_MONTH}{_DAY})"
+_TIME_SUFFIX = "(?:[-_.T ]?[0-2][0-9][-_:]?[0-5][0-9](?:[-_:]?[0-6][0-9])?(?:[.][0-9]+)?)?"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All tables of the naming rules. Tuples are ordered: the first match wins."""
+
+    version: int = 3
+
+    # --- schemes ---------------------------------------------------------------------------------
+    # s3a and s3n are clients of one store; so are wasb and abfss of one Azure account, whose
+    # blob and dfs end points show the same containers.
+    scheme_aliases: tuple[tuple[str, str], ...] = (
+        ("s3a", "s3"),
+        ("s3n", "s3"),
+        ("gcs", "gs"),
+        ("wasb", "abfss"),
+        ("wasbs", "abfss"),
+        ("abfs", "abfss"),
+        ("jdbc-secretsmanager", "jdbc"),
+    )
+    host_suffix_aliases: tuple[tuple[str, str, str], ...] = (
+        ("abfss", ".blob.core.windows.net", ".dfs.core.windows.net"),
+    )
+    file_schemes: tuple[str, ...] = (
+        "file", "s3", "gs", "hdfs", "abfss", "adl", "dbfs", "viewfs", "webhdfs", "swebhdfs",
+        "maprfs", "oss", "cosn", "obs", "tos", "ofs", "o3fs", "alluxio", "ftp", "sftp",
+        "http", "https", "box", "filenet", "mssharepoint",
+    )  # fmt: skip
+    # container@account: the text before the @ is part of the name, not user-info.
+    container_schemes: tuple[str, ...] = names.CONTAINER_SCHEMES
+    default_ports: tuple[tuple[str, str], ...] = (
+        ("hdfs", "8020"),
+        ("mongodb", "27017"),
+        ("elasticsearch", "9200"),
+        ("hive", "9083"),
+        ("http", "80"),
+        ("https", "443"),
+        ("ftp", "21"),
+        ("sftp", "22"),
+        ("abfss", "443"),
+        ("awsathena", "443"),
+        ("azurecosmos", "443"),
+        ("azurekusto", "443"),
+        ("box", "443"),
+        ("fabric-warehouse", "1433"),
+        ("milvus", "19530"),
+        ("mssharepoint", "443"),
+        ("unitycatalog", "443"),
+    )
+    # The local machine has a different identity for every client, so it is no authority.
+    loopback_hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104
+    # (scheme, first directory, scheme of what is mounted there): file:/dbfs/x is dbfs:/x.
+    mounts: tuple[tuple[str, str, str], ...] = (("file", "dbfs", "dbfs"),)
+    topic_schemes: tuple[str, ...] = ("kafka", "pulsar", "kinesis", "pubsub")
+    memory_schemes: tuple[str, ...] = ("memory", "inmemory")
+    # Stores whose last path part is a table, a collection or an index: hosts, then its name.
+    table_schemes: tuple[str, ...] = (
+        "mongodb", "mongodb+srv", "elasticsearch", "awsathena", "snowflake", "redshift", "spanner",
+        "azurecosmos", "azurekusto", "milvus", "synapse", "fabric-warehouse",
+    )  # fmt: skip
+    # scheme:name without any host.
+    opaque_table_schemes: tuple[str, ...] = ("cassandra", "odpstable", "bigquery")
+    # project:dataset.table, topic:project:id: a project is unique in the world.
+    global_opaque_schemes: tuple[str, ...] = ("bigquery", "pubsub")
+
+    # --- catalog names ---------------------------------------------------------------------------
+    catalog_schemes: tuple[str, ...] = ("hive", "unitycatalog")
+    catalog_authorities: tuple[str, ...] = ("spark_catalog",)
+    default_database: str = "default"
+    # delta.`/path` names a path, not a table.
+    path_table_formats: tuple[str, ...] = (
+        "delta", "parquet", "orc", "avro", "csv", "json", "text", "iceberg", "binaryfile",
+    )  # fmt: skip
+
+    # --- partitions ------------------------------------------------------------------------------
+    # yyyy MM dd HH mm ss; with a slash: that many directories. The first that fits is taken off.
+    date_formats: tuple[str, ...] = (
+        "yyyy/MM/dd/HH",
+        "yyyy/MM/dd",
+        "yyyy/MM",
+        "yyyy-MM-dd",
+        "yyyyMMdd",
+        "yyyy_MM_dd",
+        "yyyy-MM-dd-HH",
+        "yyyy-MM-ddTHH",
+        "yyyy-MM-ddTHH:mm:ss",
+        "yyyy-MM-ddTHH-mm-ss",
+        "yyyyMMddHH",
+        "yyyyMMddTHHmmss",
+        "yyyy-MM",
+        "yyyyMM",
+    )
+    # One leaf: the key by its finest unit. Directories: a key each.
+    date_keys: tuple[tuple[str, str], ...] = (
+        ("yyyy", "year"),
+        ("MM", "month"),
+        ("dd", "day"),
+        ("HH", "hour"),
+        ("mm", "minute"),
+        ("ss", "second"),
+    )
+    date_leaf_keys: tuple[tuple[str, str], ...] = (
+        ("MM", "month"),
+        ("dd", "date"),
+        ("HH", "hour"),
+        ("ss", "time"),
+    )
+    part_files: tuple[PartFile, ...] = (
+        # Spark, MapReduce, Glue (run-<ms>-part-r-00000), Delta, Databricks.
+        PartFile(
+            r"(?:run-[0-9]+-)?part-(?:[a-z]-|block-[0-9]+-)?[0-9*?\[\]{},-]{1,64}(?:[-._].*)?"
+        ),
+        # Hive: 000000_0, 000001_0_copy_2.gz
+        PartFile(r"[0-9]{6}_[0-9]{1,6}(?:_copy_[0-9]+)?(?:\..*)?"),
+        # Iceberg: data/00000-0-<uuid>-00001.parquet
+        PartFile(rf"[0-9]{{5}}-[0-9]+-{_UUID}(?:-[0-9]+)?(?:-deletes)?\.[a-z]+", "data"),
+        PartFile(r"(?:v[0-9]+|[0-9]{5}-.{1,64})(?:\.gz)?\.metadata\.json", "metadata"),
+        # Hudi: <file id>-0_1-2-3_20240131120000000.parquet
+        PartFile(rf"{_UUID}-[0-9]+_[0-9]+-[0-9]+-[0-9]+_[0-9]{{14,17}}\.[a-z]+"),
+    )
+    # After such a directory, a path describes a table's internals (beginnings of names) …
+    metadata_folders: tuple[str, ...] = (
+        "_delta_log", "_temporary", "_spark_metadata", ".hoodie", ".spark-staging", ".hive-staging",
+    )  # fmt: skip
+    # … as do these files at its end.
+    metadata_files: tuple[str, ...] = (
+        "_SUCCESS", "_committed_", "_started_", "_metadata", "_common_metadata",
+    )  # fmt: skip
+    # A file straight below key=value belongs to the partitioned table.
+    data_file_suffixes: tuple[str, ...] = (
+        ".parquet", ".orc", ".avro", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".xml",
+        ".gz", ".bz2", ".zst", ".snappy", ".lz4", ".xlsx",
+    )  # fmt: skip
+
+    # Of more data files of one folder with one suffix a read makes one dataset: in/*.csv.
+    most_files_of_a_folder: int = 20
+
+    # --- JDBC ------------------------------------------------------------------------------------
+    # Wrappers around another driver: jdbc:aws-wrapper:postgresql://…
+    jdbc_wrappers: tuple[str, ...] = jdbc_text.WRAPPERS
+    jdbc_aliases: tuple[tuple[str, str], ...] = (
+        ("postgres", "postgresql"),
+        ("pgsql", "postgresql"),
+        ("jtds:sqlserver", "sqlserver"),
+        ("microsoft:sqlserver", "sqlserver"),
+        ("ch", "clickhouse"),
+    )
+    jdbc_drivers: tuple[JdbcDriver, ...] = (
+        JdbcDriver("postgresql", "5432", "postgres", schema=("currentschema",)),
+        JdbcDriver("redshift", "5439", "redshift", schema=("currentschema",)),
+        JdbcDriver("mysql", "3306", "mysql", 2),
+        JdbcDriver("mariadb", "3306", "mysql", 2),
+        JdbcDriver("singlestore", "3306", "mysql", 2),
+        JdbcDriver("oceanbase", "2881", "mysql", 2),
+        JdbcDriver("sqlserver", "1433", "tsql", database=("databasename", "database")),
+        JdbcDriver("oracle", "1521", "oracle", 0),
+        JdbcDriver(
+            "snowflake", "443", "snowflake", database=("db", "database"), schema=("schema",),
+            host_suffix=".snowflakecomputing.com",
+        ),
+        JdbcDriver(
+            "databricks", "443", "databricks", database=("conncatalog",), schema=("connschema",)
+        ),
+        JdbcDriver("trino", "8080", "trino"),
+        JdbcDriver("presto", "8080", "presto"),
+        JdbcDriver("hive2", "10000", "hive", 2),
+        JdbcDriver("impala", "21050", "hive", 2),
+        JdbcDriver("db2", "50000", "", schema=("currentschema",)),
+        JdbcDriver("teradata", "1025", "teradata", 2, ("database",), port_parameter="dbs_port"),
+        JdbcDriver("clickhouse", "8123", "clickhouse", 2, ("database",)),
+        JdbcDriver("vertica", "5433", "postgres", schema=("searchpath",)),
+        JdbcDriver("crate", "5432", "postgres"),
+        JdbcDriver("sap", "30015", "", database=("databasename",), schema=("currentschema",)),
+        JdbcDriver("sqlite", "", "sqlite", 0, embedded=True),
+        JdbcDriver("duckdb", "", "duckdb", 0, embedded=True),
+        JdbcDriver("h2", "9092", "", 0, embedded=True),
+        JdbcDriver("derby", "1527", "", 0, embedded=True),
+        JdbcDriver("hsqldb", "9001", "", 0, embedded=True),
+    )  # fmt: skip
+    # (driver, schema of a table without one, where it is the same for every session): t and
+    # public.t are one. In Oracle, Db2 and SAP the default is the user's own schema, which a URL may
+    # lack; Snowflake's depends on the user, too. MySQL's databases have no schemas.
+    jdbc_default_schemas: tuple[tuple[str, str], ...] = (
+        ("postgresql", "public"),
+        ("redshift", "public"),
+        ("sqlserver", "dbo"),
+        ("vertica", "public"),
+        ("crate", "doc"),
+    )
+    # (driver, pattern that a host without its port matches completely, replacement): one server has
+    # the long name of its cloud and a short one, which OpenLineage's naming page requires.
+    jdbc_host_patterns: tuple[tuple[str, str, str], ...] = (
+        # cluster.c9akciq32.eu-west-1.redshift.amazonaws.com, and of a serverless workgroup
+        # wg.123456789012.eu-west-1.redshift-serverless.amazonaws.com
+        (
+            "redshift",
+            r"(?P<name>[a-z0-9-]{1,63})\.[a-z0-9]{1,40}\.(?P<region>[a-z0-9-]{1,40})"
+            r"\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?",
+            r"\g<name>.\g<region>",
+        ),
+        # jdbc:redshift:iam://cluster:eu-west-1/dev
+        (
+            "redshift",
+            r"(?P<name>[a-z0-9-]{1,63}):(?P<region>[a-z]{2,3}-[a-z0-9-]{1,40})",
+            r"\g<name>.\g<region>",
+        ),
+        # A private link leads to the same account, as does an optional cloud …
+        ("snowflake", r"(?P<account>[a-z0-9_.-]{1,200})\.privatelink", r"\g<account>"),
+        ("snowflake", r"(?P<account>[a-z0-9_-]{1,63}\.[a-z0-9-]{1,40})\.aws", r"\g<account>"),
+        # … or a region: us-west-2 has none in its URL, and OpenLineage's clients write us-west-1.
+        ("snowflake", r"(?P<account>[a-z0-9_-]{1,63})\.us-west-[12]", r"\g<account>"),
+        # Names of hosts have no underscore: organisation-my_account.
+        (
+            "snowflake",
+            r"(?P<organisation>[a-z0-9]{1,63}-[a-z0-9-]{0,200})_(?P<rest>[a-z0-9_-]{0,200})",
+            r"\g<organisation>-\g<rest>",
+        ),
+    )
+    # jdbc:h2:mem:test: the word between two colons is no database.
+    jdbc_storage_words: tuple[str, ...] = jdbc_text.STORAGE_WORDS
+    # Rows without a table (select 1 from dual), and a database's system tables. `schema.*` is all
+    # of a schema; PostgreSQL's catalogs are found without one, too.
+    sourceless_tables: tuple[str, ...] = (
+        "dual", "sysdummy1", "sysibm.*", "syscat.*", "sys.*", "information_schema.*",
+        "pg_catalog.*", "pg_temp.*", "pg_toast.*", "pg_internal.*",
+        "pg_am", "pg_attrdef", "pg_attribute", "pg_class", "pg_collation", "pg_constraint",
+        "pg_database", "pg_depend", "pg_description", "pg_enum", "pg_extension", "pg_index",
+        "pg_indexes", "pg_inherits", "pg_locks", "pg_matviews", "pg_namespace", "pg_opclass",
+        "pg_operator", "pg_partitioned_table", "pg_proc", "pg_roles", "pg_sequence",
+        "pg_sequences", "pg_settings", "pg_stat_activity", "pg_stat_all_tables",
+        "pg_stat_user_tables", "pg_stats", "pg_table_def", "pg_tables", "pg_tablespace",
+        "pg_trigger", "pg_type", "pg_user", "pg_views", "svv_columns", "svv_table_info",
+        "svv_tables",
+    )  # fmt: skip
+
+    # --- OpenLineage namespaces that Spline spells as JDBC URLs ----------------------------------
+    openlineage_jdbc: tuple[tuple[str, str], ...] = (
+        ("postgres", "postgresql"), ("postgresql", "postgresql"), ("mysql", "mysql"),
+        ("mariadb", "mariadb"), ("mssql", "sqlserver"), ("sqlserver", "sqlserver"),
+        ("oracle", "oracle"), ("db2", "db2"), ("redshift", "redshift"), ("snowflake", "snowflake"),
+        ("trino", "trino"), ("presto", "presto"), ("teradata", "teradata"), ("crate", "crate"),
+        ("oceanbase", "oceanbase"), ("clickhouse", "clickhouse"), ("vertica", "vertica"),
+        ("sqlite", "sqlite"), ("duckdb", "duckdb"), ("h2", "h2"), ("derby", "derby"),
+        ("databricks", "databricks"), ("hive2", "hive2"), ("impala", "impala"), ("sap", "sap"),
+        ("singlestore", "singlestore"), ("ch", "clickhouse"),
+    )  # fmt: skip
+
+    # --- jobs ------------------------------------------------------------------------------------
+    namespace_label: str = "namespace"
+    job_label: str = "job"
+    default_namespace: str = "default"
+    unnamed_job: str = "unnamed"
+    job_patterns: tuple[JobPattern, ...] = (
+        # AWS Glue: nativespark-<job>-<run>, the run being jr_<hex>.
+        JobPattern(r"nativespark-(?P<job>.+?)-jr_[0-9A-Za-z_]+", r"\g<job>"),
+        JobPattern(rf"nativespark-(?P<job>.+)-(?:{_UUID}|[0-9a-f]{{16,64}})", r"\g<job>"),
+        JobPattern(rf"GlueReplApp(?:-{_UUID})?", "GlueReplApp", shared=True),
+        # Shells and servers that many people share.
+        JobPattern(
+            r"(?P<job>pyspark-shell|spark-shell|Spark shell|PySparkShell|SparkR|sparklyr"
+            r"|Databricks Shell|Zeppelin|Apache Toree|Jupyter|spark-connect"
+            r"|Spark Connect server|Thrift JDBC/ODBC Server)",
+            r"\g<job>",
+            shared=True,
+        ),
+        JobPattern(r"SparkSQL::.*", "SparkSQL", shared=True),
+        JobPattern(r"livy-session-[0-9]+(?:-.*)?", "livy-session", shared=True),
+        # A date or run that a scheduler writes into the name makes no new job.
+        JobPattern(
+            rf"(?P<job>.*[^-_. :@])[-_. :@]{{1,4}}(?:{_UUID}|{_DATE_SUFFIX}{_TIME_SUFFIX}"
+            rf"|{_YEAR}-{_MONTH}-{_DAY}[T ]{_TIME}{_ZONE})",
+            r"\g<job>",
+        ),
+    )
+
+    # --- OpenLineage -----------------------------------------------------------------------------
+    # Signs of Spark's agent: jobType.integration, otherwise one of these run facets.
+    spark_integrations: tuple[str, ...] = ("SPARK",)
+    spark_facets: tuple[str, ...] = (
+        "spark_properties", "spark_applicationDetails", "spark_jobDetails", "spark_version",
+        "spark_unknown", "spark.logicalPlan", "spark.exception",
+    )  # fmt: skip
+    # Namespaces of Spark's OpenLineage agent that its jobs keep. In any other one a job is named
+    # as Spline's agent names it (label, capture scope, "default"), so that both mean one job.
+    spark_own_namespaces: tuple[str, ...] = ()
+    # jobType.jobType of the application itself, and of the jobs inside it.
+    spark_application_types: tuple[str, ...] = ("APPLICATION",)
+    spark_command_types: tuple[str, ...] = ("SQL_JOB", "RDD_JOB")
+    # The part of a job's name that names the physical plan, where it is not the command's class:
+    # execute_insert_into_hive_table => InsertIntoHiveTable needs no entry.
+    spark_commands: tuple[tuple[str, str], ...] = (
+        ("adaptive_spark_plan", "InsertIntoHadoopFsRelationCommand"),
+    )
+    # How the physical plan of a Spark command begins that reads for the sake of another one: a
+    # few rows to infer a schema (or to show them), the footers of files.
+    spark_inner_reads: tuple[str, ...] = (
+        "collect_limit", "map_partitions_parallel_collection", "map_partitions_sql_execution",
+    )  # fmt: skip
+    # (integration, type) of jobs that are a step of their parent's and nothing of their own.
+    helper_job_types: tuple[tuple[str, str], ...] = (("DBT", "SQL"),)
+    # (integration, type) of jobs that test data: their output is a table for failures, which dbt
+    # writes only when configured.
+    test_job_types: tuple[tuple[str, str], ...] = (("DBT", "TEST"),)
+    # Parts of the class of a Spark command that writes data, with or without something to read.
+    spark_writing_words: tuple[str, ...] = (
+        "Insert", "AsSelect", "Save", "Append", "Overwrite", "Load", "Replace",
+    )  # fmt: skip
+    # Facets of a failure: where one came with FAIL, a later COMPLETE of the run only says that
+    # Spark is done with the query.
+    spark_error_facets: tuple[str, ...] = ("spark.exception",)
+    # lifecycleStateChange: what ends data, and what only may (CREATE TABLE AS SELECT writes).
+    lifecycle_ends: tuple[str, ...] = ("DROP", "TRUNCATE")
+    lifecycle_changes: tuple[str, ...] = ("CREATE", "ALTER")
+    # jobType.processingType of jobs that need not end.
+    endless_processing: tuple[str, ...] = ("STREAMING", "SERVICE")
+    # Facets that the graph or other rows already hold, or that repeat an application's settings
+    # with every query: they stay in the journal's document and make no facet rows.
+    facets_without_rows: tuple[str, ...] = (
+        "columnLineage", "lineage", "symlinks", "schema", "parent", "parentRun",
+        "spark_properties", "spark_applicationDetails", "spark_jobDetails", "spark.logicalPlan",
+        "spark_unknown", "environment-properties", "debug",
+    )  # fmt: skip
+    # (OpenLineage's statistic, Spline's metric of a read, of a write)
+    openlineage_statistics: tuple[tuple[str, str, str], ...] = (
+        ("rowCount", "numOutputRows", "numOutputRows"),
+        ("size", "filesSize", "numOutputBytes"),
+        ("fileCount", "numFiles", "numFiles"),
+    )
+    # Where dataset-to-dataset lineage without a job is kept: a job per dataset in this namespace.
+    declared_namespace: str = "(declared)"
+
+    # --- literals and texts ----------------------------------------------------------------------
+    # (pattern that the whole text matches, replacement)
+    literal_patterns: tuple[tuple[str, str], ...] = (
+        (f"{_YEAR}-{_MONTH}-{_DAY}", "<date>"),
+        (f"{_YEAR}/{_MONTH}/{_DAY}", "<date>"),
+        (f"{_YEAR}{_MONTH}{_DAY}", "<date>"),
+        (f"{_YEAR}-{_MONTH}-{_DAY}[T ]{_TIME}{_ZONE}", "<timestamp>"),
+        (_UUID, "<uuid>"),
+    )
+    # Types whose numbers are points in time: Spline writes a date literal as days since 1970.
+    temporal_types: tuple[tuple[str, str], ...] = (
+        ("date", "<date>"),
+        ("timestamp", "<timestamp>"),
+        ("timestamp_ntz", "<timestamp>"),
+    )
+    # The parts of Spark's texts that differ in every run. Replaced by group "keep" or nothing.
+    volatile_texts: tuple[str, ...] = (
+        r"(?m)^(?:Created Time|Last Access|Statistics|Partition Statistics): [^\n]*\n?",
+        r", ?transient_lastDdlTime=[0-9]+|transient_lastDdlTime=[0-9]+(?:, )?",
+        r"#[0-9]+L?\b",
+        r"\b(?P<keep>CTERelation(?:Def|Ref)) [0-9]+\b",
+        r"\b(?P<keep>plan_id|cteId)=[0-9]+\b",
+        r"\b(?P<keep>[A-Za-z]{0,64}RDD)\[[0-9]+\]",
+        r"(?P<keep>\$\$Lambda)(?:\$[0-9]+)?/0x[0-9a-f]+(?:@[0-9a-f]{1,8}\b)?",
+        r"(?P<keep>[\w$;\]])@[0-9a-f]{1,8}(?!\w|[.@-]\w)",
+        r"(?P<keep>SPARK_GEN_SUBQ_)[0-9]+\b",
+    )
+    # For each of these patterns: texts of which every match contains one. They follow from it.
+    volatile_signs: tuple[tuple[str, ...], ...] = field(
+        compare=False,
+        default=(
+            ("Created Time", "Last Access", "Statistics"),
+            ("transient_lastDdlTime=",),
+            ("#",),
+            ("CTERelation",),
+            ("plan_id", "cteId"),
+            ("RDD",),
+            ("$$Lambda",),
+            ("@",),
+            ("SPARK_GEN_SUBQ_",),
+        ),
+    )
+
+    _digest: str = field(init=False, repr=False, compare=False, default="")
+
+    def __post_init__(self) -> None:
+        tables = [[f.name, repr(getattr(self, f.name))] for f in fields(self) if f.compare]
+        tables.append(["secrets", repr(names.TABLES)])  # identity leaves out what masking hides
+        object.__setattr__(self, "_digest", identity.digest(tables))
+
+    def __hash__(self) -> int:
+        # The tables are long: hashing them on every cached look-up would cost more than it saves.
+        return hash(self._digest)
+
+
+def rules_digest(rules: Rules) -> str:
+    """32 hex digits: equal rules, equal digest, on every machine."""
+    return rules._digest
+
+
+DEFAULT_RULES: Final = Rules()

@@ -1,0 +1,9 @@
+"""The picture of an answer: nodes and edges for a viewer, and their positions.
+
+In reading order:
+
+``view``       nodes and edges of a picture: pure values, ready to become JSON
+``filtering``  the part of an answer that a filter selects, with its neighbours
+``layout``     layered layout, left to right in the direction of flow: pure and deterministic
+``lanes``      a picture in lanes, one for each storage layer, top to bottom: pure, deterministic
+"""

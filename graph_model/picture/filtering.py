@@ -1,0 +1,100 @@
+"""Parts of an answer: the jobs and datasets that the filter names, and what stands beside
+them. Pure; the walk has been made, so what is left out here was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Set
+from dataclasses import dataclass, replace
+from typing import Final
+
+from graph_model.facts import DatasetRow, JobRow
+from graph_model.lineage import Answer, Partial
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Jobs of a namespace, one job (an id), datasets that ``keep`` wants; None: all."""
+
+    namespace: str | None = None
+    job: str | None = None
+    keep: Callable[[DatasetRow], bool] | None = None
+
+    def takes(self, row: JobRow) -> bool:
+        """Whether a job is wanted."""
+        in_namespace = not self.namespace or row.namespace == self.namespace
+        return in_namespace and (self.job is None or row.id == self.job)
+
+
+EVERYTHING: Final = Filter()
+
+
+def keep_nodes(answer: Answer, datasets: Collection[str], jobs: Collection[str]) -> Answer:
+    """The answer with these nodes only, and of its plans and columns what is left between them."""
+    plans = tuple(
+        use._replace(
+            sources=tuple(d for d in use.sources if d in datasets),
+            targets=tuple(d for d in use.targets if d in datasets),
+        )
+        for use in answer.plans
+        if use.job in jobs
+    )
+    columns = tuple(column for column in answer.columns if column.dataset in datasets)
+    ids = {column.id for column in columns}
+    return replace(
+        answer,
+        datasets=tuple(d for d in answer.datasets if d in datasets),
+        jobs=tuple(job for job in answer.jobs if job in jobs),
+        plans=plans,
+        columns=columns,
+        column_edges=tuple(e for e in answer.column_edges if {e.source, e.target} <= ids),
+    )
+
+
+def keep_datasets(answer: Answer, wanted: Set[str], asked: Set[str]) -> Answer:
+    """The wanted datasets and the jobs that read or write one; ``asked`` (ids) stay."""
+    jobs = {use.job for use in answer.plans if not wanted.isdisjoint({*use.sources, *use.targets})}
+    return keep_nodes(answer, wanted | asked, jobs | asked)
+
+
+def keep_jobs(answer: Answer, wanted: Set[str], asked: Set[str]) -> Answer:
+    """The wanted jobs with their inputs and outputs; ``asked`` (ids) stay."""
+    jobs = wanted | (asked & set(answer.jobs))
+    beside = {d for use in answer.plans if use.job in jobs for d in (*use.sources, *use.targets)}
+    return keep_nodes(answer, beside | asked, jobs)
+
+
+def keep_derivations(answer: Answer, plans: Set[str], asked: Set[str]) -> Answer:
+    """Of an answer about columns the derivations of these logical plans; ``asked`` (ids) stay."""
+    edges = tuple(edge for edge in answer.column_edges if not plans.isdisjoint(edge.plans))
+    kept = asked | {end for edge in edges for end in (edge.source, edge.target)}
+    columns = tuple(column for column in answer.columns if column.id in kept)
+    datasets = {column.dataset for column in columns}
+    return replace(
+        answer,
+        columns=columns,
+        column_edges=edges,
+        datasets=tuple(d for d in answer.datasets if d in datasets),
+    )
+
+
+def limit_nodes(answer: Answer, limit: int, *, cut: bool) -> Answer:
+    """At most ``limit`` nodes: jobs first, each with its tables; ``cut`` marks it partial."""
+    if not cut:
+        return answer
+    jobs: list[str] = []
+    datasets: set[str] = set()
+    tables: dict[str, set[str]] = {job: set() for job in answer.jobs}
+    for use in answer.plans:
+        tables.setdefault(use.job, set()).update(use.sources, use.targets)
+    for job in sorted(answer.jobs, key=lambda key: (-len(tables[key]), key)):
+        if len(jobs) + 1 + len(datasets | tables[job]) > limit:
+            continue
+        jobs.append(job)
+        datasets |= tables[job]
+    for dataset in answer.datasets:
+        if len(jobs) + len(datasets) >= limit:
+            break
+        datasets.add(dataset)
+    kept = keep_nodes(answer, datasets, jobs)
+    return replace(kept, partial=answer.partial or Partial("nodes", limit))

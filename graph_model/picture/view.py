@@ -1,0 +1,538 @@
+"""Nodes and edges of a picture: pure values, ready to become JSON.
+
+Nodes and edges are tuples: an answer has thousands, and their cost is their making.
+
+The values are ids, names, friendly labels, times as text, boxes with places. This module reads no
+store; ``answers`` gathers the rows and calls :func:`draw`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from graph_model import labels, naming
+from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.lineage import (
+    Answer,
+    ColumnEdge,
+    ColumnNode,
+    Influences,
+    Partial,
+    PlanUse,
+    holders,
+)
+from graph_model.naming.schemas import ColumnSpelling
+from graph_model.picture.layout import Box, Point, lay_out
+
+TITLE_HEIGHT: Final = 46.0
+ROW_HEIGHT: Final = 22.0
+JOB_HEIGHT: Final = 40.0
+#: How a column is known: see ``ColumnNodeView``.
+SCHEMA: Final = "schema"
+LINEAGE: Final = "lineage"
+_CHARACTER_WIDTH: Final = 7.6
+_MIN_WIDTH: Final = 150.0
+_MAX_WIDTH: Final = 340.0
+
+
+def known_mode(mode: str) -> str | None:
+    """The mode of a write; None if no document names it."""
+    return None if mode == labels.UNKNOWN_MODE else mode
+
+
+def iso(at: int | None) -> str | None:
+    """Epoch milliseconds as ISO 8601 in UTC: ``2026-03-01T08:15:00.000Z``."""
+    if at is None:
+        return None
+    moment = datetime.fromtimestamp(at // 1000, UTC).isoformat()
+    return f"{moment[:19]}.{at % 1000:03d}Z"
+
+
+@dataclass(frozen=True, slots=True)
+class JobReference:
+    id: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetReference:
+    id: str
+    uri: str
+    label: str
+
+
+def job_reference(row: JobRow) -> JobReference:
+    return JobReference(row.id, row.namespace, row.name)
+
+
+def dataset_reference(row: DatasetRow) -> DatasetReference:
+    """Under its friendly name; its URI where it has none."""
+    return DatasetReference(row.id, row.uri, row.name or row.uri)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """An assertion on a dataset, by the job that made it; ``column`` None: on the whole of it.
+    ``fails``: the dataset fails by it.
+    """
+
+    assertion: str
+    column: str | None
+    passed: bool
+    fails: bool
+    severity: str | None
+    name: str | None
+    description: str | None
+    expected: str | None
+    actual: str | None
+    at: str
+    job: JobReference | None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityMark:
+    """Whether a dataset's checks passed: ``failed`` are the first 20 of ``failures``; ``checks``
+    counts all, ``warnings`` those that failed and do not fail it; ``at`` is the newest's time.
+    """
+
+    state: str
+    failed: tuple[CheckView, ...]
+    checks: int
+    failures: int
+    warnings: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Centre and size in pixels of an unscaled canvas."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class More(NamedTuple):
+    """How many neighbours on each side a limit has left out."""
+
+    upstream: int
+    downstream: int
+
+
+class LastRun(NamedTuple):
+    at: str
+    state: str
+
+
+class DatasetNode(NamedTuple):
+    """``columns`` are ids in schema order, None when columns were not asked for."""
+
+    id: str
+    label: str
+    uri: str
+    scope: str
+    type: str
+    names: tuple[str, ...]
+    last_write: str | None
+    columns: tuple[str, ...] | None = None
+    via: bool = False  # on the way, but not itself an answer
+    quality: QualityMark | None = None  # None: no check
+    more: More | None = None
+    place: Place | None = None
+
+
+class JobNode(NamedTuple):
+    id: str
+    label: str
+    namespace: str
+    name: str
+    shared: bool
+    plans: tuple[str, ...]
+    last_run: LastRun | None
+    more: More | None = None
+    place: Place | None = None
+
+
+class ColumnNodeView(NamedTuple):
+    """``dataset`` is the URI; ``type`` None if no schema has it.
+
+    ``known``: ``schema`` where the newest schema has the column, or the one that it is a field of;
+    ``lineage`` where column lineage alone names it. ``parent``: the id of the innermost column
+    drawn that it is a field of. ``influences``: what decides over it; None: not counted.
+    """
+
+    id: str
+    label: str
+    dataset: str
+    dataset_id: str
+    name: str
+    type: str | None
+    known: str = SCHEMA
+    parent: str | None = None
+    via: bool = False  # on the way, but not itself an answer
+    influences: Influences | None = None
+    more: More | None = None
+    place: Place | None = None
+
+
+Node = DatasetNode | JobNode | ColumnNodeView
+
+
+class FeedEdge(NamedTuple):
+    """Between a dataset and a job, or with jobs left out between two datasets.
+
+    ``attempted``: failed runs alone tried it, nothing flowed.
+    """
+
+    id: str
+    source: str
+    target: str
+    plans: tuple[str, ...]
+    modes: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    attempted: bool = False
+
+
+class ColumnEdgeView(NamedTuple):
+    id: str
+    source: str
+    target: str
+    kind: str
+    how: str
+    expression: str
+    plans: tuple[str, ...]
+    jobs: tuple[str, ...]
+    hops: int | None = None
+
+
+class NodeMark(NamedTuple):
+    """The statements about a dataset or a column; ``layer`` None: a column, or in no layer."""
+
+    layer: str | None
+    classifications: tuple[str, ...]
+
+
+class DrawnLayer(NamedTuple):
+    name: str
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """``layer`` is None for datasets in no layer; ``top`` and ``bottom`` in pixels."""
+
+    layer: str | None
+    top: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """A graph reply; nodes sorted by kind, label and id, edges by their ends.
+
+    ``hidden`` counts the nodes that were left out as hidden. ``marks`` are by the id of a dataset
+    or a column, ``layers`` those of the datasets drawn; ``lanes`` None: no lanes were asked for.
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[FeedEdge | ColumnEdgeView, ...]
+    as_of: str | None
+    depth_asked: int
+    depth_reached: int
+    partial: Partial | None
+    folded: bool = False
+    focus: str | None = None  # the node asked about, whichever way it was spelled
+    declared: frozenset[str] = frozenset()  # logical plans that no run has followed
+    hidden: int = 0
+    marks: Mapping[str, NodeMark] = field(default_factory=dict)
+    layers: tuple[DrawnLayer, ...] = ()
+    lanes: tuple[Lane, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The catalogue's rows of an answer's nodes, by id."""
+
+    datasets: Mapping[str, DatasetRow]
+    jobs: Mapping[str, JobRow]
+    catalog_names: Mapping[str, Sequence[str]]
+    last_writes: Mapping[str, int]
+    last_runs: Mapping[str, tuple[int, str]]
+    columns: Mapping[str, ColumnSpelling]
+    plan_jobs: Mapping[str, str]
+    quality: Mapping[str, QualityMark] = field(default_factory=dict)
+
+
+def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: bool) -> GraphView:
+    """The nodes and edges of an answer, with places when ``layout``."""
+    via = frozenset(answer.via)
+    more = {one.node: More(one.upstream, one.downstream) for one in answer.left_out}
+    column_nodes = _column_nodes(answer, names, via, more)
+    nodes: list[Node] = []
+    inside: dict[str, list[str]] = {}
+    for column in column_nodes:
+        inside.setdefault(column.dataset_id, []).append(column.id)
+    for dataset in answer.datasets:
+        if dataset in names.datasets:
+            listed = tuple(inside.get(dataset, ())) if columns else None
+            row = names.datasets[dataset]
+            nodes.append(_dataset_node(row, names, listed, more.get(dataset), via=dataset in via))
+    if jobs:
+        plans = _plans_by_job(answer)
+        nodes += [
+            _job_node(names.jobs[job], plans.get(job, ()), names, more.get(job))
+            for job in answer.jobs
+        ]
+    nodes.sort(key=lambda node: (type(node).__name__, node.label, node.id))
+    nodes += column_nodes
+    feeds = _feeds(answer) if jobs else _feeds_without_jobs(answer)
+    edges: list[FeedEdge | ColumnEdgeView] = [
+        *feeds,
+        *(_column_edge(edge, names) for edge in answer.column_edges),
+    ]
+    view = GraphView(
+        nodes=tuple(nodes),
+        edges=tuple(edges),
+        as_of=iso(answer.as_of),
+        depth_asked=answer.depth_asked,
+        depth_reached=answer.depth_reached,
+        partial=answer.partial,
+        folded=answer.folded,
+    )
+    return place(view) if layout else view
+
+
+def _dataset_node(
+    row: DatasetRow,
+    names: Names,
+    columns: tuple[str, ...] | None,
+    more: More | None,
+    *,
+    via: bool,
+) -> DatasetNode:
+    return DatasetNode(
+        id=row.id,
+        label=row.name or row.uri,
+        uri=row.uri,
+        scope=row.scope,
+        type=row.kind,
+        names=tuple(names.catalog_names.get(row.id, ())),
+        last_write=iso(names.last_writes.get(row.id)),
+        columns=columns,
+        via=via,
+        more=more,
+        quality=names.quality.get(row.id),
+    )
+
+
+def _plans_by_job(answer: Answer) -> dict[str, tuple[str, ...]]:
+    plans: dict[str, list[str]] = {}
+    for use in answer.plans:
+        plans.setdefault(use.job, []).append(use.logical_plan)
+    return {job: tuple(listed) for job, listed in plans.items()}
+
+
+def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | None) -> JobNode:
+    return JobNode(
+        id=row.id,
+        label=row.name,
+        namespace=row.namespace,
+        name=row.name,
+        shared=row.shared,
+        plans=plans,
+        last_run=_last_run(names.last_runs.get(row.id)),
+        more=more,
+    )
+
+
+def last_run(row: ExecutionRow | None) -> LastRun | None:
+    return None if row is None else LastRun(iso(row.at) or "", row.state)
+
+
+def _last_run(told: tuple[int, str] | None) -> LastRun | None:
+    return None if told is None else LastRun(iso(told[0]) or "", told[1])
+
+
+def _column_nodes(
+    answer: Answer, names: Names, via: frozenset[str], more: Mapping[str, More]
+) -> list[ColumnNodeView]:
+    """In schema order within each dataset, fields below their column; columns that no schema lists
+    come last, by path.
+    """
+    ordered = in_schema_order(answer.columns, names.columns)
+    drawn = {(column.dataset, column.path): column.id for column in answer.columns}
+    return [
+        ColumnNodeView(
+            **_spelled(column, names),
+            parent=_parent_of(column, drawn),
+            via=column.id in via,
+            influences=answer.influences.get(column.id),
+            more=more.get(column.id),
+        )
+        for column in ordered
+        if column.dataset in names.datasets
+    ]
+
+
+def in_schema_order(
+    columns: Collection[ColumnNode], spelled: Mapping[str, ColumnSpelling]
+) -> list[ColumnNode]:
+    """By dataset, then as the schema lists them, fields below their column; ``spelled`` by id."""
+
+    def order(column: ColumnNode) -> tuple[str, bool, int, tuple[str, ...]]:
+        spelling = spelled.get(column.id)
+        position = 0 if spelling is None else spelling.position
+        return (column.dataset, spelling is None, position, naming.split_path(column.path))
+
+    return sorted(columns, key=order)
+
+
+def _parent_of(column: ColumnNode, drawn: Mapping[tuple[str, str], str]) -> str | None:
+    places = ((column.dataset, holder) for holder in holders(column.path)[1:])
+    return next((drawn[place] for place in places if place in drawn), None)
+
+
+def _spelled(column: ColumnNode, names: Names) -> dict[str, Any]:
+    spelling = names.columns.get(column.id)
+    name = column.path if spelling is None else spelling.name
+    return {
+        "id": column.id,
+        "label": name,
+        "dataset": names.datasets[column.dataset].uri,
+        "dataset_id": column.dataset,
+        "name": name,
+        "type": None if spelling is None else spelling.type,
+        "known": LINEAGE if spelling is None else SCHEMA,
+    }
+
+
+def _feeds(answer: Answer) -> list[FeedEdge]:
+    """Dataset -> job -> dataset, one edge a pair, with the plans behind it; what was only attempted
+    where nothing flowed.
+    """
+    true = _feeds_of([use for use in answer.plans if not use.attempted])
+    tried = _feeds_of([use for use in answer.plans if use.attempted])
+    marked = {key: edge._replace(attempted=True) for key, edge in tried.items()}
+    edges = marked | true
+    return [edges[pair] for pair in sorted(edges)]
+
+
+def _feeds_of(uses: Iterable[PlanUse]) -> dict[tuple[str, str], FeedEdge]:
+    plans: dict[tuple[str, str], set[str]] = {}
+    modes: dict[tuple[str, str], set[str]] = {}
+    for use in uses:
+        for source in use.sources:
+            plans.setdefault((source, use.job), set()).add(use.logical_plan)
+        for target in use.targets:
+            plans.setdefault((use.job, target), set()).add(use.logical_plan)
+            if (mode := known_mode(use.mode)) is not None:
+                modes.setdefault((use.job, target), set()).add(mode)
+    return {
+        pair: FeedEdge(
+            f"{pair[0]}-{pair[1]}",
+            pair[0],
+            pair[1],
+            tuple(sorted(plans[pair])),
+            tuple(sorted(modes.get(pair, ()))),
+        )
+        for pair in plans
+    }
+
+
+def _feeds_without_jobs(answer: Answer) -> list[FeedEdge]:
+    plans: dict[tuple[str, str], set[str]] = {}
+    jobs: dict[tuple[str, str], set[str]] = {}
+    for use in answer.plans:
+        for source in use.sources:
+            for target in use.targets:
+                plans.setdefault((source, target), set()).add(use.logical_plan)
+                jobs.setdefault((source, target), set()).add(use.job)
+    return [
+        FeedEdge(
+            f"{pair[0]}-{pair[1]}",
+            pair[0],
+            pair[1],
+            tuple(sorted(plans[pair])),
+            jobs=tuple(sorted(jobs[pair])),
+        )
+        for pair in sorted(plans)
+    ]
+
+
+def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
+    jobs = {names.plan_jobs[plan] for plan in edge.plans if plan in names.plan_jobs}
+    return ColumnEdgeView(
+        id=f"{edge.source}-{edge.target}-{edge.kind}-{edge.how}",
+        source=edge.source,
+        target=edge.target,
+        kind=edge.kind,
+        how=edge.how,
+        expression=edge.expression,
+        plans=edge.plans,
+        jobs=tuple(sorted(jobs)),
+        hops=edge.hops,
+    )
+
+
+# --- places ------------------------------------------------------------------------------------
+
+
+def place(view: GraphView) -> GraphView:
+    """The same view with a place for every node; columns lie inside their tables."""
+    columns = [node for node in view.nodes if isinstance(node, ColumnNodeView)]
+    inside: dict[str, list[ColumnNodeView]] = {}
+    for column in columns:
+        inside.setdefault(column.dataset_id, []).append(column)
+    boxes = [
+        _box(node, inside.get(node.id, []))
+        for node in view.nodes
+        if not isinstance(node, ColumnNodeView)
+    ]
+    sizes = {box.id: box for box in boxes}
+    points = lay_out(boxes, _links(view, columns))
+    places = {key: _place(sizes[key], point) for key, point in points.items()}
+    for dataset, listed in inside.items():
+        if dataset in places:
+            places |= _column_places(places[dataset], listed)
+    return replace(
+        view, nodes=tuple(node._replace(place=places.get(node.id)) for node in view.nodes)
+    )
+
+
+def _links(view: GraphView, columns: Sequence[ColumnNodeView]) -> list[tuple[str, str]]:
+    """Edges between boxes: a column edge counts as one between its tables where no job stands."""
+    table = {column.id: column.dataset_id for column in columns}
+    feeds = [(e.source, e.target) for e in view.edges if isinstance(e, FeedEdge)]
+    if feeds:
+        return feeds
+    return [
+        (table[e.source], table[e.target])
+        for e in view.edges
+        if isinstance(e, ColumnEdgeView) and e.source in table and e.target in table
+    ]
+
+
+def _box(node: DatasetNode | JobNode, columns: Sequence[ColumnNodeView]) -> Box:
+    longest = max([len(node.label), *(len(column.label) for column in columns)])
+    width = min(_MAX_WIDTH, max(_MIN_WIDTH, longest * _CHARACTER_WIDTH + 48))
+    height = JOB_HEIGHT if isinstance(node, JobNode) else TITLE_HEIGHT
+    if columns:
+        height += len(columns) * ROW_HEIGHT + 8
+    return Box(node.id, width, height, node.label)
+
+
+def _place(box: Box, point: Point) -> Place:
+    return Place(round(point.x, 1), round(point.y, 1), box.width, box.height)
+
+
+def _column_places(table: Place, columns: Sequence[ColumnNodeView]) -> dict[str, Place]:
+    top = table.y - table.height / 2 + TITLE_HEIGHT
+    return {
+        column.id: Place(table.x, round(top + (i + 0.5) * ROW_HEIGHT, 1), table.width, ROW_HEIGHT)
+        for i, column in enumerate(columns)
+    }

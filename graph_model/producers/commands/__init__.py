@@ -1,0 +1,8 @@
+"""Commands: orders and statements of people, as documents.
+
+In reading order:
+
+``documents``    forget, prune, retract and statements about the graph, as documents
+``submissions``  commands -> submissions to the journal
+``producer``     the producer of commands
+"""

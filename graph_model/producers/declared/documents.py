@@ -1,0 +1,149 @@
+"""Lineage that a person declares: a JobEvent of OpenLineage, with a facet for author and reason.
+
+    Declaration -> write_declaration -> JobEvent (journal) -> read_event -> facts, origin declared
+
+The event is one that any reader of OpenLineage understands: ``inputs``, ``outputs`` and the
+``lineage`` facet with its columns. Only the service writes the facet, so its author is reliable; an
+event from outside that carries it is refused (``openlineage.submissions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from graph_model import identity
+from graph_model.errors import InvalidDocument
+from graph_model.json_fields import JsonObject, optional_text, read_text
+from graph_model.naming import JobName, Rules, openlineage_uri
+from graph_model.producers.times import read_nanoseconds
+from graph_model.stores.protocols import DocumentKind
+
+DECLARATION_KIND: Final = DocumentKind("declaration")
+"""Declarations journalled earlier have the kind ``job-event`` and keep it."""
+FACET: Final = "headwater_declaration"
+PREFIX: Final = "decl_"
+_PRODUCER: Final = "headwater"
+_SPECIFICATION: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
+_LINEAGE_FACET: Final = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json"
+_MILLISECOND: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationFacet:
+    """The author, the reason and the time (epoch ms) of a declaration; it holds from the event's
+    time on.
+    """
+
+    id: str
+    author: str
+    note: str
+    declared_at: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnMapping:
+    """Column ``column`` of a source goes into column ``into`` of the target."""
+
+    source: str
+    column: str
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """``target`` and ``sources`` are canonical URIs in one capture ``scope``; ``since`` (the start
+    of its validity) and ``declared_at`` are ISO 8601. ``sources`` and ``columns`` are sorted and
+    distinct.
+    """
+
+    author: str
+    declared_at: str
+    since: str
+    note: str
+    scope: str
+    job: JobName
+    target: str
+    sources: tuple[str, ...]
+    columns: tuple[ColumnMapping, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Equal for two declarations of one person with the same content; times and note do not
+        count.
+        """
+        columns = [(one.source, one.column, one.into) for one in self.columns]
+        said = (self.scope, self.job.namespace, self.job.name, self.target, self.sources, columns)
+        return PREFIX + identity.digest("declaration", self.author, *said)
+
+
+def read_declaration_facet(body: JsonObject, path: str) -> DeclarationFacet:
+    """Raises InvalidDocument naming the field."""
+    declared = read_nanoseconds(read_text(body, "declaredAt", path))
+    if declared is None:
+        raise InvalidDocument(f"{path}.declaredAt", "an ISO 8601 time from 1970 to 9999")
+    return DeclarationFacet(
+        read_text(body, "id", path),
+        read_text(body, "author", path),
+        optional_text(body, "note", path),
+        declared // _MILLISECOND,
+    )
+
+
+# --- the document --------------------------------------------------------------------------------
+
+
+def write_declaration(one: Declaration, rules: Rules) -> dict[str, Any]:
+    """The event, JSON-able; ``rules`` spell a URI as (namespace, name)."""
+    names = {uri: name_dataset(uri, rules) for uri in (one.target, *one.sources)}
+    facets = {"lineage": _write_lineage(one, names), FACET: _write_facet(one)}
+    job = {"namespace": one.job.namespace, "name": one.job.name, "facets": facets}
+    return {
+        "eventTime": one.since,
+        "producer": _PRODUCER,
+        "schemaURL": f"{_SPECIFICATION}#/$defs/JobEvent",
+        "job": job,
+        "inputs": [names[uri] for uri in one.sources],
+        "outputs": [names[one.target]],
+    }
+
+
+def _write_facet(one: Declaration) -> dict[str, Any]:
+    return {
+        "_producer": _PRODUCER,
+        "_schemaURL": "docs/declarations.md",
+        "id": one.id,
+        "author": one.author,
+        "note": one.note,
+        "declaredAt": one.declared_at,
+    }
+
+
+def _write_lineage(one: Declaration, names: Mapping[str, JsonObject]) -> dict[str, Any]:
+    """``fields`` where columns are declared; each source also feeds the whole target."""
+    columns: dict[str, list[dict[str, Any]]] = {}
+    for mapping in one.columns:
+        source = {**names[mapping.source], "type": "DATASET", "field": mapping.column}
+        columns.setdefault(mapping.into, []).append(source)
+    entry: dict[str, Any] = {
+        **names[one.target],
+        "type": "DATASET",
+        "inputs": [{**names[uri], "type": "DATASET"} for uri in one.sources],
+    }
+    if columns:
+        entry["fields"] = {column: {"inputs": found} for column, found in columns.items()}
+    return {"_producer": _PRODUCER, "_schemaURL": _LINEAGE_FACET, "entries": [entry]}
+
+
+def name_dataset(uri: str, rules: Rules) -> dict[str, str]:
+    """OpenLineage's (namespace, name) of a canonical URI; the namespace is empty where no pair
+    gives the URI back: ``s3://lake/people`` => (s3://lake, people), ``kafka:topic`` => ("", …).
+    """
+    scheme, separator, rest = uri.partition("://")
+    authority, slash, path = rest.partition("/")
+    if separator and slash and path:
+        namespace = f"{scheme}://{authority}"
+        if openlineage_uri(namespace, path, rules) == uri:
+            return {"namespace": namespace, "name": path}
+    return {"namespace": "", "name": uri}

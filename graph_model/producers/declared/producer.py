@@ -1,0 +1,47 @@
+"""Declarations: JobEvents that the service writes, under the subject key of their job.
+
+They are translated as JobEvents; only their author distinguishes them. An event from outside cannot
+claim one (``openlineage.submissions``), a journal's export can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_model.naming import Rules
+from graph_model.producers.declared.documents import DECLARATION_KIND
+from graph_model.producers.declared.submissions import SPECIFICATION, declaration_submission
+from graph_model.producers.openlineage.events.documents import Event, read_event
+from graph_model.producers.openlineage.producer import OpenLineageTranslator
+from graph_model.producers.producer import Reported
+from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+
+
+class Declarations:
+    """A producer, see ``producer.Producer``. Its facts depend on the version of OpenLineage's
+    translator.
+    """
+
+    kinds = (DECLARATION_KIND,)
+    additions: frozenset[DocumentKind] = frozenset()
+    api_versions = (SPECIFICATION,)
+    versions: tuple[object, ...] = ()
+
+    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:  # noqa: ARG002
+        """None: declarations come from people or from an export of a journal, never from a
+        producer.
+        """
+        return ()
+
+    def submission(self, reported: Reported) -> Submission:
+        """See ``producer.Producer``."""
+        return declaration_submission(reported.document)
+
+    def event(self, document: StoredDocument, rules: Rules) -> Event:  # noqa: ARG002
+        """See ``producer.Producer``."""
+        return read_event(document.body)
+
+    def translator(self, rules: Rules) -> OpenLineageTranslator:
+        """See ``producer.Producer``."""
+        return OpenLineageTranslator(rules)

@@ -1,0 +1,67 @@
+"""OpenLineage: events -> the same facts that Spline's plans give. Pure: no I/O, clock, environment.
+
+    body -> read_event -> RunEvent | JobEvent | DatasetEvent
+    all events of a run -> accumulate -> RunState -> read_logics -> facts
+
+In reading order:
+
+``producer``     the producer of OpenLineage's events
+``events``       events in one normal form, and all events of a run as one state
+``translate``    events -> facts
+``logic``        the logic of a job, without times and run ids: one value for each output
+``datasets``     datasets and columns of an event under their canonical identity
+``columns``      column edges of one output, from a columnLineage or lineage facet
+``plans``        the structural facts of a RunLogic, shared by all runs with the same logic
+``gathering``    the documents of one subject key -> their facts and states. Pure
+``reduction``    parts to leave out of a statement above the bounds of ``producers.weight``
+``submissions``  events -> submissions to the journal
+``pages``        OpenLineage's events on pages and in lists
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from graph_model.producers.openlineage.events.documents import (
+    DatasetEvent,
+    Event,
+    JobEvent,
+    RunEvent,
+    read_event,
+    subject_key,
+)
+from graph_model.producers.openlineage.events.runs import (
+    ancestors,
+    newest,
+    roll_up,
+    status,
+)
+from graph_model.producers.openlineage.translate import (
+    SubjectTranslation,
+    read_declaration,
+    read_run,
+    translate_declaration,
+    translate_run,
+)
+
+#: Part of the projection epoch: raise it when equal documents give other facts.
+OPENLINEAGE_VERSION: Final = 9
+
+__all__ = [
+    "OPENLINEAGE_VERSION",
+    "DatasetEvent",
+    "Event",
+    "JobEvent",
+    "RunEvent",
+    "SubjectTranslation",
+    "ancestors",
+    "newest",
+    "read_declaration",
+    "read_event",
+    "read_run",
+    "roll_up",
+    "status",
+    "subject_key",
+    "translate_declaration",
+    "translate_run",
+]

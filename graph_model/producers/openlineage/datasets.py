@@ -1,0 +1,326 @@
+"""Datasets and columns of an event under their canonical identity.
+
+(namespace, name) pairs, partitions, part files and spellings fold by ``naming`` as they do for
+Spline's URIs; a column is (dataset id, folded path), nested fields below their column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from threading import Lock
+from typing import Any, Final
+
+from cachetools import LRUCache, cached
+
+from graph_model import identity, labels, naming
+from graph_model.naming import DatasetName, Rules, SchemaColumn
+from graph_model.producers.openlineage.events.documents import Dataset
+from graph_model.producers.openlineage.events.facets import Facet, SchemaField, Subset, Symlink
+from graph_model.producers.spelling import spell
+
+Column = tuple[str, str]  # (dataset id, path)
+
+#: Spark's agent's name for the element of an array, which is no step of a path.
+_ELEMENT: Final = "_element"
+_MAX_TYPE_CHARACTERS: Final = 10_000
+_LONGEST_NAME_KEPT: Final = 1_000
+_NAMES_KEPT: Final = 4_096
+_MOST_SCHEMA_BYTES: Final = 16_000_000
+_SCHEMA_BYTES: Final = 1_000
+_SPREAD: Final = 5
+"""Bytes of a schema per character of its content."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Columns in order. ``columns`` None: unknown."""
+
+    fields: tuple[SchemaField, ...] | None
+
+    @cached_property
+    def _read(self) -> tuple[tuple[SchemaColumn, ...], tuple[str, ...]]:
+        pairs = [(one.name, type_text(one)) for one in self.fields or ()]
+        return naming.schema_columns(pairs)
+
+    @property
+    def columns(self) -> tuple[SchemaColumn, ...] | None:
+        return None if self.fields is None else self._read[0]
+
+    @property
+    def size(self) -> int:
+        """The number of columns and nested fields."""
+        return len(self.columns or ()) + len(self.nested)
+
+    @property
+    def collisions(self) -> tuple[str, ...]:
+        return self._read[1]
+
+    @cached_property
+    def nested(self) -> tuple[str, ...]:
+        """The paths of all fields below the columns."""
+        found: dict[str, None] = {}
+        for column, one in zip(self._read[0], self.fields or (), strict=True):
+            for segments, _ in _below(naming.split_path(column.path), one.fields):
+                found[naming.column_path(segments)] = None
+        return tuple(found)
+
+    @cached_property
+    def content(self) -> str:
+        """As JSON ``[{"name", "type", "path"(, "fields")}, …]``, "" where unknown."""
+        if self.fields is None:
+            return ""
+        return spell(
+            [
+                _described(column.name, column.type, (column.path,), one.fields)
+                | {"path": column.path}
+                for column, one in zip(self._read[0], self.fields, strict=True)
+            ]
+        )
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        """Path by exact name, then by folded name."""
+        paths = {naming.fold(c.name): c.path for c in reversed(self._read[0])}
+        return paths | {c.name: c.path for c in reversed(self._read[0])}
+
+    def path(self, name: str) -> str:
+        """The path of a column that lineage names: ``Address.City`` => ``address.city``.
+
+        A dot is a step into a struct where the schema has the column before it, or where there is
+        no schema; otherwise it is part of the name.
+        """
+        folded = naming.fold(name)
+        known = self._paths.get(name) or self._paths.get(folded)
+        if known is not None:
+            return known
+        first, dot, rest = name.partition(".")
+        if not dot or not first or not rest:
+            return naming.column_path((folded,))
+        top = self._paths.get(first) or self._paths.get(naming.fold(first))
+        if top is None and self.fields is not None:
+            return naming.column_path((folded,))
+        steps = [naming.fold(step) for step in rest.split(".") if step != _ELEMENT]
+        return naming.column_path([*naming.split_path(top or naming.fold(first)), *steps])
+
+
+UNKNOWN_SCHEMA: Final = Schema(None)
+
+
+def _weight(schema: Schema) -> int:
+    return _SCHEMA_BYTES + _SPREAD * _length(schema)
+
+
+def _length(schema: Schema) -> int:
+    """Characters of the content and of the descriptions, which the content leaves out."""
+    return len(schema.content) + _length_of_words(schema.fields or ())
+
+
+def _length_of_words(fields: Iterable[SchemaField]) -> int:
+    return sum(len(one.description) + _length_of_words(one.fields) for one in fields)
+
+
+_SCHEMAS: Final[LRUCache[str, Schema]] = LRUCache(_MOST_SCHEMA_BYTES, _weight)
+
+
+@cached(_SCHEMAS, key=lambda facet: facet.digest, lock=Lock())
+def schema_of(facet: Facet) -> Schema:
+    """The schema in a facet; equal facets share one value and everything computed from it."""
+    return Schema(facet.value)
+
+
+def type_text(one: SchemaField) -> str | None:
+    """``struct<city:string,zip:int>`` for a struct with its fields, as Spline spells it."""
+    parts = {inner.name: type_text(inner) or "" for inner in one.fields}
+    base = (one.type or "").lower()
+    if not parts:
+        return one.type
+    if base == "array" and list(parts) == [_ELEMENT]:
+        text = f"array<{parts[_ELEMENT]}>"
+    elif base == "map" and list(parts) == ["key", "value"]:
+        text = f"map<{parts['key']},{parts['value']}>"
+    elif base in ("struct", "record", ""):
+        text = "struct<" + ",".join(f"{name}:{kind}" for name, kind in parts.items()) + ">"
+    else:
+        return one.type
+    return text if len(text) <= _MAX_TYPE_CHARACTERS else f"{text[:_MAX_TYPE_CHARACTERS]}..."
+
+
+def _below(
+    above: Sequence[str], fields: Iterable[SchemaField]
+) -> Iterator[tuple[tuple[str, ...], SchemaField]]:
+    """Every nested field with the segments of its path, at any depth that a document may have."""
+    for one in fields:
+        if one.name == _ELEMENT:
+            yield from _below(above, one.fields)
+            continue
+        segments = (*above, naming.fold(one.name))
+        yield segments, one
+        yield from _below(segments, one.fields)
+
+
+def _described(
+    name: str, kind: str | None, above: tuple[str, ...], fields: Iterable[SchemaField]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": name, "type": kind}
+    inner = [_described(one.name, type_text(one), above, one.fields) for one in fields]
+    return found | {"fields": inner} if inner else found
+
+
+@dataclass(frozen=True)
+class DatasetUse:
+    """A dataset with the schema and partitions that a statement reports for it."""
+
+    dataset: DatasetName
+    schema: Schema = UNKNOWN_SCHEMA
+
+    @cached_property
+    def id(self) -> str:
+        return identity.dataset_id(self.dataset.scope, self.dataset.uri)
+
+    @cached_property
+    def schema_id(self) -> str:
+        return identity.vertex_id(labels.SCHEMA, self.id, self.schema.content)
+
+    def column(self, name: str) -> Column:
+        return self.id, self.schema.path(name)
+
+
+@dataclass
+class DatasetNamer:
+    """Names datasets under one scope and one set of rules, and remembers the schema of each.
+
+    ``patterns`` are datasets that stand for several files: (namespace, name) => the pattern's URI.
+    """
+
+    scope: str
+    rules: Rules
+    patterns: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    known: dict[str, DatasetUse] = field(default_factory=dict)
+    _asked: dict[tuple[str, str], tuple[DatasetUse, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, inputs: Sequence[Dataset], outputs: Sequence[Dataset], scope: str, rules: Rules
+    ) -> DatasetNamer:
+        """The names of a statement's inputs and outputs; many input files may fold into one
+        pattern.
+        """
+        written = {dataset.key for dataset in outputs}
+        read = [dataset.key for dataset in inputs if dataset.key not in written]
+        if len(read) <= rules.most_files_of_a_folder:
+            return cls(scope, rules)
+        uris = {key: naming.openlineage_uri(*key, rules) for key in read}
+        patterns = naming.patterns_of(uris.values(), rules)
+        return cls(scope, rules, {k: patterns[uri] for k, uri in uris.items() if uri in patterns})
+
+    def names(self, namespace: str, name: str) -> tuple[DatasetName, ...]:
+        """One name, or several for a JDBC query over several tables; partitions
+        are not stripped.
+        """
+        return tuple(one for one, _ in self._named(namespace, name))
+
+    def learn(self, dataset: Dataset) -> None:
+        """Keep the schema that an event gives a dataset."""
+        facet = dataset.facets.get("schema")
+        if facet is None or facet.deleted:
+            return
+        schema = schema_of(facet)
+        for _, whole in self._named(*dataset.key):
+            self.known[whole.id] = DatasetUse(whole.dataset, schema)
+        self._asked.clear()
+
+    def uses(self, namespace: str, name: str) -> tuple[DatasetUse, ...]:
+        uses = self._asked.get((namespace, name))
+        if uses is None:
+            found = self._named(namespace, name)
+            uses = tuple(self.known.setdefault(use.id, use) for _, use in found)
+            self._asked[(namespace, name)] = uses
+        return uses
+
+    def use(self, namespace: str, name: str) -> DatasetUse:
+        return self.uses(namespace, name)[0]
+
+    def symlink(self, link: Symlink) -> DatasetName:
+        uri = naming.openlineage_symlink(link.namespace, link.name, link.type, self.rules)
+        return _whole(naming.normalise(uri, self.scope, self.rules)[0])
+
+    def _named(self, namespace: str, name: str) -> _Named:
+        pattern = self.patterns.get((namespace, name))
+        if pattern is not None:
+            return _of_uri(pattern, self.scope, self.rules)
+        return _named(namespace, name, self.scope, self.rules)
+
+
+_Named = tuple[tuple[DatasetName, DatasetUse], ...]
+
+
+def _named(namespace: str, name: str, scope: str, rules: Rules) -> _Named:
+    """The names for a pair, each with its dataset without partitions; equal
+    pairs give equal names.
+    """
+    short = len(namespace) + len(name) <= _LONGEST_NAME_KEPT
+    return (_named_before if short else _name)(namespace, name, scope, rules)
+
+
+def _name(namespace: str, name: str, scope: str, rules: Rules) -> _Named:
+    return _of_uri(naming.openlineage_uri(namespace, name, rules), scope, rules)
+
+
+def _of_uri(uri: str, scope: str, rules: Rules) -> _Named:
+    found = naming.normalise(uri, scope, rules)
+    return tuple((one, DatasetUse(_whole(one))) for one in found)
+
+
+_named_before = lru_cache(maxsize=_NAMES_KEPT)(_name)
+
+
+def _whole(name: DatasetName) -> DatasetName:
+    """Without the partition, which is not part of the dataset's identity."""
+    return replace(name, partition_keys=(), partition=None)
+
+
+def partitions(dataset: Dataset, names: Iterable[DatasetName]) -> set[tuple[str, str]]:
+    """(dataset id, partition) by the dataset's name and by its subset facet."""
+    found: set[tuple[str, str]] = set()
+    facet = dataset.usage.get("subset")
+    subset = facet.value if facet is not None else None
+    listed = (
+        [naming.partition_text(pairs) for pairs in subset.partitions]
+        if isinstance(subset, Subset)
+        else []
+    )
+    for name in names:
+        for inner in listed or [""]:
+            partition = "/".join(part for part in (name.partition, inner) if part)
+            if partition:
+                found.add((identity.dataset_id(name.scope, name.uri), partition))
+    return found
+
+
+def partition_keys(dataset: Dataset, names: Iterable[DatasetName]) -> tuple[str, ...]:
+    """Folded keys: of the name's path, then those that the subset facet lists."""
+    facet = dataset.usage.get("subset")
+    subset = facet.value if facet is not None else None
+    keys = [key for name in names for key in name.partition_keys]
+    if isinstance(subset, Subset):
+        keys += sorted({key for pairs in subset.partitions for key, _ in pairs})
+    return tuple(dict.fromkeys(naming.fold(key) for key in keys))
+
+
+def direction(
+    one: DatasetName, link: Symlink, other: DatasetName
+) -> tuple[DatasetName, DatasetName]:
+    """(name, location) of a dataset and its symlink, whichever of them carries the facet.
+
+    A LOCATION is the place of its dataset; a TABLE is a name for its dataset. Of other kinds, a
+    catalog's name is the name and the other one the location.
+    """
+    if link.type == "LOCATION":
+        return one, other
+    if link.type != "TABLE" and one.kind == "name" and other.kind != "name":
+        return one, other
+    if link.type == "TABLE" and one.kind == "name" and other.kind == "file":
+        return one, other
+    return other, one

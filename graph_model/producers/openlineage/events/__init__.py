@@ -1,0 +1,10 @@
+"""OpenLineage's events in one normal form, and all events of a run as one state.
+
+In reading order:
+
+``documents``   the normal form: RunEvent, JobEvent and DatasetEvent
+``facets``      facets: all are kept as they came; those with lineage are read into values
+``jobs``        the job of a run, its place in the Spark application, its run key
+``accumulate``  all events of one run -> one state, in any order and with any repetition
+``runs``        runs without an end of their own, and the tree of runs
+"""

@@ -1,0 +1,214 @@
+"""All events of one run -> one state, in any order and with any repetition.
+
+Events are put in order by (event time, digest) and each distinct one counts once. Then
+
+- inputs and outputs of any event belong to the run; a facet replaces the earlier one of its name
+  whole, ``_deleted`` takes it away; the entries of the ``lineage`` facet are joined;
+- a client that says COMPLETE_SNAPSHOT (jobType.emissionPattern) repeats everything each time:
+  of its datasets and entries the newest event that names any has them all;
+- a terminal state wins over any other, the latest terminal event over the earlier ones. After a
+  FAIL with ``spark.exception`` a COMPLETE only says that Spark is done with the query: the run
+  has failed (rules.spark_error_facets).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from graph_model import labels
+from graph_model.naming import DEFAULT_RULES, Rules
+from graph_model.producers.openlineage.events.documents import (
+    ABORT,
+    COMPLETE,
+    FAIL,
+    START,
+    TERMINAL,
+    Dataset,
+    JobEvent,
+    RunEvent,
+    subject_key,
+)
+from graph_model.producers.openlineage.events.facets import (
+    Facet,
+    Facets,
+    JobType,
+    LineageEntry,
+    value_of,
+)
+from graph_model.producers.spline.expressions.definitions import TOO_LARGE
+
+SNAPSHOT: Final = "COMPLETE_SNAPSHOT"
+_STATES: Final = {COMPLETE: labels.COMPLETED, FAIL: labels.FAILED, ABORT: labels.ABORTED}
+_SEVERITY: Final = {COMPLETE: 0, ABORT: 1, FAIL: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatement:
+    """The content of one or several events about a job, the same for runs and declarations.
+
+    Datasets are sorted by key and named once. ``entries`` are those of the lineage facet, by
+    target; ``explicit``: the events had such a facet. ``left_out`` are gaps (code, detail) for what
+    is not projected (``reduction``).
+    """
+
+    namespace: str
+    name: str
+    job_facets: Facets
+    run_facets: Facets
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+    entries: tuple[LineageEntry, ...]
+    explicit: bool
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def without_columns(self) -> bool:
+        return any(code == TOO_LARGE for code, _ in self.left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """A run as its events report it. Times are epoch milliseconds.
+
+    ``state`` is running, completed, failed or aborted; ``ended_at`` is None while it is running;
+    ``started_at`` is the time of START (``start_told``), otherwise of the earliest event.
+    """
+
+    key: str
+    run_id: str
+    statement: JobStatement
+    state: str
+    started_at: int
+    ended_at: int | None
+    last_at: int
+    duration_ns: int | None
+    producer: str
+    start_told: bool
+
+
+def accumulate(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> RunState:
+    """The state of one run. Raises ValueError without an event, or for events of several runs."""
+    distinct = {event.digest: event for event in events}
+    ordered = sorted(distinct.values(), key=_order)
+    if not ordered or any(event.run_id != ordered[0].run_id for event in ordered):
+        raise ValueError("the events of one run")
+    start = next((event for event in ordered if event.type == START), None)
+    end = _terminal(ordered, rules)
+    return RunState(
+        key=subject_key(ordered[0]),
+        run_id=ordered[0].run_id,
+        statement=_statement(ordered, rules),
+        state=_STATES[end.type] if end else labels.RUNNING,
+        started_at=(start or ordered[0]).at,
+        ended_at=end.at if end else None,
+        last_at=ordered[-1].at,
+        duration_ns=end.time - start.time if start and end and end.time >= start.time else None,
+        producer=next((e.producer for e in reversed(ordered) if e.producer), ""),
+        start_told=start is not None,
+    )
+
+
+def declared(event: JobEvent) -> JobStatement:
+    """The content of a job's declaration."""
+    lineage = event.job.facets.get("lineage")
+    return JobStatement(
+        event.job.namespace,
+        event.job.name,
+        event.job.facets,
+        {},
+        _together(event.inputs),
+        _together(event.outputs),
+        _joined([lineage] if lineage else []),
+        lineage is not None and not lineage.deleted,
+    )
+
+
+def _order(event: RunEvent) -> tuple[int, str]:
+    return event.time, event.digest
+
+
+def _terminal(ordered: Sequence[RunEvent], rules: Rules) -> RunEvent | None:
+    ended = [event for event in ordered if event.type in TERMINAL]
+    broken = [
+        e for e in ended if e.type == FAIL and e.run_facets.keys() & {*rules.spark_error_facets}
+    ]
+    return max(broken or ended, key=_finality, default=None)
+
+
+def _finality(event: RunEvent) -> tuple[int, int, str]:
+    return event.time, _SEVERITY[event.type], event.digest
+
+
+def _statement(ordered: Sequence[RunEvent], rules: Rules) -> JobStatement:
+    job_facets = _latest(event.job.facets for event in ordered)
+    speaking = ordered
+    kind = value_of(job_facets, "jobType", JobType)
+    if kind is not None and kind.content == SNAPSHOT:
+        speaking = _snapshot(ordered)
+    lineages = [event.job.facets["lineage"] for event in speaking if "lineage" in event.job.facets]
+    return JobStatement(
+        ordered[-1].job.namespace,
+        ordered[-1].job.name,
+        job_facets,
+        _latest(event.run_facets for event in ordered),
+        _together(dataset for event in speaking for dataset in event.inputs),
+        () if _is_test(kind, rules) else _together(d for event in speaking for d in event.outputs),
+        _joined(lineages),
+        any(not lineage.deleted for lineage in lineages),
+    )
+
+
+def _is_test(kind: JobType | None, rules: Rules) -> bool:
+    """Whether the job's outputs are no tables: dbt names one for each test without creating it."""
+    return kind is not None and (kind.integration, kind.type) in rules.test_job_types
+
+
+def _snapshot(ordered: Sequence[RunEvent]) -> Sequence[RunEvent]:
+    full = [e for e in ordered if e.inputs or e.outputs or "lineage" in e.job.facets]
+    return full[-1:]
+
+
+def _latest(listed: Iterable[Facets]) -> dict[str, Facet]:
+    found: dict[str, Facet] = {}
+    for facets in listed:
+        found.update(facets)
+    return found
+
+
+def _together(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
+    """Each dataset once, by key, with the latest of its facets."""
+    found: dict[tuple[str, str], list[Dataset]] = {}
+    for dataset in datasets:
+        found.setdefault(dataset.key, []).append(dataset)
+    return tuple(
+        same[0]
+        if len(same) == 1
+        else Dataset(*key, _latest(d.facets for d in same), _latest(d.usage for d in same))
+        for key, same in sorted(found.items())
+    )
+
+
+def _joined(lineages: Sequence[Facet]) -> tuple[LineageEntry, ...]:
+    """The merged entries of several lineage facets, by target: sources add up; a deletion removes
+    the earlier ones.
+    """
+    found: dict[tuple[str, str, str], LineageEntry] = {}
+    for lineage in lineages:
+        if lineage.deleted:
+            found.clear()
+        for entry in lineage.value or ():
+            key = (entry.type, entry.namespace, entry.name)
+            found[key] = _merged(found[key], entry) if key in found else entry
+    return tuple(found[key] for key in sorted(found))
+
+
+def _merged(one: LineageEntry, other: LineageEntry) -> LineageEntry:
+    inputs = None
+    if one.inputs is not None or other.inputs is not None:
+        inputs = tuple(dict.fromkeys((*(one.inputs or ()), *(other.inputs or ()))))
+    fields = dict(one.fields)
+    for column, sources in other.fields:
+        fields[column] = tuple(dict.fromkeys((*fields.get(column, ()), *sources)))
+    return LineageEntry(one.type, one.namespace, one.name, inputs, tuple(sorted(fields.items())))

@@ -1,0 +1,268 @@
+"""OpenLineage's events in one normal form: RunEvent, JobEvent and DatasetEvent.
+
+Told apart by their shape (has ``run``; has ``dataset``; has ``job``), for older clients send no
+``schemaURL``. Structure is checked, formats are not: a run id need not be a UUID, a producer not
+a URI, ``producer``, ``eventType``, ``inputs`` and ``outputs`` may be missing, and event types that
+the specification does not know count as OTHER. Every facet is kept (see ``facets``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from graph_model import identity, labels
+from graph_model.errors import InvalidDocument
+from graph_model.json_fields import (
+    JsonObject,
+    check_depth,
+    optional_text,
+    read_items,
+    read_object,
+    read_text,
+)
+from graph_model.producers.declared.documents import FACET, DeclarationFacet
+from graph_model.producers.openlineage.events.facets import (
+    Facets,
+    read_facets,
+    read_run_id,
+    value_of,
+)
+from graph_model.producers.times import read_nanoseconds
+from graph_model.stores.protocols import DocumentKind
+
+RUN_EVENT_KIND: Final = DocumentKind("run-event")
+JOB_EVENT_KIND: Final = DocumentKind("job-event")
+DATASET_EVENT_KIND: Final = DocumentKind("dataset-event")
+EVENT_KINDS: Final = (RUN_EVENT_KIND, JOB_EVENT_KIND, DATASET_EVENT_KIND)
+START: Final = "START"
+COMPLETE: Final = "COMPLETE"
+FAIL: Final = "FAIL"
+ABORT: Final = "ABORT"
+TERMINAL: Final = (COMPLETE, FAIL, ABORT)
+_MOST_LEVELS: Final = 200
+_LONGEST_KEY: Final = 200
+_MILLISECOND: Final = 1_000_000
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset in an event: (namespace, name) is its key, never a joined string.
+
+    ``usage`` are the inputFacets or outputFacets.
+    """
+
+    namespace: str
+    name: str
+    facets: Facets
+    usage: Facets
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.namespace, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    namespace: str
+    name: str
+    facets: Facets
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """``time`` in nanoseconds since 1970; ``digest`` covers the whole content of the event."""
+
+    time: int
+    producer: str
+    digest: str
+
+    @property
+    def at(self) -> int:
+        """Epoch milliseconds."""
+        return self.time // _MILLISECOND
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent(_Event):
+    """``type`` in upper case, "" where the client gives none."""
+
+    type: str
+    run_id: str
+    run_facets: Facets
+    job: Job
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent(_Event):
+    """The lineage of a job, declared without a run."""
+
+    job: Job
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetEvent(_Event):
+    """The facets of a dataset, declared without a run."""
+
+    dataset: Dataset
+
+
+Event = RunEvent | JobEvent | DatasetEvent
+Declaration = JobEvent | DatasetEvent
+
+
+def read_event(body: bytes | str | Mapping[str, Any]) -> Event:
+    """The normal form of one event. Raises InvalidDocument, which names the field."""
+    document = read_object(_parsed(body), "")
+    check_depth(document, _MOST_LEVELS)
+    if document.get("run") is not None:
+        return _read_run_event(document)
+    if document.get("dataset") is not None and not _is_job_event(document):
+        return _read_dataset_event(document)
+    if document.get("job") is not None:
+        return _read_job_event(document)
+    raise InvalidDocument("", "an event with a run, a job or a dataset")
+
+
+def _parsed(body: bytes | str | Mapping[str, Any]) -> object:
+    if not isinstance(body, bytes | str):
+        return body
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise InvalidDocument("", "JSON") from error
+
+
+def _is_job_event(document: JsonObject) -> bool:
+    """For an event with both a job and a dataset, which the specification does not define: the
+    schema's name decides.
+    """
+    name = document.get("schemaURL")
+    return document.get("job") is not None and not (
+        isinstance(name, str) and name.endswith("DatasetEvent")
+    )
+
+
+def subject_key(event: Event) -> str:
+    """The key of the events projected together: of a run, or the declarations of one job or
+    dataset.
+
+    ``run:<run id>``, ``job:<digest>``, ``dataset:<digest>`` or, for a person's declaration,
+    ``declaration:<digest>``; at most 200 characters, without the capture scope.
+    """
+    match event:
+        case RunEvent():
+            return run_key(event.run_id)
+        case JobEvent():
+            said = value_of(event.job.facets, FACET, DeclarationFacet)
+            if said is not None:
+                return f"{labels.DECLARATION_SUBJECT}{identity.digest(said.id)}"
+            return f"job:{identity.digest(event.job.namespace, event.job.name)}"
+        case DatasetEvent():
+            return f"dataset:{identity.digest(*event.dataset.key)}"
+
+
+def run_key(run_id: str) -> str:
+    """The subject key of a run."""
+    key = f"run:{run_id}"
+    return key if len(key) <= _LONGEST_KEY else f"run:{identity.digest(run_id)}"
+
+
+def run_home(event: RunEvent) -> str:
+    """The namespace in which the run id is unique: a UUID everywhere (""), any other in its job's.
+
+    The specification requires UUIDs. Runs of two clients that both count from 1 must stay two runs.
+    """
+    return "" if _UUID.fullmatch(event.run_id) else event.job.namespace
+
+
+# --- the three kinds -----------------------------------------------------------------------------
+
+
+def _read_run_event(document: JsonObject) -> RunEvent:
+    run = read_object(document["run"], "run")
+    time, producer = _read_time(document), optional_text(document, "producer", "")
+    kind = optional_text(document, "eventType", "").strip().upper()
+    run_id = read_run_id(run, "run")
+    run_facets = read_facets("run", run, "facets", "run")
+    job = _read_job(document)
+    inputs, outputs = _read_datasets(document)
+    digest = identity.digest(
+        "run", time, producer, kind, run_id, _facet_digests(run_facets),
+        _job_digest(job), _dataset_digests(inputs), _dataset_digests(outputs),
+    )  # fmt: skip
+    return RunEvent(time, producer, digest, kind, run_id, run_facets, job, inputs, outputs)
+
+
+def _read_job_event(document: JsonObject) -> JobEvent:
+    time, producer = _read_time(document), optional_text(document, "producer", "")
+    job = _read_job(document)
+    inputs, outputs = _read_datasets(document)
+    digest = identity.digest(
+        "job", time, producer, _job_digest(job), _dataset_digests(inputs), _dataset_digests(outputs)
+    )
+    return JobEvent(time, producer, digest, job, inputs, outputs)
+
+
+def _read_dataset_event(document: JsonObject) -> DatasetEvent:
+    time, producer = _read_time(document), optional_text(document, "producer", "")
+    dataset = _read_dataset(read_object(document["dataset"], "dataset"), "dataset", "")
+    digest = identity.digest("dataset", time, producer, _dataset_digests((dataset,)))
+    return DatasetEvent(time, producer, digest, dataset)
+
+
+def _read_time(document: JsonObject) -> int:
+    time = read_nanoseconds(read_text(document, "eventTime", ""))
+    if time is None:
+        raise InvalidDocument("eventTime", "an ISO 8601 time from 1970 to 9999")
+    return time
+
+
+def _read_job(document: JsonObject) -> Job:
+    job = read_object(document.get("job"), "job")
+    return Job(
+        read_text(job, "namespace", "job", empty=True),
+        read_text(job, "name", "job"),
+        read_facets("job", job, "facets", "job"),
+    )
+
+
+def _read_datasets(document: JsonObject) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
+    return (
+        read_items(document, "inputs", "", lambda item, path: _read_dataset(item, path, "input")),
+        read_items(document, "outputs", "", lambda item, path: _read_dataset(item, path, "output")),
+    )
+
+
+def _read_dataset(fields: JsonObject, path: str, role: str) -> Dataset:
+    return Dataset(
+        read_text(fields, "namespace", path, empty=True),
+        read_text(fields, "name", path),
+        read_facets("dataset", fields, "facets", path),
+        read_facets(role, fields, f"{role}Facets", path) if role else {},
+    )
+
+
+# --- digests -------------------------------------------------------------------------------------
+
+
+def _facet_digests(facets: Facets) -> list[tuple[str, str]]:
+    return sorted((name, facet.digest) for name, facet in facets.items())
+
+
+def _job_digest(job: Job) -> list[Any]:
+    return [job.namespace, job.name, _facet_digests(job.facets)]
+
+
+def _dataset_digests(datasets: tuple[Dataset, ...]) -> list[Any]:
+    return [
+        [d.namespace, d.name, _facet_digests(d.facets), _facet_digests(d.usage)] for d in datasets
+    ]

@@ -1,0 +1,510 @@
+"""Facets: all are kept as they came; those with lineage are read into values.
+
+A facet is atomic. Its ``digest`` covers its content without ``_producer`` and ``_schemaURL``, so
+the nine events that Spark sends for one query, all with the same column lineage, hold one value:
+what was read once is found again by its digest (:func:`read_once`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+from cachetools import LRUCache, cached
+
+from graph_model import identity, labels
+from graph_model.errors import InvalidDocument
+from graph_model.facts import Version
+from graph_model.json_fields import (
+    JsonObject,
+    join,
+    optional_flag,
+    optional_object,
+    optional_text,
+    read_items,
+    read_members,
+    read_object,
+    read_text,
+)
+from graph_model.producers.declared import documents as declarations
+from graph_model.producers.spline.versions import version_of_text
+
+_READINGS_BYTES: Final = 64_000_000
+"""Enough for the facets of some thousands of jobs a night; with less, every
+facet is parsed anew.
+"""
+_READING_BYTES: Final = 500
+_SPREAD: Final = 4
+"""Bytes of a parsed value per character of its facet."""
+_LONGEST_RUN_ID: Final = 500  # keys of a database index, which bounds their length
+_LONGEST_FACET_NAME: Final = 200
+_SHORT: Final = 100
+
+"""The most kinds and names under which one facet is cached; a client may invent any number."""
+_ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """``body`` without the envelope; ``value`` is the result of :data:`READERS`, None without a
+    reader.
+    """
+
+    name: str
+    body: JsonObject
+    digest: str
+    deleted: bool = False
+    value: Any = None
+
+
+Facets = Mapping[str, Facet]
+
+
+# --- the values of facets ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Transformation:
+    """``type`` DIRECT, INDIRECT or empty; ``subtype`` any word, in upper case; "" for none."""
+
+    type: str
+    subtype: str
+    description: str
+    masking: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceField:
+    """A column of a dataset, as a source of another one."""
+
+    namespace: str
+    name: str
+    field: str
+    transformations: tuple[Transformation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLineage:
+    """``fields`` by output column, sorted; the columns in ``dataset`` decide over all rows."""
+
+    fields: tuple[tuple[str, tuple[SourceField, ...]], ...]
+    dataset: tuple[SourceField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineageSource:
+    """A source in a lineage facet. ``type`` DATASET or JOB; a JOB with an empty name is the event's
+    own. ``field`` "" means the whole dataset.
+    """
+
+    type: str
+    namespace: str
+    name: str
+    field: str
+    transformations: tuple[Transformation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineageEntry:
+    """A target with its sources. ``inputs`` None: not reported; (): none."""
+
+    type: str
+    namespace: str
+    name: str
+    inputs: tuple[LineageSource, ...] | None
+    fields: tuple[tuple[str, tuple[LineageSource, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaField:
+    """A column; ``type`` as the client spells it; ``fields`` below a struct, array or map."""
+
+    name: str
+    type: str | None
+    description: str
+    fields: tuple[SchemaField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symlink:
+    """Another name of a dataset. ``type`` TABLE or LOCATION from Spark, DB_TABLE from others."""
+
+    namespace: str
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """``change`` in upper case; ``previous`` (namespace, name) on RENAME."""
+
+    change: str
+    previous: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunReference:
+    run_id: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The parent run, and the root run of the tree where reported."""
+
+    parent: RunReference
+    root: RunReference | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobType:
+    """In upper case; ``content`` is emissionPattern.eventContentMode."""
+
+    processing: str
+    integration: str
+    type: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Partitions that a subset condition lists, each as (key, value) pairs."""
+
+    partitions: tuple[tuple[tuple[str, str | None], ...], ...]
+
+
+# --- readers -------------------------------------------------------------------------------------
+
+
+def _read_transformation(fields: JsonObject, path: str) -> Transformation:
+    kind, how = optional_text(fields, "type", path), optional_text(fields, "subtype", path)
+    description = optional_text(fields, "description", path)
+    masking = optional_flag(fields, "masking", path)
+    is_short = len(kind) + len(how) + len(description) <= _SHORT
+    make = _transformation if is_short else _transformation.__wrapped__
+    return make(kind, how, description, masking)
+
+
+@lru_cache(maxsize=256)
+def _transformation(kind: str, how: str, description: str, masking: bool) -> Transformation:
+    """Short ones are cached: the sources in a column lineage repeat a few transformations."""
+    return Transformation(kind.strip().upper(), how.strip().upper(), description, masking)
+
+
+def _read_source_field(fields: JsonObject, path: str) -> SourceField:
+    return SourceField(
+        read_text(fields, "namespace", path, empty=True),
+        read_text(fields, "name", path),
+        read_text(fields, "field", path),
+        read_items(fields, "transformations", path, _read_transformation),
+    )
+
+
+def _read_output_field(fields: JsonObject, path: str) -> tuple[SourceField, ...]:
+    """The sources of an output field; the deprecated transformation of the whole field is used
+    where a source has none.
+    """
+    sources = read_items(fields, "inputFields", path, _read_source_field)
+    former = optional_text(fields, "transformationType", path).strip().upper()
+    description = optional_text(fields, "transformationDescription", path)
+    if not former and not description:
+        return sources
+    subtype = labels.IDENTITY if former == labels.IDENTITY else labels.TRANSFORMATION
+    one = Transformation(labels.DIRECT, subtype, description, former == "MASKED")
+    return tuple(
+        source
+        if source.transformations
+        else SourceField(source.namespace, source.name, source.field, (one,))
+        for source in sources
+    )
+
+
+def read_column_lineage(body: JsonObject, path: str) -> ColumnLineage:
+    return ColumnLineage(
+        read_members(body, "fields", path, _read_output_field),
+        read_items(body, "dataset", path, _read_source_field),
+    )
+
+
+def _read_kind(fields: JsonObject, path: str) -> str:
+    kind = read_text(fields, "type", path).strip().upper()
+    if kind not in ("DATASET", "JOB"):
+        raise InvalidDocument(join(path, "type"), "DATASET or JOB")
+    return kind
+
+
+def _read_node(fields: JsonObject, path: str) -> tuple[str, str, str]:
+    """(type, namespace, name); a job may leave out both names, for the event's own."""
+    kind = _read_kind(fields, path)
+    if kind == "JOB" and fields.get("name") is None:
+        if fields.get("namespace") is not None:
+            raise InvalidDocument(join(path, "name"), "a string beside the namespace, or neither")
+        return kind, "", ""
+    return kind, read_text(fields, "namespace", path, empty=True), read_text(fields, "name", path)
+
+
+def _read_lineage_source(fields: JsonObject, path: str) -> LineageSource:
+    return LineageSource(
+        *_read_node(fields, path),
+        optional_text(fields, "field", path),
+        read_items(fields, "transformations", path, _read_transformation),
+    )
+
+
+def _read_lineage_field(fields: JsonObject, path: str) -> tuple[LineageSource, ...]:
+    return read_items(fields, "inputs", path, _read_lineage_source)
+
+
+def _read_sources(fields: JsonObject, path: str) -> tuple[LineageSource, ...] | None:
+    if fields.get("inputs") is None:
+        return None
+    return read_items(fields, "inputs", path, _read_lineage_source)
+
+
+def _read_entry(fields: JsonObject, path: str) -> LineageEntry:
+    return LineageEntry(
+        *_read_node(fields, path),
+        _read_sources(fields, path),
+        read_members(fields, "fields", path, _read_lineage_field),
+    )
+
+
+def read_job_lineage(body: JsonObject, path: str) -> tuple[LineageEntry, ...]:
+    return read_items(body, "entries", path, _read_entry)
+
+
+def read_dataset_lineage(body: JsonObject, path: str) -> LineageEntry:
+    """The target is the dataset that carries the facet."""
+    return LineageEntry(
+        "DATASET",
+        "",
+        "",
+        _read_sources(body, path),
+        read_members(body, "fields", path, _read_lineage_field),
+    )
+
+
+def _read_schema_field(fields: JsonObject, path: str) -> SchemaField:
+    return SchemaField(
+        read_text(fields, "name", path, empty=True),
+        optional_text(fields, "type", path) or None,
+        optional_text(fields, "description", path),
+        _in_place(fields, path),
+    )
+
+
+def _in_place(fields: JsonObject, path: str) -> tuple[SchemaField, ...]:
+    """Ordered by ``ordinal_position`` where every field has a distinct one."""
+    listed = read_items(fields, "fields", path, _read_schema_field)
+    places = [item.get("ordinal_position") for item in fields.get("fields") or ()]
+    if any(isinstance(place, bool) or not isinstance(place, int) for place in places):
+        return listed
+    if len(set(places)) != len(places):
+        return listed
+    return tuple(field for _, field in sorted(zip(places, listed, strict=True), key=_first))
+
+
+def _first(pair: tuple[int, SchemaField]) -> int:
+    return pair[0]
+
+
+def read_schema(body: JsonObject, path: str) -> tuple[SchemaField, ...]:
+    return _in_place(body, path)
+
+
+def _read_symlink(fields: JsonObject, path: str) -> Symlink:
+    return Symlink(
+        optional_text(fields, "namespace", path),
+        read_text(fields, "name", path),
+        optional_text(fields, "type", path).strip().upper(),
+    )
+
+
+def read_symlinks(body: JsonObject, path: str) -> tuple[Symlink, ...]:
+    return read_items(body, "identifiers", path, _read_symlink)
+
+
+def read_lifecycle(body: JsonObject, path: str) -> Lifecycle:
+    former = optional_object(body, "previousIdentifier", path)
+    place = join(path, "previousIdentifier")
+    previous = (
+        (read_text(former, "namespace", place, empty=True), read_text(former, "name", place))
+        if former
+        else None
+    )
+    return Lifecycle(read_text(body, "lifecycleStateChange", path).strip().upper(), previous)
+
+
+def read_dataset_version(body: JsonObject, _: str) -> Version | None:
+    """None for a malformed one: no other fact depends on it."""
+    return version_of_text(body.get("datasetVersion"))
+
+
+def read_run_id(fields: JsonObject, path: str) -> str:
+    """Any string, or a number: not every client sends the UUID that the specification requires."""
+    value = fields.get("runId")
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
+        return str(value)
+    run_id = read_text(fields, "runId", path).strip()
+    if len(run_id) > _LONGEST_RUN_ID:
+        raise InvalidDocument(join(path, "runId"), f"at most {_LONGEST_RUN_ID} characters")
+    return run_id
+
+
+def _read_run_reference(fields: JsonObject, path: str) -> RunReference:
+    run = read_object(fields.get("run"), join(path, "run"))
+    job = read_object(fields.get("job"), join(path, "job"))
+    return RunReference(
+        read_run_id(run, join(path, "run")),
+        read_text(job, "namespace", join(path, "job"), empty=True),
+        read_text(job, "name", join(path, "job")),
+    )
+
+
+def read_parent(body: JsonObject, path: str) -> Parent:
+    root = optional_object(body, "root", path)
+    return Parent(
+        _read_run_reference(body, path),
+        _read_run_reference(root, join(path, "root")) if root else None,
+    )
+
+
+def read_job_type(body: JsonObject, path: str) -> JobType:
+    emission = optional_object(body, "emissionPattern", path)
+    return JobType(
+        optional_text(body, "processingType", path).strip().upper(),
+        optional_text(body, "integration", path).strip().upper(),
+        optional_text(body, "jobType", path).strip().upper(),
+        optional_text(emission, "eventContentMode", join(path, "emissionPattern")).strip().upper(),
+    )
+
+
+def read_statistics(body: JsonObject, path: str) -> Mapping[str, int | float]:
+    """The numbers among the members."""
+    found: dict[str, int | float] = {}
+    for name in ("rowCount", "size", "fileCount"):
+        value = body.get(name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InvalidDocument(join(path, name), "a number")
+        found[name] = value
+    return found
+
+
+def _read_subset(condition: str) -> Callable[[JsonObject, str], Subset]:
+    def read(body: JsonObject, path: str) -> Subset:
+        """Only a list of partitions names partitions; other conditions select rows."""
+        tree = optional_object(body, condition, path)
+        if optional_text(tree, "type", join(path, condition)).lower() != "partition":
+            return Subset(())
+        place = join(path, condition)
+        return Subset(read_items(tree, "partitions", place, _read_partition))
+
+    return read
+
+
+def _read_partition(fields: JsonObject, path: str) -> tuple[tuple[str, str | None], ...]:
+    dimensions = optional_object(fields, "dimensions", path)
+    pairs: list[tuple[str, str | None]] = []
+    for key, value in dimensions.items():
+        if isinstance(value, dict | list):
+            raise InvalidDocument(join(join(path, "dimensions"), key), "a scalar")
+        pairs.append((key, _scalar_text(value)))
+    return tuple(pairs)
+
+
+def _scalar_text(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+Reader = Callable[[JsonObject, str], Any]
+#: The facets that translation reads, by kind of entity and name. Events of 2021 call ``parent``
+#: ``parentRun``.
+READERS: Final[Mapping[str, Mapping[str, Reader]]] = {
+    "run": {"parent": read_parent, "parentRun": read_parent},
+    "job": {
+        "jobType": read_job_type,
+        "lineage": read_job_lineage,
+        declarations.FACET: declarations.read_declaration_facet,
+    },
+    "dataset": {
+        "schema": read_schema,
+        "columnLineage": read_column_lineage,
+        "lineage": read_dataset_lineage,
+        "symlinks": read_symlinks,
+        "lifecycleStateChange": read_lifecycle,
+        "version": read_dataset_version,
+    },
+    "input": {"inputStatistics": read_statistics, "subset": _read_subset("inputCondition")},
+    "output": {"outputStatistics": read_statistics, "subset": _read_subset("outputCondition")},
+}
+
+
+# --- all facets of an entity ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FacetReading:
+    """``weight``: the approximate size of the value in bytes."""
+
+    value: Any
+    weight: int
+
+
+@cached(
+    LRUCache(_READINGS_BYTES, lambda reading: reading.weight),
+    key=lambda facet, *_: facet,
+    lock=Lock(),
+    info=True,
+)
+def read_once(_facet: tuple[str, str, str], length: int, read: Callable[[], Any]) -> FacetReading:
+    """The result of ``read`` for a facet, cached by (kind, name, digest); ``length``: characters of
+    its JSON.
+
+    An error of ``read`` is not cached: it names the place in the document.
+    """
+    return FacetReading(read(), _READING_BYTES + _SPREAD * length)
+
+
+def read_facets(kind: str, fields: JsonObject, key: str, path: str) -> dict[str, Facet]:
+    """The facets of one entity by name; a null facet is left out. Raises InvalidDocument.
+
+    ``kind`` is run, job, dataset, input or output.
+    """
+    here = join(path, key)
+    found: dict[str, Facet] = {}
+    for name, value in optional_object(fields, key, path).items():
+        if len(name) > _LONGEST_FACET_NAME:
+            limit = f"names of at most {_LONGEST_FACET_NAME} characters"
+            raise InvalidDocument(join(here, name), limit)
+        if value is not None:
+            found[name] = _read_facet(kind, name, read_object(value, join(here, name)), here)
+    return found
+
+
+def _read_facet(kind: str, name: str, value: JsonObject, path: str) -> Facet:
+    here = join(path, name)
+    body = {key: item for key, item in value.items() if key not in _ENVELOPE}
+    spelled = identity.spelled(body)
+    digest = identity.digest_of_spelled(spelled)
+    if optional_flag(value, "_deleted", here):
+        return Facet(name, {}, "", deleted=True)
+    reader = READERS[kind].get(name)
+    if reader is None:
+        return Facet(name, body, digest)
+    reading = read_once((kind, name, digest), len(spelled), partial(reader, body, here))
+    return Facet(name, body, digest, value=reading.value)
+
+
+def value_of(facets: Facets, name: str, kind: type[_Value]) -> _Value | None:
+    """The value of a facet; None where it is absent or deleted."""
+    facet = facets.get(name)
+    return facet.value if facet is not None and isinstance(facet.value, kind) else None

@@ -1,0 +1,194 @@
+"""The OpenLineage documents of one subject key -> their facts and states. Pure.
+
+A subject key is a run (``run:…``) or what is declared of a job or a dataset (``job:…``,
+``dataset:…``); under one key each capture scope is a subject of its own. A run is a function of
+all its events, so a new one translates the whole run again: the projector writes the new facts,
+then withdraws those of the former events alone. Declarations add up: each event counts alone.
+
+An unreadable event is set aside alone. An event that failed before is tried again with every new
+one of its key, so that the facts do not depend on the order of arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from threading import Lock
+from typing import Final
+
+from cachetools import LRUCache
+
+from graph_model.errors import Unavailable
+from graph_model.facts import ArrivalRow, ExecutionRow, Facts, RunRow, merge
+from graph_model.naming import Rules
+from graph_model.producers.commands.documents import NO_ORDERS, Orders
+from graph_model.producers.openlineage import (
+    Event,
+    RunEvent,
+    SubjectTranslation,
+    read_declaration,
+    read_event,
+    read_run,
+)
+from graph_model.producers.openlineage.events.documents import run_home
+from graph_model.projection.attempts import earlier_sets
+from graph_model.projection.notes import projected
+from graph_model.projection.outcome import Outcome
+from graph_model.stores.protocols import DocumentState, StoredDocument
+
+_MOST_ELEMENTS: Final = 20_000
+_Set = frozenset[tuple[str, str]]
+
+
+def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules: Rules) -> Outcome:
+    """All facts of the documents of one key, in every scope; raises only Unavailable.
+
+    A document that a forget command names is left out of its run and reported for deletion. A prune
+    command covers a run when it covers each of its writes.
+    """
+    outcome = Outcome()
+    scopes: dict[str, list[StoredDocument]] = {}
+    for document in documents:
+        if document.content_hash in orders.forgotten:
+            outcome.drop([document])
+        elif document.content_hash in orders.retracted:
+            outcome.retract(document)
+        else:
+            scopes.setdefault(document.scope, []).append(document)
+    for scope, found in sorted(scopes.items()):
+        _translate_scope(scope, _read(found, outcome), orders, rules, outcome)
+    return outcome
+
+
+class OngoingRuns:
+    """Facts of runs in progress, by the set of their documents, under one set of rules.
+
+    The next event of such a run translates it anew and withdraws the former facts, which this cache
+    saves from being computed a second time. Ended runs rarely get another event and are not cached.
+    Facts missing here are translated again.
+    """
+
+    def __init__(self, most_elements: int = _MOST_ELEMENTS) -> None:
+        self._kept: LRUCache[_Set, tuple[Facts, ...]] = LRUCache(most_elements, _count_elements)
+        self._lock = Lock()
+
+    def keep(self, documents: Iterable[StoredDocument], outcome: Outcome) -> None:
+        """Keep the outcome of these documents, unless a command covers one or one failed."""
+        if outcome.covered or any(
+            state != DocumentState.PROJECTED for state, _ in outcome.states.values()
+        ):
+            return
+        rows = [row for part in outcome.parts for row in part.rows if isinstance(row, RunRow)]
+        if rows and all(row.ended_at is None for row in rows):
+            with self._lock, suppress(ValueError):  # larger than the whole cache
+                self._kept[_set_of(documents)] = tuple(outcome.parts)
+
+    def find(self, documents: Iterable[StoredDocument]) -> tuple[Facts, ...] | None:
+        """The facts of these documents if no command covered one; None where not cached."""
+        with self._lock:
+            return self._kept.get(_set_of(documents))
+
+
+def _set_of(documents: Iterable[StoredDocument]) -> _Set:
+    return frozenset((one.scope, one.content_hash) for one in documents)
+
+
+def _count_elements(parts: Iterable[Facts]) -> int:
+    return sum(len(part.vertices) + len(part.edges) + len(part.rows) for part in parts)
+
+
+def former_facts(
+    documents: Sequence[StoredDocument],
+    orders: Orders,
+    rules: Rules,
+    said: OngoingRuns,
+    *,
+    covered: bool,
+) -> Facts | None:
+    """Facts that may be in the graph for these documents, other than those of all together; None
+    for none.
+
+    Both with the commands in force and without them: the projector may not yet have removed what a
+    new command covers. ``covered``: a command covers some of the documents.
+    """
+    readable = [one for one in documents if one.state != DocumentState.FAILED]
+    earlier = earlier_sets(readable, covered=covered)
+    if not earlier:
+        return None
+    found: list[Facts] = []
+    for some in earlier:
+        parts = said.find(some)
+        found += translate_events(some, NO_ORDERS, rules).parts if parts is None else parts
+        if _touches(orders, some):
+            found += translate_events(some, orders, rules).parts
+    return merge(found)
+
+
+def _touches(orders: Orders, documents: Iterable[StoredDocument]) -> bool:
+    named = (orders.forgotten, orders.retracted)
+    return any(one.content_hash in hashes for one in documents for hashes in named)
+
+
+_Events = Sequence[tuple[StoredDocument, Event]]
+
+
+def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
+    """The events that can be read; the others are reported as failed."""
+    found: list[tuple[StoredDocument, Event]] = []
+    for document in documents:
+        try:
+            found.append((document, read_event(document.body)))
+        except Unavailable:
+            raise
+        except Exception as error:
+            outcome.set_aside([document], error)
+    return found
+
+
+def _translate_scope(
+    scope: str, found: _Events, orders: Orders, rules: Rules, outcome: Outcome
+) -> None:
+    runs: dict[str, list[tuple[StoredDocument, RunEvent]]] = {}
+    for document, event in found:
+        if isinstance(event, RunEvent):
+            runs.setdefault(run_home(event), []).append((document, event))
+        else:
+            translate = partial(read_declaration, event, rules, scope)
+            _add([(document, event)], translate, orders, outcome)
+    for _, told in sorted(runs.items()):
+        events = [event for _, event in told]
+        _add(told, partial(read_run, events, rules, scope), orders, outcome)
+
+
+def _add(
+    told: _Events, translate: Callable[[], SubjectTranslation], orders: Orders, outcome: Outcome
+) -> None:
+    """The facts of documents that succeed or fail together."""
+    documents = [document for document, _ in told]
+    try:
+        translation = translate()
+    except Unavailable:
+        raise
+    except Exception as error:
+        outcome.set_aside(documents, error)
+        return
+    writes = [row for row in translation.own.rows if isinstance(row, ExecutionRow)]
+    if writes and all(map(orders.prunes, writes)):
+        outcome.hide(documents, dropped=all(map(orders.drops, writes)))
+        return
+    left_out = translation.left_out
+    outcome.states |= {one.position: projected(one, left_out) for one in documents}
+    outcome.parts += translation.parts
+    if writes:
+        outcome.parts.append(Facts(rows=tuple(sorted(_arrivals(writes, told)))))
+
+
+def _arrivals(executions: Iterable[ExecutionRow], told: _Events) -> Iterator[ArrivalRow]:
+    """An execution arrived with the first event of its end time, which ended it; otherwise with the
+    last event.
+    """
+    last = max(document.received_at for document, _ in told)
+    for row in executions:
+        ending = [document.received_at for document, event in told if event.at == row.at]
+        yield ArrivalRow(row.id, min(ending, default=last))

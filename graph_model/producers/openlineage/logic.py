@@ -1,0 +1,553 @@
+"""The logic of a job, without times and run ids: one value for each dataset it writes.
+
+A logical plan has one target, so a run with three outputs follows three of them. The sources of an
+output are read in this order, and every edge carries its ``origin``:
+
+1. ``explicit``: the lineage facet. Nothing is inferred beside it; an input that no entry names is
+   still read by the job, an output that no entry targets still written.
+2. ``column``: the datasets of the output's columnLineage, whether ``inputs`` has them or not.
+3. ``implied`` (``declared`` without a run): the inputs. Beside column lineage those that no
+   output's column lineage names: ``count(*)``, EXISTS and Python functions name no column.
+
+The digest of a :class:`RunLogic` is the fingerprint, so the id of a logical plan covers all its
+facts in the graph, as in ``producers.spline.logic``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Final
+
+from graph_model import identity, labels, naming
+from graph_model.naming import JobName, Rules
+from graph_model.producers.declared.documents import FACET
+from graph_model.producers.openlineage.columns import ColumnEdges, Flow, RunInfluence
+from graph_model.producers.openlineage.datasets import DatasetNamer, DatasetUse, partition_keys
+from graph_model.producers.openlineage.events.accumulate import JobStatement
+from graph_model.producers.openlineage.events.documents import Dataset
+from graph_model.producers.openlineage.events.facets import (
+    ColumnLineage,
+    Lifecycle,
+    LineageEntry,
+    LineageSource,
+    SourceField,
+    Transformation,
+    value_of,
+)
+from graph_model.producers.openlineage.events.jobs import own_job
+from graph_model.producers.spline.expressions.definitions import TOO_LARGE
+from graph_model.producers.spline.logic import (
+    LIFECYCLE_COMMANDS,
+    ROW_LEVEL_COMMANDS,
+    SCHEMAS_TOO_LARGE,
+)
+
+#: Bounds of what all plans of one statement read: every output takes every input, and every plan
+#: lists the schemas of its inputs. A short event can name a thousand of each.
+MOST_READS: Final = 80_000
+MOST_READ_COLUMNS: Final = 500_000
+#: Gaps of a statement that would exceed a bound.
+INPUTS_TOO_MANY: Final = "inputs-too-many"
+#: A lineage entry with neither inputs nor fields.
+SOURCES_UNKNOWN: Final = "sources-unknown"
+#: A column of Spark's output that the column lineage leaves out (it has no source, or Spark's agent
+#: did not follow it: a Python function, a scalar subquery), and an output without column lineage.
+COLUMN_UNTOLD: Final = "column-untold"
+COLUMNS_UNTOLD: Final = "columns-untold"
+_RENAME: Final = "RENAME"
+_APPENDING: Final = "AppendData"  # a Spark command class that implies its mode
+_RANK: Final = {origin: rank for rank, origin in enumerate(labels.ORIGINS)}
+_IDENTITY: Final = (Transformation(labels.DIRECT, labels.IDENTITY, "", masking=False),)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class JobLink:
+    """A job feeds the plan's job, or a column of its target (``column`` is that path)."""
+
+    source: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunLogic:
+    """``reads`` by dataset id, each with its origin; ``write`` None: the plan only reads."""
+
+    job: JobName
+    reads: tuple[tuple[DatasetUse, str], ...]
+    write: DatasetUse | None
+    mode: str
+    partition_keys: tuple[str, ...]
+    flows: tuple[Flow, ...]
+    influences: tuple[RunInfluence, ...]
+    links: tuple[tuple[JobName, JobLink], ...]
+    gaps: tuple[tuple[str, str], ...]
+    origin: str
+
+    def fingerprint(self) -> str:
+        """128 bits in hex over everything here but the job, which the plan's id has anyway."""
+        write = self.write
+        return identity.digest(
+            "openlineage",
+            [(use.schema_id, origin) for use, origin in self.reads],
+            write.schema_id if write else None,
+            self.mode,
+            self.partition_keys,
+            [[getattr(flow, name) for name in Flow.__slots__] for flow in self.flows],
+            [[getattr(one, name) for name in RunInfluence.__slots__] for one in self.influences],
+            [(link.source, link.column) for _, link in self.links],
+            self.gaps,
+            self.origin,
+        )
+
+    @property
+    def reads_text(self) -> str:
+        """In the form of ``translate.plans`` for the same reads, so that two producers can be
+        compared.
+        """
+        return identity.set_text(use.id for use, _ in self.reads)
+
+    @property
+    def target(self) -> str:
+        return self.write.id if self.write else ""
+
+
+def read_logics(
+    statement: JobStatement, job: JobName, command: str, scope: str, rules: Rules, *, declared: bool
+) -> tuple[RunLogic, ...]:
+    """One logic for each dataset that the statement writes, and one for inputs without an output.
+
+    ``command`` is the class of Spark's command, "" for none; ``declared``: there was no run.
+    """
+    logics = _Reader(statement, job, command, scope, rules, declared=declared).read()
+    return tuple(map(_as_declared, logics)) if FACET in statement.job_facets else logics
+
+
+def _as_declared(logic: RunLogic) -> RunLogic:
+    """A declaration has the origin ``declared``, however explicit it is."""
+    origin = labels.DECLARED
+    return replace(
+        logic,
+        reads=tuple((use, origin) for use, _ in logic.reads),
+        flows=tuple(replace(flow, origin=origin) for flow in logic.flows),
+        influences=tuple(replace(one, origin=origin) for one in logic.influences),
+        origin=origin,
+    )
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A plan under construction."""
+
+    job: JobName
+    write: DatasetUse | None
+    origin: str
+    mode: str = labels.NO_WRITE
+    partition_keys: tuple[str, ...] = ()
+    reads: dict[str, tuple[DatasetUse, str]] = field(default_factory=dict)
+    columns: ColumnEdges = field(default_factory=lambda: ColumnEdges(labels.COLUMN_ORIGIN))
+    links: dict[tuple[JobName, JobLink], None] = field(default_factory=dict)
+    gaps: set[tuple[str, str]] = field(default_factory=set)
+
+    def leave_columns(self, gap: tuple[str, str]) -> None:
+        """Drop the column lineage, keep tables and jobs: half of a column
+        lineage looks complete.
+        """
+        self.gaps.add(gap)
+        self.columns = ColumnEdges(self.columns.origin)
+        self.links = {(job, JobLink(link.source, "")): None for job, link in self.links}
+
+    def read(self, uses: Iterable[DatasetUse], origin: str) -> None:
+        """A dataset read for two reasons keeps the more specific origin."""
+        for use in uses:
+            known = self.reads.get(use.id)
+            if known is None or _RANK[origin] < _RANK[known[1]]:
+                self.reads[use.id] = (use, origin)
+
+    def leave_schemas(self, reason: str) -> None:
+        """Keep the datasets read, drop their schemas."""
+        self.gaps.add((SCHEMAS_TOO_LARGE, reason))
+        self.reads = {
+            key: (DatasetUse(use.dataset), origin) for key, (use, origin) in self.reads.items()
+        }
+
+    def link(self, job: JobName, column: str = "") -> None:
+        source = identity.job_id(job.namespace, job.name)
+        self.links[(job, JobLink(source, column))] = None
+
+    def finished(self) -> RunLogic:
+        self.columns.fold()
+        if problem := self.columns.too_many():
+            self.leave_columns((TOO_LARGE, problem))
+        uses = [use for use, _ in self.reads.values()] + ([self.write] if self.write else [])
+        self.gaps.update(
+            ("column-collision", name) for use in uses for name in use.schema.collisions
+        )
+        return RunLogic(
+            self.job,
+            tuple(self.reads[key] for key in sorted(self.reads)),
+            self.write,
+            self.mode,
+            self.partition_keys,
+            self.columns.flows(),
+            self.columns.influences(),
+            tuple(sorted(self.links, key=_link_order)),
+            tuple(sorted(self.gaps)),
+            self.origin,
+        )
+
+
+def _link_order(item: tuple[JobName, JobLink]) -> JobLink:
+    return item[1]
+
+
+@dataclass(slots=True)
+class _Output:
+    """An output under its identity; several partitions of one dataset are one output."""
+
+    use: DatasetUse
+    datasets: list[Dataset]
+    keys: tuple[str, ...]
+
+    def lineages(self) -> list[ColumnLineage]:
+        found = (value_of(d.facets, "columnLineage", ColumnLineage) for d in self.datasets)
+        return [one for one in found if one is not None]
+
+    def lifecycle(self) -> Lifecycle:
+        found = (value_of(d.facets, "lifecycleStateChange", Lifecycle) for d in self.datasets)
+        return next((one for one in found if one is not None), Lifecycle("", None))
+
+    def has_statistics(self) -> bool:
+        return any("outputStatistics" in dataset.usage for dataset in self.datasets)
+
+
+def renamed_from(
+    change: Lifecycle | None, current: DatasetUse, names: DatasetNamer
+) -> DatasetUse | None:
+    """The former name in a RENAME to this dataset; None where the data stayed in its place."""
+    if change is None or change.change != _RENAME or change.previous is None:
+        return None
+    former = names.use(*change.previous)
+    return None if former.id == current.id else former
+
+
+class _Reader:
+    """The state that the steps share while one statement is read."""
+
+    def __init__(
+        self,
+        statement: JobStatement,
+        job: JobName,
+        command: str,
+        scope: str,
+        rules: Rules,
+        *,
+        declared: bool,
+    ) -> None:
+        self.statement = statement
+        self.job = job
+        self.command = command
+        self.rules = rules
+        self.declared = declared
+        self.weakest = labels.DECLARED if declared else labels.IMPLIED
+        self.sources = DatasetNamer.of(statement.inputs, statement.outputs, scope, rules)
+        self.targets = DatasetNamer(scope, rules)
+        if not statement.without_columns:
+            self._learn_schemas()
+        inputs = (use for d in statement.inputs for use in self.sources.uses(*d.key))
+        self.inputs = {use.id: use for use in inputs}
+        self.outputs = self._outputs()
+
+    def _learn_schemas(self) -> None:
+        for dataset in self.statement.inputs:
+            self.sources.learn(dataset)
+        for dataset in self.statement.outputs:
+            self.targets.learn(dataset)
+
+    def _outputs(self) -> dict[str, _Output]:
+        found: dict[str, _Output] = {}
+        for dataset in self.statement.outputs:
+            use = self.targets.use(*dataset.key)
+            output = found.setdefault(use.id, _Output(use, [], ()))
+            output.datasets.append(dataset)
+            keys = partition_keys(dataset, self.targets.names(*dataset.key)[:1])
+            output.keys = tuple(dict.fromkeys((*output.keys, *keys)))
+        return dict(sorted(found.items()))
+
+    def read(self) -> tuple[RunLogic, ...]:
+        if self.statement.explicit:
+            drafts = self._explicit()
+        elif self.outputs:
+            drafts = self._by_output()
+        else:
+            drafts = [self._only_reading(self.inputs.values(), self.weakest)]
+        self._bound_schemas(drafts)
+        for draft, gap in product(drafts, self.statement.left_out):
+            if gap[0] == TOO_LARGE:
+                draft.leave_columns(gap)
+            draft.gaps.add(gap)
+        return tuple(draft.finished() for draft in drafts)
+
+    def _bound_schemas(self, drafts: Sequence[_Draft]) -> None:
+        """Drop the schemas of the inputs where all plans together have too many columns."""
+        count = sum(use.schema.size for draft in drafts for use, _ in draft.reads.values())
+        if count > MOST_READ_COLUMNS:
+            for draft in drafts:
+                draft.leave_schemas(f"{count:,} columns read, at most {MOST_READ_COLUMNS:,}")
+
+    def _only_reading(self, uses: Iterable[DatasetUse], origin: str) -> _Draft:
+        draft = _Draft(self.job, None, origin)
+        draft.read(uses, origin)
+        return draft
+
+    def _writing(self, output: _Output, origin: str, *, reads: bool) -> _Draft:
+        mode = labels.APPEND if self.declared else self._mode(output, reads=reads)
+        return _Draft(self.job, output.use, origin, mode, output.keys, columns=ColumnEdges(origin))
+
+    # --- columnLineage, otherwise inputs x outputs -----------------------------------------------
+
+    def _by_output(self) -> list[_Draft]:
+        named = {key: self._named(output) for key, output in self.outputs.items()}
+        somewhere = {use for uses in named.values() for use in uses}
+        rest = [use for key, use in self.inputs.items() if key not in somewhere]
+        if (count := len(self.inputs) * len(self.outputs)) > MOST_READS:
+            return self._apart(named, count)
+        inputs = list(self.inputs.values())
+        drafts = [
+            self._draft(output, named[key], rest if output.lineages() else inputs)
+            for key, output in self.outputs.items()
+        ]
+        emptied = self._emptied(drafts)
+        return [*drafts, *emptied, *self._beside_lifecycle(drafts)]
+
+    def _emptied(self, drafts: Sequence[_Draft]) -> list[_Draft]:
+        """A rename empties the former name: an overwrite without rows."""
+        formers = {
+            former.id: former
+            for draft, output in zip(drafts, self.outputs.values(), strict=True)
+            if draft.mode == labels.OVERWRITE and (former := self._former(output)) is not None
+        }
+        return [
+            _Draft(self.job, DatasetUse(former.dataset), self.weakest, labels.OVERWRITE)
+            for key, former in formers.items()
+            if key not in self.outputs
+        ]
+
+    def _former(self, output: _Output) -> DatasetUse | None:
+        return renamed_from(output.lifecycle(), output.use, self.sources)
+
+    def _beside_lifecycle(self, drafts: Sequence[_Draft]) -> list[_Draft]:
+        """A run that drops or empties all its outputs still reads its other inputs."""
+        if any(draft.mode != labels.LIFECYCLE for draft in drafts):
+            return []
+        rest = [use for key, use in self.inputs.items() if key not in self.outputs]
+        return [self._only_reading(rest, self.weakest)] if rest else []
+
+    def _apart(self, named: dict[str, dict[str, DatasetUse]], count: int) -> list[_Draft]:
+        """Too many inputs x outputs: all datasets are kept, and only column
+        lineage connects them.
+        """
+        drafts = [self._draft(output, named[key], []) for key, output in self.outputs.items()]
+        reason = f"{count:,} inputs x outputs, at most {MOST_READS:,}"
+        for draft in drafts:
+            draft.gaps.add((INPUTS_TOO_MANY, reason))
+        return [*drafts, self._only_reading(self.inputs.values(), self.weakest)]
+
+    def _named(self, output: _Output) -> dict[str, DatasetUse]:
+        """The datasets that an output's column lineage names."""
+        return {
+            use.id: use
+            for lineage in output.lineages()
+            for listed in (lineage.dataset, *(sources for _, sources in lineage.fields))
+            for namespace, name in {(source.namespace, source.name) for source in listed}
+            for use in self.sources.uses(namespace, name)
+        }
+
+    def _draft(
+        self, output: _Output, named: dict[str, DatasetUse], implied: Sequence[DatasetUse]
+    ) -> _Draft:
+        origin = labels.COLUMN_ORIGIN if named else self.weakest
+        draft = self._writing(output, origin, reads=bool(named or self.inputs))
+        draft.columns = ColumnEdges(labels.COLUMN_ORIGIN)
+        if draft.mode == labels.LIFECYCLE:
+            return draft
+        draft.read(named.values(), labels.COLUMN_ORIGIN)
+        draft.read(implied, self.weakest)
+        if self.command in ROW_LEVEL_COMMANDS:
+            draft.read([output.use], self.weakest)
+        for lineage in () if self.statement.without_columns else output.lineages():
+            self._add_columns(draft, output.use, lineage)
+        if self.command and draft.reads:
+            draft.gaps.update(_untold(output))
+        self._add_rename(draft, output)
+        return draft
+
+    def _add_columns(self, draft: _Draft, target: DatasetUse, lineage: ColumnLineage) -> None:
+        for name, listed in lineage.fields:
+            for one in listed:
+                draft.columns.flow(self._column(one), target.column(name), one.transformations)
+        for one in lineage.dataset:
+            draft.columns.influence(self._column(one), one.transformations)
+
+    def _column(self, one: SourceField | LineageSource) -> tuple[str, str]:
+        return self.sources.use(one.namespace, one.name).column(one.field)
+
+    def _add_rename(self, draft: _Draft, output: _Output) -> None:
+        """The new name gets the data of the former one, column by column."""
+        former = self._former(output)
+        if former is None or draft.reads:
+            return
+        draft.read([former], self.weakest)
+        draft.columns = ColumnEdges(self.weakest)
+        for column in output.use.schema.columns or ():
+            draft.columns.flow((former.id, column.path), (output.use.id, column.path), _IDENTITY)
+
+    def _stays(self, output: _Output) -> bool:
+        """Whether a rename gives the location of its output as the former name."""
+        return output.lifecycle().previous is not None and self._former(output) is None
+
+    # --- the lineage facet -----------------------------------------------------------------------
+
+    def _explicit(self) -> list[_Draft]:
+        drafts: dict[tuple[JobName, str], _Draft] = {}
+        for entry in self.statement.entries:
+            if entry.type == "JOB":
+                self._add_job_entry(drafts, entry)
+            else:
+                self._add_dataset_entry(drafts, entry)
+        targeted = {target for _, target in drafts}
+        for key, output in self.outputs.items():
+            if key not in targeted:
+                drafts[(self.job, key)] = self._writing(output, self.weakest, reads=False)
+        named = {key for draft in drafts.values() for key in draft.reads}
+        if rest := [use for key, use in self.inputs.items() if key not in named]:
+            reading = drafts.setdefault((self.job, ""), _Draft(self.job, None, self.weakest))
+            reading.read(rest, self.weakest)
+        ordered = sorted(drafts, key=lambda key: (key[0].namespace, key[0].name, key[1]))
+        return [drafts[key] for key in ordered] or [self._only_reading((), self.weakest)]
+
+    def _job_of(self, node: LineageEntry | LineageSource) -> JobName:
+        """A job without a name, or with that of the event's own job, is the event's own."""
+        if not node.name or (node.namespace, node.name) == (
+            self.statement.namespace,
+            self.statement.name,
+        ):
+            return self.job
+        return own_job(node.namespace, node.name, self.rules)
+
+    def _add_job_entry(
+        self, drafts: dict[tuple[JobName, str], _Draft], entry: LineageEntry
+    ) -> None:
+        """A job that reads datasets, or that other jobs feed."""
+        job = self._job_of(entry)
+        draft = drafts.setdefault((job, ""), _Draft(job, None, labels.EXPLICIT))
+        listed = (*(entry.inputs or ()), *(one for _, sources in entry.fields for one in sources))
+        for one in listed:
+            if one.type == "JOB":
+                draft.link(self._job_of(one))
+                continue
+            draft.read(self.sources.uses(one.namespace, one.name), labels.EXPLICIT)
+            if one.field:
+                draft.columns.origin = labels.EXPLICIT
+                draft.columns.influence(self._column(one), one.transformations)
+
+    def _add_dataset_entry(
+        self, drafts: dict[tuple[JobName, str], _Draft], entry: LineageEntry
+    ) -> None:
+        use = self.targets.use(entry.namespace, entry.name)
+        output = self.outputs.get(use.id) or _Output(use, [], ())
+        draft = drafts.get((self.job, use.id)) or self._writing(
+            output, labels.EXPLICIT, reads=bool(entry.inputs or entry.fields)
+        )
+        drafts[(self.job, use.id)] = draft
+        if entry.inputs is None and not entry.fields:
+            draft.gaps.add((SOURCES_UNKNOWN, use.dataset.uri))
+        for one in entry.inputs or ():
+            self._add_source(draft, one)
+        for column, sources in entry.fields:
+            for one in sources:
+                self._add_field_source(draft, use, column, one)
+
+    def _add_source(self, draft: _Draft, one: LineageSource) -> None:
+        """A source of the whole target."""
+        if one.type == "JOB":
+            if self._job_of(one) != self.job:
+                draft.link(self._job_of(one))
+            return
+        draft.read(self.sources.uses(one.namespace, one.name), labels.EXPLICIT)
+        if one.field:
+            draft.columns.influence(self._column(one), one.transformations)
+
+    def _add_field_source(
+        self, draft: _Draft, target: DatasetUse, column: str, one: LineageSource
+    ) -> None:
+        """A source of one column; without a field, the source is the whole dataset."""
+        if one.type == "JOB":
+            draft.link(self._job_of(one), target.column(column)[1])
+            return
+        draft.read(self.sources.uses(one.namespace, one.name), labels.EXPLICIT)
+        if one.field:
+            draft.columns.flow(self._column(one), target.column(column), one.transformations)
+
+    # --- the mode --------------------------------------------------------------------------------
+
+    def _mode(self, output: _Output, *, reads: bool) -> str:
+        """By the command's class, then by lifecycleStateChange; otherwise unknown."""
+        change = output.lifecycle().change
+        if change in self.rules.lifecycle_ends or self.command in LIFECYCLE_COMMANDS:
+            return labels.LIFECYCLE
+        if self.command in ROW_LEVEL_COMMANDS:
+            return labels.APPEND
+        writes = any(word in self.command for word in self.rules.spark_writing_words)
+        told = reads or writes or output.has_statistics()
+        if change in self.rules.lifecycle_changes and not told:
+            return labels.LIFECYCLE
+        if change == _RENAME and not told and self._stays(output):
+            return labels.LIFECYCLE
+        if change in ("CREATE", "OVERWRITE", _RENAME):
+            return labels.OVERWRITE
+        return labels.APPEND if self.command == _APPENDING else labels.UNKNOWN_MODE
+
+
+def _untold(output: _Output) -> list[tuple[str, str]]:
+    """The gaps of an output: its columns that the column lineage leaves out."""
+    lineages = output.lineages()
+    named = {output.use.schema.path(name) for one in lineages for name, _ in one.fields}
+    told = {naming.column_path(naming.split_path(path)[:1]) for path in named}  # a.b tells of a
+    paths = [column.path for column in output.use.schema.columns or ()]
+    if not told:
+        return [(COLUMNS_UNTOLD, output.use.dataset.uri)] if paths else []
+    return [(COLUMN_UNTOLD, path) for path in paths if path not in told]
+
+
+def statement_digest(
+    statement: JobStatement, job: JobName, command: str, scope: str, rules: Rules, *, declared: bool
+) -> str:
+    """Covers the inputs of :func:`read_logics`: equal digests, equal logics.
+    Facets by their hash.
+    """
+    return identity.digest(
+        job.namespace,
+        job.name,
+        command,
+        scope,
+        naming.rules_digest(rules),
+        declared,
+        statement.namespace,
+        statement.name,
+        statement.explicit,
+        statement.left_out,
+        FACET in statement.job_facets,
+        repr(statement.entries),
+        [_dataset_digest(dataset) for dataset in statement.inputs],
+        [_dataset_digest(dataset) for dataset in statement.outputs],
+    )
+
+
+def _dataset_digest(dataset: Dataset) -> list[str]:
+    names = ("schema", "columnLineage", "lifecycleStateChange")
+    facets = [dataset.facets[name].digest if name in dataset.facets else "" for name in names]
+    subset = dataset.usage.get("subset")
+    counted = "outputStatistics" in dataset.usage
+    return [*dataset.key, *facets, subset.digest if subset else "", str(counted)]

@@ -1,0 +1,68 @@
+"""The producer of OpenLineage's events: all events of one subject key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from graph_model.naming import Rules
+from graph_model.producers.commands.documents import Orders
+from graph_model.producers.openlineage import OPENLINEAGE_VERSION
+from graph_model.producers.openlineage import gathering as openlineage
+from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event, read_event
+from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission, recognise
+from graph_model.producers.producer import Reported
+from graph_model.projection.projections import Projection, projection_of
+from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+
+
+class OpenLineage:
+    """A producer, see ``producer.Producer``. A run is a function of all its events."""
+
+    kinds = EVENT_KINDS
+    additions: frozenset[DocumentKind] = frozenset()
+    api_versions = (SPECIFICATION,)
+    versions = (OPENLINEAGE_VERSION,)
+
+    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
+        """See ``producer.Producer``."""
+        return recognise(document)
+
+    def submission(self, reported: Reported) -> Submission:
+        """See ``producer.Producer``."""
+        return event_submission(reported.document)
+
+    def event(self, document: StoredDocument, rules: Rules) -> Event:  # noqa: ARG002
+        """See ``producer.Producer``."""
+        return read_event(document.body)
+
+    def translator(self, rules: Rules) -> OpenLineageTranslator:
+        """See ``producer.Producer``."""
+        return OpenLineageTranslator(rules)
+
+
+class OpenLineageTranslator:
+    """Translates the events of subject keys under one set of rules, all of a key together."""
+
+    additions = None
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._said = openlineage.OngoingRuns()
+
+    def forget(self) -> None:
+        """Keeps everything: cached facts depend on the rules alone."""
+
+    def project(
+        self,
+        documents: Sequence[StoredDocument],
+        new: Collection[int],  # noqa: ARG002 - all events of a key are translated together
+        orders: Orders,
+    ) -> Projection:
+        """See ``producer.Translator``."""
+        outcome = openlineage.translate_events(documents, orders, self._rules)
+        former = openlineage.former_facts(
+            documents, orders, self._rules, self._said, covered=outcome.covered
+        )
+        self._said.keep(documents, outcome)
+        return projection_of(outcome, former, documents)

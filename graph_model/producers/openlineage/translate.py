@@ -1,0 +1,775 @@
+"""OpenLineage's documents -> facts, in the vocabulary that Spline's plans have.
+
+A run enters the graph once it has ended: until then its RunRow and JobRow tell that it is running.
+A stream or a service need not end; its newest event stands for its end, so that its lineage is
+seen. Spark's helper runs (no output, or reads for the sake of another command) are RunRows under
+their application and nothing else.
+
+One execution for each dataset that a run writes: its id covers the run, the terminal state and
+its time, and all that its row says, so a later event about the run makes another one (the
+projector withdraws the former).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Final
+
+from cachetools import LRUCache, cached
+
+from graph_model import identity, labels, naming
+from graph_model.errors import InvalidDocument
+from graph_model.facts import (
+    CHECK,
+    NO_NUMBER,
+    READER,
+    ApplicationRow,
+    ExecutionRow,
+    FacetBodyRow,
+    FacetRow,
+    FactCollector,
+    Facts,
+    NameRow,
+    PartitionRow,
+    ReadVersionRow,
+    RunRow,
+    SupportRow,
+    Version,
+    edge,
+    merge,
+)
+from graph_model.naming import JobName, Rules
+from graph_model.producers.datasets import add_dataset
+from graph_model.producers.declared.rows import declaration_rows
+from graph_model.producers.openlineage.datasets import (
+    DatasetNamer,
+    DatasetUse,
+    direction,
+    partitions,
+)
+from graph_model.producers.openlineage.events.accumulate import (
+    JobStatement,
+    RunState,
+    accumulate,
+    declared,
+)
+from graph_model.producers.openlineage.events.documents import (
+    Dataset,
+    DatasetEvent,
+    Declaration,
+    JobEvent,
+    RunEvent,
+    subject_key,
+)
+from graph_model.producers.openlineage.events.facets import (
+    Facet,
+    Facets,
+    JobType,
+    Lifecycle,
+    LineageEntry,
+    value_of,
+)
+from graph_model.producers.openlineage.events.jobs import (
+    JobPlace,
+    is_query,
+    own_job,
+    place_job,
+    producer_text,
+)
+from graph_model.producers.openlineage.logic import renamed_from
+from graph_model.producers.openlineage.pages.listing import event_rows
+from graph_model.producers.openlineage.pages.quality import (
+    CHECKED_IN,
+    MARKS,
+    WITHOUT_VERDICT,
+    read_checks,
+)
+from graph_model.producers.openlineage.plans import LogicalPlan, add_schema_of, plans_of
+from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess, without_columns
+from graph_model.producers.renames import Rename, add_rename
+from graph_model.producers.spelling import spell
+from graph_model.producers.spline.executions import add_execution
+from graph_model.producers.spline.plans import add_job
+from graph_model.producers.weight import excess_of, weigh
+
+_MAX_ERROR_CHARACTERS: Final = 4_000
+_MOST_BODY_BYTES: Final = 4 << 20
+_BODY_OVERHEAD: Final = 400
+_KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectTranslation:
+    """``plans`` are shared by all runs of a logic (a writer may skip known ones); ``own`` are the
+    facts of the subject itself.
+    """
+
+    plans: tuple[LogicalPlan, ...]
+    own: Facts
+    left_out: tuple[tuple[str, str], ...] = ()  # gaps, as a Statement has them
+
+    @property
+    def excess(self) -> str:
+        """The bound that the subject's facts exceed; "" for none."""
+        return excess_of(self.parts, [*(plan.weight for plan in self.plans), weigh(self.own)])
+
+    @property
+    def parts(self) -> tuple[Facts, ...]:
+        """All facts; those of a plan are the same object for every run of it."""
+        return (*(plan.facts for plan in self.plans), self.own)
+
+    @property
+    def facts(self) -> Facts:
+        return merge(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """The values that all facts of a run or a declaration share; ``job`` "" for a dataset's
+    declaration.
+    """
+
+    key: str
+    scope: str
+    rules: Rules
+    at: int
+    producer: str
+    job: str = ""
+    id: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", identity.subject_id(self.scope, self.key))
+
+
+def translate_run(
+    events: Iterable[RunEvent], rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+) -> Facts:
+    """All facts of one run: a function of the set of its events. ``scope``: of capture.
+
+    Raises ValueError for no event, or for events of several runs.
+    """
+    return read_run(events, rules, scope).facts
+
+
+def translate_declaration(
+    event: Declaration, rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+) -> Facts:
+    """All facts of one declaration of a job or a dataset."""
+    return read_declaration(event, rules, scope).facts
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def read_run(
+    events: Iterable[RunEvent], rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+) -> SubjectTranslation:
+    """As :func:`translate_run`, with the shared facts apart from the run's own."""
+    state = accumulate(events, rules)
+    statement = state.statement
+    place = place_job(statement, state.run_id, scope, rules)
+    at = state.last_at if state.ended_at is None else state.ended_at
+    producer = producer_text(state.producer)
+    subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
+    return _within_bounds(statement, lambda told: _tell_run(state, place, subject, told))
+
+
+def _within_bounds(
+    statement: JobStatement, tell: Callable[[JobStatement], SubjectTranslation]
+) -> SubjectTranslation:
+    """The result of ``tell`` for the statement, or for as much of it as the bounds allow.
+
+    Raises InvalidDocument where even its job alone exceeds them.
+    """
+    if excess := first_excess(statement):
+        statement = without_columns(statement, excess)
+    translation = tell(statement)
+    while excess := translation.excess:
+        further = REDUCTIONS[len(statement.left_out) :]
+        if not further:
+            raise InvalidDocument("", f"less than this, which comes to {excess}")
+        statement = further[0](statement, excess)
+        translation = tell(statement)
+    return replace(translation, left_out=statement.left_out)
+
+
+def _tell_run(
+    state: RunState, place: JobPlace, subject: _Subject, statement: JobStatement
+) -> SubjectTranslation:
+    """The facts of a run; ``statement`` is the translated part of the state's own."""
+    collector = FactCollector()
+    row = _run_row(state, place, subject)
+    collector.add(row)
+    _add_jobs(collector, place, subject)
+    _add_application(collector, row, place)
+    if state.ended_at is None and not row.endless:
+        return SubjectTranslation((), collector.facts())
+    _add_tree(collector, place, subject)
+    plans: tuple[LogicalPlan, ...] = ()
+    whole = state.statement
+    touches = whole.outputs or whole.entries or is_query(whole, place, subject.rules)
+    if place.role == "run" or touches:
+        plans = plans_of(
+            statement, place.job, place.command, subject.scope, subject.rules, declared=False
+        )
+    base = _run_execution(state, place, subject)
+    names = DatasetNamer.of(statement.inputs, statement.outputs, subject.scope, subject.rules)
+    _add_executions(collector, base, plans, statement, subject, names)
+    _add_facets(collector, statement, plans, place, subject, names)
+    return SubjectTranslation(plans, collector.facts())
+
+
+def _add_jobs(collector: FactCollector, place: JobPlace, subject: _Subject) -> None:
+    """The jobs that a run names, added before it has ended so that clients can find them."""
+    for job in {place.job, place.parent_job, place.root_job}:
+        if job is not None:
+            add_job(collector, _job_id(job), job)
+            collector.add(SupportRow(subject.id, _job_id(job)))
+
+
+def _add_application(collector: FactCollector, row: RunRow, place: JobPlace) -> None:
+    """The run vertex behind the client's id of an application's run, for events of the same
+    application without its application id.
+    """
+    if not place.application_id or not place.application_run:
+        return
+    named = identity.vertex_id(labels.RUN, row.scope, place.application_run)
+    if named == row.run:
+        return
+    told = (named, place.application_id, row.run)
+    key = "ola_" + identity.digest(*told)
+    collector.add(ApplicationRow(key, *told), SupportRow(row.subject, key))
+
+
+def _job_id(job: JobName | None) -> str:
+    return identity.job_id(job.namespace, job.name) if job else ""
+
+
+def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
+    statement = state.statement
+    kind = value_of(statement.job_facets, "jobType", JobType)
+    row = RunRow(
+        id="",
+        subject=subject.id,
+        run_id=state.run_id,
+        run=identity.vertex_id(labels.RUN, subject.scope, place.run_key),
+        job=_job_id(place.job),
+        namespace=statement.namespace,
+        name=statement.name,
+        scope=subject.scope,
+        state=state.state,
+        folded=place.folded and not statement.outputs,
+        endless=kind is not None and kind.processing in subject.rules.endless_processing,
+        application_id=place.application_id,
+        started_at=state.started_at,
+        ended_at=state.ended_at,
+        last_at=state.last_at,
+        parent_run=place.parent.run_id if place.parent else "",
+        parent_job=_job_id(place.parent_job),
+        root_run=place.root.run_id if place.root else "",
+        root_job=_job_id(place.root_job),
+        producer=subject.producer,
+        error=error_text(statement.run_facets) if _is_broken(state) else None,
+        start_told=state.start_told,
+    )
+    return row._replace(id="olr_" + _digest_of(row))
+
+
+def _digest_of(row: RunRow | ExecutionRow) -> str:
+    """A digest of all fields of a row that has no id yet."""
+    return identity.digest([*row])
+
+
+def _is_broken(state: RunState) -> bool:
+    return state.state in (labels.FAILED, labels.ABORTED)
+
+
+def _add_tree(collector: FactCollector, place: JobPlace, subject: _Subject) -> None:
+    """A job -has-> job, from a DAG to its tasks and from a task to its Spark application."""
+    parent = place.parent_job
+    if parent is not None and parent != place.job:
+        has = edge(labels.HAS, _job_id(parent), _job_id(place.job))
+        collector.add(has, SupportRow(subject.id, has.id))
+
+
+def _run_execution(state: RunState, place: JobPlace, subject: _Subject) -> ExecutionRow:
+    """The row that every execution of the run starts from."""
+    broken = _is_broken(state)
+    error = (error_text(state.statement.run_facets) or state.state) if broken else None
+    return _execution(
+        subject,
+        run_key=place.run_key,
+        state=labels.FAILED if broken else labels.COMPLETED,
+        duration_ns=state.duration_ns,
+        error=error,
+        command=place.command,
+        application_id=place.application_id,
+    )
+
+
+def _execution(
+    subject: _Subject,
+    *,
+    run_key: str,
+    state: str = labels.COMPLETED,
+    duration_ns: int | None = None,
+    error: str | None = None,
+    command: str = "",
+    application_id: str = "",
+) -> ExecutionRow:
+    return ExecutionRow(
+        id="",
+        subject=subject.id,
+        plan_id=subject.key,
+        execution_plan="",
+        logical_plan="",
+        job="",
+        run=identity.vertex_id(labels.RUN, subject.scope, run_key),
+        target="",
+        at=subject.at,
+        state=state,
+        duration_ns=duration_ns,
+        error=error,
+        metrics="",
+        mode="",
+        dynamic=False,
+        kind="",
+        command=command,
+        producer=subject.producer,
+        application_id=application_id,
+        scope=subject.scope,
+        reads="",
+    )
+
+
+def error_text(facets: Facets) -> str | None:
+    """``errorMessage``, ``spark.exception`` or ``extractionError`` as text, bounded."""
+    for name in ("errorMessage", "spark.exception"):
+        body = facets[name].body if name in facets else {}
+        parts = [body.get("message"), body.get("stackTrace")]
+        if text := "\n".join(part for part in parts if isinstance(part, str) and part):
+            return text[:_MAX_ERROR_CHARACTERS]
+    errors = facets["extractionError"].body.get("errors") if "extractionError" in facets else None
+    for item in errors if isinstance(errors, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("errorMessage"), str):
+            return str(item["errorMessage"])[:_MAX_ERROR_CHARACTERS]
+    return None
+
+
+# --- executions ----------------------------------------------------------------------------------
+
+
+def _add_executions(
+    collector: FactCollector,
+    base: ExecutionRow,
+    plans: Iterable[LogicalPlan],
+    statement: JobStatement,
+    subject: _Subject,
+    names: DatasetNamer,
+) -> None:
+    inputs, outputs = _by_id(statement.inputs, names), _by_id(statement.outputs, names)
+    for plan in plans:
+        touched = _Touched.of(plan, inputs, outputs, names)
+        row = _completed(base, plan, touched, subject)
+        add_execution(collector, row)
+        if row.kind != labels.DECLARATION_KIND:
+            collector.add(*event_rows(row, plan.logic, statement, touched.outputs))
+        collector.add(SupportRow(subject.id, plan.id))
+        for role, dataset_id, partition in sorted(touched.partitions):
+            collector.add(PartitionRow(row.id, dataset_id, role, partition))
+        for dataset_id, version in sorted(touched.versions):
+            collector.add(ReadVersionRow(row.id, dataset_id, plan.id, *version))
+        if row.state == labels.COMPLETED:
+            _add_folders(collector, touched.inputs, names, row)
+            for dataset in (*touched.inputs, *touched.outputs):
+                add_names(collector, dataset, names, row.id, row.at)
+            for dataset in touched.outputs:
+                if rename := _rename_of(dataset, names):
+                    add_rename(collector, rename, subject.id, row.id, row.at)
+
+
+def _add_folders(
+    collector: FactCollector, inputs: Iterable[Dataset], names: DatasetNamer, row: ExecutionRow
+) -> None:
+    """The folders of the patterns that are read, as ``translate.logic`` names them."""
+    read = {use.id: use.dataset for dataset in inputs for use in names.uses(*dataset.key)}
+    for key, dataset in read.items():
+        if (folder := naming.folder_of(dataset, names.rules)) is not None:
+            folder_id = add_dataset(collector, folder)
+            collector.add(
+                edge(labels.NAMES, key, folder_id), NameRow(key, folder_id, row.id, row.at)
+            )
+
+
+def _rename_of(dataset: Dataset, names: DatasetNamer) -> Rename | None:
+    """The rename in ``lifecycleStateChange``; None where both names are one dataset."""
+    change = value_of(dataset.facets, "lifecycleStateChange", Lifecycle)
+    current = names.use(*dataset.key)
+    former = renamed_from(change, current, names)
+    return None if former is None else Rename(former.dataset, current.dataset, in_place=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """The datasets of one plan in a statement, as the client names them."""
+
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+    partitions: frozenset[tuple[str, str, str]]  # (role, dataset id, partition)
+    versions: frozenset[tuple[str, Version]]  # (id of a dataset read, version)
+
+    @classmethod
+    def of(cls, plan: LogicalPlan, inputs: _ById, outputs: _ById, names: DatasetNamer) -> _Touched:
+        reads = {d.key: d for use, _ in plan.logic.reads for d in inputs.get(use.id, ())}
+        read = tuple(reads[key] for key in sorted(reads))
+        written = tuple(outputs.get(plan.logic.target, ()))
+        found = [
+            (role, *one)
+            for role, listed in (("read", read), ("write", written))
+            for dataset in listed
+            for one in partitions(dataset, names.names(*dataset.key))
+        ]
+        versions = {
+            (identity.dataset_id(name.scope, name.uri), version)
+            for dataset in read
+            if (version := value_of(dataset.facets, "version", Version))
+            for name in names.names(*dataset.key)
+        }
+        return cls(read, written, frozenset(found), frozenset(versions))
+
+    @property
+    def written_version(self) -> Version | None:
+        told = (value_of(dataset.facets, "version", Version) for dataset in self.outputs)
+        return min(filter(None, told), default=None)
+
+
+_ById = Mapping[str, list[Dataset]]
+
+
+def _by_id(datasets: Iterable[Dataset], names: DatasetNamer) -> _ById:
+    """The datasets as clients name them, by the dataset's id."""
+    found: dict[str, list[Dataset]] = {}
+    for dataset in datasets:
+        for use in names.uses(*dataset.key):
+            found.setdefault(use.id, []).append(dataset)
+    return found
+
+
+def _completed(
+    base: ExecutionRow, plan: LogicalPlan, touched: _Touched, subject: _Subject
+) -> ExecutionRow:
+    logic = plan.logic
+    mode = logic.mode
+    if mode == labels.OVERWRITE and any(role == "write" for role, _, _ in touched.partitions):
+        mode = labels.OVERWRITE_PARTITIONS
+    rules = subject.rules
+    kind = base.kind or _KINDS.get(logic.mode, labels.WRITE_KIND)
+    wrote = kind == labels.WRITE_KIND and base.state == labels.COMPLETED
+    version = touched.written_version if wrote else None
+    row = base._replace(
+        logical_plan=plan.id,
+        job=plan.job_id,
+        target=logic.target,
+        metrics=spell(
+            {
+                "read": _metrics(touched.inputs, "inputStatistics", rules, 1),
+                "write": _metrics(touched.outputs, "outputStatistics", rules, 2),
+            }
+        ),
+        mode=mode,
+        kind=kind,
+        reads=logic.reads_text,
+        version=version.id if version else "",
+        version_number=version.number if version and version.number != NO_NUMBER else None,
+    )
+    return row._replace(id=identity.vertex_id(labels.EXECUTION, _digest_of(row)))
+
+
+def _metrics(
+    datasets: Iterable[Dataset], name: str, rules: Rules, place: int
+) -> dict[str, int | float]:
+    """Statistics under the names of Spline's metrics, summed."""
+    found: dict[str, int | float] = {}
+    for dataset in datasets:
+        facet = dataset.usage.get(name)
+        values: Mapping[str, int | float] = facet.value if facet and not facet.deleted else {}
+        for spelling in rules.openlineage_statistics:
+            if spelling[0] in values:
+                key = spelling[place]
+                found[key] = found.get(key, 0) + values[spelling[0]]
+    return found
+
+
+def add_names(
+    collector: FactCollector, dataset: Dataset, names: DatasetNamer, execution: str, at: int
+) -> None:
+    """The catalog names and locations from a dataset's symlinks."""
+    facet = dataset.facets.get("symlinks")
+    if facet is None or facet.deleted:
+        return
+    own = names.use(*dataset.key).dataset
+    for link in facet.value:
+        name, location = direction(own, link, names.symlink(link))
+        name_id = add_dataset(collector, name)
+        location_id = add_dataset(collector, location)
+        if name_id != location_id:
+            collector.add(
+                edge(labels.NAMES, name_id, location_id),
+                NameRow(name_id, location_id, execution, at),
+            )
+
+
+# --- facets --------------------------------------------------------------------------------------
+
+
+def _add_facets(
+    collector: FactCollector,
+    statement: JobStatement,
+    plans: Iterable[LogicalPlan],
+    place: JobPlace,
+    subject: _Subject,
+    names: DatasetNamer,
+) -> None:
+    """Facets of a job belong to it; those of a Spark command belong to its plan, because an
+    application runs many commands.
+    """
+    _add_rows(collector, subject, subject.id, "run", statement.run_facets)
+    if place.role == "command":
+        for plan in plans:
+            _add_rows(collector, subject, plan.id, "logical_plan", statement.job_facets)
+    else:
+        _add_rows(collector, subject, _job_id(place.job), "job", statement.job_facets)
+    if not statement.outputs and not statement.entries:
+        _add_reader_rows(collector, subject, statement, names)
+    if place.folded and not plans:
+        _add_marks(collector, statement, subject, names)
+        return
+    held = {use.id for plan in plans for use, _ in plan.logic.reads}
+    held |= {plan.logic.target for plan in plans}
+    for role, listed in (("input", statement.inputs), ("output", statement.outputs)):
+        for dataset in listed:
+            _add_dataset_facets(collector, subject, dataset, names, role, held)
+
+
+def _add_marks(
+    collector: FactCollector, statement: JobStatement, subject: _Subject, names: DatasetNamer
+) -> None:
+    """For a query without an output, only the quality checks of its inputs."""
+    for dataset in statement.inputs:
+        told = replace(
+            dataset, facets=_only_marks(dataset.facets), usage=_only_marks(dataset.usage)
+        )
+        if told.facets or told.usage:
+            _add_dataset_facets(collector, subject, told, names, "input")
+
+
+def _only_marks(facets: Facets) -> Facets:
+    return {name: facet for name, facet in facets.items() if MARKS.search(name)}
+
+
+def _add_reader_rows(
+    collector: FactCollector, subject: _Subject, statement: JobStatement, names: DatasetNamer
+) -> None:
+    """The run facets of a run that only reads, as rows of the datasets that it read: a quality rule
+    may find a result in them (a contract was kept).
+    """
+    silent = WITHOUT_VERDICT.union(subject.rules.facets_without_rows)
+    told = {name: facet for name, facet in statement.run_facets.items() if name not in silent}
+    for dataset in statement.inputs if told else ():
+        for use in names.uses(*dataset.key):
+            _support(collector, subject, use)
+            _add_rows(collector, subject, use.id, READER, told)
+
+
+def _support(collector: FactCollector, subject: _Subject, use: DatasetUse) -> None:
+    add_dataset(collector, use.dataset)
+    collector.add(SupportRow(subject.id, use.id))
+
+
+def _add_dataset_facets(
+    collector: FactCollector,
+    subject: _Subject,
+    dataset: Dataset,
+    names: DatasetNamer,
+    role: str,
+    held: Container[str] = (),
+) -> None:
+    """A facet in both ``facets`` and ``inputFacets`` (dbt) counts once.
+
+    ``held`` are the datasets that a plan reads or writes: they need no other support.
+    """
+    own = {
+        name: facet
+        for name, facet in dataset.facets.items()
+        if name not in dataset.usage or dataset.usage[name].digest != facet.digest
+    }
+    for use in names.uses(*dataset.key):
+        if use.id not in held:  # otherwise its plan has it
+            _support(collector, subject, use)
+        _add_rows(collector, subject, use.id, "dataset", own)
+        if role:
+            _add_rows(collector, subject, use.id, role, dataset.usage)
+        _add_checks(collector, subject, use.id, dataset)
+        if schema := _described(dataset.facets):
+            _add_row(collector, subject, use.id, "dataset", schema)
+    change = value_of(dataset.facets, "lifecycleStateChange", Lifecycle)
+    if change is not None and change.previous is not None:  # its former name reports it too
+        for former in names.uses(*change.previous):
+            add_dataset(collector, former.dataset)
+            collector.add(SupportRow(subject.id, former.id))
+            _add_row(
+                collector, subject, former.id, "dataset", dataset.facets["lifecycleStateChange"]
+            )
+
+
+def _add_checks(
+    collector: FactCollector, subject: _Subject, dataset_id: str, dataset: Dataset
+) -> None:
+    """One row for each check in a dataset's assertions, so that the newest result of a check is
+    found whichever job made it.
+    """
+    for facets in (dataset.facets, dataset.usage):
+        for facet in (facets[name] for name in CHECKED_IN if name in facets):
+            if facet.deleted:
+                _add_row(collector, subject, dataset_id, CHECK, replace(facet, name=""))
+                continue
+            for check in read_checks(facet.body, subject.at, subject.job, subject.producer):
+                digest = identity.digest_of_spelled(identity.spelled(check.body))
+                told = Facet(check.key, check.body, digest)
+                _add_row(collector, subject, dataset_id, CHECK, told)
+
+
+def _described(facets: Facets) -> Facet | None:
+    """The schema as a facet, where it has more than names and types."""
+    facet = facets.get("schema")
+    if facet is None or facet.deleted or not any(one.description for one in facet.value):
+        return None
+    return facet
+
+
+def _add_rows(
+    collector: FactCollector, subject: _Subject, entity: str, kind: str, facets: Facets
+) -> None:
+    for facet in facets.values():
+        if facet.name not in subject.rules.facets_without_rows:
+            _add_row(collector, subject, entity, kind, facet)
+
+
+def _add_row(
+    collector: FactCollector, subject: _Subject, entity: str, kind: str, facet: Facet
+) -> None:
+    row = FacetRow(
+        entity, kind, facet.name, subject.at, subject.id, facet.digest, facet.deleted, subject.job
+    )
+    if facet.deleted:
+        collector.add(row)
+    else:
+        collector.add(row, _body_row(facet))
+
+
+@cached(
+    LRUCache(_MOST_BODY_BYTES, lambda row: len(row.body) + _BODY_OVERHEAD),
+    key=lambda facet: facet.digest,
+    lock=Lock(),
+)
+def _body_row(facet: Facet) -> FacetBodyRow:
+    """The content of a facet, which its digest covers: stored once for all runs that repeat it."""
+    return FacetBodyRow(facet.digest, spell(facet.body))
+
+
+# --- declarations --------------------------------------------------------------------------------
+
+
+def read_declaration(
+    event: Declaration, rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+) -> SubjectTranslation:
+    """As :func:`translate_declaration`, with the shared facts apart from its own."""
+    subject = _Subject(subject_key(event), scope, rules, event.at, producer_text(event.producer))
+    if isinstance(event, JobEvent):
+        return _read_job(event, subject)
+    return _read_dataset(event, subject)
+
+
+def _read_job(event: JobEvent, subject: _Subject) -> SubjectTranslation:
+    statement = declared(event)
+    place = place_job(statement, "", subject.scope, subject.rules)
+    declaring = replace(subject, job=_job_id(place.job))
+    found = _within_bounds(statement, lambda told: _declare(told, place, declaring))
+    logics = [plan.logic for plan in found.plans]
+    rows = declaration_rows(event, place.job, logics, subject.scope)
+    return replace(found, own=merge([found.own, Facts(rows=rows)]))
+
+
+def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
+    """Lineage without a job gets a job that stands for the declaration."""
+    dataset = event.dataset
+    lineage = value_of(dataset.facets, "lineage", LineageEntry)
+    entries: tuple[LineageEntry, ...] = ()
+    if lineage is not None:
+        entries = (replace(lineage, namespace=dataset.namespace, name=dataset.name),)
+    explicit = lineage is not None
+    statement = JobStatement("", "", {}, {}, (), (dataset,), entries, explicit=explicit)
+    return _within_bounds(statement, lambda told: _tell_dataset(event, subject, told))
+
+
+def _tell_dataset(
+    event: DatasetEvent, subject: _Subject, statement: JobStatement
+) -> SubjectTranslation:
+    names = DatasetNamer(subject.scope, subject.rules)
+    collector = FactCollector()
+    plans: tuple[LogicalPlan, ...] = ()
+    use = names.use(*event.dataset.key)
+    if statement.explicit:
+        job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
+        plans = plans_of(statement, job, "", subject.scope, subject.rules, declared=True)
+        base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
+        _add_executions(collector, base, plans, statement, subject, names)
+    else:
+        told = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
+        for dataset in statement.outputs:
+            add_names(collector, dataset, names, told, subject.at)
+    for dataset in statement.outputs:
+        described = _without_schema(dataset) if statement.without_columns else dataset
+        _add_described_dataset(collector, subject, described, use, names)
+    return SubjectTranslation(plans, collector.facts())
+
+
+def _without_schema(dataset: Dataset) -> Dataset:
+    facets = {name: facet for name, facet in dataset.facets.items() if name != "schema"}
+    return replace(dataset, facets=facets)
+
+
+def _add_described_dataset(
+    collector: FactCollector,
+    subject: _Subject,
+    dataset: Dataset,
+    use: DatasetUse,
+    names: DatasetNamer,
+) -> None:
+    """The schema and facets that an event gives for a dataset alone."""
+    names.learn(dataset)
+    add_dataset(collector, use.dataset)
+    _add_dataset_facets(collector, subject, dataset, names, "")
+    schema = dataset.facets.get("schema")
+    if schema is not None and not schema.deleted:
+        known = names.use(*dataset.key)
+        add_schema_of(collector, known)
+        collector.add(SupportRow(subject.id, known.schema_id))
+        _add_row(collector, subject, use.id, "dataset", schema)
+    elif schema is not None:
+        _add_row(collector, subject, use.id, "dataset", schema)
+
+
+def _declare(statement: JobStatement, place: JobPlace, subject: _Subject) -> SubjectTranslation:
+    collector = FactCollector()
+    _add_jobs(collector, place, subject)
+    plans = plans_of(
+        statement, place.job, place.command, subject.scope, subject.rules, declared=True
+    )
+    base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
+    names = DatasetNamer.of(statement.inputs, statement.outputs, subject.scope, subject.rules)
+    _add_executions(collector, base, plans, statement, subject, names)
+    _add_facets(collector, statement, plans, place, subject, names)
+    return SubjectTranslation(plans, collector.facts())

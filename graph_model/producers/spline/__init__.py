@@ -1,0 +1,78 @@
+"""Spline's execution plans and events -> facts. Pure: no I/O, no clock, no environment.
+
+    translate(subject) = translate_plan(plan) + the sum of translate_execution(head, event)
+
+A subject is one plan with its executions, as one capture scope reported it. The steps:
+
+1. name the datasets (naming), the job, the mode and the partitions of the write;
+2. derive the columns (columns) and render the operations (expressions), with volatile text and
+   date-like literals masked, so that tomorrow's run of the same logic reads the same;
+3. gather all of it in one value, :class:`Logic`. Its digest is the fingerprint, so whatever the
+   graph says of a logical plan is covered by the plan's id: law 2 of the design holds by
+   construction;
+4. spell the Logic as vertices, edges and rows.
+
+The fingerprint leaves out what may change while the logic stays: ids, times, the application's
+name, labels, the write command's class and path, statistics, session counters.
+
+In reading order:
+
+``producer``     the producer of Spline's documents: the subject of one plan id
+``documents``    plans and events in one normal form, whatever the wire version
+``lifting``      Spline producer API 1 as API 1.2, so that one reader serves both
+``logic``        the logic of a plan, without times, people and ids
+``expressions``  the definitions of a plan's attributes and expressions, and their text
+``columns``      column lineage inside one plan: the read columns behind each written column
+``partitions``   the partitions that a plan's write replaces
+``plans``        the facts of a plan without its executions (step 4 of the translation)
+``executions``   the facts of one execution: O(1) elements, none shared by all runs of a job
+``versions``     the versions of tables that an execution wrote and read
+``renames``      ALTER TABLE ... RENAME TO: earlier writes under another name
+``gathering``    the documents of a plan id that belong together: pure
+``reduction``    parts to leave out of a plan above the bounds of ``producers.weight``
+``inspection``   the fine view of one plan: operations, schemas, expressions from its document
+``reports``      Spline's documents between the client and the journal
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from graph_model import naming
+from graph_model.facts import Facts, merge
+from graph_model.naming import Rules
+from graph_model.producers.spline.documents import ExecutionEvent
+from graph_model.producers.spline.executions import day_id, run_elements, translate_execution
+from graph_model.producers.spline.logic import PlanDocument, read_logic
+from graph_model.producers.spline.plans import PlanHead, translate_plan
+
+__all__ = [
+    "TRANSLATOR_VERSION",
+    "PlanDocument",
+    "PlanHead",
+    "Subject",
+    "day_id",
+    "read_logic",
+    "run_elements",
+    "translate",
+    "translate_execution",
+    "translate_plan",
+]
+
+#: Part of the projection epoch: raise it when equal documents give other facts.
+TRANSLATOR_VERSION: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One plan with its executions."""
+
+    document: PlanDocument
+    events: tuple[ExecutionEvent, ...] = ()
+
+
+def translate(subject: Subject, rules: Rules = naming.DEFAULT_RULES) -> Facts:
+    """All facts of a subject: the plan's and those of every execution."""
+    facts, head = translate_plan(subject.document, rules)
+    return merge([facts, *(translate_execution(head, event, rules) for event in subject.events)])

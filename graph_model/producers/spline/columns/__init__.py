@@ -1,0 +1,51 @@
+"""Column lineage inside one plan: the read columns behind each written column.
+
+Knows plans in normal form and the definitions of ``expressions``; no I/O, no graph. The rules:
+
+- **How a value flows.** An alias, a union's branch, a CTE, a field picked from a struct and a cast
+  to the type that the value already has are IDENTITY; any other cast or function is
+  TRANSFORMATION; crossing an aggregate function, over a window too, is AGGREGATION. One source may
+  reach a column in several ways: each is a derivation of its own (``a / sum(a) OVER ()``).
+- **A value that only decides** is INDIRECT: conditions of CASE, IF and FILTER (WHERE …), the
+  ordering of max_by and the comparison of a pivot are CONDITIONAL; PARTITION BY, ORDER BY and the
+  arguments of ranking functions are WINDOW. A column that decides about an input of an expression
+  also decides about its result. ``coalesce(a, b)`` takes both as values.
+- **Plan-wide influences.** Conditions of joins of any kind (semi and anti too) are JOIN; those of
+  filters are FILTER, and so are both sides of EXCEPT and INTERSECT, whose values are those of
+  their left side alone; DISTINCT and dropDuplicates are GROUP_BY, as Spark itself rewrites them.
+  Conditions are split at AND: a column carries only the conjuncts that it stands in.
+- **Structs.** A struct built in the plan is TRANSFORMATION of all its members, also where each is a
+  plain column: another value is made. It is remembered by member, so picking a field takes that
+  member's sources alone, as they flowed into it; a field picked from a read column extends
+  ``source_path``. Both hold through arrays, explode, CASE and unions; any other function closes
+  the struct.
+- **Lambdas** (see ``lambdas``). A variable is the element, the key or the accumulator that it
+  stands for, so a field picked from it is that of the element. What the lambda of transform,
+  zip_with and aggregate gives flows on; what that of filter, exists, forall and a comparator gives
+  is CONDITIONAL. An array of which a lambda takes no element says how many there are: CONDITIONAL.
+  Keys of a map are the map as a whole. A fold is no AGGREGATION: it stays within its row.
+- **Generators.** Every column of explode, posexplode and the like comes from all inputs; those of
+  ``stack`` and ``inline`` from the inputs in their place.
+- **UPDATE and MERGE** keep a row's value (IDENTITY) or set it (by the expression); their
+  conditions are CONDITIONAL for the columns that they set. A clause's condition chooses rows, as
+  a filter does: what it copies is IDENTITY, unlike a value that a CASE of the query chooses. What
+  decides which rows a clause deletes is FILTER (the listener's ``deletions``).
+
+In reading order:
+
+``derivation``  :func:`derive`: a plan -> its column lineage
+``values``      the sources of one value: sets of read columns by how they flow, struct members
+``valuation``   values of attributes and expressions: each kind of function on its arguments
+``lambdas``     lambdas of higher-order functions: the value behind each variable
+``influences``  conditions, joins and groups that decide about the rows of a whole output
+``queries``     JDBC reads of a query: the table columns behind the columns that a plan reads
+"""
+
+from __future__ import annotations
+
+from graph_model.producers.spline.columns.derivation import (
+    PlanColumns,
+    derive,
+)
+
+__all__ = ["PlanColumns", "derive"]

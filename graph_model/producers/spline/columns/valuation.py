@@ -1,0 +1,366 @@
+"""Values of attributes and expressions: each kind of function on its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from graph_model.producers.spline.columns.lambdas import (
+    MERGES,
+    BoundFunction,
+    FramedExpression,
+    LambdaResult,
+    Lambdas,
+    Place,
+    TooManyBound,
+)
+from graph_model.producers.spline.columns.values import (
+    AGGREGATION,
+    CONDITIONAL,
+    EMPTY,
+    IDENTITY,
+    NO_FLOWS,
+    TRANSFORMATION,
+    WINDOW,
+    ColumnNumbering,
+    Flows,
+    Value,
+    beside,
+    closed,
+    column,
+    deciding,
+    merged,
+    picked,
+    raised,
+    stepped,
+    struct,
+    together,
+    under,
+)
+from graph_model.producers.spline.documents import ExecutionPlan, Function, Reference
+from graph_model.producers.spline.expressions.definitions import (
+    CYCLE,
+    DANGLING,
+    SUBQUERY,
+    AttributeDefinition,
+    Definitions,
+    Gap,
+    Inputs,
+    Node,
+)
+from graph_model.producers.spline.expressions.forms import stable
+from graph_model.producers.spline.expressions.roles import (
+    ChildRole,
+    canonical,
+    fields_of,
+    is_aggregate,
+    is_clause,
+    is_subquery,
+    is_transparent,
+    is_union,
+    roles,
+    struct_field,
+    subplan_text,
+)
+from graph_model.producers.spline.expressions.walk import evaluate
+
+#: Functions whose result is one of their arguments or an element of one: its fields stay
+#: selectable.
+_CHOOSING: Final = frozenset(
+    {
+        "aggregateexpression", "anyvalue", "array", "arrayappend", "arraycompact", "arraydistinct",
+        "arrayexcept", "arrayfilter", "arrayinsert", "arrayintersect", "arrayprepend",
+        "arrayremove", "arrayrepeat", "arraysort", "arrayunion", "casewhen", "coalesce",
+        "collectlist", "collectset", "concat", "decode", "elementat", "explode", "filter", "first",
+        "flatten", "get", "getarrayitem", "greatest", "if", "ifnull", "lag", "last", "lead",
+        "least", "maxby", "minby", "nthvalue", "nullif", "nvl", "nvl2", "reverse", "shuffle",
+        "slice", "sortarray", "tryelementat", "windowexpression",
+    }
+)  # fmt: skip
+#: For these, only the first argument holds the elements; the others select one.
+_CHOOSING_FIRST: Final = frozenset(
+    {"elementat", "tryelementat", "getarrayitem", "get", "slice", "nthvalue"}
+)
+_PICKING: Final = frozenset({"getstructfield", "getarraystructfields"})
+_EXPLODING: Final = frozenset({"explode", "explodeouter"})
+_DETAIL: Final = 120
+#: The approximate memory of one plan's values: a thousand steps with the sums of ten thousand
+#: columns each are sets of ten million bits; a struct that every step copies takes more.
+MOST_BYTES: Final = 250_000_000
+_VALUE_BYTES: Final = 250
+
+
+class TooLarge(Exception):
+    """Stops a valuation; names the bound."""
+
+
+class Valuation:
+    """The values of one plan; ``gaps`` are those found on the way. Raises TooLarge beyond
+    MOST_BYTES.
+    """
+
+    def __init__(self, plan: ExecutionPlan, definitions: Definitions) -> None:
+        self.plan = plan
+        self.definitions = definitions
+        self.sources = ColumnNumbering()
+        self.gaps: dict[Gap, None] = {}
+        self.visited = 0  # nodes and edges, the measure of work
+        self._lambdas = Lambdas(plan)
+        self._known: dict[Place, Value] = {}
+        self._whole: dict[frozenset[int], Value] = {}
+        self._left = MOST_BYTES
+
+    def flows(self, reference: Reference) -> Flows:
+        return self.value(reference).flows
+
+    def value(self, node: Node) -> Value:
+        try:
+            return evaluate(node, self._inputs, self._combine, self._known)
+        except TooManyBound:
+            return self._unbound(node)
+
+    def _unbound(self, node: Node) -> Value:
+        """Without lambdas: a higher-order function depends on all of its arguments."""
+        self._lambdas.let_go()
+        self._known.clear()
+        self._whole.clear()
+        self._left = MOST_BYTES
+        return evaluate(node, self._inputs, self._combine, self._known)
+
+    def _inputs(self, node: Place) -> Sequence[Place]:
+        if isinstance(node, FramedExpression):
+            self._lambdas.spend()
+        found = self._inputs_of(node)
+        self.visited += 1 + len(found)
+        return found
+
+    def _inputs_of(self, node: Place) -> Sequence[Place]:
+        if isinstance(node, Inputs):
+            if self.definitions.outputs_into(node.operation) in self._whole:
+                return ()
+            return tuple(self.definitions.inputs_of(node.operation))
+        node, frame = (node, 0) if isinstance(node, Reference) else (node.reference, node.frame)
+        if node.kind == "attribute":
+            return self.definitions.of(node.id).inputs
+        function = self.plan.functions.get(node.id)
+        return self._arguments(function, frame) if function is not None else ()
+
+    def _arguments(self, function: Function, frame: int) -> Sequence[Place]:
+        """The arguments that the value of a function depends on, in a frame."""
+        if (call := self._lambdas.call(function, frame)) is not None:
+            return call.places
+        if not frame:
+            return function.children
+        if (found := self._lambdas.variable(function, frame)) is not None:
+            return found[1].places
+        return self._lambdas.inside(function.children, frame)
+
+    def _input(self, node: Place) -> Value:
+        known = self._known.get(node)
+        if known is None:
+            self._gap(CYCLE, self._name(node))
+            return EMPTY
+        return known
+
+    def _name(self, node: Place) -> str:
+        if isinstance(node, Inputs):
+            return self.definitions.place(self.definitions.operations[node.operation])
+        if isinstance(node, FramedExpression):
+            node = node.reference
+        if node.kind == "attribute":
+            return self.definitions.name_of(node.id)
+        function = self.plan.functions.get(node.id)
+        return function.name if function is not None else "?"
+
+    def _gap(self, code: str, detail: str) -> None:
+        self.gaps[Gap(code, detail)] = None
+
+    # --- combination -----------------------------------------------------------------------------
+
+    def _combine(self, node: Place) -> Value:
+        handed_on = self._handed_on(node)
+        if handed_on is not None:
+            return handed_on
+        value = self._combined(node)
+        self._left -= 32 + sum(map(int.bit_length, value.flows)) // 8
+        if value.size > 1 and not any(value is self._known.get(n) for n in self._inputs_of(node)):
+            self._left -= value.size * _VALUE_BYTES
+        if self._left < 0:
+            raise TooLarge(f"more than {MOST_BYTES // 1_000_000:,} MB of sets of columns")
+        return value
+
+    def _handed_on(self, node: Place) -> Value | None:
+        """The value of a column that copies another one, as nearly all columns
+        of a long plan do.
+        """
+        if not isinstance(node, Reference) or node.kind != "attribute":
+            return None
+        definition = self.definitions.of(node.id)
+        return self._known.get(definition.nodes[0]) if definition.is_copy else None
+
+    def _combined(self, node: Place) -> Value:
+        if isinstance(node, Inputs):
+            return self._all_inputs(node)
+        node, frame = (node, 0) if isinstance(node, Reference) else (node.reference, node.frame)
+        if node.kind == "attribute":
+            return self._attribute(node.id)
+        if node.id in self.plan.constants:
+            return EMPTY
+        function = self.plan.functions.get(node.id)
+        if function is None:
+            self._gap(DANGLING, "an expression that the document does not hold")
+            return EMPTY
+        return self._function(function, frame)
+
+    def _all_inputs(self, node: Inputs) -> Value:
+        """Computed once for all operations over the same wide inputs."""
+        outputs = self.definitions.outputs_into(node.operation)
+        known = self._whole.get(outputs)
+        if known is None:
+            inputs = self.definitions.inputs_of(node.operation)
+            flows = together(self._input(item).flows for item in inputs)
+            known = self._whole[outputs] = closed(raised(flows, TRANSFORMATION))
+        return known
+
+    def _attribute(self, identifier: str) -> Value:
+        definition = self.definitions.of(identifier)
+        self.gaps.update(dict.fromkeys(definition.gaps))
+        if definition.kind == "leaf":
+            return column(self.sources, identifier)
+        if definition.kind == "generated":
+            return self._generated(definition)
+        if not definition.inputs:
+            return EMPTY
+        same = [self._input(node) for node in definition.nodes]
+        changed = [closed(raised(self._input(r).flows, TRANSFORMATION)) for r in definition.changed]
+        value = merged([*same, *changed])
+        decided = [deciding(self._input(r).flows, CONDITIONAL) for r in definition.conditions]
+        return under(value, together(decided))
+
+    def _function(self, function: Function, frame: int) -> Value:
+        if (call := self._lambdas.call(function, frame)) is not None:
+            return self._called(call)
+        word = canonical(function)
+        values = [self._input(place) for place in self._arguments(function, frame)]
+        if frame and (found := self._lambdas.variable(function, frame)) is not None:
+            found[0].used.update(found[1].arguments)
+            return _any_of(values, is_key=found[1].is_key)
+        if is_transparent(self.plan, function, word):
+            return values[0]
+        if is_union(function):
+            return merged(values)
+        if word == "typednullliteral":  # NULL of its argument's type
+            return EMPTY
+        if word in _PICKING and len(values) == 1:
+            return picked(values[0], *struct_field(self.plan, function), self.sources)
+        if word == "namedstruct":
+            return self._struct(function, values)
+        if is_subquery(word) and (text := subplan_text(function)) is not None:
+            line = stable(text.split("\n", 1)[0])
+            self._gap(SUBQUERY, f"{word}: {line[:_DETAIL]}")
+        return self._call(function, word, values)
+
+    def _call(self, function: Function, word: str, values: Sequence[Value]) -> Value:
+        """By roles: values flow on, other arguments decide."""
+        how = AGGREGATION if is_aggregate(function, word) else TRANSFORMATION
+        if is_subquery(word) or is_clause(function, word):
+            how = IDENTITY
+        given = roles(function, word)
+        flowing, decided = values, NO_FLOWS
+        if given.count(ChildRole.VALUE) < len(given):
+            flowing = [v for v, role in zip(values, given, strict=True) if role is ChildRole.VALUE]
+            decided = together(
+                deciding(value.flows, CONDITIONAL if role is ChildRole.CONDITION else WINDOW)
+                for value, role in zip(values, given, strict=True)
+                if role is not ChildRole.VALUE
+            )
+        if word in _CHOOSING_FIRST and flowing:
+            kept = stepped(flowing[0], how)
+            index = together(raised(value.flows, how) for value in flowing[1:])
+            return under(kept, together((decided, index)))
+        if (word in _CHOOSING or is_subquery(word)) and flowing:
+            return under(stepped(merged(flowing), how), decided)
+        flows = together(raised(value.flows, how) for value in flowing)
+        if not flowing and decided == NO_FLOWS:
+            return EMPTY if not values else closed(flows)
+        return closed(together((flows, decided)))
+
+    def _struct(self, function: Function, values: Sequence[Value]) -> Value:
+        """``named_struct(name, value, …)``."""
+        constants = [self.plan.constants.get(child.id) for child in function.children[::2]]
+        if len(values) % 2 or None in constants:
+            return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+        names = [str(constant.value) for constant in constants if constant is not None]
+        return struct(names, values[1::2])
+
+    # --- higher-order functions ------------------------------------------------------------------
+
+    def _called(self, call: BoundFunction) -> Value:
+        """An argument without elements still determines the number of calls: it decides."""
+        first, *others = (self._input(place) for place in call.arguments)
+        body = self._input(call.bodies[-1])
+        unused = together(deciding(self._input(n).flows, CONDITIONAL) for n in call.unused())
+        match call.result:
+            case LambdaResult.KEPT:
+                return under(stepped(first, TRANSFORMATION), deciding(body.flows, CONDITIONAL))
+            case LambdaResult.DECIDED:
+                return closed(together((deciding(body.flows, CONDITIONAL), unused)))
+            case LambdaResult.KEYS:
+                return beside(stepped(first, TRANSFORMATION), raised(body.flows, TRANSFORMATION))
+            case LambdaResult.VALUES:
+                keys = together(raised(value.flows, TRANSFORMATION) for value in (first, *others))
+                return beside(stepped(body, TRANSFORMATION), keys)
+            case LambdaResult.FOLDED:
+                return under(self._folded(call), unused)
+            case LambdaResult.MADE:
+                return under(stepped(body, TRANSFORMATION), unused)
+
+    def _folded(self, call: BoundFunction) -> Value:
+        """An accumulator that would take more sources in a further round gets all that it could
+        take.
+        """
+        values = [self._input(place) for place in call.places]
+        zero = values[1]
+        merges = values[2 : 2 + MERGES]
+        if merges[-1] != merges[-2]:
+            return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+        finished = len(call.bodies) > MERGES
+        return stepped(values[-1] if finished else merged([zero, merges[-1]]), TRANSFORMATION)
+
+    # --- generators ------------------------------------------------------------------------------
+
+    def _generated(self, definition: AttributeDefinition) -> Value:
+        """One output of a generator: see the rules for explode, stack and inline."""
+        node = definition.nodes[0]
+        whole = stepped(self._input(node), TRANSFORMATION)
+        function = self.plan.functions.get(node.id) if isinstance(node, Reference) else None
+        if function is None:
+            return whole
+        word = canonical(function)
+        count = len(function.children)
+        if word == "stack" and count > 1:
+            return self._stacked(function.children, definition)
+        if word in {"inline", "inlineouter"} and count == 1:
+            fields = fields_of(self.plan, function.children[0])
+            name = fields[definition.position] if definition.position < len(fields) else None
+            return stepped(
+                picked(self._input(function.children[0]), name, definition.position, self.sources),
+                TRANSFORMATION,
+            )
+        if definition.siblings == 1 and word in _EXPLODING and count == 1:
+            return stepped(self._input(function.children[0]), TRANSFORMATION)
+        return closed(whole.flows)
+
+    def _stacked(self, arguments: Sequence[Reference], definition: AttributeDefinition) -> Value:
+        """``stack(2, 'a', a, 'b', b)`` row by row: column 0 is 'a' or 'b', column 1 is a or b."""
+        column = arguments[1 + definition.position :: definition.siblings]
+        if not column:
+            return EMPTY
+        return stepped(merged([self._input(item) for item in column]), TRANSFORMATION)
+
+
+def _any_of(values: Sequence[Value], *, is_key: bool) -> Value:
+    """An element of these arrays or maps. The map does not show the sources of its keys."""
+    if is_key:
+        return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+    return merged(values) if values else EMPTY

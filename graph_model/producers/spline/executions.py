@@ -1,0 +1,268 @@
+"""The facts of one execution: O(1) elements, none of them shared by all runs of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from graph_model import identity, labels, naming
+from graph_model.facts import (
+    MAIN_BRANCH,
+    Edge,
+    EventLabelRow,
+    EventRow,
+    ExecutionRow,
+    FactCollector,
+    Facts,
+    NameRow,
+    PartitionRow,
+    Scalar,
+    Vertex,
+    edge,
+    properties,
+)
+from graph_model.folded_text import plain
+from graph_model.naming import Rules
+from graph_model.producers.datasets import add_dataset
+from graph_model.producers.renames import add_rename
+from graph_model.producers.spelling import spell
+from graph_model.producers.spline.documents import ExecutionEvent
+from graph_model.producers.spline.partitions import wrote_partitions
+from graph_model.producers.spline.plans import PlanHead
+from graph_model.producers.spline.versions import read_version, read_versions
+
+_MAX_ERROR_CHARACTERS: Final = 4_000
+_MAX_EXTRA_CHARACTERS: Final = 20_000
+_MAX_LABEL_CHARACTERS: Final = 500
+_NO_LABELS: Final = "{}"
+_MAX_PARTITIONS: Final = 1_000
+_DAY_MS: Final = 86_400_000
+_DAYS_KEPT: Final = 4_096
+_EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
+
+Labels = Mapping[str, Sequence[str]]
+
+
+def translate_execution(
+    head: PlanHead, event: ExecutionEvent, rules: Rules = naming.DEFAULT_RULES
+) -> Facts:
+    """The facts of one execution: O(1) elements, none of them shared by all runs of a job."""
+    row = _execution_row(head, event)
+    collector = FactCollector()
+    add_execution(collector, row)
+    collector.add(_event_row(head, event, row.id), *label_rows(row.id, head.labels, event.labels))
+    for dataset_id, role, partition in _partitions(head, event):
+        collector.add(PartitionRow(row.id, dataset_id, role, partition))
+    collector.add(*read_versions(head, row.id, event.extra.get("readVersions"), rules))
+    if row.state == labels.COMPLETED:
+        for name, place_id in head.names:
+            name_id = add_dataset(collector, name)
+            collector.add(
+                edge(labels.NAMES, name_id, place_id), NameRow(name_id, place_id, row.id, row.at)
+            )
+        if head.renamed is not None:
+            add_rename(collector, head.renamed, head.subject, row.id, row.at)
+    return collector.facts()
+
+
+def add_execution(collector: FactCollector, row: ExecutionRow) -> None:
+    """Add an execution with its run and its day."""
+    collector.add(*run_elements(row), row)
+
+
+def run_elements(row: ExecutionRow) -> tuple[Vertex | Edge, ...]:
+    """The graph elements of an execution: a function of its row alone."""
+    day = _elements_of_day(row.job, row.logical_plan, row.at // _DAY_MS)
+    return (
+        *day,
+        Vertex(row.run, labels.RUN),
+        _execution_vertex(row),
+        edge(labels.HAS, day[0].id, row.run),
+        edge(labels.PERFORMED, row.run, row.id),
+    )
+
+
+@lru_cache(maxsize=_DAYS_KEPT)
+def _elements_of_day(job: str, logical_plan: str, day: int) -> tuple[Vertex, Edge, Edge]:
+    """The elements that all executions of a plan on one day share; ``day`` counts from 1970."""
+    at = day * _DAY_MS
+    vertex = Vertex(day_id(job, at), labels.DAY, (("date", utc_date(at)),))
+    return (
+        vertex,
+        edge(labels.HAS, job, vertex.id),
+        edge(labels.FOLLOWED, vertex.id, logical_plan),
+    )
+
+
+def _partitions(head: PlanHead, event: ExecutionEvent) -> Collection[tuple[str, str, str]]:
+    """(dataset id, role, partition) of the partitions that the execution touched.
+
+    The event's ``"writtenPartitions": ["dt=d1/h=3"]``, spelled as in paths, are more precise than
+    the plan's static ones (``dt=d1``). A full overwrite replaces every partition, whichever it
+    wrote.
+    """
+    leaves_some = _is_dynamic(head, event) or head.mode == labels.APPEND
+    told = event.extra.get("writtenPartitions") if leaves_some else None
+    written = _read_partitions(told)
+    if not written:
+        return head.partitions
+    others = [one for one in head.partitions if one[1] != "write"]
+    return {*others, *((head.target, "write", text) for text in written)}
+
+
+def _read_partitions(told: Any) -> frozenset[str]:
+    """Canonical texts; none where the list is malformed or longer than the bound."""
+    if not isinstance(told, list) or len(told) > _MAX_PARTITIONS:
+        return frozenset()
+    pairs = [naming.partition_pairs(text) if isinstance(text, str) else () for text in told]
+    return frozenset(map(naming.partition_text, pairs)) if all(pairs) else frozenset()
+
+
+def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRow:
+    extra = spell(dict(event.extra))
+    if len(extra) > _MAX_EXTRA_CHARACTERS:
+        extra = spell({key: event.extra[key] for key in _EXTRA_KEPT if key in event.extra})
+    return EventRow(
+        execution=execution,
+        format=head.format,
+        append=head.append,
+        words=f"{head.words}\n{plain(event.application_id)}",
+        labels=labels_text(event.labels),
+        extra=extra if len(extra) <= _MAX_EXTRA_CHARACTERS else "{}",
+    )
+
+
+def labels_text(labelled: Labels) -> str:
+    """As JSON; "{}" where that is too long."""
+    if not labelled:
+        return _NO_LABELS
+    text = spell({name: list(values) for name, values in sorted(labelled.items())})
+    return text if len(text) <= _MAX_EXTRA_CHARACTERS else _NO_LABELS
+
+
+def label_rows(execution: str, *listed: Labels) -> set[EventLabelRow]:
+    """The labels of the event and of the plan: a filter may name either. None for labels too long
+    to be shown.
+    """
+    return {
+        EventLabelRow(execution, name[:_MAX_LABEL_CHARACTERS], value[:_MAX_LABEL_CHARACTERS])
+        for labelled in listed
+        if labels_text(labelled) != _NO_LABELS
+        for name, values in labelled.items()
+        for value in values
+    }
+
+
+def utc_date(at: int) -> str:
+    """The UTC date of an epoch-millisecond time, ``2026-03-01``."""
+    return datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
+
+
+def day_id(job: str, at: int) -> str:
+    """The id of the ``day`` vertex for an execution of the job at this time."""
+    return identity.vertex_id(labels.DAY, job, utc_date(at))
+
+
+def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
+    error = _error_text(event.error)
+    dynamic = _is_dynamic(head, event)
+    run_key = event.application_id or f"{head.plan_id}@{event.timestamp}"
+    wrote = error is None and head.mode != labels.LIFECYCLE
+    version = read_version(event.extra.get("writtenVersion")) if wrote else None
+    return ExecutionRow(
+        id=identity.vertex_id(
+            labels.EXECUTION, head.execution_plan, head.logical_plan, normal_event(event)
+        ),
+        subject=head.subject,
+        plan_id=head.plan_id,
+        execution_plan=head.execution_plan,
+        logical_plan=head.logical_plan,
+        job=head.job,
+        run=identity.vertex_id(labels.RUN, head.scope, run_key),
+        target=head.target,
+        at=event.timestamp,
+        state=labels.COMPLETED if error is None else labels.FAILED,
+        duration_ns=event.duration_ns,
+        error=error,
+        metrics=_metrics_text(event),
+        mode=_mode(head, dynamic=dynamic),
+        dynamic=dynamic,
+        kind="lifecycle" if head.mode == labels.LIFECYCLE else "write",
+        command=head.command,
+        producer=head.producer,
+        application_id=event.application_id,
+        scope=head.scope,
+        reads=head.reads,
+        version=version.id if version else "",
+        version_number=version.number if version else None,
+        branch=version.branch if version else MAIN_BRANCH,
+    )
+
+
+def _is_dynamic(head: PlanHead, event: ExecutionEvent) -> bool:
+    """Unnamed partitions may be some or all: the execution must not claim all of them."""
+    if head.dynamic is None:
+        return head.mode == labels.OVERWRITE and wrote_partitions(event)
+    return head.dynamic
+
+
+def _mode(head: PlanHead, *, dynamic: bool) -> str:
+    """An overwrite that names partitions, or selects them dynamically, keeps the others."""
+    named = any(role == "write" for _, role, _ in head.partitions)
+    if head.mode == labels.OVERWRITE and (dynamic or named):
+        return labels.OVERWRITE_PARTITIONS
+    return head.mode
+
+
+def normal_event(event: ExecutionEvent) -> list[Any]:
+    """The identity of an execution within its plan: every field that the event carries."""
+    return [
+        event.plan_id,
+        event.timestamp,
+        event.duration_ns,
+        event.discriminator,
+        {name: list(values) for name, values in event.labels.items()},
+        event.error,
+        dict(event.extra),
+    ]
+
+
+def _execution_vertex(row: ExecutionRow) -> Vertex:
+    values: dict[str, Scalar | None] = {
+        "at": row.at,
+        "state": row.state,
+        "duration_ns": row.duration_ns,
+        "error": row.error,
+        "metrics": row.metrics,
+        "mode": row.mode,
+        "plan": row.plan_id,
+    }
+    return Vertex(row.id, labels.EXECUTION, properties(values))
+
+
+def _error_text(error: Any) -> str | None:
+    """null, false and "" mean success; any other value is kept as text, bounded."""
+    if error is None or error is False or error == "":
+        return None
+    text = error if isinstance(error, str) else spell(error)
+    return text[:_MAX_ERROR_CHARACTERS]
+
+
+def _metrics_text(event: ExecutionEvent) -> str:
+    """As JSON; without any metrics where that is too long."""
+    read, write = event.extra.get("readMetrics"), event.extra.get("writeMetrics")
+    text = spell({"read": _metrics(read), "write": _metrics(write)})
+    return text if len(text) <= _MAX_EXTRA_CHARACTERS else spell({"read": {}, "write": {}})
+
+
+def _metrics(value: Any) -> dict[str, int | float]:
+    """Only numbers, by name; agents send {} where adaptive execution hid them."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {
+        str(name): number
+        for name, number in sorted(value.items())
+        if isinstance(number, int | float) and not isinstance(number, bool)
+    }

@@ -1,0 +1,413 @@
+"""The definition of each attribute of a plan, where the document's ``childRefs`` lack it as well.
+
+The agent links an attribute to its expression for Project, Aggregate, Generate, Window and Union.
+For the rest it leaves a fresh attribute without any reference, and three repairs, all of them by
+position, close the gap:
+
+- ``CTERelationRef``: its output stands for the output of the ``CTERelationDef`` of the same id;
+- ``Expand`` (rollup, cube, grouping sets, unpivot): column i is the i-th item of any projection,
+  or, where a document has no projections, the i-th column of its input if the names agree;
+- operations that rename as a whole (View, SubqueryAlias, WithCTE, …): column i is column i.
+
+The output of an opaque operation (``MapInPandas``, typed transformations) comes from all its
+inputs. An unresolved source is a :class:`Gap`. Details of gaps name operations by their place
+in the topological order and columns by name, never by id: equal logic has equal gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from graph_model.producers.spline.documents import (
+    Attribute,
+    ExecutionPlan,
+    Operation,
+    Reference,
+    as_reference,
+    outputs,
+)
+from graph_model.producers.spline.expressions.commands import ColumnAssignment, PlanCommands
+
+# Codes of gaps.
+DANGLING: Final = "dangling-reference"
+OPAQUE_RDD: Final = "opaque-rdd"
+OPAQUE_OPERATION: Final = "opaque-operation"
+UNKNOWN_SOURCE: Final = "unknown-source"
+POSITIONS: Final = "positions-disagree"
+CTE: Final = "cte-not-found"
+SUBQUERY: Final = "subquery"
+MERGE: Final = "merge-expressions"
+CYCLE: Final = "cyclic-reference"
+AMBIGUOUS_OUTPUT: Final = "ambiguous-output"
+UNKNOWN_OUTPUT: Final = "unknown-output"
+TOO_LARGE: Final = "column-lineage-too-large"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gap:
+    """A part of the column lineage that the document does not report."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All columns that go into an operation: the sources of its opaque outputs."""
+
+    operation: str
+
+
+Node = Reference | Inputs
+
+DefinitionKind = Literal["leaf", "nothing", "same", "generated", "opaque", "unknown"]
+
+
+class AttributeDefinition(NamedTuple):
+    """The sources of an attribute.
+
+    - ``leaf``: a column of a dataset that a read operation reads;
+    - ``nothing``: created here, from no column (literal rows, a range);
+    - ``same``: the value of any of ``nodes`` (an expression, a union's branches), unchanged;
+    - ``generated``: output number ``position`` of the generator ``nodes[0]``;
+    - ``opaque``: everything in ``nodes``, transformed;
+    - ``unknown``: the document does not report the sources.
+
+    ``changed`` are further values that flow in transformed, ``conditions`` decide between them;
+    ``text`` is the definition as the producer wrote it, where it is only text.
+    """
+
+    kind: DefinitionKind
+    nodes: tuple[Node, ...] = ()
+    position: int = 0
+    siblings: int = 1
+    changed: tuple[Reference, ...] = ()
+    conditions: tuple[Reference, ...] = ()
+    text: str | None = None
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        if not self.changed and not self.conditions:
+            return self.nodes
+        return (*self.nodes, *self.changed, *self.conditions)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it is an unchanged copy of one other value."""
+        return (
+            self.kind == "same"
+            and len(self.nodes) == 1
+            and not (self.changed or self.conditions or self.gaps or self.text)
+        )
+
+
+#: Leaves with rows of their own: literal rows, ranges, results of commands.
+_OWN_ROWS: Final = frozenset(
+    {"LocalRelation", "Range", "OneRowRelation", "CommandResult", "Values"}
+)
+#: One row in, one row out, same columns in the same places, perhaps under new ids.
+_RENAMING: Final = frozenset(
+    {
+        "View", "SubqueryAlias", "CTERelationDef", "WithCTE", "Filter", "Sort", "Distinct",
+        "Deduplicate", "DeduplicateWithinWatermark", "GlobalLimit", "LocalLimit", "Offset", "Tail",
+        "Sample", "Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint",
+        "EventTimeWatermark", "CollectMetrics", "Intersect", "Except", "InMemoryRelation",
+    }
+)  # fmt: skip
+#: Columns that Spark adds to number the grouping sets.
+_GROUPING_MARKS: Final = frozenset({"spark_grouping_id", "_gen_grouping_pos"})
+#: User code over whole rows: any column may go into any other.
+_OPAQUE: Final = frozenset(
+    {
+        "AppendColumns", "CoGroup", "DeserializeToObject", "FlatMapCoGroupsInPandas",
+        "FlatMapGroupsInPandas", "FlatMapGroupsInPandasWithState", "FlatMapGroupsInR",
+        "FlatMapGroupsInRWithArrow", "MapElements", "MapGroups", "MapInArrow", "MapInPandas",
+        "MapPartitions", "MapPartitionsInR", "MapPartitionsInRWithArrow", "PythonMapInArrow",
+        "ScriptTransformation", "SerializeFromObject",
+    }
+)  # fmt: skip
+#: Where an operation lists the expressions of its whole output, in order.
+_PROJECTIONS: Final = {"Project": "projectList", "Aggregate": "aggregateExpressions"}
+
+
+def operation_word(operation: Operation) -> str:
+    """The node's class without decoration: ``View (`e`, [a#1])``, ``Except All`` => first word."""
+    return operation.name.replace("(", " ").split(" ", 1)[0]
+
+
+def is_merge(operation: Operation) -> bool:
+    return operation.kind == "transform" and operation_word(operation).startswith("MergeInto")
+
+
+class Definitions:
+    """Answers for one plan; each attribute is computed once, on first use."""
+
+    def __init__(self, plan: ExecutionPlan) -> None:
+        self.plan = plan
+        self.outputs: Mapping[str, Sequence[str] | None] = outputs(plan)
+        self.operations = {operation.id: operation for operation in plan.operations}
+        self.positions = {operation.id: place for place, operation in enumerate(plan.operations)}
+        self._made: dict[str, tuple[Operation, int]] = {}  # where an attribute first appears
+        self._fresh: dict[str, dict[str, int]] = {}  # per operation its new attributes
+        self._read: set[str] = set()
+        self._renamed: dict[str, str] = {}  # undeclared name of a generated column => the column
+        self._definitions: dict[str, AttributeDefinition] = {}
+        self._merges: dict[str, Mapping[str, ColumnAssignment]] = {}
+        self.commands = PlanCommands(plan, self.outputs)
+        self.cte: Mapping[str, Operation] = _cte_definitions(plan)
+        for operation in plan.operations:
+            self._register(operation)
+
+    def place(self, operation: Operation) -> str:
+        """The name of an operation in a gap."""
+        return f"{operation_word(operation)} (operation {self.positions[operation.id]})"
+
+    def of(self, attribute: str) -> AttributeDefinition:
+        """The definition of the attribute."""
+        known = self._definitions.get(attribute)
+        if known is None:
+            known = self._definitions[attribute] = self._define(attribute)
+        return known
+
+    def inputs_of(self, operation: str) -> Iterator[Reference]:
+        """The columns that go into an operation; inputs with equal columns count once."""
+        for output in self._distinct(self.operations[operation].children):
+            for attribute in output:
+                yield Reference("attribute", attribute)
+
+    def _distinct(self, operations: Sequence[str]) -> Collection[Sequence[str]]:
+        """The outputs of these operations, equal ones (which are one object) once."""
+        listed = (self.outputs[operation] or () for operation in operations)
+        return {id(output): output for output in listed}.values()
+
+    def outputs_into(self, operation: str) -> frozenset[int]:
+        """A key of the operation's inputs: equal outputs are one object."""
+        return frozenset(id(self.outputs[child]) for child in self.operations[operation].children)
+
+    def name_of(self, attribute: str) -> str:
+        known = self.plan.attributes.get(self._renamed.get(attribute, attribute))
+        return known.name if known is not None else "?"
+
+    # --- which operation makes an attribute ------------------------------------------------------
+
+    def _register(self, operation: Operation) -> None:
+        emitted = self.outputs[operation.id] or ()
+        if operation.kind == "read":
+            self._read.update(emitted)
+        if not emitted or any(emitted is self.outputs[child] for child in operation.children):
+            return
+        fresh = self._fresh.setdefault(operation.id, {})
+        for index, attribute in enumerate(emitted):
+            if attribute not in self._made:  # an input attribute is older
+                self._made[attribute] = (operation, index)
+                fresh[attribute] = len(fresh)
+        if operation_word(operation) == "Generate":
+            self._rename_generated(operation, fresh)
+
+    def _rename_generated(self, operation: Operation, fresh: Collection[str]) -> None:
+        """``generatorOutput`` of an aliased generator names attributes that nothing declares."""
+        listed = operation.params.get("generatorOutput")
+        names = [as_reference(item) for item in listed] if isinstance(listed, list) else []
+        if len(names) != len(fresh):
+            return
+        for reference, attribute in zip(names, fresh, strict=True):
+            if reference is not None and reference.id not in self.plan.attributes:
+                self._renamed[reference.id] = attribute
+
+    # --- the definition --------------------------------------------------------------------------
+
+    def _define(self, identifier: str) -> AttributeDefinition:
+        if identifier in self._renamed:
+            return _same(Reference("attribute", self._renamed[identifier]))
+        attribute = self.plan.attributes.get(identifier)
+        operation, index = self._made.get(identifier, (None, 0))
+        if attribute is not None and attribute.children:
+            return self._declared(attribute, operation)
+        if identifier in self._read:
+            return AttributeDefinition("leaf")
+        if operation is None:
+            return self._unknown(DANGLING, f"{self.name_of(identifier)}, which no operation emits")
+        return self._undeclared(identifier, operation, index)
+
+    def _declared(self, attribute: Attribute, operation: Operation | None) -> AttributeDefinition:
+        if operation is not None and is_merge(operation):
+            return self._merged(attribute, operation)
+        if operation is not None and operation_word(operation) == "Generate":
+            return self._generated(attribute.id, operation, attribute.children)
+        if attribute.id in self._read and not any(map(self._exists, attribute.children)):
+            return AttributeDefinition("leaf")
+        if operation is not None and operation_word(operation) in _OPAQUE:
+            gap = Gap(OPAQUE_OPERATION, self.place(operation))
+            return AttributeDefinition("same", attribute.children, gaps=(gap,))
+        return _same(*attribute.children)
+
+    def _undeclared(self, identifier: str, operation: Operation, index: int) -> AttributeDefinition:
+        """A new attribute without references in the document: by the kind of operation."""
+        word = operation_word(operation)
+        name = self.name_of(identifier)
+        if word == "CTERelationRef":
+            return self._cte_column(operation, index)
+        if word == "Expand":
+            return self._expanded(operation, index)
+        if word == "Generate":
+            generator = as_reference(operation.params.get("generator"))
+            return self._generated(identifier, operation, (generator,) if generator else ())
+        if word in _PROJECTIONS:
+            whole = self.outputs[operation.id] or ()
+            return self._listed(operation, _PROJECTIONS[word], index, len(whole))
+        if word == "Window":
+            fresh = self._fresh[operation.id]
+            return self._listed(operation, "windowExpressions", fresh[identifier], len(fresh))
+        if word == "Union":
+            return self._by_position(operation, operation.children, index)
+        if word in _RENAMING:
+            # a set operation keeps its first input; a WithCTE has its definitions first
+            kept = (
+                operation.children[:1]
+                if word in {"Intersect", "Except"}
+                else operation.children[-1:]
+            )
+            return self._by_position(operation, kept, index)
+        if word == "LateralJoin":
+            return self._unknown(SUBQUERY, f"{self.place(operation)}: {name}")
+        if word in _OWN_ROWS or word == "AttachDistributedSequence":
+            return AttributeDefinition("nothing")
+        return self._opaque(operation)
+
+    def _opaque(self, operation: Operation) -> AttributeDefinition:
+        schemas = [self.outputs[child] for child in operation.children]
+        if "RDD" in operation.name or (schemas and None in schemas):
+            return self._unknown(OPAQUE_RDD, self.place(operation))
+        if not schemas:
+            return self._unknown(UNKNOWN_SOURCE, self.place(operation))
+        gap = Gap(OPAQUE_OPERATION, self.place(operation))
+        return AttributeDefinition("opaque", (Inputs(operation.id),), gaps=(gap,))
+
+    def _cte_column(self, operation: Operation, index: int) -> AttributeDefinition:
+        definition = self.cte.get(operation.id)
+        if definition is None:
+            return self._unknown(CTE, self.place(operation))
+        theirs = self.outputs[definition.id] or ()
+        return self._at(operation, theirs, len(self.outputs[operation.id] or ()), index)
+
+    def _by_position(
+        self, operation: Operation, children: Sequence[str], index: int
+    ) -> AttributeDefinition:
+        count = len(self.outputs[operation.id] or ())
+        found = [self._at(operation, output, count, index) for output in self._distinct(children)]
+        broken = next((item for item in found if item.kind == "unknown"), None)
+        return broken or _same(*(node for item in found for node in item.nodes))
+
+    def _at(
+        self, operation: Operation, theirs: Sequence[str], count: int, index: int
+    ) -> AttributeDefinition:
+        if len(theirs) != count:
+            return self._unknown(POSITIONS, self.place(operation))
+        return _same(Reference("attribute", theirs[index]))
+
+    def _expanded(self, operation: Operation, index: int) -> AttributeDefinition:
+        rows = operation.params.get("projections")
+        if not isinstance(rows, list):
+            return self._grouped(operation, index)
+        count = len(self.outputs[operation.id] or ())
+        nodes: dict[Reference, None] = {}
+        for row in rows:
+            if not isinstance(row, list) or len(row) != count:
+                return self._unknown(POSITIONS, self.place(operation))
+            if (reference := as_reference(row[index])) is not None:
+                nodes[reference] = None
+        return _same(*nodes)
+
+    def _grouped(self, operation: Operation, index: int) -> AttributeDefinition:
+        """An Expand without projections, as Spark's own JSON sometimes has it.
+
+        Grouping sets put copies of the grouping columns last in the input, ``a, b, a', b'``, and
+        Expand replaces them in order: ``a, b, a'', b'', spark_grouping_id``.
+        """
+        output = self.outputs[operation.id] or ()
+        copies = self.outputs[operation.children[0]] or () if operation.children else ()
+        if self.name_of(output[index]) in _GROUPING_MARKS:
+            return AttributeDefinition("nothing")
+        if index < len(copies) and self.name_of(copies[index]) == self.name_of(output[index]):
+            return _same(Reference("attribute", copies[index]))
+        return self._unknown(POSITIONS, self.place(operation))
+
+    def _listed(
+        self, operation: Operation, key: str, index: int, count: int
+    ) -> AttributeDefinition:
+        listed = operation.params.get(key)
+        if isinstance(listed, list) and len(listed) == count:
+            reference = as_reference(listed[index])
+            if reference is not None and reference.kind == "expression":
+                return _same(reference)
+        return self._unknown(DANGLING, f"{self.place(operation)}: a column without an expression")
+
+    def _generated(
+        self, identifier: str, operation: Operation, generator: Sequence[Reference]
+    ) -> AttributeDefinition:
+        fresh = self._fresh[operation.id]
+        if not generator:
+            return self._opaque(operation)
+        return AttributeDefinition(
+            "generated", tuple(generator), fresh[identifier], siblings=len(fresh)
+        )
+
+    def _merged(self, attribute: Attribute, operation: Operation) -> AttributeDefinition:
+        """MERGE keeps a row's value, or sets it as its clauses state (see ``commands``)."""
+        if operation.id not in self._merges:
+            self._merges[operation.id] = self.commands.of(operation).merged()
+        found = self._merges[operation.id].get(attribute.name.lower())
+        kept = tuple(child for child in attribute.children if self._exists(child))
+        complete = found.complete if found else len(kept) == len(attribute.children)
+        gap = Gap(MERGE, f"{self.place(operation)}: {attribute.name}")
+        gaps = () if complete else (gap,)
+        if found is None:
+            return AttributeDefinition("same", kept, gaps=gaps)
+        same = tuple(dict.fromkeys((*kept, *found.same)))
+        return AttributeDefinition(
+            "same",
+            same,
+            changed=found.changed,
+            conditions=found.conditions,
+            text=found.text,
+            gaps=gaps,
+        )
+
+    def _exists(self, reference: Reference) -> bool:
+        plan = self.plan
+        if reference.kind == "attribute":
+            return reference.id in plan.attributes or reference.id in self._renamed
+        return reference.id in plan.functions or reference.id in plan.constants
+
+    def _unknown(self, code: str, detail: str) -> AttributeDefinition:
+        return AttributeDefinition("unknown", gaps=(Gap(code, detail),))
+
+
+def _same(*nodes: Node) -> AttributeDefinition:
+    return AttributeDefinition("same", nodes)
+
+
+def _cte_definitions(plan: ExecutionPlan) -> dict[str, Operation]:
+    """Per CTERelationRef operation its definition: the nearest of that id, before it if any.
+
+    One id can be defined twice when a DataFrame made by a WITH query is joined to itself.
+    """
+    last: dict[str, Operation] = {}
+    waiting: dict[str, list[Operation]] = {}
+    found: dict[str, Operation] = {}
+    for operation in plan.operations:
+        word = operation_word(operation)
+        if word == "CTERelationDef":
+            key = str(operation.params.get("id"))
+            last[key] = operation
+            found.update((reference.id, operation) for reference in waiting.pop(key, ()))
+        elif word == "CTERelationRef":
+            key = str(operation.params.get("cteId"))
+            if key in last:
+                found[operation.id] = last[key]
+            else:
+                waiting.setdefault(key, []).append(operation)
+    return found

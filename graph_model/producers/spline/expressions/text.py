@@ -1,0 +1,278 @@
+"""SQL-like text of the expressions of one plan.
+
+    Renderer(plan).text(reference, inline=True)
+        => CASE WHEN dept = 'HR' THEN salary + bonus ELSE 0 END
+
+``inline`` replaces the name of a computed column by what it is computed from, down to the columns
+that the plan reads, wherever the result stays within ``limit`` characters; without it a column is
+its name. The text holds names only, no ids: equal logic has equal text. A text over the limit is
+cut and ends in a digest of the whole, so that two long conditions that differ at their ends still
+differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from graph_model.producers.spline.documents import ExecutionPlan, Function, Reference, type_text
+from graph_model.producers.spline.expressions.definitions import (
+    AttributeDefinition,
+    Definitions,
+    Inputs,
+    Node,
+)
+from graph_model.producers.spline.expressions.forms import (
+    ATOM,
+    FRAME,
+    LOOSE,
+    PICK,
+    SIGN,
+    SqlText,
+    function_text,
+    name_text,
+    union_text,
+)
+from graph_model.producers.spline.expressions.literals import literal_text
+from graph_model.producers.spline.expressions.roles import canonical, fields_of, subplan_text
+from graph_model.producers.spline.expressions.walk import evaluate
+
+LIMIT: Final = 2_000
+#: Characters that one renderer makes, and that one expression takes; beyond them "..." replaces the
+#: rest. Only documents that repeat long expressions many times reach these bounds.
+MOST_CHARACTERS: Final = 100_000_000
+_MOST_ARGUMENTS: Final = 200_000
+#: How Spark names the variables of lambdas that are functions of Python or Scala: by a number that
+#: counts on for as long as the JVM lives.
+_NUMBERED: Final = re.compile(r"([xyz])_(\d{1,18})")
+_UNKNOWN: Final = SqlText("?")
+_OMITTED: Final = SqlText("...")
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most ``limit`` characters; a digest replaces the rest, so that different texts stay
+    different.
+    """
+    if len(text) <= limit:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text[: limit - 14]}... [{digest}]"
+
+
+def numbered_variables(plan: ExecutionPlan) -> dict[str, str]:
+    """Names of lambda variables that are the same in every run: ``x_17``, ``y_18`` => x_0, y_1."""
+    found: dict[tuple[int, str], str] = {}
+    for function in plan.functions.values():
+        if canonical(function) == "namedlambdavariable":
+            name = str(function.params.get("name"))
+            if (match := _NUMBERED.fullmatch(name)) is not None:
+                found[int(match[2]), name] = match[1]
+    return {key[1]: f"{found[key]}_{place}" for place, key in enumerate(sorted(found))}
+
+
+class Renderer:
+    """Text of one plan's expressions, cached. ``limit`` is in characters.
+
+    ``leaves`` are texts of read columns that are computed where they are read (a JDBC query's).
+    """
+
+    def __init__(
+        self,
+        plan: ExecutionPlan,
+        definitions: Definitions | None = None,
+        limit: int = LIMIT,
+        *,
+        leaves: Mapping[str, str] | None = None,
+    ) -> None:
+        self._leaves = leaves if leaves is not None else {}
+        self.plan = plan
+        self.definitions = definitions if definitions is not None else Definitions(plan)
+        self.limit = limit
+        self._variables = numbered_variables(plan)
+        self._named: dict[Node, SqlText] = {}
+        self._inlined: dict[Node, SqlText | None] = {}  # None: over the limit
+        self._whole: dict[tuple[int, ...], SqlText] = {}
+        self._projected: dict[Reference, str] = {}  # operations pass on earlier columns
+        self._left = MOST_CHARACTERS
+        #: Whether some subquery's plan is only text, worth looking for.
+        self.has_subplans = any(subplan_text(f) is not None for f in plan.functions.values())
+
+    def text(self, reference: Reference, *, inline: bool) -> str:
+        """The reference as SQL, at most ``limit`` characters; an alias is its expression."""
+        return self._said(reference, inline).replace(FRAME, " ").strip()
+
+    def _said(self, reference: Reference, inline: bool) -> str:
+        if not inline:
+            return self._by_name(reference).text
+        found = evaluate(reference, self._inline_inputs, self._inline, self._inlined)
+        if found is not None:
+            return found.text
+        if reference.kind == "attribute":
+            return self._defined_by_names(reference.id)
+        return self._by_name(reference).text
+
+    def projection(self, reference: Reference) -> str:
+        """An item of a projection by names: ``a + b AS c``, ``a``."""
+        known = self._projected.get(reference)
+        if known is None:
+            known = self._projected[reference] = self._project(reference)
+        return known
+
+    def _project(self, reference: Reference) -> str:
+        text = self.text(reference, inline=False)
+        function = self.plan.functions.get(reference.id)
+        if reference.kind == "attribute" or function is None or canonical(function) != "alias":
+            return text
+        name = name_text(alias_name(function))
+        return text if text == name else f"{text} AS {name}"
+
+    def _defined_by_names(self, identifier: str) -> str:
+        """A column whose inlined text is too long: its own expression in terms of names."""
+        definition = self.definitions.of(identifier)
+        expressions = [n for n in definition.nodes if isinstance(n, Reference)]
+        if definition.kind == "same" and len(expressions) == 1:
+            return self._by_name(expressions[0]).text
+        return name_text(self.definitions.name_of(identifier))
+
+    # --- by names --------------------------------------------------------------------------------
+
+    def _by_name(self, node: Node) -> SqlText:
+        return evaluate(node, self._name_inputs, self._name, self._named)
+
+    def _name_inputs(self, node: Node) -> Sequence[Node]:
+        if isinstance(node, Inputs) or node.kind == "attribute":
+            return ()
+        return self._children(node)
+
+    def _name(self, node: Node) -> SqlText:
+        if isinstance(node, Inputs):
+            return SqlText("*")
+        if node.kind == "attribute":
+            return SqlText(name_text(self.definitions.name_of(node.id)))
+        piece = self._expression(node, lambda child: self._named.get(child, _UNKNOWN))
+        if len(piece.text) <= self.limit:
+            return piece
+        return SqlText(shortened(piece.text, self.limit), piece.binding)
+
+    # --- inlined ---------------------------------------------------------------------------------
+
+    def _inline_inputs(self, node: Node) -> Sequence[Node]:
+        if isinstance(node, Inputs):
+            if self._whole_key(node) in self._whole:
+                return ()
+            return tuple(self.definitions.inputs_of(node.operation))
+        if node.kind == "attribute":
+            return self.definitions.of(node.id).inputs
+        return self._children(node)
+
+    def _inline(self, node: Node) -> SqlText | None:
+        piece = self._inline_piece(node)
+        return piece if piece is not None and len(piece.text) <= self.limit else None
+
+    def _inline_piece(self, node: Node) -> SqlText | None:
+        if isinstance(node, Inputs):
+            return self._all_inputs(node)
+        if node.kind == "expression":
+            return self._expression(node, self._stand_in)
+        definition = self.definitions.of(node.id)
+        name = self.definitions.name_of(node.id)
+        if name == "spark_grouping_id":
+            return SqlText("grouping_id()")
+        if definition.is_copy and not isinstance(definition.nodes[0], Inputs):
+            return self._inlined.get(definition.nodes[0])
+        name = name_text(name)
+        if definition.kind == "leaf" and (computed := self._leaves.get(node.id)) is not None:
+            return SqlText(computed, ATOM if name_text(computed) == computed else LOOSE)
+        if definition.kind in {"leaf", "nothing", "unknown"}:
+            return SqlText(name)
+        if definition.text:
+            kept = [self._stand_in(item) for item in definition.nodes]
+            return union_text([*kept, SqlText(definition.text, LOOSE)])
+        pieces = [self._inlined.get(item) for item in definition.nodes]
+        found = [piece for piece in pieces if piece is not None]
+        if len(found) < len(pieces):
+            return None
+        return self._put_together(definition, name, found)
+
+    def _all_inputs(self, node: Inputs) -> SqlText:
+        """Computed once for all operations over the same wide inputs."""
+        key = self._whole_key(node)
+        known = self._whole.get(key)
+        if known is None:
+            inputs = self.definitions.inputs_of(node.operation)
+            listed = within([self._stand_in(item) for item in inputs], _MOST_ARGUMENTS)
+            known = SqlText(", ".join(piece.text for piece in listed), LOOSE)
+            self._whole[key] = known
+        return known
+
+    def _whole_key(self, node: Inputs) -> tuple[int, ...]:
+        operation = self.definitions.operations[node.operation]
+        return tuple(id(self.definitions.outputs[child]) for child in operation.children)
+
+    def _put_together(
+        self, definition: AttributeDefinition, name: str, found: Sequence[SqlText]
+    ) -> SqlText:
+        first = definition.nodes[0] if definition.nodes else None
+        if isinstance(first, Inputs):  # mapinpandas(emp_id, salary).z
+            operation = self.definitions.operations[first.operation]
+            return SqlText(f"{operation.name.lower()}({found[0].text}).{name}", PICK)
+        if definition.kind == "generated" and definition.siblings > 1:
+            return SqlText(
+                f"{found[0].within(PICK)}.{self._generated_name(definition, name)}", PICK
+            )
+        return union_text(found) if found else SqlText(name)
+
+    def _generated_name(self, definition: AttributeDefinition, name: str) -> str:
+        """``inline(items).price``: the field, under any column name."""
+        function = self.plan.functions.get(getattr(definition.nodes[0], "id", ""))
+        if function is None or not canonical(function).startswith("inline"):
+            return name
+        fields = fields_of(self.plan, function.children[0]) if function.children else ()
+        return name_text(fields[definition.position]) if definition.position < len(fields) else name
+
+    def _stand_in(self, node: Node) -> SqlText:
+        """The text of a child: its inlined text, or its name where that is too long."""
+        found = self._inlined.get(node)
+        return found if found is not None else self._by_name(node)
+
+    # --- expressions -----------------------------------------------------------------------------
+
+    def _children(self, reference: Reference) -> Sequence[Reference]:
+        function = self.plan.functions.get(reference.id)
+        return function.children if function is not None else ()
+
+    def _expression(self, reference: Reference, piece_of: Callable[[Node], SqlText]) -> SqlText:
+        constant = self.plan.constants.get(reference.id)
+        if constant is not None:
+            text = literal_text(constant.value, type_text(self.plan.data_types, constant.data_type))
+            return SqlText(text, SIGN if text.startswith("-") else ATOM)
+        function = self.plan.functions.get(reference.id)
+        if function is None:
+            return _UNKNOWN
+        if self._left < 0:
+            return _OMITTED
+        if self._variables and canonical(function) == "namedlambdavariable":
+            name = str(function.params.get("name"))
+            if name in self._variables:
+                return SqlText(self._variables[name])
+        pieces = [piece_of(child) for child in function.children]
+        piece = function_text(self.plan, function, within(pieces, _MOST_ARGUMENTS))
+        self._left -= min(len(piece.text), self.limit)
+        return piece
+
+
+def within(pieces: Sequence[SqlText], limit: int) -> list[SqlText]:
+    """The pieces; from where they exceed ``limit`` characters in total, each as ``...``."""
+    kept: list[SqlText] = []
+    for piece in pieces:
+        limit -= len(piece.text)
+        kept.append(piece if limit >= 0 else _OMITTED)
+    return kept
+
+
+def alias_name(function: Function) -> str:
+    """The agent names the function by the alias; API 1 calls it ``alias`` with a parameter."""
+    name = function.params.get("name")
+    return name if function.name == "alias" and isinstance(name, str) else function.name

@@ -1,0 +1,444 @@
+"""The facts of a plan without its executions (step 4 of the translation)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, Final
+
+from cachetools import LRUCache, cached
+
+from graph_model import identity, labels, naming
+from graph_model.errors import InvalidDocument
+from graph_model.facts import (
+    ColumnRow,
+    Edge,
+    ExecutionPlanRow,
+    FactCollector,
+    Facts,
+    JobRow,
+    LogicalPlanRow,
+    Properties,
+    Row,
+    SchemaRow,
+    SchemaUseRow,
+    SupportRow,
+    Version,
+    Vertex,
+    edge,
+    properties,
+)
+from graph_model.folded_text import plain
+from graph_model.naming import DatasetName, JobName, Rules
+from graph_model.producers.datasets import add_dataset
+from graph_model.producers.renames import Rename
+from graph_model.producers.spelling import spell
+from graph_model.producers.spline.columns.queries import Column, is_query_text
+from graph_model.producers.spline.documents import ExecutionPlan, Operation
+from graph_model.producers.spline.logic import (
+    DatasetSchema,
+    Logic,
+    PlanDocument,
+    read_logic,
+    with_patterns,
+)
+from graph_model.producers.spline.partitions import leaves_some, may_leave_some
+from graph_model.producers.spline.reduction import REDUCTIONS
+from graph_model.producers.spline.renames import read_rename
+from graph_model.producers.spline.versions import MAX_READS, version_of_options
+from graph_model.producers.weight import weigh
+
+_MOST_SCHEMA_BYTES: Final = 24_000_000
+"""For some thousands of tables; beyond, the least recently used are made anew."""
+_ELEMENT_BYTES: Final = 300
+MOST_PARTITIONS: Final = 10_000
+"""Of one dataset; every execution has a row for each. A plan with more reads the whole dataset."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanHead:
+    """The part of a plan that the facts of its executions need, small enough to cache."""
+
+    subject: str
+    scope: str
+    plan_id: str
+    execution_plan: str
+    logical_plan: str
+    job: str
+    target: str
+    mode: str
+    dynamic: bool | None  # None: neither reported nor shown by the document
+    command: str
+    producer: str
+    reads: str
+    partitions: tuple[tuple[str, str, str], ...]  # (dataset id, role, partition)
+    names: tuple[tuple[DatasetName, str], ...]  # (catalog name, its location's dataset id)
+    format: str
+    append: bool
+    labels: Mapping[str, tuple[str, ...]]
+    words: str  # the text that searches for executions match, without the application's id
+    read_often: tuple[tuple[str, int], ...] = ()  # (dataset id, how often), of several times
+    bound: tuple[tuple[str, Version], ...] = ()  # (dataset id, version that an option names)
+    renamed: Rename | None = None
+    left_out: tuple[tuple[str, str], ...] = ()  # gaps: parts of the plan that are not in the graph
+
+
+def translate_plan(
+    document: PlanDocument, rules: Rules = naming.DEFAULT_RULES
+) -> tuple[Facts, PlanHead]:
+    """The facts of a plan without its executions, and the head that executions need.
+
+    A plan that exceeds the bounds of the graph keeps its tables and jobs (``reduction``). Raises
+    InvalidDocument where even its job and its output exceed them.
+    """
+    document = replace(document, plan=with_patterns(document.plan, rules))
+    logic = said = read_logic(document, rules)
+    facts, head = _translate_logic(document, logic, rules)
+    for reduced in REDUCTIONS:
+        if not (excess := weigh(facts).excess):
+            return facts, head
+        logic = reduced(logic, excess)
+        facts, head = _translate_logic(document, logic, rules)
+        head = replace(head, left_out=tuple(gap for gap in logic.gaps if gap not in said.gaps))
+    if excess := weigh(facts).excess:
+        raise InvalidDocument("", f"less than this, which comes to {excess}")
+    return facts, head
+
+
+def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tuple[Facts, PlanHead]:
+    plan = document.plan
+    job = naming.job_name(plan.labels, plan.name, document.scope, rules)
+    job_id = identity.job_id(job.namespace, job.name)
+    fingerprint = logic.fingerprint()
+    logical_plan = identity.vertex_id(labels.LOGICAL_PLAN, job_id, fingerprint)
+    collector = FactCollector()
+    add_job(collector, job_id, job)
+    _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
+    ids: dict[Column, str] = {}
+    _add_datasets(collector, logic, logical_plan, ids)
+    for _, place in logic.names:
+        add_dataset(collector, place)
+    _add_operations(collector, logic, logical_plan)
+    _add_columns(collector, logic, logical_plan, ids)
+    head = _head(document, logic, job_id, logical_plan, rules)
+    _add_execution_plan(collector, document, head)
+    return collector.facts(), head
+
+
+def add_job(collector: FactCollector, job_id: str, job: JobName) -> None:
+    """Add a job's vertex and row."""
+    collector.add(
+        Vertex(job_id, labels.JOB, properties({"namespace": job.namespace, "name": job.name})),
+        JobRow(job_id, job.namespace, job.name, job.shared),
+    )
+
+
+def _add_logical_plan(
+    collector: FactCollector, logic: Logic, job_id: str, logical_plan: str, fingerprint: str
+) -> None:
+    keys = spell(list(logic.partition_keys))
+    gaps = spell([{"code": code, "detail": detail} for code, detail in logic.gaps])
+    values = {"fingerprint": fingerprint, "mode": logic.mode, "partition_keys": keys, "gaps": gaps}
+    target = logic.write.dataset_id
+    collector.add(
+        Vertex(logical_plan, labels.LOGICAL_PLAN, properties(values)),
+        edge(labels.HAS, job_id, logical_plan),
+        edge(labels.FEEDS, logical_plan, target, {"mode": logic.mode, "partition_keys": keys}),
+        LogicalPlanRow(logical_plan, job_id, fingerprint, target, logic.mode, keys, gaps),
+    )
+    for use in logic.reads:
+        collector.add(edge(labels.FEEDS, use.dataset_id, logical_plan))
+
+
+def _add_datasets(
+    collector: FactCollector, logic: Logic, logical_plan: str, ids: dict[Column, str]
+) -> None:
+    """Add datasets with their schemas; ``ids`` collects the ids of their columns."""
+    for use in logic.reads:
+        ids.update(_add_schema(collector, use, logical_plan, "read"))
+    ids.update(_add_schema(collector, logic.write, logical_plan, "write"))
+
+
+def _add_schema(
+    collector: FactCollector, use: DatasetSchema, logical_plan: str, role: str
+) -> Mapping[Column, str]:
+    """Add a schema; returns the ids of its columns."""
+    dataset_id = add_dataset(collector, use.dataset)
+    if use.columns is None:
+        collector.add(SchemaUseRow(logical_plan, dataset_id, "", role))
+        return {}
+    collector.add(
+        edge(labels.READS if role == "read" else labels.WRITES, logical_plan, use.schema_id),
+        SchemaUseRow(logical_plan, dataset_id, use.schema_id, role),
+    )
+    row = SchemaRow(use.schema_id, dataset_id, use.content)
+    return add_schema(collector, row, use.dataset.uri, [column.path for column in use.columns])
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaFacts:
+    """``ids`` are those of the columns."""
+
+    elements: tuple[Vertex | Edge | Row, ...]
+    ids: Mapping[Column, str]
+    weight: int
+
+
+def add_schema(
+    collector: FactCollector, row: SchemaRow, uri: str, paths: Sequence[str]
+) -> Mapping[Column, str]:
+    """Add a schema with its columns; returns their ids."""
+    known = _schema_facts(row, uri, paths)
+    collector.add(*known.elements)
+    return known.ids
+
+
+@cached(
+    LRUCache(_MOST_SCHEMA_BYTES, lambda kept: kept.weight),
+    key=lambda row, *_: row.id,
+    lock=Lock(),
+)
+def _schema_facts(row: SchemaRow, uri: str, paths: Sequence[str]) -> _SchemaFacts:
+    """Every plan that reads or writes the dataset with this schema has the same facts: they are
+    cached by the schema's id, which covers the dataset and the columns.
+    """
+    values = {"columns": row.columns, "dataset": uri}
+    elements: list[Vertex | Edge | Row] = [
+        Vertex(row.id, labels.SCHEMA, properties(values)),
+        row,
+    ]
+    ids: dict[Column, str] = {}
+    for path in paths:
+        column = _column_elements(row.dataset, uri, path)
+        elements += (*column, edge(labels.HAS, row.id, column[0].id))
+        ids[row.dataset, path] = column[0].id
+    weight = len(row.columns) + len(elements) * (_ELEMENT_BYTES + len(uri))
+    return _SchemaFacts(tuple(elements), ids, weight)
+
+
+def _column_elements(dataset_id: str, uri: str, path: str) -> tuple[Vertex, Edge, ColumnRow]:
+    column_id = identity.column_id(dataset_id, path)
+    values = {"path": path, "dataset": uri, "dataset_id": dataset_id}
+    return (
+        Vertex(column_id, labels.COLUMN, properties(values)),
+        edge(labels.HAS, dataset_id, column_id),
+        ColumnRow(column_id, dataset_id, path),
+    )
+
+
+def add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -> str:
+    """Add a column's vertex, row and the edge from its dataset; its id."""
+    elements = _column_elements(dataset_id, uri, path)
+    collector.add(*elements)
+    return elements[0].id
+
+
+def _add_operations(collector: FactCollector, logic: Logic, logical_plan: str) -> None:
+    ids = [
+        identity.vertex_id(labels.OPERATION, logical_plan, operation.position)
+        for operation in logic.operations
+    ]
+    for operation, operation_id in zip(logic.operations, ids, strict=True):
+        values: dict[str, Any] = {
+            "name": operation.name,
+            "kind": operation.kind,
+            "position": operation.position,
+            "parameters": operation.parameters,
+            "output": operation.output,
+            "schema": operation.schema or None,
+            "logical_plan": logical_plan,
+        }
+        collector.add(
+            Vertex(operation_id, labels.OPERATION, properties(values)),
+            edge(labels.HAS, logical_plan, operation_id),
+        )
+        for index, position in enumerate(operation.inputs):
+            collector.add(
+                edge(
+                    labels.FEEDS, ids[position], operation_id, {"index": index},
+                    discriminator=(index,),
+                )
+            )  # fmt: skip
+        for dataset_id in operation.datasets:
+            collector.add(edge(labels.FEEDS, dataset_id, operation_id))
+    collector.add(edge(labels.FEEDS, ids[-1], logic.write.dataset_id))
+
+
+def _add_columns(
+    collector: FactCollector, logic: Logic, logical_plan: str, ids: dict[Column, str]
+) -> None:
+    uris = {use.dataset_id: use.dataset.uri for use in (*logic.reads, logic.write)}
+    ends = {end for flow in logic.flows for end in (flow.source, flow.target)}
+    ends.update(influence.source for influence in logic.influences)
+    for dataset_id, path in sorted(ends.difference(ids)):  # fields, columns behind queries
+        ids[dataset_id, path] = add_column(collector, dataset_id, uris[dataset_id], path)
+    shared: dict[tuple[str, str, str], Properties] = {}  # few texts, many edges
+    for flow in logic.flows:
+        key = (flow.kind, flow.how, flow.expression)
+        values = shared.get(key)
+        if values is None:
+            values = shared[key] = properties(
+                {
+                    "kind": flow.kind, "how": flow.how, "expression": flow.expression,
+                    "logical_plan": logical_plan,
+                }
+            )  # fmt: skip
+        source, target = ids[flow.source], ids[flow.target]
+        edge_id = identity.edge_id(
+            labels.DERIVES, source, target, logical_plan, flow.kind, flow.how
+        )
+        collector.add(Edge(edge_id, labels.DERIVES, source, target, values))
+    for influence in logic.influences:
+        source = ids[influence.source]
+        decides = {"how": influence.how, "expression": influence.expression}
+        collector.add(
+            edge(labels.INFLUENCES, source, logical_plan, decides, discriminator=(influence.how,))
+        )
+
+
+def _head(
+    document: PlanDocument, logic: Logic, job_id: str, logical_plan: str, rules: Rules
+) -> PlanHead:
+    plan = document.plan
+    return PlanHead(
+        subject=identity.subject_id(document.scope, plan.id),
+        scope=document.scope,
+        plan_id=plan.id,
+        execution_plan=identity.vertex_id(
+            labels.EXECUTION_PLAN, document.scope, plan.id, document.content_hash
+        ),
+        logical_plan=logical_plan,
+        job=job_id,
+        target=logic.write.dataset_id,
+        mode=logic.mode,
+        dynamic=True if may_leave_some(plan, logic.mode) else leaves_some(plan),
+        command=plan.write.name,
+        producer=f"{plan.agent.name} {plan.agent.version}" if plan.agent else "unknown",
+        reads=identity.set_text(use.dataset_id for use in logic.reads),
+        partitions=_partitions(document, logic, rules),
+        read_often=_read_often(document, rules),
+        bound=_bound_by_options(document, rules),
+        renamed=read_rename(plan.write, document.scope, rules),
+        names=tuple(
+            (name, identity.dataset_id(place.scope, place.uri)) for name, place in logic.names
+        ),
+        format=_format(plan.write),
+        append=plan.write.append,
+        labels=plan.labels,
+        words=_words(plan, logic.write.dataset.uri),
+    )
+
+
+def _format(write: Operation) -> str:
+    value = write.extra.get("destinationType")
+    return value if isinstance(value, str) else ""
+
+
+def _words(plan: ExecutionPlan, target: str) -> str:
+    system = f"{plan.system.name} {plan.system.version}"
+    return plain("\n".join((system, plan.name or "", target, _format(plan.write))))
+
+
+def _partitions(
+    document: PlanDocument, logic: Logic, rules: Rules
+) -> tuple[tuple[str, str, str], ...]:
+    """(dataset id, role, partition) of every partition that the plan names.
+
+    None for a dataset that it also reads as a whole, or of which it names too many.
+    """
+    found: set[tuple[str, str, str]] = set()
+    whole: set[tuple[str, str]] = set()
+    kept = {use.dataset_id for use in (*logic.reads, logic.write)}
+    for operation in document.plan.operations:
+        sources = (operation.target,) if operation.kind == "write" else operation.sources
+        role = "write" if operation.kind == "write" else "read"
+        for source in sources:
+            if is_query_text(source):  # tables without partitions
+                continue
+            for name in naming.normalise(source, document.scope, rules):
+                static = _static_partition(operation) if role == "write" else None
+                partition = "/".join(part for part in (name.partition, static) if part)
+                dataset = identity.dataset_id(name.scope, name.uri)
+                if partition:
+                    found.add((dataset, role, partition))
+                else:
+                    whole.add((dataset, role))
+    counts = Counter(one[:2] for one in found)
+    whole |= {place for place, count in counts.items() if count > MOST_PARTITIONS}
+    return tuple(sorted(one for one in found if one[0] in kept and one[:2] not in whole))
+
+
+def _read_by_operations(
+    document: PlanDocument, rules: Rules
+) -> Iterator[tuple[Operation, frozenset[str]]]:
+    """Each read operation with the ids of its datasets, queries left out."""
+    for operation in document.plan.operations:
+        if operation.kind == "read":
+            sources = [source for source in operation.sources if not is_query_text(source)]
+            yield (
+                operation,
+                frozenset(
+                    identity.dataset_id(name.scope, name.uri)
+                    for source in sources
+                    for name in naming.normalise(source, document.scope, rules)
+                ),
+            )
+
+
+def _read_often(document: PlanDocument, rules: Rules) -> tuple[tuple[str, int], ...]:
+    """(dataset id, how many operations read it) of those that several read."""
+    if sum(one.kind == "read" for one in document.plan.operations) < 2:
+        return ()
+    reads = _read_by_operations(document, rules)
+    counts = Counter(dataset for _, datasets in reads for dataset in datasets)
+    return tuple(sorted((dataset, count) for dataset, count in counts.items() if count > 1))
+
+
+def _bound_by_options(document: PlanDocument, rules: Rules) -> tuple[tuple[str, Version], ...]:
+    """(dataset id, version) of the reads whose options name one; none where there are too many."""
+    if not any(version_of_options(one.params) for one in document.plan.operations):
+        return ()
+    found = [
+        (dataset, version)
+        for operation, datasets in _read_by_operations(document, rules)
+        if (version := version_of_options(operation.params))
+        for dataset in datasets
+    ]
+    return tuple(sorted(found)) if len(found) <= MAX_READS else ()
+
+
+def _static_partition(operation: Operation) -> str | None:
+    """``{"dt": "2026-01-01"}`` of the listener => ``dt=2026-01-01``."""
+    static = operation.extra.get("staticPartitions")
+    if not isinstance(static, dict) or not static:
+        return None
+    pairs = ((str(key), None if value is None else str(value)) for key, value in static.items())
+    return naming.partition_text(pairs)
+
+
+def _add_execution_plan(collector: FactCollector, document: PlanDocument, head: PlanHead) -> None:
+    plan = document.plan
+    system = f"{plan.system.name} {plan.system.version}"
+    values = {"name": plan.name or "", "system": system, "agent": head.producer, "plan": plan.id}
+    collector.add(
+        Vertex(head.execution_plan, labels.EXECUTION_PLAN, properties(values)),
+        edge(labels.IS, head.execution_plan, head.logical_plan),
+        ExecutionPlanRow(
+            id=head.execution_plan,
+            subject=head.subject,
+            scope=document.scope,
+            plan_id=plan.id,
+            content_hash=document.content_hash,
+            api_version=document.api_version,
+            logical_plan=head.logical_plan,
+            job=head.job,
+            name=plan.name or "",
+            system=system,
+            agent=head.producer,
+            command=head.command,
+            labels=spell({name: list(values) for name, values in sorted(plan.labels.items())}),
+        ),
+        SupportRow(head.subject, head.logical_plan),
+    )

@@ -1,0 +1,296 @@
+"""Spline's plans and events: the documents of one plan id.
+
+A cache of plan heads makes a new event of a known plan cost only itself: the plan's document is
+then neither parsed nor translated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from threading import Lock
+from typing import Any, Final
+
+from cachetools import LRUCache
+
+from graph_model.facts import ArrivalRow, ExecutionRow, Facts
+from graph_model.naming import Rules
+from graph_model.producers.commands.documents import NO_ORDERS, Orders
+from graph_model.producers.producer import Additions, ProjectAll, Reported
+from graph_model.producers.spline import (
+    TRANSLATOR_VERSION,
+    PlanHead,
+    translate_execution,
+    translate_plan,
+)
+from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
+from graph_model.producers.spline.gathering import (
+    LongHistory,
+    carries_discriminator,
+    gather,
+    may_recover,
+    read_event_document,
+    read_plan_document,
+    states_of,
+)
+from graph_model.producers.spline.reports.recognition import recognise
+from graph_model.producers.spline.reports.submissions import event_submission, plan_submission
+from graph_model.projection.attempts import earlier_sets
+from graph_model.projection.notes import projected
+from graph_model.projection.outcome import Outcome
+from graph_model.projection.projections import FORGOTTEN_REASON, Projection, projection_of
+from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
+
+_MOST_HEADS_BYTES: Final = 64 << 20
+_HEAD_OVERHEAD: Final = 1_000
+"""Bytes of objects beside their text: a usual head takes 2 kB in all."""
+
+
+class Spline:
+    """A producer, see ``producer.Producer``."""
+
+    kinds = (PLAN_KIND, EVENT_KIND)
+    additions = frozenset({EVENT_KIND})
+    api_versions = API_VERSIONS
+    versions = (TRANSLATOR_VERSION,)
+
+    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
+        """See ``producer.Producer``."""
+        return recognise(document)
+
+    def submission(self, reported: Reported) -> Submission:
+        """See ``producer.Producer``."""
+        submit = plan_submission if reported.kind == PLAN_KIND else event_submission
+        return submit(reported.document, reported.api_version)
+
+    def event(self, document: StoredDocument, rules: Rules) -> None:
+        """None: its plans are documents of their own."""
+
+    def translator(self, rules: Rules) -> SplineTranslator:
+        """See ``producer.Producer``."""
+        return SplineTranslator(rules)
+
+
+class _Untranslatable(Exception):
+    """A plan that cannot be translated: the next one of its scope is used, or its events wait."""
+
+    def __init__(self, plan: StoredDocument, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.plan = plan
+        self.reason = reason
+
+
+class PlanHeads:
+    """The heads of known plans by plan document; the least recently used are evicted.
+
+    Safe from several threads: a replay request clears them.
+    """
+
+    def __init__(self, most_bytes: int = _MOST_HEADS_BYTES) -> None:
+        self._kept: LRUCache[str, PlanHead] = LRUCache(most_bytes, _weigh_head)
+        self._lock = Lock()
+
+    def find(self, plan: StoredDocument) -> PlanHead | None:
+        """A head found counts as used."""
+        with self._lock:
+            return self._kept.get(_key(plan))
+
+    def keep(self, plan: StoredDocument, head: PlanHead) -> None:
+        with self._lock, suppress(ValueError):  # larger than the whole cache
+            self._kept[_key(plan)] = head
+
+    def forget(self, plan: StoredDocument) -> None:
+        with self._lock:
+            self._kept.pop(_key(plan), None)
+
+    def forget_all(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+
+def _weigh_head(head: PlanHead) -> int:
+    """Approximate bytes."""
+    return _HEAD_OVERHEAD + len(repr(head))
+
+
+class SplineTranslator:
+    """Translates the documents of plan ids under one set of rules."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._heads = PlanHeads()
+
+    def forget(self) -> None:
+        """Drop the cached plans."""
+        self._heads.forget_all()
+
+    @property
+    def additions(self) -> Additions:
+        """See ``producer.Translator``."""
+        return self
+
+    def knows(self, document: StoredDocument) -> bool:
+        """Whether a new event of this plan can be translated without the plan's body."""
+        return self._heads.find(document) is not None
+
+    def suffices(self, document: StoredDocument) -> bool:
+        """Whether this is not an event that may contradict its plan, whose body is then needed."""
+        return not carries_discriminator(document)
+
+    def project_pieces(
+        self,
+        others: Sequence[StoredDocument],
+        additions: Iterator[StoredDocument],
+        project: ProjectAll,
+        forgotten: Collection[str],
+        together: int,
+    ) -> Iterator[Projection]:
+        """See ``producer.Additions``."""
+        return LongHistory(others, project, forgotten).project_pieces(additions, together)
+
+    def project(
+        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+    ) -> Projection:
+        """See ``producer.Translator``."""
+        live = [d for d in documents if d.position in new or _is_live(d)]
+        aside = Outcome()
+        while True:
+            try:
+                projection = self._project_gathered(live, new, orders)
+            except _Untranslatable as failure:
+                aside.set_aside([failure.plan], failure.reason)
+                live = [d for d in live if d.position != failure.plan.position]
+            else:
+                changes = aside.changes(documents)
+                return (
+                    replace(projection, states=projection.states + changes)
+                    if changes
+                    else projection
+                )
+
+    def _project_gathered(
+        self, live: Sequence[StoredDocument], new: Collection[int], orders: Orders
+    ) -> Projection:
+        gathered = gather(live)
+        plans_changed = any(d.position in new and d.kind == PLAN_KIND for d in live)
+        outcome = Outcome({at: (state, reason) for at, state, reason in states_of(gathered)})
+        for plan, events in gathered.chosen.values():
+            asked = [e for e in events if plans_changed or e.position in new]
+            self._project_subject(plan, asked, orders, outcome, known=not plans_changed)
+        if not plans_changed:
+            return projection_of(outcome, None, live, unsettled=outcome.covered)
+        return projection_of(outcome, self._former(live, covered=outcome.covered), live)
+
+    def _project_subject(
+        self,
+        plan: StoredDocument,
+        events: Sequence[StoredDocument],
+        orders: Orders,
+        outcome: Outcome,
+        *,
+        known: bool,
+    ) -> None:
+        """One plan with its events (only the new ones when it is ``known`` already)."""
+        if known and not events:
+            return  # a command has settled every new document
+        remaining = [e for e in events if e.content_hash not in orders.forgotten]
+        outcome.drop(e for e in events if e.content_hash in orders.forgotten)
+        if not remaining and plan.content_hash in orders.forgotten:
+            self._heads.forget(plan)
+            if not known or plan.state == DocumentState.WAITING:
+                outcome.states[plan.position] = (DocumentState.WAITING, FORGOTTEN_REASON)
+            outcome.covered = True
+            return
+        if known and not plan.body and self._heads.find(plan) is None:
+            outcome.covered = True  # its head was evicted during the round: all is read again
+            return
+        facts, head = self._known_head(plan) if known else self._new_head(plan)
+        if head.left_out and plan.body:
+            outcome.states[plan.position] = projected(plan, head.left_out)
+        shown = _add_executions(head, remaining, orders, outcome, self._rules)
+        if facts is None:
+            return
+        if shown or not remaining:
+            outcome.parts += [facts, _arrival(head.execution_plan, plan)]
+            # written in this round: the next event adds only itself
+            self._heads.keep(plan, head)
+            return
+        self._heads.forget(plan)
+        if not known:
+            outcome.hide([plan], dropped=all(e.position in outcome.dropped for e in remaining))
+
+    def _known_head(self, plan: StoredDocument) -> tuple[Facts | None, PlanHead]:
+        """The facts and the head of a plan; no facts when its head is cached."""
+        head = self._heads.find(plan)
+        if head is not None:
+            return None, head
+        return translate_plan(read_plan_document(plan), self._rules)
+
+    def _new_head(self, plan: StoredDocument) -> tuple[Facts, PlanHead]:
+        try:
+            return translate_plan(read_plan_document(plan), self._rules)
+        except Exception as error:
+            raise _Untranslatable(plan, error) from error
+
+    def _former(self, documents: Sequence[StoredDocument], *, covered: bool) -> Facts | None:
+        """Facts that may be in the graph for these documents, other than those of all together;
+        None where no plan was translated.
+
+        Every event counts, because a round with a new one may have broken off.
+        """
+        outcome = Outcome()
+        for some in earlier_sets(documents, _is_event, covered=covered):
+            for plan, events in gather(some).chosen.values():
+                facts, head = translate_plan(read_plan_document(plan), self._rules)
+                outcome.parts += [facts, _arrival(head.execution_plan, plan)]
+                _add_executions(head, events, NO_ORDERS, outcome, self._rules)
+        return outcome.facts if outcome.parts else None
+
+
+def _add_executions(
+    head: PlanHead,
+    events: Sequence[StoredDocument],
+    orders: Orders,
+    outcome: Outcome,
+    rules: Rules,
+) -> int:
+    """Adds the facts of each event that no command covers; returns the number of those events.
+
+    One invalid event fails alone, without its plan and the other events.
+    """
+    shown = 0
+    for event in events:
+        try:
+            facts = translate_execution(head, read_event_document(event), rules)
+        except Exception as error:
+            outcome.set_aside([event], error)
+            shown += 1
+            continue
+        row = _execution_row(facts)
+        if orders.prunes(row):
+            outcome.hide([event], dropped=orders.drops(row))
+        else:
+            outcome.parts += [facts, _arrival(row.id, event)]
+            shown += 1
+    return shown
+
+
+def _arrival(told: str, document: StoredDocument) -> Facts:
+    return Facts(rows=(ArrivalRow(told, document.received_at),))
+
+
+def _execution_row(facts: Facts) -> ExecutionRow:
+    return next(row for row in facts.rows if isinstance(row, ExecutionRow))
+
+
+def _key(plan: StoredDocument) -> str:
+    return f"{plan.scope}\n{plan.content_hash}"
+
+
+def _is_event(document: StoredDocument) -> bool:
+    return document.kind == EVENT_KIND
+
+
+def _is_live(document: StoredDocument) -> bool:
+    return document.state != DocumentState.FAILED or may_recover(document)

@@ -1,0 +1,116 @@
+"""The versions of tables that an execution wrote and read, from its event.
+
+    "writtenVersion": {"id": "5441396548426740115", "number": 2, "branch": "audit"}
+    "readVersions": [{"source": "s3://lake/t", "id": "0", "number": 0, "since": 0}]
+
+A read that is not listed is an ordinary one: the main branch as it was at its time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
+
+from graph_model import identity, naming
+from graph_model.facts import (
+    CURRENT_VERSION,
+    EVERY_BRANCH,
+    MAIN_BRANCH,
+    NO_NUMBER,
+    ReadVersionRow,
+    Version,
+)
+from graph_model.naming import Rules
+from graph_model.producers.spline.columns.queries import is_query_text
+
+if TYPE_CHECKING:
+    from graph_model.producers.spline.plans import PlanHead
+
+MAX_READS: Final = 200
+_MAX_CHARACTERS: Final = 200
+_MAX_NUMBER: Final = 2**63 - 1
+_MAIN: Final = "main"
+_DELTA_OPTION: Final = "versionasof"
+_ICEBERG_OPTION: Final = "snapshot-id"
+#: Versions that count from zero are short; Iceberg's snapshot ids, which have no order, have 19
+#: digits.
+_MAX_DIGITS: Final = 9
+
+
+def read_version(told: Any) -> Version | None:
+    """None for a malformed version, which is ignored."""
+    if not isinstance(told, Mapping):
+        return None
+    key, branch = told.get("id"), told.get("branch", _MAIN)
+    number, since = told.get("number"), told.get("since", NO_NUMBER)
+    if not _is_text(key) or not _is_text(branch) or branch == EVERY_BRANCH:
+        return None
+    if not _is_number(number) or ("since" in told and not _is_number(since)):
+        return None
+    return Version(key, number, MAIN_BRANCH if branch == _MAIN else branch, since)
+
+
+def version_of_text(text: Any) -> Version | None:
+    """An OpenLineage ``datasetVersion``: a short number orders versions, another text only
+    identifies one.
+    """
+    if not _is_text(text):
+        return None
+    counts = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    return Version(text, int(text) if counts else NO_NUMBER)
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and 0 < len(value) <= _MAX_CHARACTERS
+
+
+def _is_number(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_NUMBER
+
+
+def version_of_options(options: Mapping[str, Any]) -> Version | None:
+    """The version in the options of a read, as the stock agent sends them: ``versionAsOf`` of Delta
+    (of Iceberg a snapshot's id), ``snapshot-id`` of Iceberg.
+    """
+    named = {name.lower(): value for name, value in options.items()}
+    version = version_of_text(_spelled(named.get(_DELTA_OPTION)))
+    if version is not None:
+        return version
+    snapshot = version_of_text(_spelled(named.get(_ICEBERG_OPTION)))
+    return None if snapshot is None else Version(snapshot.id, NO_NUMBER)
+
+
+def _spelled(value: Any) -> Any:
+    return str(value) if _is_number(value) else value
+
+
+def read_versions(
+    head: PlanHead, execution: str, told: Any, rules: Rules
+) -> Iterator[ReadVersionRow]:
+    """The rows of the reads that the event lists, else of those whose options name a version.
+
+    A list that is malformed or longer than the bound counts as none. A dataset that the plan reads
+    more often than versions of it are named is also read as it was:
+
+        t VERSION AS OF 0 JOIN t  =>  version 0, and the current one
+    """
+    listed = list(_listed(head, told, rules)) or head.bound
+    often = dict(head.read_often)
+    for dataset, count in Counter(dataset for dataset, _ in listed).items():
+        if count < often.get(dataset, 1):
+            yield ReadVersionRow(execution, dataset, head.logical_plan, *CURRENT_VERSION)
+    for dataset, version in listed:
+        yield ReadVersionRow(execution, dataset, head.logical_plan, *version)
+
+
+def _listed(head: PlanHead, told: Any, rules: Rules) -> Iterator[tuple[str, Version]]:
+    if not isinstance(told, list) or len(told) > MAX_READS:
+        return
+    for item in told:
+        version = read_version(item)
+        source = item.get("source") if version else None
+        if version is None or not isinstance(source, str) or is_query_text(source):
+            continue
+        for name in naming.normalise(source, head.scope, rules):
+            yield identity.dataset_id(name.scope, name.uri), version

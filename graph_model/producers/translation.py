@@ -1,0 +1,166 @@
+"""The documents of one subject key -> facts, and a state for each document.
+
+The producer of their kind translates them; this module has the rules for every format: damaged
+bodies and failures of a translator. Nothing here touches a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from itertools import chain
+from typing import Final
+
+from graph_model import identity, naming
+from graph_model.errors import InvalidDocument, Unavailable
+from graph_model.naming import Rules
+from graph_model.producers.commands.documents import NO_ORDERS, Orders
+from graph_model.producers.producer import Additions, Translator
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.spline.gathering import GATHERING_VERSION
+from graph_model.projection.outcome import Outcome
+from graph_model.projection.projections import Projection, combined, projection_of
+from graph_model.stores.protocols import DocumentState, StoredDocument
+
+
+def projection_epoch(rules: Rules, producers: Producers = PRODUCERS) -> str:
+    """Changes when equal documents must be projected anew: translator version and rules."""
+    parser = version("sqlglot")  # another version may find other tables in a JDBC query
+    return identity.digest(
+        "projection",
+        *producers.versions,
+        GATHERING_VERSION,
+        naming.rules_digest(rules),
+        parser,
+    )
+
+
+class Translation:
+    """Translates the documents of subject keys, of every format, under one set of rules."""
+
+    def __init__(self, rules: Rules, producers: Producers = PRODUCERS) -> None:
+        self._translators = producers.translators(rules)
+        self.bases: Final = producers.bases
+        self.additions: Final = producers.additions
+
+    def forget(self) -> None:
+        """Drop the cached values that a command may have changed."""
+        for translator in self._translators.values():
+            translator.forget()
+
+    def knows(self, document: StoredDocument) -> bool:
+        """Whether an addition to this document can be translated without its body."""
+        additions = self._additions_of(document)
+        return additions is not None and additions.knows(document)
+
+    def suffices(self, document: StoredDocument) -> bool:
+        """Whether a new document can be translated once the others of its key are known."""
+        additions = None if self.needs_all(document) else self._additions_of(document)
+        return additions is not None and additions.suffices(document)
+
+    def needs_all(self, document: StoredDocument) -> bool:
+        """Whether a new document is translated together with all others of its subject key."""
+        return document.kind not in self.additions
+
+    def _additions_of(self, document: StoredDocument) -> Additions | None:
+        translator = self._translators.get(document.kind)
+        return None if translator is None else translator.additions
+
+    def project(
+        self, documents: Sequence[StoredDocument], orders: Orders = NO_ORDERS
+    ) -> Projection:
+        """The facts that the PENDING documents among these add, and those that they withdraw.
+
+        ``documents`` are all plan documents of the plan id and at least its PENDING events; all
+        events too when a plan document is PENDING. A document that cannot be translated fails with
+        its reason, as does one whose stored body is damaged; only Unavailable is raised.
+        """
+        new = {d.position for d in documents if d.state == DocumentState.PENDING}
+        return self._try(documents, new, orders)
+
+    def project_all(
+        self, documents: Sequence[StoredDocument], orders: Orders = NO_ORDERS
+    ) -> Projection:
+        """All facts of these documents (every one of the plan id), as if all were new.
+
+        For a command only its rows: the caller carries out the removals.
+        """
+        return self._try(documents, {document.position for document in documents}, orders)
+
+    def project_pieces(
+        self, documents: Iterable[StoredDocument], orders: Orders, *, together: int
+    ) -> Iterator[Projection]:
+        """As ``project_all``, in pieces whose union is the whole: in the memory that ``together``
+        additions take. ``documents`` come with the additions last.
+        """
+        rest = iter(documents)
+        others: list[StoredDocument] = []
+        first: list[StoredDocument] = []
+        for document in rest:
+            (others if self.needs_all(document) else first).append(document)
+            if len(first) > together:
+                break
+        additions = self._additions_of(first[0]) if len(first) > together else None
+        if additions is None:
+            yield self.project_all([*others, *first, *rest], orders)
+            return
+        yield from additions.project_pieces(
+            others,
+            chain(first, rest),
+            lambda some: self.project_all(some, orders),
+            orders.forgotten,
+            together,
+        )
+
+    def _try(
+        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+    ) -> Projection:
+        damaged = [document for document in documents if document.damage]
+        if damaged:
+            whole = [document for document in documents if not document.damage]
+            return _with_damaged(self._try(whole, new, orders), damaged, orders)
+        if not documents:
+            return Projection((), None, ())
+        formats = dict[Translator | None, list[StoredDocument]]()
+        for document in documents:
+            formats.setdefault(self._translators.get(document.kind), []).append(document)
+        if len(formats) > 1:  # formats are independent
+            return combined(self._try(some, new, orders) for some in formats.values())
+        (translator,) = formats
+        try:
+            if translator is None:
+                raise InvalidDocument("kind", "one that a producer of this Headwater has")
+            return translator.project(documents, new, orders)
+        except Unavailable:
+            raise
+        except Exception as error:
+            return _set_aside(documents, new, error)
+
+
+def _with_damaged(
+    projection: Projection, damaged: Sequence[StoredDocument], orders: Orders
+) -> Projection:
+    """The projection of the others, with the damaged documents failed; a forgotten one is deleted.
+
+    Facts of a damaged document stay until everything is projected anew, because its former content
+    is unknown.
+    """
+    outcome = Outcome()
+    outcome.drop(one for one in damaged if one.content_hash in orders.forgotten)
+    for document in damaged:
+        if document.position not in outcome.dropped:
+            outcome.set_damaged_aside(document)
+    return replace(
+        projection,
+        states=projection.states + outcome.changes(damaged),
+        dropped=tuple(sorted({*projection.dropped, *outcome.dropped})),
+    )
+
+
+def _set_aside(
+    documents: Sequence[StoredDocument], new: Collection[int], error: Exception
+) -> Projection:
+    outcome = Outcome()
+    outcome.set_aside([d for d in documents if d.position in new], error)
+    return projection_of(outcome, None, documents)

@@ -1,0 +1,34 @@
+"""From the journal to graph and catalogue: the one writer of projections.
+
+The unit of projection is a *plan id*: all plan documents and events that carry it, under any
+scope, since an event without a scope belongs to the plan of the only scope that reported one. The
+facts of a plan id are a function of the set of its documents, so the order of arrival is
+irrelevant.
+
+The common case, a new event of a known plan, costs only itself (law 4 of the design). When a plan
+document changes what was projected before (a higher API version, another body), the projector
+first writes the new facts, then withdraws those that nothing supports any more
+(``projection.withdrawal``).
+
+In reading order:
+
+``loop``         the thread: rounds, steps of a rebuild, checkpoints; calls from other threads
+``rounds``       one round: interrupted attempts, then commands, then a batch of plan ids
+``attempting``   the new documents of some plan ids, projected together
+``commits``      the writes of a projection, in an order that survives a crash
+``commands``     carries out forget and prune commands
+``orders``       the effect of the commands in force on documents
+``rules``        the naming rules in force, and those for the next rebuild
+``rebuilds``     starts a rebuild, and decides which of several processes runs it
+``preparation``  checks before the first round that journal, catalogue and graph belong together
+``readiness``    whether the projector is ready, and whether it is busy
+``witness``      a check that the graph still holds its elements
+``stores``       the stores that the projector reads and writes
+"""
+
+from graph_model.projection.projector.commits import WRITER_KEY
+from graph_model.projection.projector.loop import Projector
+from graph_model.projection.projector.orders import ORDERS_KEY
+from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING
+
+__all__ = ["EPOCH_KEY", "FROM_NOTHING", "ORDERS_KEY", "WRITER_KEY", "Projector"]

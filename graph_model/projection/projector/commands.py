@@ -1,0 +1,196 @@
+"""Carries out forget and prune commands: a command's rows first, then its documents.
+
+A command comes before the documents that wait beside it, and each alone; a crash repeats it from
+the start. A command that fails is set aside with its reason: its removals are projected again, but
+for documents that it had already dropped from the journal, and the documents behind it go on.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from graph_model.errors import HeadwaterError, Unavailable
+from graph_model.facts import Facts
+from graph_model.producers.commands.documents import (
+    Command,
+    Forget,
+    Statement,
+    read_command,
+    translate_command,
+)
+from graph_model.projection.attempts import attempt_of
+from graph_model.projection.outcome import damage_of, reason_of
+from graph_model.projection.projections import Projection
+from graph_model.projection.projector.attempting import Attempting, is_new
+from graph_model.projection.projector.commits import Commits
+from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
+from graph_model.projection.projector.rebuilds import Rebuilds
+from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.revision import EVENTS_A_STEP, revise
+from graph_model.retention.coverage import affected_plan_ids
+from graph_model.stores.protocols import DocumentState, StoredDocument
+
+log = logging.getLogger(__name__)
+
+_MOST_ATTEMPTS: Final = 3
+
+
+class CommandRunner:
+    """Carries out the commands that the journal holds."""
+
+    def __init__(
+        self,
+        stores: ProjectionStores,
+        orders: OrdersInForce,
+        commits: Commits,
+        rebuilds: Rebuilds,
+        attempting: Attempting,
+    ) -> None:
+        self._stores = stores
+        self._orders = orders
+        self._commits = commits
+        self._rebuilds = rebuilds
+        self._attempting = attempting
+
+    def hear(self, keys: Iterable[str]) -> None:
+        """Put commands in force; their documents go when they are carried out."""
+        documents = [one for key in keys for one in self._stores.journal.plan(key)]
+        try:
+            heard = self._orders.hear(documents)
+        except (Unavailable, MemoryError):
+            raise
+        except Exception:
+            log.exception("a command cannot be put in force before it is its turn")
+            heard = True
+        if heard:
+            self._tell_everyone()
+
+    def carry_out(self, key: str) -> None:
+        """Carry out the command of this key; one that cannot be is set aside."""
+        for document in self._stores.journal.plan(key):
+            if document.damage:
+                self._commits.settle([document.position], DocumentState.FAILED, damage_of(document))
+                continue
+            try:
+                command = read_command(json.loads(document.body))
+                facts = translate_command(command, document.content_hash)
+            except (HeadwaterError, ValueError) as error:
+                self._commits.settle([document.position], DocumentState.FAILED, reason_of(error))
+                continue
+            self._attempt(document.position, command, facts)
+
+    def _attempt(self, position: int, command: Command, facts: Facts) -> None:
+        """Again after an unforeseen error, a bounded number of times. Unavailable and MemoryError
+        pass: the round is repeated, however often.
+        """
+        touched: set[str] = set()  # by all attempts: of what one has pruned no row is left
+        reason = ""
+        for _ in range(_MOST_ATTEMPTS):
+            try:
+                self._obey(position, command, facts, touched)
+            except (Unavailable, MemoryError):
+                raise
+            except Exception as error:
+                log.exception("the command in document %d cannot be carried out", position)
+                reason = reason_of(error)
+            else:
+                return
+        self._set_aside(position, command, facts, touched)
+        self._commits.settle([position], DocumentState.FAILED, reason)
+
+    def _obey(self, position: int, command: Command, facts: Facts, touched: set[str]) -> None:
+        """Adds the plan ids that it is about to ``touched``."""
+        if not isinstance(command.order, Statement):  # which changes nothing in the graph
+            self._stores.void_checkpoint()
+        origin = self._commits.origin(position)
+        self._stores.generations.current.record(facts.rows, origin)
+        if self._commits.rebuild is not None:
+            self._commits.rebuild.add(facts)
+        self._tell_everyone()
+        touched.update(self._touched_by(command))
+        for plan_id in sorted(touched):
+            self._project_again(plan_id, _named_by(command))
+        self._commits.settle([position], DocumentState.PROJECTED)
+
+    def _set_aside(
+        self, position: int, command: Command, facts: Facts, touched: Collection[str]
+    ) -> None:
+        """Reverse the writes of a failed command. If that fails, or more of them may exist
+        elsewhere (a round was interrupted before this one, a rebuild has its rows), everything is
+        projected anew.
+        """
+        is_whole = self._attempting.interrupted is None and self._commits.rebuild is None
+        try:
+            self._take_back(command, facts, sorted(touched))
+        except (Unavailable, MemoryError):
+            raise
+        except Exception:
+            log.exception("the command in document %d is half carried out", position)
+            is_whole = False
+        if not is_whole:
+            self._rebuilds.drop()
+            self._rebuilds.request()
+
+    def _take_back(self, command: Command, facts: Facts, touched: Sequence[str]) -> None:
+        """Project the command's documents again, except those that have left the journal."""
+        with self._attempting.noted(attempt_of(touched, {})):
+            self._stores.generations.current.withdraw(facts.rows)
+            self._tell_everyone()
+            for plan_id in touched:
+                documents = self._stores.journal.plan(plan_id)
+                self._attempting.take_back(
+                    [one for one in documents if not is_new(one)], _named_by(command) or ()
+                )
+
+    def _tell_everyone(self) -> None:
+        epoch = uuid.uuid4().hex
+        self._stores.journal.set_meta(ORDERS_KEY, epoch)
+        self._rebuilds.load_orders(epoch)
+
+    def _touched_by(self, command: Command) -> set[str]:
+        """Plan ids: also those that it had begun with when it broke off, which no row may name."""
+        affected = affected_plan_ids(command, self._stores.generations.current)
+        interrupted = self._attempting.interrupted
+        return affected.union(interrupted.keys if interrupted else ())
+
+    def _project_again(self, plan_id: str, named: Collection[str] | None) -> None:
+        """A command changed the facts of a plan id: new documents come first."""
+        while True:
+            outline = self._stores.outline([plan_id]).get(plan_id, ())
+            if not any(map(is_new, outline)):
+                break
+            self._attempting.begin([plan_id])
+        plans = [one for one in outline if one.kind in self._stores.producers.bases]
+        attempt = attempt_of([plan_id], {plan_id: plans})
+        self._rebuilds.revisit([plan_id])
+        with self._attempting.noted(attempt):
+            for revised in self._revisions(plan_id, plans, named):
+                self._commits.commit([revised])
+
+    def _revisions(
+        self, plan_id: str, plans: Sequence[StoredDocument], named: Collection[str] | None
+    ) -> Iterable[Projection]:
+        """The commits: all at once if they are few, or cannot be divided."""
+        journal = self._stores.journal
+        positions = partial(journal.settled_positions, plan_id, self._stores.producers.additions)
+        events = positions()
+        if plans and len(events) > EVENTS_A_STEP:
+            read = journal.documents([one.position for one in plans])
+            covered = events if named is None else positions(named)
+            return revise(journal, read, events, covered, self._orders.revise)
+        documents = [one for one in journal.plan(plan_id) if not is_new(one)]
+        if not documents:
+            return ()
+        revised = self._orders.revise(documents)
+        return (replace(revised, dropped=(*revised.dropped, *revised.silenced())),)
+
+
+def _named_by(command: Command) -> Collection[str] | None:
+    """The content hashes that a forget command names; None for another one."""
+    return command.order.documents if isinstance(command.order, Forget) else None

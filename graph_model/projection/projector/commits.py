@@ -1,0 +1,156 @@
+"""Writes a projection: graph, catalogue, withdrawals, states of documents.
+
+In this order, so that a crash in between repeats work and never loses it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from graph_model.facts import Facts, merge
+from graph_model.projection.known import Known
+from graph_model.projection.projections import Projection, settlements
+from graph_model.projection.projector.readiness import Activity
+from graph_model.projection.projector.rules import RulesInForce
+from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.witness import Witness
+from graph_model.projection.rebuilding import Rebuild
+from graph_model.projection.runs.graph_runs import GraphRuns
+from graph_model.projection.waiting import Waiting
+from graph_model.projection.withdrawal import withdraw
+from graph_model.stores.protocols import ROUND_KEY, Catalogue, DocumentState, Origin
+
+#: The projector that wrote last; only that one may trust its memory of known elements.
+WRITER_KEY: Final = "writer"
+
+
+class Commits:
+    """The one writer of graph and catalogue in this process, called ``name`` in the journal.
+
+    ``rebuild`` is the running one here, which receives every write and withdrawal. ``runs`` are
+    those that the graph carries. ``round`` is the last that the journal has concluded, ``last`` the
+    newest document concluded.
+    """
+
+    def __init__(
+        self,
+        stores: ProjectionStores,
+        rules: RulesInForce,
+        witness: Witness,
+        waiting: Waiting,
+        activity: Activity,
+        runs: GraphRuns,
+    ) -> None:
+        self._stores = stores
+        self._runs = runs
+        self._rules = rules
+        self._witness = witness
+        self._waiting = waiting
+        self._activity = activity
+        self._known = Known()
+        self._known_catalogue: Catalogue | None = None
+        self.name: Final = uuid.uuid4().hex
+        self.rebuild: Rebuild | None = None
+        self.round = 0
+        self.last = 0
+
+    def take_turn(self, writer: str | None) -> bool:
+        """Name this process in the journal; after another process nothing is known for certain.
+
+        True where this one wrote last.
+        """
+        if writer == self.name:
+            return True
+        self.forget()
+        self._stores.journal.set_meta(WRITER_KEY, self.name)
+        return False
+
+    def forget(self) -> None:
+        """Forget all known elements."""
+        self._known.forget()
+
+    def commit(self, projections: Sequence[Projection]) -> None:
+        """Graph, catalogue, withdrawals, states; then bodies go that nothing shows any more."""
+        parts = [part for one in projections for part in one.parts]
+        dropped = [position for one in projections for position in one.dropped]
+        concluded = [position for one in projections for position, _, _ in one.states]
+        origin = self.origin(*set(concluded).difference(dropped))
+        checkpoints = self._stores.checkpoints
+        try:
+            new, gone = self._write(parts, origin), Facts()
+            former = [one.former for one in projections if one.former is not None]
+            if former:  # together: what another one of them says now stays
+                checkpoints.void_overtaken(at for one in projections for at in one.earlier)
+                gone = self._withdraw(merge(former), parts)
+            self._keep_runs(new, gone)
+        except BaseException:
+            self.forget()
+            raise
+        if dropped:
+            self._stores.void_checkpoint()  # what leaves the journal must not come back from there
+        self._conclude(settlements(projections), dropped, origin)
+        self._known.learn_wholes(parts)
+        checkpoints.projected(len(concluded))
+        self._activity.end()  # before the clients that wait send their next document
+        self._waiting.conclude(concluded)
+        self.last = max(self.last, *concluded, 0)
+
+    def settle(
+        self, positions: Collection[int], state: DocumentState, reason: str | None = None
+    ) -> None:
+        """These documents get this state, and nothing else changes."""
+        self._stores.journal.settle(positions, state, reason)
+        self._waiting.conclude(positions)
+
+    def origin(self, *positions: int) -> Origin | None:
+        """The origin of the catalogue after this round; None if it never held everything."""
+        if not self._stores.generations.trusted:
+            return None
+        return Origin(self._stores.journal.id, self.round + 1, max(positions, default=0))
+
+    def _conclude(
+        self,
+        settled: Collection[tuple[Collection[int], DocumentState, str | None]],
+        dropped: Collection[int],
+        origin: Origin | None,
+    ) -> None:
+        """The end of a round: the journal notes it with the states of its documents."""
+        if origin is None:
+            self._stores.journal.conclude(settled, dropped)
+        else:
+            self._stores.journal.conclude(settled, dropped, {ROUND_KEY: str(origin.round)})
+            self.round = origin.round
+
+    def _write(self, parts: Sequence[Facts], origin: Origin | None) -> Facts:
+        """Write the elements that are not known to exist, graph before catalogue, runs aside."""
+        catalogue = self._stores.generations.current
+        if catalogue is not self._known_catalogue or self.rebuild is not None:
+            self.forget()
+            self._known_catalogue = catalogue
+        new = self._runs.window.structure(merge(map(self._known.new, parts)))
+        self._stores.checkpoints.wrote(len(new.vertices) + len(new.edges))
+        self._stores.graph.write(new)
+        self._witness.choose(map(self._runs.window.structure, parts))
+        catalogue.record(new.rows, origin)
+        self._known.learn(new)
+        if self.rebuild is not None and self._rules.settled:
+            self.rebuild.add(self._runs.window.structure(merge(parts)))
+        return new
+
+    def _keep_runs(self, new: Facts, gone: Facts) -> None:
+        """What the graph is to carry of runs is a function of the catalogue's rows."""
+        wanted = self._runs.keep(new.rows, gone.rows)
+        if self.rebuild is not None and self._rules.settled:
+            self.rebuild.add(wanted)
+
+    def _withdraw(self, former: Facts, current: Sequence[Facts]) -> Facts:
+        graph, catalogue = self._stores.graph, self._stores.generations.current
+        gone = withdraw(former, current, graph, catalogue)
+        self._stores.checkpoints.wrote(len(gone.vertices) + len(gone.edges))
+        self._known.unlearn(gone)
+        self._witness.lose(gone)
+        if self.rebuild is not None:
+            self.rebuild.note_withdrawal(gone)
+        return gone

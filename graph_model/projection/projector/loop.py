@@ -1,0 +1,311 @@
+"""The projector's thread: rounds, steps of a rebuild and checkpoints, one after the other."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection
+from typing import Final
+
+from graph_model import naming
+from graph_model.errors import HeadwaterError, Unavailable
+from graph_model.naming import Rules
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.projection.projector.attempting import Attempting
+from graph_model.projection.projector.commits import Commits
+from graph_model.projection.projector.orders import OrdersInForce
+from graph_model.projection.projector.preparation import Preparation
+from graph_model.projection.projector.readiness import Activity, Readiness
+from graph_model.projection.projector.rebuilds import Rebuilds
+from graph_model.projection.projector.rounds import Rounds
+from graph_model.projection.projector.rules import EPOCH_KEY, RulesInForce
+from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.witness import Witness
+from graph_model.projection.rebuilding import Progress
+from graph_model.projection.runs.graph_runs import GraphRuns
+from graph_model.projection.runs.window import EMBEDDED, RunWindow
+from graph_model.projection.waiting import Waiting
+from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
+from graph_model.stores.protocols import (
+    Catalogue,
+    Checkpoints,
+    DocumentState,
+    Generations,
+    Graph,
+    Journal,
+    NoCheckpoints,
+)
+
+log = logging.getLogger(__name__)
+
+_FIRST_PAUSE_SECONDS: Final = 0.2
+_LONGEST_PAUSE_SECONDS: Final = 5.0
+_TOLD_SECONDS: Final = 0.1
+_CALM_SECONDS: Final = 5.0
+_LINGER_SECONDS: Final = 0.2
+"""Between two rounds, while no request waits for it: a round costs some 4 ms whatever it takes
+up. A request that waits ends the pause, and there is none while more waits than a round takes."""
+
+
+class Projector:
+    """Keeps graph and catalogue up with the journal, on a thread of its own.
+
+    ``revive`` is called when the graph does not answer; it may restart an embedded engine and
+    returns True when the graph is empty now and must be refilled. ``observe`` is called after every
+    round with the number of its plan ids and its seconds. ``checkpoints`` are those of an in-memory
+    graph: one is taken between two rounds, when the graph holds exactly the projected documents of
+    the journal. ``runs`` says which runs the graph carries.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        graph: Graph,
+        generations: Generations,
+        *,
+        rules: Rules = naming.DEFAULT_RULES,
+        revive: Callable[[], bool] = lambda: False,
+        checkpoints: Checkpoints | None = None,
+        sleep: Callable[[float], None] | None = None,
+        observe: Callable[[int, float], None] | None = None,
+        producers: Producers = PRODUCERS,
+        runs: RunWindow = EMBEDDED,
+    ) -> None:
+        self._stores = stores = ProjectionStores(
+            journal, graph, generations, checkpoints or NoCheckpoints(), producers
+        )
+        self._revive = revive
+        self._stopping = threading.Event()
+        self._sleep = sleep or (lambda seconds: _pause(self._stopping, seconds))
+        self._thread: threading.Thread | None = None
+        self._projected_at = float("-inf")
+        self._prepared = False
+        self._waiting = Waiting()
+        self._activity = Activity()
+        self._readiness = Readiness(stores)
+        self._witness = Witness(stores)
+        self._rules = RulesInForce(stores, rules)
+        orders = OrdersInForce(stores, self._rules)
+        kept = GraphRuns(runs, journal, graph, generations, stores.checkpoints)
+        self._commits = commits = Commits(
+            stores, self._rules, self._witness, self._waiting, self._activity, kept
+        )
+        self._rebuilds = Rebuilds(stores, self._rules, orders, commits, self._activity.notify, kept)
+        self._preparation = Preparation(
+            stores,
+            self._rules,
+            commits,
+            self._rebuilds,
+            self._witness,
+            self._readiness,
+            self._waiting,
+            kept,
+        )
+        attempting = Attempting(stores, self._rules, orders, commits, self._rebuilds)
+        self._rounds = Rounds(
+            stores,
+            orders,
+            commits,
+            self._rebuilds,
+            self._waiting,
+            self._activity,
+            attempting,
+            observe,
+        )
+
+    # what others ask
+
+    @property
+    def rules(self) -> Rules:
+        """The naming rules of the projection in force; for any thread."""
+        return self._rules.standing
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The catalogue in force; one answer asks once and keeps it."""
+        return self._stores.generations.current
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the rebuild is that runs here, or ran last; None before the first."""
+        return self._rebuilds.progress
+
+    def request_rebuild(self) -> Progress:
+        """Project everything anew, beside the projection in force; a running rebuild continues.
+
+        Remembered until it is done. The returned progress is that of a rebuild that has not begun.
+        """
+        return self._rebuilds.request()
+
+    @property
+    def state(self) -> str:
+        """``ready``, ``rebuilding`` (behind after a start) or ``unavailable`` (no graph)."""
+        state = self._readiness.state
+        if state == "ready" and self._stores.generations.damage is not None:
+            return "rebuilding"  # as the next round will find
+        return state
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing is projected while the state is ``unavailable``."""
+        return self._readiness.trouble if self._readiness.state == "unavailable" else None
+
+    @property
+    def doubt(self) -> str | None:
+        """Why graph or catalogue could not be trusted and everything is projected anew; None when
+        that is done.
+        """
+        return self._readiness.doubt or self._stores.generations.damage
+
+    def lag(self) -> int:
+        """How many documents are accepted and not projected yet."""
+        return self._stores.journal.summary().pending
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being projected, or is about to be: a new document is at once."""
+        return self._activity.idle
+
+    def notify(self, subject: str = "") -> None:  # noqa: ARG002 - which one is read from the journal
+        """A subject has new documents."""
+        self._activity.notify()
+
+    def wait(self, positions: Collection[int], timeout: float) -> bool:
+        """Wait until none of these documents is pending; False when the time ran out first.
+
+        Answered from memory. Documents that were concluded before this process began, or by another
+        one, are found by a round without work, which is requested after a moment.
+        """
+        soon = min(timeout, _TOLD_SECONDS)
+        if self._waiting.wait(positions, soon):
+            return True
+        self.notify()
+        return self._waiting.wait(positions, timeout - soon)
+
+    def replay(self, states: Collection[DocumentState]) -> int:
+        """Set documents in these states back to pending; how many."""
+        with self._stores.checkpoints.voided():
+            reopened = self._stores.journal.reopen(states=states)
+        self._waiting.forget()
+        self._rules.translation.forget()
+        self.notify()
+        return reopened
+
+    # what the thread does, a step at a time
+
+    def prepare(self) -> None:
+        """See ``Preparation.prepare``."""
+        self._preparation.prepare()
+
+    def project_pending(self) -> int:
+        """One round, see ``Rounds.project_pending``; how many plan ids were taken up."""
+        return self._rounds.project_pending()
+
+    def rebuild_step(self) -> bool:
+        """One step of a rebuild that is wanted or under way; False when there is none."""
+        return self._rebuilds.step()
+
+    # the thread
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="projector", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float = 10.0) -> None:
+        self._stopping.set()
+        self.notify()
+        if self._thread is not None:
+            self._thread.join(timeout)
+            if self._thread.is_alive():
+                return  # it may still write: no moment for a checkpoint
+        if self._stores.checkpoints.worth_taking:
+            self._take_checkpoint()
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE_SECONDS
+        while not self._stopping.is_set():
+            try:
+                if not self._prepared:
+                    self.prepare()
+                    self._prepared = True
+                self._prepared = self._work()
+                if self._is_moment_for_checkpoint():
+                    self._take_checkpoint()
+                pause = _FIRST_PAUSE_SECONDS
+            except Unavailable as error:
+                self._readiness.fail(error.reason)
+                self._commits.forget()
+                self._witness.look_soon()
+                log.warning("projection pauses %.1f s: %s", pause, error)
+                self._sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+                if self._try_to_revive():
+                    self._prepared = False
+            except Exception:
+                log.exception("projection failed in an unforeseen way; it goes on")
+                self._sleep(_LONGEST_PAUSE_SECONDS)
+
+    def _work(self) -> bool:
+        """A round of new documents, then a step of a rebuild; idle when there is neither.
+
+        False when the graph turned out to be empty, or the catalogue damaged. Both are checked
+        first, because known elements are not written again.
+        """
+        if not self._witness.is_graph_whole():
+            return False
+        if self._stores.generations.damage is not None:
+            return False
+        if self._stores.generations.refresh():  # to one that may not hold everything yet
+            self._readiness.begin()
+        if self._stores.journal.get_meta(EPOCH_KEY) != self._rules.standing_epoch:
+            self._rebuilds.follow_rules()
+        projected = self.project_pending()
+        if projected:
+            self._projected_at = time.monotonic()
+        rebuilt = self.rebuild_step()
+        if self._readiness.state != "ready":
+            self._become_ready()
+        if not projected and not rebuilt:
+            self._activity.wait(self._stopping.is_set)
+        if self._rounds.caught_up and not rebuilt:
+            self._waiting.pause(_LINGER_SECONDS)
+        return True
+
+    def _become_ready(self) -> None:
+        """Where all is projected; no question sees the rest of a rebuild."""
+        caught_up = self._readiness.has_caught_up(nothing_left=self._rounds.caught_up)
+        if not (caught_up and self._answers_are_whole()):
+            return
+        journal = self._stores.journal
+        if journal.get_meta(CATALOGUE_KEY) == FILLING:
+            journal.set_meta(CATALOGUE_KEY, WHOLE)
+        self._readiness.end()
+
+    def _answers_are_whole(self) -> bool:
+        """Whether the catalogue in force holds everything projected, during a rebuild."""
+        rebuild = self._commits.rebuild
+        return rebuild is None or rebuild.switched or self._preparation.has_answers()
+
+    def _try_to_revive(self) -> bool:
+        try:
+            return self._revive()
+        except HeadwaterError as error:
+            log.warning("the graph could not be brought back: %s", error)
+            return False
+
+    def _is_moment_for_checkpoint(self) -> bool:
+        """When no thread writes, for the engine is busy with it; sooner where it cannot wait."""
+        calm = time.monotonic() - self._projected_at >= _CALM_SECONDS
+        checkpoints = self._stores.checkpoints
+        return checkpoints.overdue or (calm and checkpoints.due)
+
+    def _take_checkpoint(self) -> None:
+        """Between two rounds; not while a rebuild has left more in the graph than belongs there."""
+        if self._prepared and self._commits.rebuild is None:
+            first = self._stores.journal.first_unprojected
+            self._stores.checkpoints.take(self._rules.standing_epoch, first, self._commits.last)
+
+
+def _pause(stopping: threading.Event, seconds: float) -> None:
+    stopping.wait(seconds)

@@ -1,0 +1,136 @@
+"""The effect of the commands in force on documents.
+
+A command is *heard* when its rows are recorded before its turn: its documents are no longer shown,
+and go when the command is carried out (``commands``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Final
+
+from graph_model.errors import HeadwaterError
+from graph_model.facts import CommandRow, Facts, merge
+from graph_model.producers.commands.documents import (
+    NO_ORDERS,
+    CommandKind,
+    Forget,
+    Orders,
+    Statement,
+    collect_orders,
+    read_command,
+    translate_command,
+)
+from graph_model.producers.translation import Translation
+from graph_model.projection.projections import Projection
+from graph_model.projection.projector.rules import RulesInForce
+from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.stores.protocols import Catalogue, StoredDocument
+
+#: Changes with every command, so that every process learns of it.
+ORDERS_KEY: Final = "orders"
+_COMMANDS_AT_ONCE: Final = 20  # of up to 5,000 cut-offs each
+
+
+class OrdersInForce:
+    """The commands that the catalogue in force holds, as they were when ``load`` was called last.
+
+    ``epoch`` is the journal's at that time, None before the first.
+    """
+
+    def __init__(self, stores: ProjectionStores, rules: RulesInForce) -> None:
+        self._generations = stores.generations
+        self._rules = rules
+        self._orders = NO_ORDERS
+        self._any_forgotten = False
+        self._heard: tuple[frozenset[str], ...] = ()  # what those forget that wait for their turn
+        self.epoch: str | None = None
+        self.loaded = False
+
+    def load(self, epoch: str | None) -> None:
+        """Read the commands in force; forget remembered documents that one of them may cover."""
+        catalogue = self._generations.current
+        kinds = (CommandKind.PRUNE, CommandKind.RETRACT)
+        rows = chain.from_iterable(_commands(catalogue, kind) for kind in kinds)
+        self._orders = collect_orders(read_command(json.loads(row.body)) for row in rows)
+        self._any_forgotten = bool(catalogue.commands_after(CommandKind.FORGET.value, None, 1))
+        self._rules.translation.forget()
+        self.epoch, self.loaded = epoch, True
+
+    def hear(self, documents: Iterable[StoredDocument]) -> bool:
+        """Put these commands in force; whether any of them removes something.
+
+        An unreadable command is set aside in its turn.
+        """
+        heard = False
+        for document in documents:
+            try:
+                command = read_command(json.loads(document.body))
+                rows = translate_command(command, document.content_hash).rows
+            except (HeadwaterError, ValueError):
+                continue
+            if not isinstance(command.order, Statement):
+                self._generations.current.record(rows)
+                heard = True
+            if isinstance(command.order, Forget):
+                self._heard += (frozenset(command.order.documents),)
+        return heard
+
+    def end_hearing(self) -> None:
+        """All that was heard is carried out, or waits for a round that hears it anew."""
+        self._heard = ()
+
+    def among(self, documents: Iterable[StoredDocument]) -> Orders:
+        """The commands in force, as far as these documents are concerned."""
+        if not self._any_forgotten:
+            return self._orders
+        hashes = {document.content_hash for document in documents}
+        return replace(self._orders, forgotten=self._generations.current.forgotten(hashes))
+
+    def project_all(
+        self, documents: Sequence[StoredDocument], translation: Translation | None = None
+    ) -> Projection:
+        """All documents of a plan id as if they had just come; under the rules in force, or those
+        of another ``translation``.
+        """
+        chosen = translation or self._rules.translation
+        return chosen.project_all(documents, self.among(documents))
+
+    def revise(
+        self, documents: Sequence[StoredDocument], no_more: Collection[str] = ()
+    ) -> Projection:
+        """All documents of a plan id; ``former`` are its facts under fewer commands, and those of
+        the documents projected before. ``no_more`` are content hashes of a command that is no
+        longer in force.
+        """
+        before = self._forgotten_before(documents)
+        former = [
+            self._rules.translation.project_all(documents, Orders(forgotten=forgotten)).facts
+            for forgotten in before.union(one.union(no_more) for one in before)
+        ]
+        # last, for a translator remembers what it said last: a plan that is hidden => none
+        revised = self.project_all(documents)
+        return replace(revised, former=merge((revised.former or Facts(), *former)))
+
+    def _forgotten_before(self, documents: Sequence[StoredDocument]) -> set[frozenset[str]]:
+        """The forgotten documents of these at a possible interruption: none, or those of the first
+        heard commands. Any other command adds or hides a whole.
+        """
+        forgotten = self.among(documents).forgotten
+        known = forgotten.difference(*self._heard)
+        found = {frozenset[str](), known}
+        for named in self._heard:
+            known |= named & forgotten
+            found.add(known)
+        return found
+
+
+def _commands(catalogue: Catalogue, kind: CommandKind) -> Iterator[CommandRow]:
+    """Some at a time: retention gives one for each thousand runs that go, and they stay."""
+    last: CommandRow | None = None
+    while rows := catalogue.commands_after(kind.value, last, _COMMANDS_AT_ONCE):
+        yield from rows
+        last = rows[-1]

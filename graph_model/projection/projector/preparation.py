@@ -1,0 +1,119 @@
+"""Checks before the first round, and after a lost graph, that journal, catalogue and graph belong
+together; else repairs them.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from graph_model.projection.projector.commits import Commits
+from graph_model.projection.projector.readiness import Readiness
+from graph_model.projection.projector.rebuilds import Rebuilds
+from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
+from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.witness import Witness
+from graph_model.projection.runs.graph_runs import GraphRuns
+from graph_model.projection.waiting import Waiting
+from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
+from graph_model.stores.protocols import DocumentState
+
+log = logging.getLogger(__name__)
+
+
+class Preparation:
+    """Brings graph and catalogue to a state from which pending documents complete them."""
+
+    def __init__(
+        self,
+        stores: ProjectionStores,
+        rules: RulesInForce,
+        commits: Commits,
+        rebuilds: Rebuilds,
+        witness: Witness,
+        readiness: Readiness,
+        waiting: Waiting,
+        runs: GraphRuns,
+    ) -> None:
+        self._runs = runs
+        self._stores = stores
+        self._rules = rules
+        self._commits = commits
+        self._rebuilds = rebuilds
+        self._witness = witness
+        self._readiness = readiness
+        self._waiting = waiting
+        self._filling = False  # what was interrupted left the graph in between
+
+    def prepare(self) -> None:
+        """Bring an empty or outdated graph to a state from which pending documents complete it.
+
+        An empty graph (a restarted embedded engine) gets its checkpoint and the documents after it,
+        or every document again. Another epoch (new translator, rules or tables) is projected beside
+        the one in force. If the catalogue does not match this journal, or the graph not this
+        catalogue, every document is projected again as well, and superfluous elements are removed
+        from the graph.
+        """
+        self._commits.forget()
+        self._witness.forget()
+        self._rebuilds.drop()
+        with self._stores.journal.projecting():
+            self._stores.generations.refresh()
+            self._prepare()
+
+    def has_answers(self) -> bool:
+        """Whether the catalogue in force has any executions."""
+        return self._stores.generations.current.newest_event(None) is not None
+
+    def _prepare(self) -> None:
+        known = self._stores.journal.get_meta(EPOCH_KEY)
+        self._rules.read(known)
+        if known == FROM_NOTHING:
+            self._stores.graph.clear()
+        is_filled = self._stores.graph.count()[0] > 0 and not self._filling
+        doubt = self._find_doubt(is_filled=is_filled)
+        outdated = known != self._rules.epoch
+        if is_filled and doubt is None:
+            self._runs.compare()
+            if outdated:
+                self._rebuilds.request()
+                if self.has_answers():  # the old ones, until the new ones are complete
+                    self._readiness.state = "ready"
+            return
+        if is_filled:
+            self._rebuilds.request()  # for its sweep
+        self._fill(anew=outdated or doubt is not None)
+
+    def _fill(self, *, anew: bool) -> None:
+        """Set everything back to PENDING that the graph, or the catalogue, does not hold."""
+        journal, generations = self._stores.journal, self._stores.generations
+        self._readiness.begin()
+        self._filling = True
+        self._rules.stand_by(self._rules.wanted)
+        if anew:
+            self._commits.take_turn(None)  # what another process knows is written no more
+            with self._stores.checkpoints.voided():
+                journal.set_meta(CATALOGUE_KEY, FILLING)
+                generations.current.clear()
+        restored = self._stores.checkpoints.restore(self._rules.epoch)
+        first = restored or 1
+        journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING), first=first)
+        self._waiting.forget()
+        if anew:  # only now: a crash before this leaves a catalogue that the next start rejects
+            generations.adopt()
+        self._runs.fill(restored=restored is not None)
+        journal.set_meta(EPOCH_KEY, self._rules.epoch)
+        self._filling = False
+
+    def _find_doubt(self, *, is_filled: bool) -> str | None:
+        """Why journal, catalogue and graph do not belong together; None where they do."""
+        doubt = self._stores.generations.doubt()
+        if doubt is not None:
+            self._readiness.begin()  # before anyone sees that the catalogue is empty
+            self._stores.generations.set_aside()
+            doubt = f"the catalogue is made anew: {doubt}"
+        elif is_filled:
+            doubt = self._witness.find()
+        self._readiness.doubt = doubt if self._stores.journal.newest() else None
+        if self._readiness.doubt is not None:
+            log.warning("everything is projected anew: %s", self._readiness.doubt)
+        return doubt

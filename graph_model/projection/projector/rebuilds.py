@@ -1,0 +1,166 @@
+"""Starts a rebuild (``projection.rebuilding``), and decides which of several processes runs it.
+
+One process rebuilds at a time, a step between two rounds, and notes each step in the journal.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from graph_model.producers.translation import Translation
+from graph_model.projection.projections import Projection
+from graph_model.projection.projector.commits import WRITER_KEY, Commits
+from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
+from graph_model.projection.projector.rules import EPOCH_KEY, RulesInForce
+from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.rebuilding import Phase, Progress, Rebuild
+from graph_model.projection.runs.graph_runs import GraphRuns
+from graph_model.stores.protocols import StoredDocument
+
+log = logging.getLogger(__name__)
+
+#: The journal's setting for a wanted rebuild, or for the process that runs it and its last sign.
+REBUILD_KEY: Final = "rebuild"
+_NONE: Final = "none"
+_WANTED: Final = "wanted"
+_SILENT_SECONDS: Final = 60
+
+
+class Rebuilds:
+    """``notify`` wakes the projector. The rebuild under way here is ``commits.rebuild``."""
+
+    def __init__(
+        self,
+        stores: ProjectionStores,
+        rules: RulesInForce,
+        orders: OrdersInForce,
+        commits: Commits,
+        notify: Callable[[], None],
+        runs: GraphRuns,
+    ) -> None:
+        self._runs = runs
+        self._stores = stores
+        self._rules = rules
+        self._orders = orders
+        self._commits = commits
+        self._notify = notify
+        self._progress: Progress | None = None
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the rebuild is that runs here, or ran last; None before the first."""
+        under_way = self._commits.rebuild
+        return self._progress if under_way is None else under_way.progress
+
+    def request(self) -> Progress:
+        """Project everything anew, beside the projection in force; a running rebuild continues.
+
+        Remembered until it is done. The returned progress is that of a rebuild that has not begun.
+        """
+        if self._commits.rebuild is not None:
+            return self._commits.rebuild.progress
+        journal = self._stores.journal
+        self._progress = Progress(Phase.WANTED, 0, journal.count_plan_ids(), 0, None, None)
+        journal.set_meta(REBUILD_KEY, _WANTED)
+        self._notify()
+        return self._progress
+
+    def follow_rules(self) -> None:
+        """Read the newest rules; the projection in force keeps its own until a rebuild has replaced
+        it.
+        """
+        rules, known = self._rules, self._stores.journal.get_meta(EPOCH_KEY)
+        wanted = rules.read_wanted()
+        if wanted != rules.wanted:
+            rules.want(wanted)
+            if known != rules.epoch or self._commits.rebuild is not None:
+                self.drop()
+                self.request()
+        if known == rules.epoch and rules.standing != wanted:
+            rules.stand_by(wanted)  # another process has replaced it, or they are what they were
+
+    def load_orders(self, epoch: str | None) -> None:
+        """Read the commands in force, rules among them, when another one has come since."""
+        if epoch == self._orders.epoch and self._orders.loaded:
+            return
+        self.follow_rules()
+        self._orders.load(epoch)
+
+    def is_elsewhere(self, noted: str | None) -> bool:
+        """Whether another process runs the rebuild: it notes every step."""
+        owner, _, seen = (noted or _NONE).partition(" ")
+        if owner in {_NONE, _WANTED, self._commits.name}:
+            return False
+        return time.time() - int(seen or 0) < _SILENT_SECONDS
+
+    def step(self) -> bool:
+        """One step of a rebuild that is wanted or under way; False when there is none.
+
+        Before that comes what another setting of the graph's runs has left to do.
+        """
+        journal, rules = self._stores.journal, self._rules
+        if self._commits.rebuild is None and self._runs.is_other:
+            with journal.projecting():
+                return self._runs.step()
+        if self._commits.rebuild is None and journal.get_meta(REBUILD_KEY) in {None, _NONE}:
+            return False
+        with journal.projecting():
+            if self._commits.rebuild is None:
+                if self.is_elsewhere(journal.get_meta(REBUILD_KEY)):
+                    return False
+                self._begin()
+            self._commits.take_turn(journal.get_meta(WRITER_KEY))
+            self._commits.forget()
+            journal.set_meta(REBUILD_KEY, f"{self._commits.name} {int(time.time())}")
+            self.load_orders(journal.get_meta(ORDERS_KEY))
+            if self._commits.rebuild is None:  # other rules came: the next step begins with them
+                return True
+            going_on = self._commits.rebuild.step()
+            if self._commits.rebuild.switched and not rules.settled:
+                journal.set_meta(EPOCH_KEY, rules.epoch)
+                rules.stand_by(rules.wanted)
+            if not going_on:
+                self._end()
+        return True
+
+    def revisit(self, plan_ids: Collection[str]) -> None:
+        """The facts of these are about to change, under the rules in force: a rebuild under other
+        rules has to visit them (again).
+        """
+        if self._commits.rebuild is not None and not self._rules.settled:
+            self._commits.rebuild.revisit(plan_ids)
+
+    def drop(self) -> None:
+        """Give up the running rebuild: the next one removes its additional elements."""
+        if self._commits.rebuild is not None:
+            self._progress = self._commits.rebuild.progress
+            self._commits.rebuild.close()
+            self._commits.rebuild = None
+
+    def _begin(self) -> None:
+        log.info("projecting everything anew, beside what stands")
+        self._stores.void_checkpoint()
+        self._commits.rebuild = Rebuild(
+            self._stores.journal,
+            self._stores.graph,
+            self._stores.generations,
+            self._project_anew(Translation(self._rules.wanted, self._rules.producers)),
+            self._runs,
+            compare=self._stores.journal.get_meta(EPOCH_KEY) == self._rules.epoch,
+            settled=self._rules.settled,
+        )
+
+    def _project_anew(
+        self, translation: Translation
+    ) -> Callable[[Sequence[StoredDocument]], Projection]:
+        """All documents of a plan id, under the rules that are wanted."""
+        return lambda documents: self._orders.project_all(documents, translation)
+
+    def _end(self) -> None:
+        self._stores.journal.set_meta(EPOCH_KEY, self._rules.epoch)
+        self._stores.journal.set_meta(REBUILD_KEY, _NONE)
+        self.drop()
+        log.info("everything is projected anew")

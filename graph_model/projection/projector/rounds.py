@@ -1,0 +1,109 @@
+"""One round: interrupted attempts, then commands, then the new documents of a batch of plan ids."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from graph_model.producers.commands.documents import COMMAND_KIND, KEY_PREFIX
+from graph_model.projection.attempts import ATTEMPT_KEY, Attempt, read_attempt
+from graph_model.projection.projector.attempting import Attempting
+from graph_model.projection.projector.commands import CommandRunner
+from graph_model.projection.projector.commits import WRITER_KEY, Commits
+from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
+from graph_model.projection.projector.readiness import Activity
+from graph_model.projection.projector.rebuilds import REBUILD_KEY, Rebuilds
+from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.waiting import Waiting
+from graph_model.stores.protocols import ROUND_KEY, DocumentState
+
+_PLANS_A_BATCH: Final = 100
+
+
+class Rounds:
+    """``caught_up``: whether the last round completed everything that was there when it began.
+
+    ``observe`` is called after every round with the number of its plan ids and its seconds.
+    """
+
+    def __init__(
+        self,
+        stores: ProjectionStores,
+        orders: OrdersInForce,
+        commits: Commits,
+        rebuilds: Rebuilds,
+        waiting: Waiting,
+        activity: Activity,
+        attempting: Attempting,
+        observe: Callable[[int, float], None] | None,
+    ) -> None:
+        self._journal = stores.journal
+        self._orders = orders
+        self._commits = commits
+        self._rebuilds = rebuilds
+        self._waiting = waiting
+        self._activity = activity
+        self._attempting = attempting
+        self._commands = CommandRunner(stores, orders, commits, rebuilds, attempting)
+        self._observe = observe
+        self.caught_up = False
+
+    def project_pending(self) -> int:
+        """Project up to a batch of plan ids; how many.
+
+        One projector at a time, in all processes; while another process rebuilds, this one also
+        projects new documents.
+        """
+        self.caught_up = True
+        self._activity.look()
+        keys = self._pending()
+        self._activity.begin(projecting=bool(keys))
+        if not keys:
+            self._look_around()
+            return 0
+        began = time.monotonic()
+        with self._journal.projecting():
+            noted = self._journal.get_every_meta()
+            self._commits.round = int(noted.get(ROUND_KEY) or 0)
+            if self._commits.rebuild is None and self._rebuilds.is_elsewhere(
+                noted.get(REBUILD_KEY)
+            ):
+                return 0
+            if not self._commits.take_turn(noted.get(WRITER_KEY)):
+                keys = self._pending()  # another may have projected some
+            self._rebuilds.load_orders(noted.get(ORDERS_KEY))
+            taken = self._project_batch(keys, read_attempt(noted.get(ATTEMPT_KEY)))
+            self.caught_up = taken == len(keys) < _PLANS_A_BATCH
+        if self._observe is not None and taken:
+            self._observe(taken, time.monotonic() - began)
+        return taken
+
+    def _pending(self) -> Sequence[str]:
+        """Commands first: documents that they remove must not be shown even for a moment."""
+        return self._journal.pending(_PLANS_A_BATCH, COMMAND_KIND)
+
+    def _look_around(self) -> None:
+        """Another process may have projected the documents that a request here waits for."""
+        if awaited := self._waiting.awaited():
+            states = self._journal.states(awaited)
+            pending = {at for at, state in states.items() if state == DocumentState.PENDING}
+            self._waiting.conclude(awaited - pending)
+
+    def _project_batch(self, keys: Sequence[str], noted: Attempt | None) -> int:
+        """Commands first and each alone, then as many others as fit into memory; how many.
+
+        Before all of it the interrupted attempt (``noted``), of this process or another, without
+        the documents of later commands, which may be the reason of the interruption.
+        """
+        commands = [key for key in keys if key.startswith(KEY_PREFIX)]
+        self._attempting.take_up(noted)
+        self._orders.end_hearing()
+        if self._attempting.interrupted is not None:
+            self._commands.hear(commands)
+            self._attempting.finish()
+        for key in commands:
+            self._commands.carry_out(key)
+        self._attempting.conclude()
+        others = keys[len(commands) :]  # looked at now: a command may have settled some
+        return len(commands) + self._attempting.begin(others)

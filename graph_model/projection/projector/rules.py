@@ -1,0 +1,60 @@
+"""The naming rules in force, and those for the next rebuild (*wanted*).
+
+Projected documents keep the rules in force, and new ones get them, until a rebuild under the wanted
+rules is complete (``projection.ruling``, ``rebuilds``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from graph_model import identity
+from graph_model.naming import Rules
+from graph_model.producers.translation import Translation, projection_epoch
+from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.ruling import standing_rules, wanted_rules
+
+#: Where the journal keeps the epoch that graph and catalogue were projected under.
+EPOCH_KEY: Final = "projection_epoch"
+#: The epoch of a journal whose graph and catalogue are to be emptied first.
+FROM_NOTHING: Final = "from nothing"
+
+
+class RulesInForce:
+    """``standing`` are the rules in force, ``translation`` is under them; ``wanted`` are those of
+    the newest rules command. Each has its epoch: ``standing_epoch`` and ``epoch``.
+    """
+
+    def __init__(self, stores: ProjectionStores, defaults: Rules) -> None:
+        self._journal = stores.journal
+        self._version = stores.generations.version
+        self.producers: Final = stores.producers
+        self._defaults = defaults
+        self.want(self.read_wanted())
+        self.stand_by(self.wanted)
+
+    def read_wanted(self) -> Rules:
+        """The rules of the newest command in the journal; the defaults when there is none."""
+        return wanted_rules(self._journal, self._defaults)
+
+    def read(self, epoch: str | None) -> None:
+        """Read both from the journal, whose graph was projected under this epoch."""
+        self.want(self.read_wanted())
+        self.stand_by(standing_rules(self._journal, self._defaults, epoch, self._epoch_of))
+
+    def want(self, rules: Rules) -> None:
+        """These are to be in force."""
+        self.wanted, self.epoch = rules, self._epoch_of(rules)
+
+    def stand_by(self, rules: Rules) -> None:
+        """These are in force."""
+        self.standing, self.standing_epoch = rules, self._epoch_of(rules)
+        self.translation = Translation(rules, self.producers)
+
+    @property
+    def settled(self) -> bool:
+        """Whether those in force are the wanted ones."""
+        return self.standing == self.wanted
+
+    def _epoch_of(self, rules: Rules) -> str:
+        return identity.digest(projection_epoch(rules, self.producers), self._version)

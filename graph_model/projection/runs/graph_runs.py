@@ -1,0 +1,155 @@
+"""The runs that one projector keeps in its graph: with each commit, and after another setting."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final
+
+from graph_model.facts import ExecutionRow, Facts, Row
+from graph_model.projection.runs.keeping import (
+    Kept,
+    keep_newest,
+    remove_before,
+    steps_that_trim,
+    steps_that_write,
+    write_since,
+)
+from graph_model.projection.runs.steps import Steps
+from graph_model.projection.runs.wanted import elements_of
+from graph_model.projection.runs.window import ALL, RunWindow
+from graph_model.stores.protocols import Catalogue, Checkpoints, Generations, Graph, Journal
+
+log = logging.getLogger(__name__)
+
+#: Where the journal keeps which runs the graph carries (``RunWindow.noted``).
+RUNS_KEY: Final = "graph_runs"
+
+
+def setting_of(noted: str | None) -> str:
+    """The setting in such a note; a graph without one has all runs."""
+    return (noted or str(ALL)).split()[0]
+
+
+class GraphRuns:
+    """``window`` is what the graph is to carry; ``is_other``: whether it still carries what another
+    setting asked for. The projector's own, on its thread.
+    """
+
+    def __init__(
+        self,
+        window: RunWindow,
+        journal: Journal,
+        graph: Graph,
+        generations: Generations,
+        checkpoints: Checkpoints,
+    ) -> None:
+        self.window: Final = window
+        self._journal = journal
+        self._graph = graph
+        self._generations = generations
+        self._checkpoints = checkpoints
+        self.is_other = False
+        self._steps: Steps[int] | None = None
+        self._writing: Steps[Facts] = Steps(lambda: iter(()))
+        self._noting = ""
+
+    # --- before the first round ------------------------------------------------------------------
+
+    def compare(self) -> None:
+        """The graph stays as it was left, and may carry what another setting asked for."""
+        noted = setting_of(self._journal.get_meta(RUNS_KEY))
+        self._steps, self.is_other = None, noted != str(self.window)
+
+    def fill(self, *, restored: bool) -> None:
+        """The graph is filled: it has nothing, or what a checkpoint had."""
+        if not restored:
+            self._journal.set_meta(RUNS_KEY, self._text(self._generations.current))
+        elif self.window.kind == "days":
+            self._journal.set_meta(RUNS_KEY, str(ALL))  # days may have passed since the checkpoint
+        self.compare()
+
+    # --- with each commit ------------------------------------------------------------------------
+
+    def keep(self, told: Iterable[Row], gone: Iterable[Row]) -> Facts:
+        """The catalogue was told these rows, and others are gone: what the graph is to have of the
+        runs that they are about.
+        """
+        new = {row.id: row for row in told if isinstance(row, ExecutionRow)}
+        touched = [*new.values(), *(row for row in gone if isinstance(row, ExecutionRow))]
+        if not touched or self.window.kind in {"all", "none"}:
+            return Facts()
+        catalogue = self._generations.current
+        if self.window.kind == "newest":
+            jobs = {row.job for row in touched}
+            kept = keep_newest(self._graph, catalogue, self.window, jobs, new.keys())
+        else:
+            kept = self._keep_days(catalogue, new.values())
+        self._checkpoints.wrote(kept.changed)
+        return kept.wanted
+
+    def _keep_days(self, catalogue: Catalogue, new: Collection[ExecutionRow]) -> Kept:
+        since = self.window.since(catalogue.newest_event(None))
+        changed = self._move(catalogue, since)
+        wanted = elements_of(row for row in new if row.at >= since)
+        self._graph.write(wanted)
+        return Kept(wanted, changed + len(wanted.vertices) + len(wanted.edges))
+
+    def _move(self, catalogue: Catalogue, since: int) -> int:
+        """The newest event is of another day than before: how many elements that changes."""
+        setting, _, noted = (self._journal.get_meta(RUNS_KEY) or "").partition(" ")
+        if setting != str(self.window) or int(noted) == since:
+            return 0  # another setting: ``step`` comes to all of them
+        if int(noted) < since:
+            changed = remove_before(self._graph, catalogue, int(noted), since)
+        else:
+            changed = write_since(self._graph, catalogue, since, int(noted))
+        self._journal.set_meta(RUNS_KEY, self._text(catalogue))
+        return changed
+
+    # --- after another setting, and in a rebuild -------------------------------------------------
+
+    def step(self) -> bool:
+        """A page of what another setting left: whether there was one. Raises Unavailable."""
+        if self.is_other and self._steps is None:
+            self.compare()  # another process may have done it
+        if not self.is_other:
+            return False
+        if self._steps is None:
+            log.info("the graph is to carry other runs: %s", self.window)
+            with self._checkpoints.voided():
+                pass
+            self._noting = self._text(self._generations.current)
+            self._steps = Steps(self._steps_that_trim)
+        changed = self._steps.take()
+        if changed is not None:
+            self._checkpoints.wrote(changed)
+            return True
+        self._journal.set_meta(RUNS_KEY, self._noting)
+        self._steps, self.is_other = None, False
+        return True
+
+    def _steps_that_trim(self) -> Iterator[Callable[[], int]]:
+        return steps_that_trim(self._graph, self._generations.current, self.window)
+
+    def begin_writing(self) -> None:
+        """Everything was projected anew, without runs: ``write`` is about to write them."""
+        self._noting = self._text(self._generations.current)
+        self._writing = Steps(self._steps_that_write)
+
+    def _steps_that_write(self) -> Iterator[Callable[[], Facts]]:
+        if self.window.kind == "all":
+            return iter(())  # each came with its execution
+        return steps_that_write(self._graph, self._generations.current, self.window)
+
+    def write(self) -> Facts | None:
+        """A page of what the window wants; None when all is written. Raises Unavailable."""
+        facts = self._writing.take()
+        if facts is None:
+            self._journal.set_meta(RUNS_KEY, self._noting)
+        else:
+            self._checkpoints.wrote(len(facts.vertices) + len(facts.edges))
+        return facts
+
+    def _text(self, catalogue: Catalogue) -> str:
+        return self.window.noted(catalogue.newest_event(None))

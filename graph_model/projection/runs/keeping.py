@@ -1,0 +1,273 @@
+"""Making the graph carry the runs that the window wants, and nothing beyond them.
+
+What a window wants is a function of the catalogue's rows, and what the graph has is read from it
+or known by its time. So a late event, a forget, a changed setting and a crash on the way are all
+the same: what is missing is written, what is beyond is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from graph_model import labels
+from graph_model.facts import ExecutionRow, Facts, merge
+from graph_model.producers.spline import day_id
+from graph_model.projection.runs.present import PresentRuns, read_runs, split
+from graph_model.projection.runs.wanted import (
+    all_jobs,
+    elements_of,
+    newest_rows,
+    row_pages,
+)
+from graph_model.projection.runs.window import RunWindow
+from graph_model.stores.protocols import Catalogue, Direction, Graph
+
+_NOTHING: Final = Facts()
+_LOOKED_UP: Final = 1_000
+_REMOVED_AT_ONCE: Final = 100
+_EXECUTIONS_AT_ONCE: Final = 50_000
+"""As many jobs are looked at together as can want so many."""
+_BEGINNING: Final = -(1 << 62)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """``wanted``: what the graph is to have of what was looked at. ``changed``: how many elements
+    were written or removed.
+    """
+
+    wanted: Facts = _NOTHING
+    changed: int = 0
+
+
+def keep_newest(
+    graph: Graph,
+    catalogue: Catalogue,
+    window: RunWindow,
+    jobs: Collection[str],
+    written: Collection[str] = (),
+) -> Kept:
+    """Have the graph carry the newest runs of these jobs, and no other of theirs.
+
+    ``written``: executions whose logical plans are known to be in the graph.
+    """
+    at_once = max(1, _EXECUTIONS_AT_ONCE // max(1, window.executions))
+    kept = [_keep_newest(graph, catalogue, window, some, written) for some in split(jobs, at_once)]
+    return Kept(merge(one.wanted for one in kept), sum(one.changed for one in kept))
+
+
+def _keep_newest(
+    graph: Graph,
+    catalogue: Catalogue,
+    window: RunWindow,
+    jobs: Collection[str],
+    written: Collection[str],
+) -> Kept:
+    wanted = _newest(graph, catalogue, window, jobs, written)
+    present = read_runs(graph, jobs)
+    missing = _missing(wanted, present)
+    if missing != _NOTHING:
+        graph.write(missing)
+    if present.cut:
+        removed = sum(_remove_history(graph, catalogue, jobs, wanted))
+    else:
+        removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present)
+    return Kept(wanted, removed + _size(missing))
+
+
+def _newest(
+    graph: Graph,
+    catalogue: Catalogue,
+    window: RunWindow,
+    jobs: Collection[str],
+    written: Collection[str] = (),
+) -> Facts:
+    rows = [row for job in sorted(jobs) for row in newest_rows(catalogue, job, window)]
+    return elements_of(_that_hang_together(graph, rows, written))
+
+
+def _that_hang_together(
+    graph: Graph, rows: Collection[ExecutionRow], written: Collection[str]
+) -> list[ExecutionRow]:
+    """Without those whose job or logical plan the graph does not have: one that is filled from the
+    journal gets them, and then the execution with its own document.
+    """
+    there = {end for row in rows if row.id in written for end in (row.job, row.logical_plan)}
+    asked = {end for row in rows for end in (row.job, row.logical_plan)}.difference(there)
+    for some in split(asked, _LOOKED_UP):
+        there.update(vertex.id for vertex in graph.vertices(some))
+    return [row for row in rows if {row.job, row.logical_plan}.issubset(there)]
+
+
+def _missing(wanted: Facts, present: PresentRuns) -> Facts:
+    """Whole executions: an edge that is missing alone is found, too."""
+    there = present.days.union(present.performed, present.executions)
+    absent = tuple(one for one in wanted.vertices if one.id not in there)
+    ids = {one.id for one in absent}
+    return Facts(
+        absent,
+        tuple(
+            one
+            for one in wanted.edges
+            if (one.label == labels.PERFORMED and one.in_id in ids)
+            or (one.label != labels.PERFORMED and one.id not in present.edges)
+        ),
+    )
+
+
+def _remove_beyond(
+    graph: Graph,
+    catalogue: Catalogue,
+    jobs: Collection[str],
+    wanted: Collection[str],
+    present: PresentRuns,
+) -> int:
+    """Remove what these jobs have and is not wanted; how many elements."""
+    executions = {
+        row.id
+        for chunk in split(present.executions.difference(wanted), _LOOKED_UP)
+        for row in catalogue.executions_of(chunk)
+        if row.job in jobs  # the same application may have run others
+    }
+    runs = {
+        run
+        for run, performed in present.performed.items()
+        if run not in wanted and executions.issuperset(performed)
+    }
+    days = present.days.difference(wanted)
+    # what hangs lowest first, no request with more than it takes: after a crash the rest is found
+    ordered = [*executions, *runs, *days]
+    for start in range(0, len(ordered), _REMOVED_AT_ONCE):
+        graph.remove(ordered[start : start + _REMOVED_AT_ONCE], ())
+    gone = set(ordered)
+    edges = {
+        edge for edge, ends in present.edges.items() if edge not in wanted and gone.isdisjoint(ends)
+    }
+    _remove(graph, (), edges)
+    return len(gone) + len(edges)
+
+
+def _remove_history(
+    graph: Graph, catalogue: Catalogue, jobs: Collection[str], wanted: Facts
+) -> Iterator[int]:
+    """Remove what the graph may have of any execution of these jobs and is not wanted, a page of
+    executions at a time; at most how many elements.
+    """
+    for job in sorted(jobs):
+        for rows in row_pages(catalogue, _BEGINNING, job=job):
+            yield _remove_rows_beyond(graph, rows, wanted)
+
+
+def _remove_rows_beyond(graph: Graph, rows: Collection[ExecutionRow], wanted: Facts) -> int:
+    """What these executions of a job say and is not wanted of it; at most how many elements."""
+    said, ids = elements_of(rows), _ids(wanted)
+    kept_days = {one.id for one in said.vertices if one.id in ids}
+    own = {one.id for one in said.vertices if one.label != labels.RUN}.difference(ids)
+    edges = {one.id for one in said.edges if one.out_id in kept_days}.difference(ids)
+    _remove(graph, own, edges)
+    runs = _without_executions(graph, {row.run for row in rows}.difference(ids))
+    _remove(graph, runs)
+    return len(own) + len(edges) + len(runs)
+
+
+def _remove(graph: Graph, vertices: Collection[str], edges: Collection[str] = ()) -> None:
+    if vertices or edges:
+        graph.remove(vertices, edges)
+
+
+def remove_before(graph: Graph, catalogue: Catalogue, since: int, before: int) -> int:
+    """Remove the executions at ``since <= at < before`` (bounds of days); how many elements."""
+    changed = 0
+    for rows in row_pages(catalogue, since, before):
+        changed += _remove_rows(graph, rows)
+    return changed
+
+
+def _remove_rows(graph: Graph, rows: Iterable[ExecutionRow]) -> int:
+    """With their days, of which none stays, and the runs that have no other execution."""
+    rows = tuple(rows)
+    own = {row.id for row in rows} | {day_id(row.job, row.at) for row in rows}
+    _remove(graph, own)
+    runs = _without_executions(graph, {row.run for row in rows})
+    _remove(graph, runs)
+    return len(own) + len(runs)
+
+
+def write_since(graph: Graph, catalogue: Catalogue, since: int, before: int) -> int:
+    """Write the executions at ``since <= at < before``; how many elements."""
+    return sum(_size(_write(graph, rows)) for rows in row_pages(catalogue, since, before))
+
+
+def _write(graph: Graph, rows: Collection[ExecutionRow]) -> Facts:
+    facts = elements_of(_that_hang_together(graph, rows, ()))
+    graph.write(facts)
+    return facts
+
+
+def _write_newest(graph: Graph, catalogue: Catalogue, window: RunWindow, job: str) -> Facts:
+    return _write(graph, newest_rows(catalogue, job, window))
+
+
+def steps_that_write(
+    graph: Graph, catalogue: Catalogue, window: RunWindow
+) -> Iterator[Callable[[], Facts]]:
+    """Write all that the window wants, a page at a time; what was wanted."""
+    if window.kind == "newest":
+        for job in all_jobs(catalogue):
+            yield partial(_write_newest, graph, catalogue, window, job)
+    elif window.kind in {"days", "all"}:
+        since = window.since(catalogue.newest_event(None)) if window.kind == "days" else _BEGINNING
+        for rows in row_pages(catalogue, since):
+            yield partial(_write, graph, rows)
+
+
+def steps_that_trim(
+    graph: Graph, catalogue: Catalogue, window: RunWindow
+) -> Iterator[Callable[[], int]]:
+    """After another setting: write and remove what this one asks for, a page at a time; at most how
+    many elements each time.
+    """
+    if window.kind in {"newest", "none"}:
+        for job in all_jobs(catalogue):
+            for rows in row_pages(catalogue, _BEGINNING, job=job):
+                yield partial(_trim, graph, catalogue, window, job, rows)
+        return
+    if window.kind == "days":
+        since = window.since(catalogue.newest_event(None))
+        for rows in row_pages(catalogue, _BEGINNING, since):
+            yield partial(_remove_rows, graph, rows)
+    for write in steps_that_write(graph, catalogue, window):
+        yield partial(_size_of, write)
+
+
+def _trim(
+    graph: Graph,
+    catalogue: Catalogue,
+    window: RunWindow,
+    job: str,
+    rows: Collection[ExecutionRow],
+) -> int:
+    wanted = _write_newest(graph, catalogue, window, job)
+    return _size(wanted) + _remove_rows_beyond(graph, rows, wanted)
+
+
+def _size_of(write: Callable[[], Facts]) -> int:
+    return _size(write())
+
+
+def _without_executions(graph: Graph, runs: Collection[str]) -> set[str]:
+    if not runs:
+        return set()
+    page = graph.edges(runs, Direction.DOWNSTREAM, (labels.PERFORMED,), 1)
+    return set(runs).difference(edge.out_id for edge in page.edges)
+
+
+def _ids(facts: Facts) -> frozenset[str]:
+    return frozenset(one.id for part in (facts.vertices, facts.edges) for one in part)
+
+
+def _size(facts: Facts) -> int:
+    return len(facts.vertices) + len(facts.edges)

@@ -1,0 +1,70 @@
+"""Which executions the window wants in the graph: a function of the catalogue's rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from graph_model.facts import ExecutionRow, FactCollector, Facts
+from graph_model.producers.spline import run_elements
+from graph_model.projection.runs.window import RunWindow
+from graph_model.stores.protocols import Catalogue
+
+_JOBS_READ: Final = 1_000
+_ROWS_A_PAGE: Final = 1_000
+_LOOKED_AT: Final = 4
+"""A run of most jobs has few executions: at so many for each run the newest runs are looked for."""
+
+
+def elements_of(rows: Iterable[ExecutionRow]) -> Facts:
+    """What the graph says of these executions: no rows."""
+    collector = FactCollector()
+    for row in rows:
+        collector.add(*run_elements(row))
+    return collector.facts()
+
+
+def newest_rows(catalogue: Catalogue, job: str, window: RunWindow) -> tuple[ExecutionRow, ...]:
+    """The executions of the newest runs of a job; nothing where the window keeps none.
+
+    Runs come by (time of their newest execution, id), as far as they are among the newest
+    ``window.executions`` of the job.
+    """
+    if not window.executions:
+        return ()
+    runs = _newest_runs(catalogue, job, window)
+    return catalogue.executions_of_runs(job, runs, window.executions) if runs else ()
+
+
+def _newest_runs(catalogue: Catalogue, job: str, window: RunWindow) -> list[str]:
+    for limit in (window.count * _LOOKED_AT, window.executions):
+        found = catalogue.times_of_runs(job, limit)
+        newest: dict[str, int] = {}
+        for run, at in found:
+            newest.setdefault(run, at)
+        ranked = sorted(newest, key=lambda run: (newest[run], run), reverse=True)
+        # A run that was not seen may be as new as the last one seen, and no newer.
+        certain = sum(at > found[-1][1] for at in newest.values())
+        if len(found) < limit or certain >= window.count:
+            break
+    return ranked[: window.count]
+
+
+def all_jobs(catalogue: Catalogue) -> Iterator[str]:
+    """The ids of all jobs, read some at a time."""
+    after = ""
+    while page := catalogue.job_ids(after, _JOBS_READ):
+        yield from page
+        after = page[-1]
+
+
+def row_pages(
+    catalogue: Catalogue, since: int, before: int | None = None, *, job: str | None = None
+) -> Iterator[tuple[ExecutionRow, ...]]:
+    """All executions (of a job) at ``since <= at < before``, some at a time."""
+    after = ""
+    while page := catalogue.executions_since(
+        since, _ROWS_A_PAGE, before=before, after=after, job=job
+    ):
+        yield page
+        since, after = page[-1].at, page[-1].id

@@ -1,0 +1,289 @@
+"""The removal of facts that no document supports any more.
+
+When a later document changes a subject, its former facts stay only where another subject supports
+them. Elements of one execution or one logical plan alone go with it; shared ones (days, runs,
+datasets, columns, schemas, jobs) go with the last element that touches them.
+The result equals a projection of the remaining documents from nothing; a property test holds it
+to that. The new facts are written before this runs, so nothing shared disappears in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from graph_model import identity, labels
+from graph_model.facts import (
+    ApplicationRow,
+    ArrivalRow,
+    ColumnRow,
+    DatasetRow,
+    DeclarationRow,
+    Edge,
+    ExecutionRow,
+    FacetBodyRow,
+    FacetRow,
+    Facts,
+    JobRow,
+    NameRow,
+    RenameRow,
+    Row,
+    RunRow,
+    SchemaRow,
+    SupportRow,
+    Vertex,
+    row_key,
+)
+from graph_model.producers.spline import day_id
+from graph_model.stores.protocols import Catalogue, Direction, Graph
+
+_ANY_LIMIT = 1
+_DAY_MS: Final = 86_400_000
+#: Rows that a subject alone reports.
+OWN_ROWS: Final = RunRow | FacetRow | DeclarationRow | ArrivalRow
+#: Shared vertices and the edges that keep each alive: (direction, labels). Checked in this order,
+#: so that elements supported by a removed vertex are checked after it.
+_SHARED: tuple[tuple[str, tuple[tuple[Direction, tuple[str, ...]], ...]], ...] = (
+    (labels.RUN, ((Direction.DOWNSTREAM, (labels.PERFORMED,)),)),
+    (labels.DAY, ((Direction.DOWNSTREAM, (labels.HAS,)),)),
+    (labels.SCHEMA, ((Direction.UPSTREAM, (labels.READS, labels.WRITES)),)),
+    (
+        labels.COLUMN,
+        (
+            (Direction.UPSTREAM, (labels.DERIVES, labels.FEEDS)),
+            (Direction.DOWNSTREAM, (labels.DERIVES, labels.INFLUENCES)),
+        ),
+    ),
+    (
+        labels.DATASET,
+        (
+            (Direction.UPSTREAM, (labels.FEEDS, labels.NAMES)),
+            (Direction.DOWNSTREAM, (labels.FEEDS, labels.NAMES)),
+        ),
+    ),
+    (labels.JOB, ((Direction.DOWNSTREAM, (labels.HAS, labels.FEEDS)),)),
+)
+#: A SupportRow may record the support of these, which no edge shows.
+_SUPPORTED = frozenset({labels.SCHEMA, labels.COLUMN, labels.DATASET, labels.JOB})
+_SHARED_ROWS = (DatasetRow, ColumnRow, SchemaRow, JobRow)
+
+
+def difference(former: Facts, current: Iterable[Facts]) -> Facts:
+    """Facts in ``former`` and in none of ``current``."""
+    parts, kinds = tuple(current), {type(row) for row in former.rows}
+    kept = {vertex.id for part in parts for vertex in part.vertices}
+    kept.update(edge.id for part in parts for edge in part.edges)
+    current_rows = {row_key(row) for part in parts for row in part.rows if type(row) in kinds}
+    return Facts(
+        tuple(vertex for vertex in former.vertices if vertex.id not in kept),
+        tuple(edge for edge in former.edges if edge.id not in kept),
+        tuple(row for row in former.rows if row_key(row) not in current_rows),
+    )
+
+
+def withdraw(former: Facts, current: Iterable[Facts], graph: Graph, catalogue: Catalogue) -> Facts:
+    """Remove facts in ``former`` that none of ``current`` has and no other subject supports.
+
+    Returns the difference of the two, some of which others may support.
+    """
+    gone = difference(former, current)
+    vertices, edges, rows = gone.vertices, gone.edges, gone.rows
+    if not (vertices or edges or rows):
+        return gone
+    _withdraw_own(rows, catalogue)
+    _withdraw_executions(vertices, edges, rows, graph, catalogue)
+    gone_plans = _withdraw_plans(vertices, edges, rows, graph, catalogue)
+    _withdraw_trees(edges, graph, catalogue)
+    _withdraw_applications(rows, catalogue)
+    removed = _withdraw_shared(gone, graph, catalogue, gone_plans)
+    catalogue.withdraw([row for row in rows if isinstance(row, _SHARED_ROWS) and row.id in removed])
+    return gone
+
+
+def _withdraw_own(rows: Iterable[Row], catalogue: Catalogue) -> None:
+    """The rows that only the documents of this subject report; then bodies that no facet has."""
+    own = [row for row in rows if isinstance(row, OWN_ROWS)]
+    bodies = [row for row in rows if isinstance(row, FacetBodyRow)]
+    catalogue.withdraw(own)
+    if bodies:
+        used = catalogue.facets_in_use([row.id for row in bodies])
+        catalogue.withdraw([row for row in bodies if row.id not in used])
+
+
+def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: Catalogue) -> None:
+    """``job -has-> job`` that no other run supports."""
+    trees = [
+        edge.id
+        for edge in edges
+        if edge.label == labels.HAS
+        and identity.kind_of(edge.out_id) == identity.kind_of(edge.in_id) == labels.JOB
+        and not catalogue.supporters(edge.id, 1)
+    ]
+    graph.remove((), trees)
+
+
+def _withdraw_applications(rows: Iterable[Row], catalogue: Catalogue) -> None:
+    """Names of an application's run that no other run supports."""
+    told = [row for row in rows if isinstance(row, ApplicationRow)]
+    catalogue.withdraw([row for row in told if not catalogue.supporters(row.id, 1)])
+
+
+def _withdraw_executions(
+    vertices: Iterable[Vertex],
+    edges: Iterable[Edge],
+    rows: Iterable[Row],
+    graph: Graph,
+    catalogue: Catalogue,
+) -> None:
+    """Executions with their rows; then days' edges that no remaining execution supports."""
+    executions = {vertex.id for vertex in vertices if vertex.label == labels.EXECUTION}
+    own = [
+        row
+        for row in rows
+        if isinstance(row, NameRow | RenameRow)  # of a declaration too, which is no execution
+        or getattr(row, "execution", getattr(row, "id", None)) in executions
+    ]
+    catalogue.withdraw(own)
+    graph.remove(executions, ())
+    gone = [row for row in own if isinstance(row, ExecutionRow)]
+    stale = [
+        edge.id
+        for edge in edges
+        if _is_stale_day_edge(edge, gone, catalogue) or _is_stale_name(edge, catalogue)
+    ]
+    graph.remove((), stale)
+
+
+def _is_stale_day_edge(edge: Edge, gone: Iterable[ExecutionRow], catalogue: Catalogue) -> bool:
+    """Whether ``job -> day``, ``day -> run`` or ``day -> logical plan`` has no execution left."""
+    kinds = (identity.kind_of(edge.out_id), identity.kind_of(edge.in_id))
+    if labels.DAY not in kinds:
+        return False
+    for row in gone:
+        day = day_id(row.job, row.at)
+        if edge.out_id == day and edge.in_id == row.run:
+            return not _any_on_day(catalogue, row, run=row.run)
+        if edge.out_id == day and edge.in_id == row.logical_plan:
+            return not _any_on_day(catalogue, row, logical_plan=row.logical_plan)
+        if edge.out_id == row.job and edge.in_id == day:
+            return not _any_on_day(catalogue, row)
+    return False
+
+
+def _is_stale_name(edge: Edge, catalogue: Catalogue) -> bool:
+    """Whether ``name -names-> location`` has no observation left."""
+    if edge.label != labels.NAMES:
+        return False
+    observed = catalogue.names_of((edge.in_id,), None)
+    return all(row.name != edge.out_id for row in observed)
+
+
+def _any_on_day(
+    catalogue: Catalogue,
+    row: ExecutionRow,
+    *,
+    run: str | None = None,
+    logical_plan: str | None = None,
+) -> bool:
+    """Whether the row's job has an execution left on its day (UTC)."""
+    since = row.at - row.at % _DAY_MS
+    return catalogue.has_execution(
+        row.job, since, since + _DAY_MS, run=run, logical_plan=logical_plan
+    )
+
+
+def _withdraw_plans(
+    vertices: Iterable[Vertex],
+    edges: Collection[Edge],
+    rows: Iterable[Row],
+    graph: Graph,
+    catalogue: Catalogue,
+) -> frozenset[str]:
+    """Support first; then the logical plans without any, marker before structure."""
+    by_type: dict[str, list[Row]] = {}
+    for row in rows:
+        by_type.setdefault(type(row).__name__, []).append(row)
+    support = [row for row in by_type.get("SupportRow", []) if not _is_of_schema(row)]
+    catalogue.withdraw(support + by_type.get("ExecutionPlanRow", []))
+    graph.remove({v.id for v in vertices if v.label == labels.EXECUTION_PLAN}, ())
+    gone = frozenset(
+        vertex.id
+        for vertex in vertices
+        if vertex.label == labels.LOGICAL_PLAN and not catalogue.supporters(vertex.id, 1)
+    )
+    catalogue.withdraw(
+        [row for row in by_type.get("LogicalPlanRow", []) if getattr(row, "id", "") in gone]
+        + [
+            row
+            for row in by_type.get("SchemaUseRow", [])
+            if getattr(row, "logical_plan", "") in gone
+        ]
+    )
+    owned_edges = {edge.id for edge in edges if _plan_of(edge) in gone}
+    operations = {
+        vertex.id
+        for vertex in vertices
+        if vertex.label == labels.OPERATION and vertex.value("logical_plan") in gone
+    }
+    graph.remove((), owned_edges)
+    graph.remove(gone | operations, ())
+    return gone
+
+
+def _plan_of(edge: Edge) -> str | None:
+    """The logical plan that an edge belongs to: one of its ends, or its property."""
+    for end in (edge.out_id, edge.in_id):
+        if identity.kind_of(end) == labels.LOGICAL_PLAN:
+            return end
+    value = edge.value("logical_plan")
+    return value if isinstance(value, str) else None
+
+
+def _is_of_schema(row: Row) -> bool:
+    """A schema supports its nested columns until it is withdrawn itself."""
+    return isinstance(row, SupportRow) and identity.kind_of(row.subject) == labels.SCHEMA
+
+
+def _withdraw_shared(
+    gone: Facts, graph: Graph, catalogue: Catalogue, gone_plans: frozenset[str]
+) -> frozenset[str]:
+    """Shared vertices that nothing touches any more; the ids removed."""
+    removed: set[str] = set(gone_plans)
+    for kind, supports in _SHARED:
+        candidates = {vertex.id for vertex in gone.vertices if vertex.label == kind}
+        if kind == labels.COLUMN:
+            _withdraw_nested(gone.rows, removed, catalogue)
+            candidates -= _in_schemas(graph, candidates)
+        for direction, edge_labels in supports:
+            if candidates:
+                candidates -= _touched(graph, candidates, direction, edge_labels)
+        if kind in _SUPPORTED:
+            candidates = {one for one in candidates if not catalogue.supporters(one, 1)}
+        graph.remove(candidates, ())
+        removed |= candidates
+    return frozenset(removed)
+
+
+def _withdraw_nested(rows: Iterable[Row], removed: Collection[str], catalogue: Catalogue) -> None:
+    """The support that schemas which are gone gave to nested columns."""
+    catalogue.withdraw(
+        [
+            row
+            for row in rows
+            if isinstance(row, SupportRow) and _is_of_schema(row) and row.subject in removed
+        ]
+    )
+
+
+def _touched(
+    graph: Graph, ids: Collection[str], direction: Direction, edge_labels: tuple[str, ...]
+) -> set[str]:
+    page = graph.edges(ids, direction, edge_labels, _ANY_LIMIT)
+    return {edge.in_id if direction == Direction.UPSTREAM else edge.out_id for edge in page.edges}
+
+
+def _in_schemas(graph: Graph, columns: Collection[str]) -> set[str]:
+    """Columns that a schema still has (``dataset -has-> column`` is no support of its own)."""
+    page = graph.edges(columns, Direction.UPSTREAM, (labels.HAS,), 1_000)
+    held = {e.in_id for e in page.edges if identity.kind_of(e.out_id) == labels.SCHEMA}
+    return held | page.cut

@@ -1,0 +1,10 @@
+"""The documents that a forget or prune command covers, and retention without a command.
+
+In reading order:
+
+``coverage``  the documents that a forget or prune command names, computed when it is given
+``recorded``  jobs, plans and datasets of the catalogue's rows, side by side
+``keeping``   the setting HEADWATER_KEEP
+``steps``     a prune in steps of a bounded number of executions
+``forecast``  the date when room runs out, from measured growth
+"""

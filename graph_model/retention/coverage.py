@@ -1,0 +1,330 @@
+"""The documents that a forget or prune command names, computed when it is given.
+
+The command's document names them explicitly (content hashes, times), so that a later rebuild, also
+elsewhere, has the same result without computing them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Protocol
+
+from graph_model import identity, labels
+from graph_model.errors import Rebuilding
+from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow
+from graph_model.lineage.history import MERGE_WINDOW_MS
+from graph_model.naming import Rules
+from graph_model.producers.commands.documents import (
+    COMMAND_KIND,
+    MOST_DOCUMENTS,
+    Command,
+    Cutoff,
+    Forget,
+    Prune,
+    Retract,
+    Statement,
+)
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.translation import Translation
+from graph_model.stores.protocols import (
+    Catalogue,
+    Direction,
+    DocumentState,
+    EdgePage,
+    Journal,
+    Page,
+    walk_pages,
+)
+
+#: Where the journal keeps that the catalogue was emptied and does not have everything yet.
+CATALOGUE_KEY: Final = "catalogue"
+FILLING: Final = "filling"
+WHOLE: Final = "whole"
+MOST_LOOKED_AT: Final = 1_000
+"""Plans and runs that are translated to see whether a forget command covers them."""
+_ALL_EDGES: Final = 1_000_000
+"""To forget half of a thing is not to forget it: there is no cut here."""
+_ALWAYS: Final = -(1 << 62)
+
+
+class PlanStructure(Protocol):
+    """Which plans a job has, and which datasets they touch: a graph, or ``recorded.Recorded``."""
+
+    def edges(
+        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+    ) -> EdgePage:
+        """See ``protocols.GraphReader``."""
+
+
+def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
+    """The plan ids whose facts change under this command."""
+    if isinstance(command.order, Forget | Retract):
+        return set(command.order.plan_ids)
+    if isinstance(command.order, Statement):
+        return set()  # what people state changes no facts
+    plan_ids: set[str] = set()
+    for cutoff in command.order.cutoffs:
+        job, target = cutoff.key
+        plan_ids |= {
+            row.plan_id for row in list_executions(catalogue, job, target, before=cutoff.before)
+        }
+    return plan_ids
+
+
+def list_executions(
+    catalogue: Catalogue, job: str, target: str, *, before: int
+) -> Iterator[ExecutionRow]:
+    """All executions of a job that wrote a dataset before a time (epoch ms), newest first."""
+
+    def ask(cursor: str | None) -> Page[ExecutionRow]:
+        return catalogue.executions(
+            job=job, target=target, at=before - 1, limit=1000, cursor=cursor
+        )
+
+    return (row for page in walk_pages(ask) for row in page.items)
+
+
+# --- forget --------------------------------------------------------------------------------------
+
+
+def plan_ids_of_job(job: str, graph: PlanStructure, catalogue: Catalogue) -> frozenset[str]:
+    """The plan ids of every logical plan of a job."""
+    return catalogue.plan_ids(_logical_plans(graph, {job}, (labels.HAS,)))
+
+
+def plan_ids_of_dataset(dataset: str, graph: PlanStructure, catalogue: Catalogue) -> frozenset[str]:
+    """The plan ids of every plan that reads, writes or names a dataset."""
+    places = {dataset} | _neighbours(graph, {dataset}, (labels.NAMES,))
+    return catalogue.plan_ids(_logical_plans(graph, places, (labels.FEEDS,)))
+
+
+def subjects_without_plan(node: str, catalogue: Catalogue) -> frozenset[str]:
+    """Subjects of OpenLineage that report a job or a dataset without a plan: unfinished runs,
+    helpers of Spark, a dataset's declarations.
+    """
+    if identity.kind_of(node) == labels.JOB:
+        return catalogue.run_subjects(node)
+    return frozenset(catalogue.supporters(node, _ALL_EDGES))
+
+
+def waiting_plan_ids(
+    nodes: Collection[str], journal: Journal, rules: Rules, producers: Producers = PRODUCERS
+) -> frozenset[str]:
+    """The plan ids of documents that report one of these nodes and that no catalogue knows yet,
+    because they were never projected (or are to fill an empty one).
+
+    Raises Rebuilding if there are more than the search covers.
+    """
+    translation = Translation(rules, producers)
+    return frozenset(
+        key
+        for key in _unknown_plan_ids(journal)
+        if any(v.id in nodes for v in translation.project_all(journal.plan(key)).facts.vertices)
+    )
+
+
+def _unknown_plan_ids(journal: Journal) -> frozenset[str]:
+    is_whole = journal.get_meta(CATALOGUE_KEY) != FILLING
+    found: set[str] = set()
+    for page in walk_pages(
+        lambda cursor: journal.entries(state=DocumentState.PENDING, limit=1000, cursor=cursor)
+    ):
+        found |= {
+            one.plan_id
+            for one in page.items
+            if one.kind != COMMAND_KIND and (one.is_fresh or not is_whole)
+        }
+        if len(found) > MOST_LOOKED_AT:
+            raise Rebuilding(
+                f"more than {MOST_LOOKED_AT:,} plans and runs are not projected yet: what the "
+                "command covers is not known. One document can be forgotten by its position"
+            )
+    return frozenset(found)
+
+
+def ensure_known(journal: Journal) -> None:
+    """Raises Rebuilding while an emptied catalogue is filled: missing executions may depend on
+    present ones.
+    """
+    if journal.get_meta(CATALOGUE_KEY) == FILLING:
+        raise Rebuilding("everything is projected anew: what the command covers is not known yet")
+
+
+def resolve_forget(plan_ids: Collection[str], journal: Journal) -> tuple[Forget, ...]:
+    """Commands that name every document of these plan ids, a bounded number each."""
+    orders: list[Forget] = []
+    named: dict[str, list[str]] = {}
+    count = 0
+    for plan_id in sorted(plan_ids):
+        hashes = list(dict.fromkeys(journal.content_hashes(plan_id)))
+        for start in range(0, len(hashes), MOST_DOCUMENTS):
+            piece = hashes[start : start + MOST_DOCUMENTS]
+            if count + len(piece) > MOST_DOCUMENTS:
+                orders.append(_forget(named))
+                named, count = {}, 0
+            named.setdefault(plan_id, []).extend(piece)
+            count += len(piece)
+    return (*orders, _forget(named)) if named else tuple(orders)
+
+
+def _forget(named: Mapping[str, list[str]]) -> Forget:
+    hashes = sorted({one for piece in named.values() for one in piece})
+    return Forget(tuple(sorted(named)), tuple(hashes))
+
+
+def _logical_plans(
+    graph: PlanStructure, ids: Collection[str], edge_labels: tuple[str, ...]
+) -> set[str]:
+    ends = _neighbours(graph, ids, edge_labels)
+    return {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
+
+
+def _neighbours(
+    graph: PlanStructure, ids: Collection[str], edge_labels: tuple[str, ...]
+) -> set[str]:
+    after = graph.edges(ids, Direction.DOWNSTREAM, edge_labels, _ALL_EDGES).edges
+    before = graph.edges(ids, Direction.UPSTREAM, edge_labels, _ALL_EDGES).edges
+    return {edge.in_id for edge in after} | {edge.out_id for edge in before}
+
+
+# --- prune ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """The wish: executions since ``before`` (epoch ms) stay, or the newest ``keep`` of each job;
+    with both, the union. At least one is given.
+    """
+
+    before: int | None = None
+    keep: int | None = None
+
+
+def resolve_prune(
+    retention: Retention, graph: PlanStructure, catalogue: Catalogue, *, drop_bodies: bool
+) -> Prune:
+    """The cut-offs for the wish that leave today's lineage untouched.
+
+    Kept beyond the wish: the last full overwrite of every dataset and the writes after it, the
+    writes that those executions read at their time, and so on upstream.
+    """
+    wished = _wished_times(retention, catalogue)
+    plans = _plans_of(wished, graph, catalogue)
+    needed = _needed_since(plans, wished, graph, catalogue)
+    cutoffs = {
+        # the two writes of a CREATE TABLE AS SELECT are one: both stay
+        (plan.job, plan.target): min(wished[plan.job][1], needed[plan.target] - MERGE_WINDOW_MS)
+        for plan in plans.values()
+    }
+    names = {row.id: row for row in catalogue.datasets({target for _, target in cutoffs})}
+    found = [
+        Cutoff(
+            wished[job][0].namespace, wished[job][0].name, names[target].scope, names[target].uri,
+            before,
+        )
+        for (job, target), before in cutoffs.items()
+        if target in names and count_covered(catalogue, job, target, before)
+    ]  # fmt: skip
+    return Prune(tuple(sorted(found)), drop_bodies)
+
+
+def count_covered(catalogue: Catalogue, job: str, target: str, before: int) -> int:
+    """How many executions of a job wrote a dataset before this time."""
+    if before <= 0:
+        return 0
+    return catalogue.executions(job=job, target=target, at=before - 1, limit=1).total
+
+
+def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
+    """Per job id the job and the time that its executions are wished away before."""
+    times: dict[str, tuple[JobRow, int]] = {}
+    for page in walk_pages(lambda cursor: catalogue.list_jobs(limit=1000, cursor=cursor)):
+        for summary in page.items:
+            kept = [] if retention.before is None else [retention.before]
+            if retention.keep is not None:
+                kept.append(_time_of_newest(summary.job.id, retention.keep, catalogue))
+            times[summary.job.id] = summary.job, min(kept)
+    return times
+
+
+def _time_of_newest(job: str, count: int, catalogue: Catalogue) -> int:
+    """When the ``count``-th newest execution of a job was; the oldest one when it has fewer."""
+
+    def ask(cursor: str | None) -> Page[ExecutionRow]:
+        return catalogue.executions(job=job, limit=min(count, 1000), cursor=cursor)
+
+    oldest = _ALWAYS
+    for row in islice((row for page in walk_pages(ask) for row in page.items), count):
+        oldest = row.at
+    return oldest
+
+
+def _plans_of(
+    jobs: Collection[str], graph: PlanStructure, catalogue: Catalogue
+) -> dict[str, LogicalPlanRow]:
+    return {
+        row.id: row for row in catalogue.logical_plans(_logical_plans(graph, jobs, (labels.HAS,)))
+    }
+
+
+def _needed_since(
+    plans: Mapping[str, LogicalPlanRow],
+    wished: Mapping[str, tuple[JobRow, int]],
+    graph: PlanStructure,
+    catalogue: Catalogue,
+) -> dict[str, int]:
+    """Per dataset the time since when its writes are needed (epoch ms).
+
+    Begins with the visible writes at the wished time, and follows reads upstream until nothing
+    moves: a kept execution needs the writes that it saw. Times only ever go down.
+    """
+    needed: dict[str, int] = {}
+    for plan in plans.values():
+        before = wished[plan.job][1]
+        since = _last_overwrite(plan.target, before, catalogue)
+        needed[plan.target] = min(since, needed.get(plan.target, since))
+    sources = _sources(plans, graph)
+    waiting = set(plans)
+    while waiting:
+        moved: set[str] = set()
+        for key in sorted(waiting):
+            plan = plans[key]
+            since = min(wished[plan.job][1], needed[plan.target])
+            for source in sources.get(key, ()):
+                if source in needed and since <= needed[source]:
+                    earlier = _last_overwrite(source, since - 1, catalogue)
+                    if earlier < needed[source]:
+                        needed[source] = earlier
+                        moved.add(source)
+        waiting = {key for key, plan in plans.items() if plan.target in moved}
+    return needed
+
+
+def _last_overwrite(dataset: str, at: int, catalogue: Catalogue) -> int:
+    """When a dataset was last overwritten as a whole, at or before ``at``; else the beginning."""
+    if at <= _ALWAYS:
+        return _ALWAYS
+    times = [
+        writer.latest
+        for writer in catalogue.writers((dataset,), at)
+        if writer.mode == labels.OVERWRITE
+    ]
+    return max(times, default=_ALWAYS)
+
+
+def _sources(plans: Collection[str], graph: PlanStructure) -> dict[str, set[str]]:
+    """Per plan the datasets it reads, a catalog name together with its locations."""
+    feeds = graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), _ALL_EDGES).edges
+    named = graph.edges(
+        {edge.out_id for edge in feeds}, Direction.DOWNSTREAM, (labels.NAMES,), _ALL_EDGES
+    ).edges
+    places: dict[str, set[str]] = {}
+    for edge in named:
+        places.setdefault(edge.out_id, set()).add(edge.in_id)
+    sources: dict[str, set[str]] = {}
+    for edge in feeds:
+        read = sources.setdefault(edge.in_id, set())
+        read |= {edge.out_id} | places.get(edge.out_id, set())
+    return sources

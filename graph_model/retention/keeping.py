@@ -1,0 +1,60 @@
+"""The setting ``HEADWATER_KEEP``, read from its text.
+
+runs=100,days=400 => Keep(runs=100, days=400, hour=3)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+EXPECTED: Final = (
+    "runs=<1 to 1000000>, days=<1 to 36500> or both with a comma, and hour=<0 to 23> (UTC) if "
+    "another than 3; or nothing, so that everything stays"
+)
+_BOUNDS: Final = {"runs": (1, 1_000_000), "days": (1, 36_500), "hour": (0, 23)}
+_DAY_MS: Final = 86_400_000
+_HOUR_MS: Final = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The newest ``runs`` of each job stay, and all of the last ``days``: the union. At least one
+    of them is given. ``hour`` (UTC) is when the rest goes.
+    """
+
+    runs: int | None = None
+    days: int | None = None
+    hour: int = 3
+
+    def __str__(self) -> str:
+        given = {"runs": self.runs, "days": self.days}
+        return ",".join(f"{name}={value}" for name, value in given.items() if value is not None)
+
+    def before(self, now: int) -> int | None:
+        """The time before which executions may go (epoch ms); None without a limit by days."""
+        return None if self.days is None else now - self.days * _DAY_MS
+
+    def night(self, now: int) -> int:
+        """The number of the night that has begun last: it changes once a day, at ``hour``."""
+        return (now - self.hour * _HOUR_MS) // _DAY_MS
+
+
+def read_keep(text: str) -> Keep | None:
+    """The setting; None for an empty one. Raises ValueError with the expected form."""
+    if not text.strip():
+        return None
+    parts = [part.partition("=") for part in text.split(",")]
+    given = {name.strip(): _number(name.strip(), value.strip()) for name, _, value in parts}
+    if len(given) < len(parts) or not given.keys() & {"runs", "days"}:
+        raise ValueError(EXPECTED)
+    return Keep(**given)
+
+
+def _number(name: str, value: str) -> int:
+    if name not in _BOUNDS or not (value.isascii() and value.isdigit() and len(value) < 9):
+        raise ValueError(EXPECTED)
+    least, most = _BOUNDS[name]
+    if not least <= int(value) <= most:
+        raise ValueError(EXPECTED)
+    return int(value)

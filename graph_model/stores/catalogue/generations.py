@@ -1,0 +1,268 @@
+"""The catalogue in force, and the next one while it is built.
+
+A re-projection fills a catalogue of its own and then takes the place of the old one, so that no
+answer ever mixes two translations. On SQLite each generation is a file beside the journal's
+(``catalogue-7.db``), on PostgreSQL a schema of the journal's database (``headwater_catalogue_7``).
+Which one is in force stands in the journal, so every process on one journal sees the same.
+
+A catalogue that is damaged, or does not match this journal (``origin``), is set aside
+(``catalogue-7_set_aside.db``; the newest is kept) and the next number takes its place, empty: the
+projector then projects everything anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.errors import ConfigurationError, Unavailable
+from graph_model.stores.catalogue.catalogue import SqlCatalogue
+from graph_model.stores.catalogue.origin import doubt_about, read_origin
+from graph_model.stores.catalogue.tables import VERSION, origins
+from graph_model.stores.database import apart, damage, open_database, read, tells_damage, write
+from graph_model.stores.protocols import ROUND_KEY, Journal, Origin
+
+log = logging.getLogger(__name__)
+
+GENERATION_KEY: Final = "catalogue_generation"
+_SCHEMA: Final = "headwater_catalogue_"
+_ASIDE: Final = "_set_aside"
+_SUFFIXES: Final = ("", "-wal", "-shm")
+_DAMAGED: Final = "its file is damaged"
+
+
+class SqlGenerations:
+    """See ``protocols.Generations``. ``database`` is the engine of the journal, from open_database.
+
+    A catalogue in force that cannot be opened because of damage is set aside at once. Raises
+    SqlCatalogue's exceptions for other reasons.
+    """
+
+    def __init__(self, database: Engine, journal: Journal) -> None:
+        self._database = database
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._number = self._recorded()
+        self._next: SqlCatalogue | None = None
+        self._trusted = False
+        self._why: str | None = None  # it was set aside for
+        try:
+            self._current = self._open(self._number)
+        except (ConfigurationError, Unavailable) as error:
+            if not tells_damage(error):
+                raise
+            self._why = _DAMAGED
+            self._current = self._replacement()
+
+    @property
+    def version(self) -> int:
+        """See ``protocols.Generations``."""
+        return VERSION
+
+    @property
+    def current(self) -> SqlCatalogue:
+        """The catalogue in force."""
+        return self._current
+
+    # --- whether it belongs to the journal -------------------------------------------------------
+
+    @property
+    def damage(self) -> str | None:
+        """See ``protocols.Generations``."""
+        return self._current.damage
+
+    @property
+    def trusted(self) -> bool:
+        """See ``protocols.Generations``."""
+        return self._trusted
+
+    def doubt(self) -> str | None:
+        """See ``protocols.Generations``."""
+        found = self._find_doubt()
+        self._trusted = found is None
+        return found
+
+    def _find_doubt(self) -> str | None:
+        try:
+            origin = None if self.damage else self._current.origin()
+        except Unavailable as error:
+            if not tells_damage(error):
+                raise
+        if self.damage:
+            return _DAMAGED
+        concluded = int(self._journal.get_meta(ROUND_KEY) or 0)
+        found = doubt_about(origin, self._journal.id, concluded, self._journal.newest())
+        return found and (self._why or found)
+
+    def set_aside(self) -> None:
+        """See ``protocols.Generations``. The next number is in force then: connections still open
+        on the former catalogue must not find another catalogue's files under its name.
+        """
+        self._trusted = False
+        if self.damage is None and self._current.origin() is None:
+            self._current.clear()
+            return
+        self._why = self._why or self._find_doubt()
+        if self._database.dialect.name == "sqlite":  # elsewhere its connections are the journal's
+            self._current.close()
+        replacement = self._replacement()
+        with self._lock:
+            self._current = replacement
+
+    def adopt(self) -> None:
+        """See ``protocols.Generations``."""
+        self._current.record((), replace(self._origin(), position=0))
+        self._trusted, self._why = True, None
+
+    def _origin(self) -> Origin:
+        concluded = int(self._journal.get_meta(ROUND_KEY) or 0)
+        return Origin(self._journal.id, concluded, self._journal.newest())
+
+    def _replacement(self) -> SqlCatalogue:
+        """The next catalogue, in force and empty; the former is kept under another name."""
+        aside = self._put_aside(self._number)
+        log.warning("the catalogue %d is set aside as %s: %s", self._number, aside, self._why)
+        self._drop(self._number + 1)  # what a rebuild left that broke off
+        self._journal.set_meta(GENERATION_KEY, str(self._number + 1))
+        self._number += 1
+        return self._open(self._number)
+
+    # --- one after the other ---------------------------------------------------------------------
+
+    def refresh(self) -> bool:
+        """See ``protocols.Generations``."""
+        number = self._recorded()
+        with self._lock:
+            if number == self._number:
+                return False
+            self._number, self._current = number, self._open(number)
+        self.doubt()
+        return True
+
+    def begin(self) -> SqlCatalogue:
+        """The next catalogue, empty, whatever an interrupted rebuild has left of one."""
+        number = self._number + 1
+        try:
+            self._next = self._open(number)
+            self._next.clear()
+        except (ConfigurationError, Unavailable) as error:
+            if not tells_damage(error):
+                raise
+            self._drop(number)
+            self._next = self._open(number)
+        return self._next
+
+    def switch(self) -> None:
+        """Put the next catalogue in force, durably; the former one stays until ``drop_former``."""
+        if self._next is None:
+            raise ValueError("no generation was begun")
+        self._next.record((), self._origin())
+        self._journal.set_meta(GENERATION_KEY, str(self._number + 1))
+        with self._lock:
+            self._number, self._current, self._next = self._number + 1, self._next, None
+        self._trusted, self._why = True, None
+
+    def drop_former(self) -> None:
+        """Remove the generation before the one in force; nothing when there is none."""
+        self._drop(self._number - 1)
+
+    def close(self) -> None:
+        """Give back connections; safe to call twice."""
+        self._current.close()
+        if self._next is not None:
+            self._next.close()
+
+    def _recorded(self) -> int:
+        return int(self._journal.get_meta(GENERATION_KEY) or 0)
+
+    def _open(self, number: int) -> SqlCatalogue:
+        return SqlCatalogue(self._engine(number))
+
+    def _engine(self, number: int) -> Engine:
+        if self._database.dialect.name == "sqlite":
+            file = self._file(number)
+            return open_database("sqlite://" if file is None else file)
+        write(self._database, lambda c: _create_schema(c, number), Unavailable)
+        return apart(self._database, f"{_SCHEMA}{number}")
+
+    def _file(self, number: int) -> Path | None:
+        """None for a database in memory."""
+        return catalogue_file(self._database, number)
+
+    def _put_aside(self, number: int) -> str:
+        """Its other name; of those that were set aside before none is kept."""
+        if self._database.dialect.name != "sqlite":
+            return write(self._database, lambda c: _rename_schema(c, number), Unavailable)
+        if (file := self._file(number)) is None:
+            return "nothing"
+        for former in file.parent.glob(f"catalogue-*{_ASIDE}.db*"):
+            former.unlink(missing_ok=True)
+        aside = file.with_name(f"{file.stem}{_ASIDE}.db")
+        for suffix in _SUFFIXES:
+            with suppress(FileNotFoundError):
+                file.with_name(file.name + suffix).rename(f"{aside}{suffix}")
+        return aside.name
+
+    def _drop(self, number: int) -> None:
+        if self._database.dialect.name != "sqlite":
+            write(self._database, lambda c: _drop_schema(c, number), Unavailable)
+        elif file := self._file(number):
+            for suffix in _SUFFIXES:
+                file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+def examine_file(database: Engine, journal: Journal) -> str | None:
+    """The defects of the file of the catalogue in force, which is read whole; None for none.
+
+    For SQLite, and while no service runs. Changes nothing.
+    """
+    file = catalogue_file(database, int(journal.get_meta(GENERATION_KEY) or 0))
+    if file is None or not file.is_file():
+        return "it is missing"
+    engine = open_database(file)
+    try:
+        with read(engine, Unavailable) as connection:
+            if found := damage(connection):
+                return found[0]
+            has_origin = sa.inspect(connection).has_table(origins.name)
+            origin = read_origin(connection) if has_origin else None
+    except Unavailable as error:
+        return str(error)
+    finally:
+        engine.dispose()
+    concluded = int(journal.get_meta(ROUND_KEY) or 0)
+    return doubt_about(origin, journal.id, concluded, journal.newest())
+
+
+def catalogue_file(journal: Engine, number: int) -> Path | None:
+    """Where a catalogue lies beside the journal's file; None for a database in memory."""
+    path = journal.url.database
+    return Path(path).with_name(f"catalogue-{number}.db") if path else None
+
+
+def _create_schema(connection: Connection, number: int) -> None:
+    connection.execute(sa.schema.CreateSchema(f"{_SCHEMA}{number}", if_not_exists=True))
+
+
+def _drop_schema(connection: Connection, number: int) -> None:
+    connection.execute(sa.schema.DropSchema(f"{_SCHEMA}{number}", cascade=True, if_exists=True))
+
+
+def _rename_schema(connection: Connection, number: int) -> str:
+    schema, aside = f"{_SCHEMA}{number}", f"{_SCHEMA}{number}{_ASIDE}"
+    known = sa.inspect(connection).get_schema_names()
+    for former in known:
+        if former.startswith(_SCHEMA) and former.endswith(_ASIDE):
+            connection.execute(sa.schema.DropSchema(former, cascade=True))
+    if schema not in known:
+        return "nothing"
+    quote = connection.dialect.identifier_preparer.quote
+    connection.exec_driver_sql(f"ALTER SCHEMA {quote(schema)} RENAME TO {quote(aside)}")
+    return aside

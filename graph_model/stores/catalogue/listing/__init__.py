@@ -1,0 +1,11 @@
+"""Lists, counts and search.
+
+In reading order:
+
+``lists``        lists of datasets, jobs and runs: ordered, page by page, with true totals
+``events``       lists of executions and data sources: see ``protocols.events``
+``search``       substring search over the names of datasets, jobs and columns, in any case
+``search_text``  the text that a search compares
+``estate``       totals of the whole catalogue, and the jobs that failed last
+``uses``         the number of rows with a value, where no index knows it
+"""

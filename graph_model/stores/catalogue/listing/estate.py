@@ -1,0 +1,119 @@
+"""Totals of the whole catalogue, and the jobs that failed last.
+
+One seek for each job, however long its history is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.facts import JobRow
+from graph_model.stores.catalogue.asked import (
+    WORKED_OUT,
+    asked_column,
+    at_values,
+    is_asked,
+    made_once,
+)
+from graph_model.stores.catalogue.past.births import dataset_born, job_born
+from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, until
+from graph_model.stores.catalogue.past.newest import newest_id
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions, jobs
+from graph_model.stores.protocols import Estate, FailedJob
+
+_CATALOG_NAME: Final = "name"
+_EXECUTIONS_LOOKED_AT: Final = 100
+
+
+class SqlEstate(CatalogueReader):
+    """The whole of ``protocols.CatalogueLists``."""
+
+    def estate(self, hidden: Collection[str], *, failures: int, at: int | None) -> Estate:
+        places = (datasets.c.kind != _CATALOG_NAME, *dataset_born(at))
+        with self._read() as connection:
+            failed, named = _failed(connection, hidden, failures, at)
+            return Estate(
+                jobs=_count(connection, jobs, hidden, job_born(at)),
+                datasets=_count(connection, datasets, hidden, places),
+                failed=failed,
+                failures=named,
+            )
+
+    def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:
+        return frozenset((job, plan) for job, plan in self._rows_for(_attempts(), jobs, at))
+
+
+def _count(
+    connection: Connection,
+    table: sa.Table,
+    hidden: Collection[str],
+    chosen: Sequence[sa.ColumnElement[bool]],
+) -> int:
+    counted = sa.select(sa.func.count()).select_from(table)
+    counted = counted.where(sa.not_(is_asked(table.c.id)), *chosen)
+    return int(connection.execute(counted, at_values(hidden)).scalar_one())
+
+
+def _failed(
+    connection: Connection, hidden: Collection[str], failures: int, at: int | None
+) -> tuple[int, tuple[FailedJob, ...]]:
+    """How many, and the newest of them."""
+    seen, last = executions.alias("seen").c, executions.alias("last")
+    newest = (
+        sa.select(seen.id)
+        .where(seen.job == jobs.c.id, *until(seen.at, at))
+        .order_by(seen.at.desc(), seen.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    fields = STORAGE_OF[JobRow].fields
+    asked = (
+        sa.select(sa.func.count().over(), last.c.at, *fields)
+        .join_from(jobs, last, last.c.id == newest)
+        .where(last.c.state == labels.FAILED, sa.not_(is_asked(jobs.c.id)))
+        .order_by(last.c.at.desc(), jobs.c.id)
+        .limit(failures)
+    )
+    rows = connection.execute(asked, at_values(hidden)).all()
+    named = tuple(FailedJob(JobRow(*row[2:]), row[1]) for row in rows)
+    return (rows[0][0] if rows else 0), named
+
+
+@made_once
+def _attempts() -> sa.Select[Any]:
+    asked, last, row = asked_column(), executions.alias("last"), executions.alias("listed")
+    lasts = (
+        sa.select(last.c.job, last.c.run, last.c.at)
+        .join_from(asked, last, last.c.id == newest_id("job", asked, "any"))
+        .where(last.c.state == labels.FAILED)
+        .cte("newest")
+        .prefix_with(WORKED_OUT)
+    )
+    beside = executions.alias("beside").c
+    cut = (
+        sa.select(beside.at)
+        .where(*_of_run(beside, lasts))
+        .order_by(beside.at.desc())
+        .limit(1)
+        .offset(_EXECUTIONS_LOOKED_AT - 1)
+        .scalar_subquery()
+    )
+    cuts = sa.select(lasts, cut.label("cut")).cte("cuts").prefix_with(WORKED_OUT)
+    tried = sa.and_(
+        *_of_run(row.c, cuts),
+        row.c.at >= sa.func.coalesce(cuts.c.cut, BEFORE_EVERYTHING),
+        row.c.state == labels.FAILED,
+        row.c.kind.in_((labels.WRITE_KIND, labels.READ_KIND)),
+    )
+    return sa.select(cuts.c.job, row.c.logical_plan).join_from(cuts, row, tried).distinct()
+
+
+def _of_run(row: Any, lasts: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that an execution belongs to the run, and is not later than its last one."""
+    return row.job == lasts.c.job, row.run == lasts.c.run, row.at <= lasts.c.at

@@ -1,0 +1,514 @@
+"""Lists of executions and data sources with filters and any order: see ``protocols.events``.
+
+A list walks ``executions`` (or ``datasets``) and joins nothing that neither filter nor order
+needs; what the rows of the page show is fetched for that page alone. Sorting by the time, and the
+history of one dataset, follow an index; a search and the other orders look at every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.facts import MAIN_BRANCH, DatasetRow, ExecutionPlanRow, ExecutionRow
+from graph_model.folded_text import plain
+from graph_model.lineage.history import CTAS_COMMANDS
+from graph_model.stores.catalogue.listing.search import holds
+from graph_model.stores.catalogue.listing.search_text import fold
+from graph_model.stores.catalogue.openlineage.applications import application_of, under_applications
+from graph_model.stores.catalogue.past.conditions import successful, until
+from graph_model.stores.catalogue.past.newest import newest_executions
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import (
+    STORAGE_OF,
+    arrivals,
+    datasets,
+    event_labels,
+    events,
+    execution_plans,
+    executions,
+    names,
+    schema_uses,
+)
+from graph_model.stores.database import chunks, none_of
+from graph_model.stores.protocols.events import (
+    EventFilter,
+    EventRecord,
+    ListPage,
+    SortField,
+    SortOrder,
+    WriteRecord,
+)
+
+_event: Final[Any] = events.alias("own_event").c
+_Conditions = list[sa.ColumnElement[bool]]
+_MOST_DISTINCT: Final = 10_000
+_MOMENTS: Final = 100
+_EXECUTIONS_HAVE: Final = (
+    SortField.TIMESTAMP, SortField.EXECUTION_EVENT_ID, SortField.EXECUTION_PLAN_ID,
+)  # fmt: skip
+_DATA_SOURCES_HAVE: Final = (SortField.DATA_SOURCE_NAME, SortField.DATA_SOURCE_URI)
+#: Of a plan's document; OpenLineage has none, and its events have these fields themselves.
+_SYSTEM: Final = sa.func.coalesce(execution_plans.c.system, sa.func.nullif(events.c.system, ""))
+_APPLICATION: Final = sa.func.coalesce(
+    execution_plans.c.name, sa.func.nullif(events.c.application, "")
+)
+_SORTED: Final[dict[SortField, tuple[Any, ...]]] = {
+    SortField.EXECUTION_EVENT_ID: (executions.c.plan_id, executions.c.at),
+    SortField.EXECUTION_PLAN_ID: (executions.c.plan_id,),
+    SortField.FRAMEWORK_NAME: (_SYSTEM,),
+    SortField.APPLICATION_NAME: (_APPLICATION,),
+    SortField.APPLICATION_ID: (application_of(executions.c),),
+    SortField.TIMESTAMP: (executions.c.at,),
+    SortField.DURATION_NS: (executions.c.duration_ns,),
+    SortField.DATA_SOURCE_NAME: (datasets.c.name,),
+    SortField.DATA_SOURCE_URI: (datasets.c.uri,),
+    SortField.DATA_SOURCE_TYPE: (events.c.format,),
+    SortField.APPEND: (events.c.append,),
+    SortField.ERROR: (executions.c.error,),
+}
+_JOINED: Final = (
+    (execution_plans, execution_plans.c.id == executions.c.execution_plan),
+    (datasets, datasets.c.id == executions.c.target),
+    (events, events.c.execution == executions.c.id),
+)
+#: The tables that each sort needs.
+_NEEDED: Final = {
+    field: frozenset(sa.select(*columns).get_final_froms()) for field, columns in _SORTED.items()
+}
+
+
+class SqlEvents(CatalogueReader):
+    """See ``protocols.events.Events``."""
+
+    def executions(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
+        """One page of events."""
+        source: Any = executions
+        for table, condition in _JOINED:
+            if table in _NEEDED[page.sort]:
+                source = source.outerjoin(table, condition)
+        listed = sa.select(executions.c.id).select_from(source).where(*_chosen(asked))
+        order = _order(page, _EXECUTIONS_HAVE)
+        listed = listed.order_by(*order, executions.c.at.desc(), executions.c.id.desc())
+        with self._read() as connection:
+            ids = list(connection.execute(_cut(listed, page)).scalars())
+            written = _records(connection, ids)
+        return tuple(written[key] for key in ids if key in written)
+
+    def count_executions(self, asked: EventFilter) -> int:
+        """How many there are, page or not."""
+        counted = sa.select(sa.func.count()).select_from(executions).where(*_chosen(asked))
+        with self._read() as connection:
+            return int(connection.execute(counted).scalar_one())
+
+    def repeated_writes(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
+        """By their newest execution."""
+        columns = executions.c
+        application = application_of(columns)
+        several = sa.func.min(columns.producer) != sa.func.max(columns.producer)
+        double = sa.func.max(sa.case((columns.command.in_(CTAS_COMMANDS), 1), else_=0))
+        pairs = (
+            sa.select(columns.target, application)
+            .where(*_chosen(asked), application != "")
+            .group_by(columns.target, application)
+            .having(sa.or_(several, double == 1))
+            .order_by(sa.func.max(columns.at).desc(), columns.target, application)
+            .limit(most)
+        )
+        with self._read() as connection:
+            return tuple((target, name) for target, name in connection.execute(pairs))
+
+    def listed(self, asked: EventFilter, ids: Collection[str]) -> frozenset[str]:
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(ids))):
+                chosen = sa.select(executions.c.id).where(executions.c.id.in_(chunk))
+                found.update(connection.execute(chosen.where(*_chosen(asked))).scalars())
+        return frozenset(found)
+
+    def execution_times(self, asked: EventFilter) -> tuple[int, int] | None:
+        """First and last time of all that the other conditions choose."""
+        at = executions.c.at
+        return self._times(
+            sa.select(sa.func.min(at), sa.func.max(at)).where(*_chosen(asked, window=False))
+        )
+
+    def data_sources(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
+        """One page of data sources."""
+        joined, conditions = _written(asked)
+        listed = (
+            sa.select(datasets.c.id, executions.c.id.label("write"))
+            .select_from(joined)
+            .where(*conditions)
+            .order_by(*_order(page, _DATA_SOURCES_HAVE), datasets.c.uri, datasets.c.id)
+        )
+        with self._read() as connection:
+            pairs = [tuple(row) for row in connection.execute(_cut(listed, page))]
+            written = _records(connection, [write for _, write in pairs if write is not None])
+            rows = _datasets(connection, [key for key, _ in pairs])
+        return tuple(
+            EventRecord(rows[key], written[write].write if write in written else None)
+            for key, write in pairs
+            if key in rows
+        )
+
+    def count_data_sources(self, asked: EventFilter) -> int:
+        """How many there are, page or not."""
+        joined, conditions = _written(asked)
+        counted = sa.select(sa.func.count()).select_from(joined).where(*conditions)
+        with self._read() as connection:
+            return int(connection.execute(counted).scalar_one())
+
+    def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None:
+        """First and last of the last writes."""
+        joined, conditions = _written(asked, window=False)
+        at = executions.c.at
+        chosen = sa.select(sa.func.min(at), sa.func.max(at)).select_from(joined)
+        return self._times(chosen.where(*conditions))
+
+    def _times(self, asked: sa.Select[Any]) -> tuple[int, int] | None:
+        with self._read() as connection:
+            first, last = connection.execute(asked).one()
+        return None if first is None else (first, last)
+
+    def executions_at(self, moments: Collection[tuple[str, int]]) -> tuple[ExecutionRow, ...]:
+        """By id. SQLite seeks no pairs: both halves are parameters, which few others share."""
+        found: list[ExecutionRow] = []
+        own = executions.c
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(moments)), _MOMENTS):
+                asked = sa.select(*STORAGE_OF[ExecutionRow].fields).where(
+                    own.plan_id.in_(sorted({plan_id for plan_id, _ in chunk})),
+                    own.at.in_(sorted({at for _, at in chunk})),
+                )
+                pairs = set(chunk)
+                rows = [ExecutionRow(*row) for row in connection.execute(asked)]
+                kept = [row for row in rows if (row.plan_id, row.at) in pairs]
+                found += under_applications(connection, kept)
+        return tuple(sorted(found, key=lambda row: row.id))
+
+    def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Completed writes alone."""
+        with self._read() as connection:
+            return newest_executions(connection, "logical_plan", plans, at, only="writes")
+
+    def first_of_plans(self, plans: Collection[str], after: int) -> dict[str, int]:
+        """Completed writes alone."""
+        columns = executions.c
+        found: dict[str, int] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(plans))):
+                asked = (
+                    sa.select(columns.logical_plan, sa.func.min(columns.at))
+                    .where(
+                        columns.logical_plan.in_(chunk),
+                        *successful(columns, writes_only=True),
+                        columns.at > after,
+                    )
+                    .group_by(columns.logical_plan)
+                )
+                found.update((plan, at) for plan, at in connection.execute(asked))
+        return found
+
+    def next_overwrite(self, execution: ExecutionRow, but: Collection[str] = ()) -> int | None:
+        columns = executions.c
+        asked = sa.select(sa.func.min(columns.at)).where(
+            columns.target == execution.target,
+            columns.branch == execution.branch,
+            columns.mode == sa.literal(labels.OVERWRITE, literal_execute=True),  # for its index
+            *successful(columns, writes_only=True),
+            columns.at > execution.at,
+            *_none_of(columns.id, but),
+        )
+        with self._read() as connection:
+            found: int | None = connection.execute(asked).scalar()
+        return found
+
+    def plan_ids(
+        self, at: int | None, offset: int, limit: int, hidden: Collection[str] = ()
+    ) -> tuple[tuple[str, ...], int]:
+        """Newest first."""
+        columns = executions.c
+        chosen = [*until(columns.at, at), _has_document(), _has_target(), *_visible(hidden)]
+        newest = sa.func.max(columns.at)
+        listed = (
+            sa.select(columns.plan_id)
+            .where(*chosen)
+            .group_by(columns.plan_id)
+            .order_by(newest.desc(), columns.plan_id)
+            .offset(offset)
+            .limit(limit)
+        )
+        counted = sa.select(sa.func.count(columns.plan_id.distinct())).where(*chosen)
+        with self._read() as connection:
+            found = tuple(connection.execute(listed).scalars())
+            return found, int(connection.execute(counted).scalar_one())
+
+    def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
+        """By id."""
+        found: list[ExecutionPlanRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(ids))):
+                asked = sa.select(*STORAGE_OF[ExecutionPlanRow].fields).where(
+                    execution_plans.c.id.in_(chunk)
+                )
+                found += [ExecutionPlanRow(*row) for row in connection.execute(asked)]
+        return tuple(sorted(found))
+
+    def label_names(self) -> tuple[str, ...]:
+        """At most 10,000, sorted."""
+        return self._distinct(event_labels.c.name, ())
+
+    def label_values(self, name: str) -> tuple[str, ...]:
+        """At most 10,000, sorted."""
+        return self._distinct(event_labels.c.value, (event_labels.c.name == name,))
+
+    def _distinct(
+        self, column: sa.ColumnElement[str], chosen: Sequence[sa.ColumnElement[bool]]
+    ) -> tuple[str, ...]:
+        asked = sa.select(column).where(*chosen).distinct().order_by(column).limit(_MOST_DISTINCT)
+        with self._read() as connection:
+            return tuple(connection.execute(asked).scalars())
+
+
+# --- conditions ----------------------------------------------------------------------------------
+
+
+def _chosen(asked: EventFilter, *, window: bool = True) -> _Conditions:
+    """The conditions on executions, whatever else the statement joins."""
+    columns = executions.c
+    chosen = [*_shown(), *_execution_conditions(asked, window=window)]
+    chosen += [*_none_of(columns.id, asked.without), *_visible(asked.hidden)]
+    if asked.targets is not None:
+        chosen.append(columns.target.in_(sorted(asked.targets)))
+    if asked.append:
+        wanted = [mode for mode in asked.append if mode is not None]
+        chosen.append(_has_event(_event.append.in_(wanted)))
+    if asked.search:
+        chosen.append(_has_event(holds(_event.words, plain(asked.search))))
+    return chosen
+
+
+def _shown() -> _Conditions:
+    """Dataset and plan are known; for OpenLineage, whose runs have no document, the event."""
+    told = sa.and_(executions.c.execution_plan == "", _has_event(sa.true()))
+    return [sa.or_(_has_document(), told), _has_target()]
+
+
+def _has_document() -> sa.ColumnElement[bool]:
+    plan = execution_plans.alias("known_plan").c
+    return sa.select(plan.id).where(plan.id == executions.c.execution_plan).exists()
+
+
+def _has_target() -> sa.ColumnElement[bool]:
+    dataset = datasets.alias("known_dataset").c
+    return sa.select(dataset.id).where(dataset.id == executions.c.target).exists()
+
+
+def _execution_conditions(asked: EventFilter, *, window: bool) -> _Conditions:
+    """The conditions of both kinds of list on the execution itself."""
+    columns = executions.c
+    chosen: _Conditions = [*_received(columns.id, asked.received_by)]
+    if window and asked.since is not None:
+        chosen.append(columns.at >= asked.since)
+    if window and asked.until is not None:
+        chosen.append(columns.at <= asked.until)
+    if asked.application_id is not None:
+        chosen.append(application_of(columns) == asked.application_id)
+    for name, values in asked.labels:
+        own = event_labels.c
+        labelled = sa.select(own.execution).where(
+            own.execution == columns.id, own.name == name, own.value.in_(values)
+        )
+        chosen.append(labelled.exists())
+    return chosen
+
+
+def _has_event(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return (
+        sa.select(_event.execution).where(_event.execution == executions.c.id, condition).exists()
+    )
+
+
+def _none_of(column: sa.Column[str], values: Collection[str]) -> _Conditions:
+    return [none_of(column, values)] if values else []
+
+
+def _visible(hidden: Collection[str]) -> _Conditions:
+    """Executions of other jobs, on other datasets."""
+    return [*_none_of(executions.c.target, hidden), *_none_of(executions.c.job, hidden)]
+
+
+def _received(told: sa.ColumnElement[str], by: int | None) -> _Conditions:
+    """An execution, or a plan, of which a document had come by then."""
+    if by is None:
+        return []
+    own = arrivals.alias("arrived").c
+    return [sa.select(own.told).where(own.told == told, own.received_at <= by).exists()]
+
+
+def _dataset_received(by: int | None) -> _Conditions:
+    """A dataset that a plan or an execution had reported by then, or that none ever did."""
+    return [] if by is None else [sa.or_(_dataset_told(by), sa.not_(_dataset_told(None)))]
+
+
+def _dataset_told(by: int | None) -> sa.ColumnElement[bool]:
+    plan, run, use = (
+        table.alias(f"telling_{table.name}") for table in (execution_plans, executions, schema_uses)
+    )
+    of_plan = sa.select(plan.c.id).join_from(use, plan, plan.c.logical_plan == use.c.logical_plan)
+    of_run = sa.select(run.c.id).join_from(use, run, run.c.logical_plan == use.c.logical_plan)
+    own = use.c.dataset == datasets.c.id
+    written = sa.select(run.c.id).where(run.c.target == datasets.c.id, *_received(run.c.id, by))
+    return sa.or_(
+        of_plan.where(own, *_received(plan.c.id, by)).exists(),
+        of_run.where(own, run.c.execution_plan == "", *_received(run.c.id, by)).exists(),
+        written.exists(),
+    )
+
+
+def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditions]:
+    """Data sources beside their last executions, declarations and writes to a branch aside, and the
+    conditions on both.
+    """
+    own = executions.alias("last").c
+    last = (
+        sa.select(own.id)
+        .where(
+            own.target == datasets.c.id,
+            own.branch == MAIN_BRANCH,
+            own.kind != labels.DECLARATION_KIND,
+            *_received(own.id, asked.received_by),
+        )
+        .order_by(own.at.desc(), own.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    joined = (
+        datasets.outerjoin(executions, executions.c.id == last)
+        .outerjoin(execution_plans, execution_plans.c.id == executions.c.execution_plan)
+        .outerjoin(events, events.c.execution == executions.c.id)
+    )
+    # A catalog name with a known location is no source of its own.
+    placed = sa.select(names.c.name).where(names.c.name == datasets.c.id).exists()
+    chosen: _Conditions = [sa.or_(datasets.c.kind != "name", sa.not_(placed))]
+    chosen += [*_dataset_received(asked.received_by), *_none_of(datasets.c.id, asked.hidden)]
+    chosen += _execution_conditions(
+        EventFilter(asked.since, asked.until, asked.application_id, labels=asked.labels),
+        window=window,
+    )
+    if asked.targets is not None:
+        chosen.append(datasets.c.id.in_(sorted(asked.targets)))
+    if asked.append:
+        chosen.append(_mode(asked.append))
+    if asked.search:
+        chosen.append(
+            sa.or_(
+                holds(events.c.words, plain(asked.search)),
+                holds(datasets.c.search_text, fold(asked.search)),
+                holds(datasets.c.search_name, fold(asked.search)),
+            )
+        )
+    return joined, chosen
+
+
+def _mode(append: Collection[bool | None]) -> sa.ColumnElement[bool]:
+    wanted = [mode for mode in append if mode is not None]
+    never: _Conditions = [executions.c.id.is_(None)] if None in append else []
+    return sa.or_(events.c.append.in_(wanted), *never)
+
+
+# --- order and rows ------------------------------------------------------------------------------
+
+
+def _order(page: ListPage, never_null: Collection[SortField]) -> list[Any]:
+    """By the given field; an unknown value counts as least, on every engine alike."""
+    found: list[Any] = []
+    for column in _SORTED[page.sort]:
+        keys = [column]
+        if page.sort not in never_null:
+            keys.insert(0, sa.case((column.is_(None), 0), else_=1))
+        found += [key.asc() if page.order == SortOrder.ASCENDING else key.desc() for key in keys]
+    return found
+
+
+def _cut(asked: sa.Select[Any], page: ListPage) -> sa.Select[Any]:
+    return asked.offset(page.offset).limit(page.limit)
+
+
+def _datasets(connection: Connection, ids: Iterable[str]) -> dict[str, DatasetRow]:
+    fields = STORAGE_OF[DatasetRow].fields
+    found: dict[str, DatasetRow] = {}
+    for chunk in chunks(sorted(set(ids))):
+        for row in connection.execute(sa.select(*fields).where(datasets.c.id.in_(chunk))):
+            found[row.id] = DatasetRow(*row)
+    return found
+
+
+def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecord]:
+    """Executions with the shown fields of their plans, datasets and events."""
+    fields = STORAGE_OF[ExecutionRow].fields
+    plans, shown = execution_plans.c, events.c
+    found: dict[str, tuple[ExecutionRow, Any]] = {}
+    for chunk in chunks(sorted(set(ids))):
+        asked = (
+            sa.select(
+                *fields,
+                _SYSTEM, _APPLICATION,
+                shown.format, shown.append, shown.labels, shown.extra,
+            )
+            .outerjoin_from(
+                executions, execution_plans, plans.id == executions.c.execution_plan
+            )
+            .outerjoin(events, shown.execution == executions.c.id)
+            .where(executions.c.id.in_(chunk))
+        )  # fmt: skip
+        for row in connection.execute(asked):
+            execution = ExecutionRow(*row[: len(fields)])
+            found[execution.id] = (execution, row[len(fields) :])
+    told = under_applications(connection, [execution for execution, _ in found.values()])
+    rows = _datasets(connection, {execution.target for execution in told})
+    twice = _ambiguous(connection, told)
+    return {
+        execution.id: EventRecord(
+            rows[execution.target], _record(execution, found[execution.id][1], twice)
+        )
+        for execution in told
+        if execution.target in rows
+    }
+
+
+def _record(execution: ExecutionRow, values: Any, twice: set[tuple[str, int]]) -> WriteRecord:
+    system, application, kind, append, labelled, extra = values
+    return WriteRecord(
+        execution=execution,
+        system=system or "",
+        application=application or "",
+        format=kind or "",
+        append=execution.mode in labels.KEEPING_MODES if append is None else bool(append),
+        labels=labelled or "{}",
+        extra=extra or "{}",
+        ambiguous=(execution.plan_id, execution.at) in twice,
+    )
+
+
+def _ambiguous(connection: Connection, rows: Sequence[ExecutionRow]) -> set[tuple[str, int]]:
+    """The (plan id, time) that several executions share."""
+    columns = executions.c
+    found: set[tuple[str, int]] = set()
+    for chunk in chunks(sorted({(row.plan_id, row.at) for row in rows})):
+        asked = (
+            sa.select(columns.plan_id, columns.at)
+            .where(
+                columns.plan_id.in_(sorted({plan_id for plan_id, _ in chunk})),
+                columns.at.in_(sorted({at for _, at in chunk})),
+            )
+            .group_by(columns.plan_id, columns.at)
+            .having(sa.func.count() > 1)
+        )
+        found.update((plan_id, at) for plan_id, at in connection.execute(asked))
+    return found

@@ -1,0 +1,311 @@
+"""Lists of datasets, jobs and runs: in order, page by page, each with its true total."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.stores.catalogue.listing.search import holds
+from graph_model.stores.catalogue.listing.search_text import fold
+from graph_model.stores.catalogue.openlineage.applications import (
+    application_of,
+    names_of_runs,
+    run_of,
+)
+from graph_model.stores.catalogue.past.births import dataset_born, job_born
+from graph_model.stores.catalogue.past.conditions import until
+from graph_model.stores.catalogue.past.newest import newest_executions
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import STORAGE_OF, applications, datasets, executions, jobs
+from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.protocols import JobSummary, Page, RunSummary
+
+_NANOSECONDS: Final = 1_000_000  # in a millisecond
+_ERROR_LENGTH: Final = 300
+_ERROR_READ: Final = 4_000  # of an error that may be a stack trace of a megabyte
+
+_Item = TypeVar("_Item")
+
+
+class SqlCatalogueLists(CatalogueReader):
+    """The lists of ``protocols.CatalogueLists``."""
+
+    def list_datasets(
+        self,
+        *,
+        query: str = "",
+        limit: int = 100,
+        cursor: str | None = None,
+        at: int | None = None,
+    ) -> Page[DatasetRow]:
+        """Equal names and URIs by id."""
+        chosen = _datasets_like(query, at)
+        last = None if cursor is None else read_cursor(cursor, "datasets", str, str, str)
+        with self._read() as connection:
+            found = connection.execute(_datasets_after(chosen, last, checked_limit(limit) + 1))
+            return _page(
+                [DatasetRow(*row) for row in found],
+                limit,
+                _count(connection, datasets, chosen),
+                lambda row: write_cursor("datasets", row.name, row.uri, row.id),
+            )
+
+    def walk_datasets(
+        self,
+        *,
+        query: str = "",
+        after: DatasetRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
+    ) -> tuple[DatasetRow, ...]:
+        """No totals, no times."""
+        last = None if after is None else (after.name, after.uri, after.id)
+        asked = _datasets_after(_datasets_like(query, at), last, checked_limit(limit))
+        with self._read() as connection:
+            return tuple(DatasetRow(*row) for row in connection.execute(asked))
+
+    def list_jobs(
+        self,
+        *,
+        query: str = "",
+        namespace: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        at: int | None = None,
+    ) -> Page[JobSummary]:
+        """Equal names by id."""
+        columns = jobs.c
+        chosen = [holds(columns.search_name, fold(query))] if query else []
+        if namespace is not None:
+            chosen.append(columns.namespace == namespace)
+        chosen += job_born(at)
+        asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
+        key = (columns.namespace, columns.name, columns.id)
+        if cursor is not None:
+            asked = asked.where(_after(key, read_cursor(cursor, "jobs", str, str, str)))
+        asked = asked.order_by(*key).limit(checked_limit(limit) + 1)
+        with self._read() as connection:
+            rows = [JobRow(*row) for row in connection.execute(asked)]
+            ids = [row.id for row in rows[:limit]]
+            runs = _run_counts(connection, ids, at)
+            newest = newest_executions(connection, "job", ids, at, only="any")
+            return _page(
+                [_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in rows],
+                limit,
+                _count(connection, jobs, chosen),
+                lambda item: write_cursor("jobs", item.job.namespace, item.job.name, item.job.id),
+            )
+
+    def list_runs(
+        self,
+        job: str,
+        *,
+        run: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[RunSummary]:
+        """By (end, run)."""
+        columns = executions.c
+        with self._read() as connection:
+            one = () if run is None else (columns.run.in_(names_of_runs(connection, (run,))),)
+            chosen = (columns.job == job, *one, *until(columns.at, at))
+            told = _runs(connection, *chosen).c
+            page = _page_of_runs(told, cursor).limit(checked_limit(limit) + 1)
+            runs = list(connection.execute(page).scalars())
+            folded = {summary.run: summary for summary in _folded(connection, chosen, runs)}
+            counted = sa.select(sa.func.count(told.run.distinct()))
+            return _page(
+                [folded[key] for key in runs],
+                limit,
+                connection.execute(counted).scalar_one(),
+                lambda item: write_cursor("runs", item.ended_at, item.run),
+            )
+
+
+# --- datasets ------------------------------------------------------------------------------------
+
+
+def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
+    chosen = [holds(datasets.c.search_text, fold(query))] if query else []
+    return [*chosen, *dataset_born(at)]
+
+
+def _datasets_after(
+    chosen: Sequence[sa.ColumnElement[bool]], last: Sequence[str | int] | None, limit: int
+) -> sa.Select[Any]:
+    """By name, then URI, then id, those behind ``last``."""
+    key = (datasets.c.name, datasets.c.uri, datasets.c.id)
+    asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
+    if last is not None:
+        asked = asked.where(_after(key, last))
+    return asked.order_by(*key).limit(limit)
+
+
+# --- jobs ----------------------------------------------------------------------------------------
+
+
+def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummary:
+    if last is None:
+        return JobSummary(row, runs, None, None)
+    return JobSummary(row, runs, last.at, last.state)
+
+
+def _run_counts(connection: Connection, ids: Sequence[str], at: int | None) -> dict[str, int]:
+    columns = executions.c
+    runs = _runs(connection, columns.job.in_(ids), *until(columns.at, at)).c
+    asked = sa.select(runs.job, sa.func.count(runs.run.distinct()).label("runs"))
+    return {row.job: row.runs for row in connection.execute(asked.group_by(runs.job))}
+
+
+def _runs(connection: Connection, *chosen: sa.ColumnElement[bool]) -> sa.Subquery:
+    """Job, run and end, at least a line for each run: from an index alone."""
+    columns = executions.c
+    elsewhere = (
+        sa.select(applications.c.id)
+        .join_from(executions, applications, applications.c.run == columns.run)
+        .where(*chosen, columns.application_id == "")
+        .limit(1)
+    )
+    if connection.execute(elsewhere).first() is None:  # nearly always: grouped once
+        own = sa.select(columns.job, columns.run, columns.at.label("ended"))
+        return own.where(*chosen).subquery()
+    stored = (
+        sa.select(
+            columns.job,
+            columns.run,
+            sa.func.max(columns.at).label("ended"),
+            sa.func.max(columns.application_id).label("application_id"),
+        )
+        .where(*chosen)
+        .group_by(columns.job, columns.run)
+        .subquery("stored")
+        .c
+    )
+    return sa.select(stored.job, run_of(stored).label("run"), stored.ended).subquery()
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def _page_of_runs(told: Any, cursor: str | None) -> sa.Select[Any]:
+    """The runs of a list behind the cursor, newest first by (end, run)."""
+    ended = sa.func.max(told.ended)
+    asked = sa.select(told.run).group_by(told.run)
+    if cursor is not None:
+        last_end, last_run = read_cursor(cursor, "runs", int, str)
+        asked = asked.having(
+            sa.or_(ended < last_end, sa.and_(ended == last_end, told.run < last_run))
+        )
+    return asked.order_by(ended.desc(), told.run.desc())
+
+
+def _folded(
+    connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
+) -> list[RunSummary]:
+    named = (*chosen, executions.c.run.in_(names_of_runs(connection, runs)))
+    folded = connection.execute(_summed(named)).all()
+    errors = _newest_errors(connection, named, [row.run for row in folded if row.failed])
+    return [
+        RunSummary(
+            run=row.run,
+            application_id=row.application_id,
+            started_at=_start(row.started_at, row.first_end),
+            ended_at=row.ended_at,
+            state=labels.FAILED if row.failed else labels.COMPLETED,
+            executions=row.executions,
+            error=errors.get(row.run),
+        )
+        for row in folded
+    ]
+
+
+def _start(known: int | None, first_end: int) -> int | None:
+    """The earliest start, unless an earlier end may have an earlier start still."""
+    return known if known is not None and known <= first_end else None
+
+
+def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
+    columns = executions.c
+    duration = columns.duration_ns // _NANOSECONDS
+    told = (
+        sa.select(
+            run_of(columns).label("run"),
+            application_of(columns).label("application_id"),
+            (columns.at - duration).label("started_at"),
+            columns.at.label("ended_at"),
+            sa.case((columns.state == labels.FAILED, 1), else_=0).label("failed"),
+        )
+        .where(*chosen)
+        .subquery()
+        .c
+    )
+    return sa.select(
+        told.run,
+        sa.func.max(told.application_id).label("application_id"),
+        sa.func.min(told.started_at).label("started_at"),
+        sa.func.min(told.ended_at).label("first_end"),
+        sa.func.max(told.ended_at).label("ended_at"),
+        sa.func.max(told.failed).label("failed"),
+        sa.func.count().label("executions"),
+    ).group_by(told.run)
+
+
+def _newest_errors(
+    connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
+) -> dict[str, str]:
+    """Per run the first line of the error of its newest failed execution that has one.
+
+    ``runs`` are those of which something failed: mostly none.
+    """
+    if not runs:
+        return {}
+    columns = executions.c
+    order = (columns.at.desc(), columns.id.desc())
+    run = run_of(columns)
+    place = sa.func.row_number().over(partition_by=run, order_by=order)
+    failures = (
+        sa.select(run.label("run"), columns.id, place.label("place"))
+        .where(*chosen, columns.state == labels.FAILED, columns.error.is_not(None))
+        .subquery()
+    )
+    text = sa.func.substr(columns.error, 1, _ERROR_READ)
+    asked = (
+        sa.select(failures.c.run, text.label("text"))
+        .join_from(failures, executions, columns.id == failures.c.id)
+        .where(failures.c.place == 1)
+    )
+    return {row.run: first_line(row.text) for row in connection.execute(asked)}
+
+
+def first_line(error: str) -> str:
+    """The first line with a text, at most 300 characters."""
+    return next(iter(error.strip().splitlines()), "").rstrip()[:_ERROR_LENGTH]
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+def _after(key: Sequence[sa.ColumnElement[Any]], last: Sequence[str | int]) -> Any:
+    values = (sa.literal(value, column.type) for column, value in zip(key, last, strict=True))
+    return sa.tuple_(*key) > sa.tuple_(*values)
+
+
+def _count(
+    connection: Connection, table: sa.Table, chosen: Sequence[sa.ColumnElement[bool]]
+) -> int:
+    counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
+    return int(connection.execute(counted).scalar_one())
+
+
+def _page(
+    items: Sequence[_Item], limit: int, total: int, cursor: Callable[[_Item], str]
+) -> Page[_Item]:
+    """``items`` hold one more than the limit where another page follows."""
+    more = len(items) > limit
+    return Page(tuple(items[:limit]), total, cursor(items[limit - 1]) if more else None)

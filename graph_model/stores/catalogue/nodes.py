@@ -1,0 +1,180 @@
+"""Jobs, datasets, columns and plans by their ids and names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+
+from graph_model.facts import (
+    ColumnRow,
+    DatasetRow,
+    ExecutionPlanRow,
+    ExecutionRow,
+    JobRow,
+    LogicalPlanRow,
+    SchemaRow,
+)
+from graph_model.stores.catalogue.asked import (
+    AT_ONCE,
+    asked_table,
+    at_values,
+    is_asked,
+    made_once,
+    prepared,
+)
+from graph_model.stores.catalogue.openlineage.applications import under_applications
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import (
+    STORAGE_OF,
+    STORAGES,
+    columns,
+    datasets,
+    execution_plans,
+    executions,
+    jobs,
+    logical_plans,
+)
+from graph_model.stores.cursors import checked_limit
+from graph_model.stores.database import PreparedStatement, StoredText, chunks
+
+_Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)
+_COLUMN: Final = (("dataset", StoredText()), ("path", StoredText()))
+_BY_IDS: Final[dict[type[Any], PreparedStatement]] = {
+    storage.row: prepared(sa.select(*storage.fields).where(is_asked(storage.table.c.id)))
+    for storage in STORAGES
+    if storage.key == ("id",)
+}
+_OF_JOBS: Final = prepared(
+    sa.select(*STORAGE_OF[LogicalPlanRow].fields).where(is_asked(logical_plans.c.job))
+)
+
+
+class SqlNodeLookup(CatalogueReader):
+    """See ``protocols.NodeLookup``. Questions by ids return sorted rows."""
+
+    def datasets(self, ids: Collection[str]) -> tuple[DatasetRow, ...]:
+        return self._by_id(DatasetRow, ids)
+
+    def columns(self, ids: Collection[str]) -> tuple[ColumnRow, ...]:
+        return self._by_id(ColumnRow, ids)
+
+    def fields(self, columns: Collection[tuple[str, str]]) -> tuple[ColumnRow, ...]:
+        """A seek for each given column."""
+        return tuple(sorted({ColumnRow(*row) for row in self._rows_beside(_fields(), columns)}))
+
+    def columns_of(self, datasets: Collection[str], limit: int) -> tuple[ColumnRow, ...]:
+        found: list[ColumnRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(datasets)), AT_ONCE):
+                if (left := limit - len(found)) > 0:
+                    rows = _columns_of().rows(connection, at_values(chunk) | {"most": left})
+                    found += [ColumnRow(*row) for row in rows]
+        return tuple(found)
+
+    def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]:
+        return self._by_id(JobRow, ids)
+
+    def job_ids(self, after: str, limit: int) -> tuple[str, ...]:
+        asked = sa.select(jobs.c.id).where(jobs.c.id > after).order_by(jobs.c.id).limit(limit)
+        with self._read() as connection:
+            return tuple(connection.execute(asked).scalars())
+
+    def logical_plans(self, ids: Collection[str]) -> tuple[LogicalPlanRow, ...]:
+        return self._by_id(LogicalPlanRow, ids)
+
+    def execution_plans(
+        self,
+        *,
+        plan_id: str | None = None,
+        id: str | None = None,
+        logical_plan: str | None = None,
+        limit: int = 100,
+    ) -> tuple[ExecutionPlanRow, ...]:
+        """Those without an execution last; ValueError unless exactly one criterion is given."""
+        plans = execution_plans.c
+        given = ((plans.plan_id, plan_id), (plans.id, id), (plans.logical_plan, logical_plan))
+        chosen = [column == value for column, value in given if value is not None]
+        if len(chosen) != 1:
+            raise ValueError("expected exactly one of plan_id, id and logical_plan")
+        latest = (
+            sa.select(sa.func.max(executions.c.at))
+            .where(executions.c.plan_id == plans.plan_id, executions.c.execution_plan == plans.id)
+            .scalar_subquery()
+            .label("latest")
+        )
+        asked = (
+            sa.select(execution_plans, latest)
+            .where(*chosen)
+            .order_by(latest.is_(None), latest.desc(), plans.id)
+            .limit(checked_limit(limit))
+        )
+        with self._read() as connection:
+            return tuple(ExecutionPlanRow(*row[:-1]) for row in connection.execute(asked))
+
+    def schemas(self, ids: Collection[str]) -> tuple[SchemaRow, ...]:
+        return self._by_id(SchemaRow, ids)
+
+    def executions_of(self, ids: Collection[str]) -> tuple[ExecutionRow, ...]:
+        with self.snapshot() as same:
+            found = same._by_id(ExecutionRow, ids)
+            with same._read() as connection:
+                return tuple(under_applications(connection, found))
+
+    def datasets_by_uri(self, uri: str) -> tuple[DatasetRow, ...]:
+        asked = (
+            sa.select(*STORAGE_OF[DatasetRow].fields)
+            .where(datasets.c.uri == uri)
+            .order_by(datasets.c.scope, datasets.c.id)
+        )
+        with self._read() as connection:
+            return tuple(DatasetRow(*row) for row in connection.execute(asked))
+
+    def job_by_name(self, namespace: str, name: str) -> JobRow | None:
+        asked = (
+            sa.select(*STORAGE_OF[JobRow].fields)
+            .where(jobs.c.namespace == namespace, jobs.c.name == name)
+            .order_by(jobs.c.id)
+            .limit(1)
+        )
+        with self._read() as connection:
+            row = connection.execute(asked).first()
+        return None if row is None else JobRow(*row)
+
+    def logical_plans_of(self, jobs: Collection[str]) -> tuple[LogicalPlanRow, ...]:
+        """No index: forget and prune look at every plan once."""
+        return tuple(LogicalPlanRow(*row) for row in self._rows_for(_OF_JOBS, jobs))
+
+    def _by_id(self, kind: type[_Row], ids: Collection[str]) -> tuple[_Row, ...]:
+        found = self._rows_for(_BY_IDS[kind], ids)
+        return tuple(sorted((kind(*row) for row in found), key=_id))
+
+
+def _id(row: _Row) -> str:
+    return row.id
+
+
+@made_once
+def _columns_of() -> sa.Select[Any]:
+    column = columns.c
+    return (
+        sa.select(column.id, column.dataset, column.path)
+        .where(is_asked(column.dataset))
+        .order_by(column.dataset, column.path)
+        .limit(sa.bindparam("most", type_=sa.BigInteger(), required=True))
+    )
+
+
+@made_once
+def _fields() -> sa.Select[Any]:
+    asked, column = asked_table(_COLUMN), columns.c
+    return sa.select(column.id, column.dataset, column.path).join_from(
+        asked,
+        columns,
+        sa.and_(
+            column.dataset == asked.c.dataset,
+            column.path > asked.c.path.concat("."),
+            column.path < asked.c.path.concat("/"),  # what stands right behind the dot
+        ),
+    )

@@ -1,0 +1,96 @@
+"""Spark applications, some of whose events do not name them.
+
+OpenLineage's client may lose the START of a query; the remaining events name the application's run
+by the client's id, and not the application. Other events of that run name it (``ApplicationRow``).
+Rows keep their own events' run; questions get them under the application:
+
+    run_r ""  with  run_r => app-1, run_a     gives     run_a app-1
+
+So the order of the events, or the removal of one, does not matter. A run that several applications
+claim (its id was set by hand) identifies none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.facts import ExecutionRow, RunRow
+from graph_model.stores.catalogue.asked import is_asked, prepared
+from graph_model.stores.catalogue.reading import rows_for
+from graph_model.stores.catalogue.tables import applications
+
+_Row = TypeVar("_Row", ExecutionRow, RunRow)
+_OF_RUNS: Final = prepared(
+    sa.select(
+        applications.c.run, applications.c.application_id, applications.c.application_run
+    ).where(is_asked(applications.c.run))
+)
+_CLAIMED: Final = prepared(
+    sa.select(applications.c.run).where(is_asked(applications.c.application_run))
+)
+_NAMED: Final = prepared(
+    sa.select(applications.c.run).where(is_asked(applications.c.application_id))
+)
+
+
+def under_applications(connection: Connection, rows: Iterable[_Row]) -> list[_Row]:
+    """The same rows in their order, each under its application if any event names it."""
+    listed = list(rows)
+    known = applications_of(connection, {row.run for row in listed if not row.application_id})
+    return [
+        row._replace(application_id=known[row.run][0], run=known[row.run][1])
+        if not row.application_id and row.run in known
+        else row
+        for row in listed
+    ]
+
+
+def applications_of(connection: Connection, runs: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Per run that a client named: the application's id, and the run by that."""
+    if not runs:
+        return {}
+    found: dict[str, set[tuple[str, str]]] = {}
+    for run, application, named in rows_for(connection, _OF_RUNS, runs):
+        found.setdefault(run, set()).add((application, named))
+    return {run: next(iter(told)) for run, told in found.items() if len(told) == 1}
+
+
+def names_of_runs(connection: Connection, runs: Collection[str]) -> frozenset[str]:
+    """All ids in the rows of these runs, from any one of them."""
+    known = applications_of(connection, runs)
+    own = {known[run][1] if run in known else run for run in runs}
+    claimed = {run for (run,) in rows_for(connection, _CLAIMED, own)}
+    return frozenset(own | applications_of(connection, claimed).keys())
+
+
+def names_of_applications(
+    connection: Connection, application_ids: Collection[str]
+) -> dict[str, str]:
+    """The runs that clients named and that are of one of these applications; per run which."""
+    claimed = {run for (run,) in rows_for(connection, _NAMED, application_ids)}
+    return {run: told for run, (told, _) in applications_of(connection, claimed).items()}
+
+
+def run_of(of: Any) -> sa.ColumnElement[str]:
+    """In a statement: the run under which an execution is listed (``of``: as for its application).
+
+    Only executions that do not name their application are looked up.
+    """
+    named = _only(applications.alias("told").c, of.run, "application_run")
+    return sa.case((of.application_id != "", of.run), else_=sa.func.coalesce(named, of.run))
+
+
+def application_of(of: Any) -> sa.ColumnElement[str]:
+    """In a statement: the application of an execution (``of``: columns, of an alias or not)."""
+    own = sa.func.nullif(of.application_id, "")
+    told = applications.alias("told").c
+    return sa.func.coalesce(own, _only(told, of.run, "application_id"), "")
+
+
+def _only(told: Any, run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
+    only = sa.select(sa.func.min(told[name])).where(told.run == run)
+    return only.having(sa.func.count() == 1).scalar_subquery()

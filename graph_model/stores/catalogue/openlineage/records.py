@@ -1,0 +1,236 @@
+"""Runs and facets from OpenLineage's events: see ``graph_model.stores.protocols.records``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.facts import CHECK, READER, FacetRow, RunRow
+from graph_model.stores.catalogue.asked import (
+    AT_ONCE,
+    asked_column,
+    at_values,
+    is_asked,
+    made_once,
+    prepared,
+    until_asked,
+)
+from graph_model.stores.catalogue.openlineage.applications import names_of_runs, under_applications
+from graph_model.stores.catalogue.past.conditions import pairs_from, until
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import facet_bodies, facets, runs
+from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.protocols.records import FacetPage, Rows
+
+_CURSOR: Final = "facets"
+_BODIES: Final = prepared(sa.select(facet_bodies).where(is_asked(facet_bodies.c.id)))
+
+
+class SqlRunRecords(CatalogueReader):
+    """See ``protocols.records.RunRecords``."""
+
+    def of_subjects(self, subjects: Collection[str]) -> tuple[RunRow, ...]:
+        """By id."""
+        return self._every(runs.c.subject, subjects)
+
+    def called(self, run_ids: Collection[str], scope: str | None = None) -> tuple[RunRow, ...]:
+        """By id."""
+        return self._every(runs.c.run_id, run_ids, *_within(scope))
+
+    def first_of_runs(self, of: Collection[str]) -> tuple[RunRow, ...]:
+        """By id; a seek for each name of each."""
+        found: list[RunRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(names_of_runs(connection, of)), AT_ONCE):
+                found += _told(connection, _first_of_runs(), at_values(chunk))
+        first: dict[str, RunRow] = {}
+        for row in sorted(found, key=_by_start):
+            first.setdefault(row.run, row)
+        return tuple(sorted(first.values(), key=_by_id))
+
+    def below(self, run_ids: Collection[str], scope: str | None, limit: int) -> Rows[RunRow]:
+        """By start."""
+        return self._first(runs.c.parent_run, run_ids, limit, *_within(scope))
+
+    def of_job(self, job: str, at: int | None, limit: int) -> Rows[RunRow]:
+        """Newest first."""
+        order = (runs.c.started_at.desc(), runs.c.id.desc())
+        asked = sa.select(runs).where(runs.c.job == job, *until(runs.c.started_at, at))
+        with self._read() as connection:
+            asked = asked.order_by(*order).limit(checked_limit(limit) + 1)
+            return _rows(_told(connection, asked), limit)
+
+    def _every(
+        self, column: sa.ColumnElement[str], values: Collection[str], *more: Any
+    ) -> tuple[RunRow, ...]:
+        found: list[RunRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(values))):
+                found += _told(connection, sa.select(runs).where(column.in_(chunk), *more))
+        return tuple(sorted(found, key=_by_id))
+
+    def _first(
+        self, column: sa.ColumnElement[str], values: Collection[str], limit: int, *more: Any
+    ) -> Rows[RunRow]:
+        found: list[RunRow] = []
+        order = (runs.c.started_at, runs.c.id)
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(values))):
+                asked = sa.select(runs).where(column.in_(chunk), *more).order_by(*order)
+                found += _told(connection, asked.limit(checked_limit(limit) + 1))
+        return _rows(sorted(found, key=_by_start), limit)
+
+
+def _told(
+    connection: Connection, asked: sa.Select[Any], values: Mapping[str, Any] | None = None
+) -> list[RunRow]:
+    found = connection.execute(asked, values)
+    return under_applications(connection, [RunRow(*row) for row in found])
+
+
+@lru_cache
+def _first_of_runs() -> sa.Select[Any]:
+    asked, seen = asked_column(), runs.alias("seen").c
+    first = (
+        sa.select(seen.id)
+        .where(seen.run == asked.c.value)
+        .order_by(seen.started_at, seen.id)
+        .limit(1)
+        .scalar_subquery()
+    )
+    return sa.select(runs).join_from(asked, runs, runs.c.id == first)
+
+
+def _within(scope: str | None) -> tuple[sa.ColumnElement[bool], ...]:
+    return () if scope is None else (runs.c.scope == scope,)
+
+
+def _rows(found: list[RunRow], limit: int) -> Rows[RunRow]:
+    return Rows(tuple(found[:limit]), len(found) > limit)
+
+
+def _by_id(row: RunRow) -> str:
+    return row.id
+
+
+def _by_start(row: RunRow) -> tuple[int, str]:
+    return row.started_at, row.id
+
+
+class SqlFacetRecords(CatalogueReader):
+    """See ``protocols.records.FacetRecords``."""
+
+    def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
+        """One an entity and name."""
+        found: dict[tuple[str, str], FacetRow] = {}
+        for row in self._newest(entities, kind, at):
+            key = (row.entity, row.name)
+            if key not in found or _preference(row) > _preference(found[key]):
+                found[key] = row
+        return tuple(found[key] for key in sorted(found))
+
+    def checks(self, entities: Collection[str], at: int | None) -> tuple[FacetRow, ...]:
+        rows = tuple(self._newest(entities, CHECK, at))
+        deleted = {row.entity: row.at for row in rows if row.deleted}
+        return tuple(
+            sorted(
+                row
+                for row in rows
+                if not row.deleted and row.at > deleted.get(row.entity, row.at - 1)
+            )
+        )
+
+    def _newest(self, entities: Collection[str], kind: str, at: int | None) -> Iterable[FacetRow]:
+        found: list[FacetRow] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(entities)), AT_ONCE):
+                rows = _newest_of_kind().rows(connection, at_values(chunk, at) | {"fixed": kind})
+                found += [FacetRow(*row) for row in rows]
+        return found
+
+    def recent(
+        self, entity: str, kind: str, name: str, at: int | None, limit: int
+    ) -> tuple[FacetRow, ...]:
+        columns = facets.c
+        chosen = (columns.entity == entity, columns.kind == kind, columns.name == name)
+        order = [columns[one].desc() for one in ("at", "subject", "digest", "job")]
+        asked = sa.select(facets).where(*chosen, *until(columns.at, at)).order_by(*order)
+        with self._read() as connection:
+            found = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(FacetRow(*row) for row in found)
+
+    def history(
+        self,
+        entity: str,
+        *,
+        kind: str | None = None,
+        name: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> FacetPage:
+        """Newest first."""
+        columns = facets.c
+        chosen = [columns.entity == entity, *until(columns.at, at)]
+        chosen.append(
+            columns.kind.not_in((CHECK, READER)) if kind is None else columns.kind == kind
+        )
+        chosen += [] if name is None else [columns.name == name]
+        names = ("at", "kind", "name", "subject", "digest", "job")
+        key = [columns[one] for one in names]
+        asked = sa.select(facets).where(*chosen).order_by(*(column.desc() for column in key))
+        if cursor is not None:
+            last = read_cursor(cursor, _CURSOR, int, *(str,) * 5)
+            values = (sa.literal(v, c.type) for v, c in zip(last, key, strict=True))
+            asked = asked.where(sa.tuple_(*key) < sa.tuple_(*values))
+        counted = sa.select(sa.func.count()).select_from(facets).where(*chosen)
+        with self._read() as connection:
+            page = connection.execute(asked.limit(checked_limit(limit) + 1))
+            rows = [FacetRow(*row) for row in page]
+            total = int(connection.execute(counted).scalar_one())
+        return FacetPage(tuple(rows[:limit]), total, _next(rows, limit))
+
+    def bodies(self, digests: Collection[str]) -> dict[str, str]:
+        return dict(self._rows_for(_BODIES, digests))
+
+
+@made_once
+def _newest_of_kind() -> sa.Select[Any]:
+    """Per entity and name its newest rows, of those of the kind ``fixed``.
+
+    A seek for each pair, whatever number of rows holds it.
+    """
+    kind: sa.ColumnElement[str] = sa.bindparam("fixed", type_=StoredText(), required=True)
+    listed, seen = facets.alias("listed").c, facets.alias("seen").c
+    pairs = pairs_from(listed.entity, listed.name, asked_column(), listed.kind == kind)
+    latest = (
+        sa.select(sa.func.max(seen.at))
+        .where(
+            seen.entity == pairs.c.first,
+            seen.kind == kind,
+            seen.name == pairs.c.second,
+            until_asked(seen.at),
+        )
+        .scalar_subquery()
+    )
+    # Once a pair, not once a row of it: the name keeps the planner from looking inside.
+    newest = sa.select(pairs.c.first, pairs.c.second, latest.label("at")).cte("newest")
+    own = facets.c
+    same = (own.entity == newest.c.first, own.kind == kind, own.name == newest.c.second)
+    return sa.select(facets).join_from(newest, facets, sa.and_(*same, own.at == newest.c.at))
+
+
+def _next(rows: list[FacetRow], limit: int) -> str | None:
+    if len(rows) <= limit:
+        return None
+    last = rows[limit - 1]
+    return write_cursor(_CURSOR, last.at, last.kind, last.name, last.subject, last.digest, last.job)
+
+
+def _preference(row: FacetRow) -> tuple[str, str]:
+    return row.subject, row.digest

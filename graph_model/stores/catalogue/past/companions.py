@@ -1,0 +1,147 @@
+"""Writes that several documents may report together: from several producers, or from one twice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.lineage.history import CTAS_COMMANDS
+from graph_model.stores.catalogue.asked import WORKED_OUT, asked_table, made_once
+from graph_model.stores.catalogue.openlineage.applications import names_of_applications
+from graph_model.stores.catalogue.past.fields import fields_of_write
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import applications, executions
+from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.protocols import SuccessfulWrite
+
+_PAIR: Final = (
+    ("target", StoredText()), ("application", StoredText()), ("anyway", sa.BigInteger()),
+)  # fmt: skip
+
+
+class SqlCompanions(CatalogueReader):
+    """The companions of ``protocols.SeenWrites``."""
+
+    def companions(
+        self, pairs: Collection[tuple[str, str]], state: str = labels.COMPLETED
+    ) -> tuple[SuccessfulWrite, ...]:
+        with self.snapshot() as same:
+            with same._read() as connection:
+                unnamed = _unnamed(connection, set(pairs), state)
+            apart = {(write.target, write.application_id) for write in unnamed}
+            asked = [(*pair, int(pair in apart)) for pair in pairs]
+            found = same._rows_beside(_companions(state), asked)
+        return (*unnamed, *(SuccessfulWrite(*row) for row in found))
+
+    def companions_of_target(
+        self, target: str, state: str = labels.COMPLETED
+    ) -> tuple[SuccessfulWrite, ...]:
+        """One pass over an index of the target's history."""
+        given = {"target": target, "state": state}
+        with self.snapshot() as same:
+            with same._read() as connection:
+                told = {
+                    *_companions_of_target().rows(connection, given),
+                    *_named_elsewhere().rows(connection, given),
+                }
+            return same.companions([(target, application) for (application,) in told], state)
+
+
+def _unnamed(
+    connection: Connection, pairs: Collection[tuple[str, str]], state: str
+) -> list[SuccessfulWrite]:
+    """The given writes whose own events do not name the application."""
+    runs = names_of_applications(connection, {application for _, application in pairs})
+    found: list[SuccessfulWrite] = []
+    row = executions.alias("listed")
+    for chunk in chunks(sorted(runs)):
+        asked = sa.select(*fields_of_write(row)).where(
+            row.c.run.in_(chunk), row.c.application_id == "", *_of_state(row.c, state)
+        )
+        found += [SuccessfulWrite(*row) for row in connection.execute(asked)]
+    return [write for write in found if (write.target, write.application_id) in pairs]
+
+
+def _of_state(of: Any, state: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return of.kind == labels.WRITE_KIND, of.state == state
+
+
+@made_once
+def _companions(state: str) -> sa.Select[Any]:
+    asked = asked_table(_PAIR)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+
+    def told_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
+        return (
+            of.target == asked.c.target,
+            of.application_id == asked.c.application,
+            of.application_id != "",  # said in so many words: the index holds those alone
+            *_of_state(of, state),
+        )
+
+    def producer(extreme: Any) -> Any:
+        beside = executions.alias("seen_beside").c
+        return sa.select(extreme(beside.producer)).where(*told_by(beside)).scalar_subquery()
+
+    own = told_by(seen)
+    least, greatest = producer(sa.func.min), producer(sa.func.max)
+    twice = (
+        sa.select(seen.id)
+        .where(*own, seen.producer.in_((least, greatest)), seen.command.in_(CTAS_COMMANDS))
+        .exists()
+    )
+    told = (
+        sa.select(asked)
+        .where(sa.or_(asked.c.anyway == 1, least != greatest, twice))
+        .cte("told")
+        .prefix_with(WORKED_OUT)
+    )
+    return sa.select(*fields_of_write(row)).join_from(
+        told,
+        row,
+        sa.and_(
+            row.c.target == told.c.target,
+            row.c.application_id == told.c.application,
+            row.c.application_id != "",
+            *_of_state(row.c, state),
+        ),
+    )
+
+
+_TARGET_AND_STATE: Final = (
+    executions.c.target == sa.bindparam("target", type_=StoredText()),
+    executions.c.kind == labels.WRITE_KIND,
+    executions.c.state == sa.bindparam("state", type_=StoredText()),
+)
+
+
+@made_once
+def _companions_of_target() -> sa.Select[Any]:
+    """Applications that several producers report, or whose commands are reported twice."""
+    own = executions.c
+    double = sa.func.max(sa.case((own.command.in_(CTAS_COMMANDS), 1), else_=0))
+    several = sa.func.min(own.producer) != sa.func.max(own.producer)
+    return (
+        sa.select(own.application_id)
+        .where(*_TARGET_AND_STATE, own.application_id != "")
+        .group_by(own.application_id)
+        .having(sa.or_(several, double == 1))
+    )
+
+
+@made_once
+def _named_elsewhere() -> sa.Select[Any]:
+    """Applications some of whose writes do not name them.
+
+    Each run once: of all indexes that find the writes, only theirs has the runs in order.
+    """
+    own = executions.c
+    runs = sa.select(own.run).where(*_TARGET_AND_STATE, own.application_id == "").distinct()
+    listed = runs.subquery("runs")
+    return sa.select(applications.c.application_id).join_from(
+        listed, applications, applications.c.run == listed.c.run
+    )

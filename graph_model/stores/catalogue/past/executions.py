@@ -1,0 +1,311 @@
+"""Executions over time: pages of them, writers, the newest.
+
+``at`` is epoch milliseconds or None for the end of time: only executions at or before it count.
+Bulk questions cost one index seek an answer, not a walk over the history: a table that one plan
+overwrote a million times has one writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from graph_model import labels
+from graph_model.facts import ExecutionRow, PartitionRow
+from graph_model.stores.catalogue.asked import (
+    asked_column,
+    at_values,
+    is_asked,
+    made_once,
+    prepared,
+    until_asked,
+)
+from graph_model.stores.catalogue.openlineage.applications import (
+    application_of,
+    names_of_runs,
+    under_applications,
+)
+from graph_model.stores.catalogue.past.births import dataset_born
+from graph_model.stores.catalogue.past.conditions import pairs_from, successful, until
+from graph_model.stores.catalogue.past.newest import newest_executions, newest_id, wrote_main
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import datasets, executions, partitions
+from graph_model.stores.cursors import EXECUTIONS, checked_limit, read_cursor, write_cursor
+from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.protocols import Page, PlanSpan, Writer
+
+_RUNS_A_STATEMENT: Final = 20
+
+
+class SqlExecutionHistory(CatalogueReader):
+    """See ``protocols.ExecutionHistory``."""
+
+    def executions(
+        self,
+        *,
+        logical_plan: str | None = None,
+        target: str | None = None,
+        job: str | None = None,
+        run: str | None = None,
+        plan_id: str | None = None,
+        state: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[ExecutionRow]:
+        own = executions.c
+        given = _equal(
+            logical_plan=logical_plan, target=target, job=job, plan_id=plan_id, state=state
+        )
+        with self._read() as connection:
+            named = [] if run is None else [own.run.in_(names_of_runs(connection, (run,)))]
+            chosen = [*given, *named, *until(own.at, at)]
+            asked = _page(chosen, checked_limit(limit) + 1, cursor)
+            listed = [ExecutionRow(*row) for row in connection.execute(asked)]
+            rows = under_applications(connection, listed)
+            counted = sa.select(sa.func.count()).select_from(executions).where(*chosen)
+            total = connection.execute(counted).scalar_one()
+        last = rows[limit - 1] if len(rows) > limit else None
+        following = None if last is None else write_cursor(EXECUTIONS, last.at, last.id)
+        return Page(tuple(rows[:limit]), total, following)
+
+    def has_execution(
+        self,
+        job: str,
+        since: int,
+        before: int,
+        *,
+        run: str | None = None,
+        logical_plan: str | None = None,
+    ) -> bool:
+        own = executions.c
+        given = _equal(job=job, run=run, logical_plan=logical_plan)
+        asked = sa.select(own.id).where(*given, own.at >= since, own.at < before).limit(1)
+        with self._read() as connection:
+            return connection.execute(asked).first() is not None
+
+    def times_of_runs(self, job: str, limit: int) -> tuple[tuple[str, int], ...]:
+        with self._read() as connection:
+            found = _times_of_runs().rows(connection, {"job": job, "limit": limit})
+        return tuple((run, at) for run, at in found)
+
+    def executions_of_runs(
+        self, job: str, runs: Collection[str], limit: int
+    ) -> tuple[ExecutionRow, ...]:
+        rows: list[ExecutionRow] = []
+        with self._read() as connection:
+            for some in chunks(sorted(runs), _RUNS_A_STATEMENT):
+                values = {f"run_{place}": run for place, run in enumerate(some)}
+                found = _executions_of_runs(len(some)).rows(
+                    connection, values | {"job": job, "limit": limit}
+                )
+                rows.extend(ExecutionRow(*row) for row in found)
+        rows.sort(key=lambda row: (row.at, row.id), reverse=True)
+        return tuple(rows[:limit])
+
+    def executions_since(
+        self,
+        since: int,
+        limit: int,
+        *,
+        before: int | None = None,
+        after: str = "",
+        job: str | None = None,
+    ) -> tuple[ExecutionRow, ...]:
+        own = executions.c
+        asked = sa.select(executions).where(own.at >= since, sa.or_(own.at > since, own.id > after))
+        if before is not None:
+            asked = asked.where(own.at < before)
+        if job is not None:
+            asked = asked.where(own.job == job)
+        asked = asked.order_by(own.at, own.id).limit(limit)
+        with self._read() as connection:
+            return tuple(ExecutionRow(*row) for row in connection.execute(asked))
+
+    def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]:
+        found = self._rows_for(_PARTITIONS, executions)
+        return tuple(sorted(PartitionRow(*row) for row in found))
+
+    def writers(self, targets: Collection[str], at: int | None) -> tuple[Writer, ...]:
+        found = self._rows_for(_writers(), targets, at)
+        return tuple(sorted(Writer(*row) for row in found if row[-1] is not None))
+
+    def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        with self._read() as connection:
+            return newest_executions(connection, "job", jobs, at, only="any")
+
+    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str]]:
+        found = self._rows_for(_last_states(), jobs, at)
+        return {job: (time, state) for job, time, state in found}
+
+    def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        with self._read() as connection:
+            return newest_executions(connection, "target", targets, at, only="main")
+
+    def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
+        """From an index alone."""
+        found = self._rows_for(_times_of_writes(), targets, at)
+        return {target: newest for target, newest, _ in found if newest is not None}
+
+    def lone_last_writes(
+        self, targets: Collection[str], at: int | None, *, apart: int
+    ) -> dict[str, int | None]:
+        return {
+            target: newest
+            for target, newest, second in self._rows_for(_times_of_writes(), targets, at)
+            if newest is None or second is None or second < newest - apart
+        }
+
+    def last_of_plans(
+        self, logical_plans: Collection[str], at: int | None
+    ) -> dict[str, ExecutionRow]:
+        with self._read() as connection:
+            return newest_executions(
+                connection, "logical_plan", logical_plans, at, only="completed"
+            )
+
+    def plan_spans(self, logical_plans: Collection[str], at: int | None) -> tuple[PlanSpan, ...]:
+        """From one index."""
+        found = self._rows_for(_plan_spans(), logical_plans, at)
+        return tuple(sorted(PlanSpan(*row) for row in found))
+
+    def newest_event(self, at: int | None) -> int | None:
+        newest: int | None
+        with self._read() as connection:
+            ((newest,),) = _newest_event().rows(connection, at_values((), at))
+        return newest
+
+    def written_by(self, job: str, runs: Collection[str]) -> frozenset[tuple[str, str]]:
+        own = executions.c
+        asked = sa.select(own.target, application_of(own)).distinct()
+        with self._read() as connection:
+            chosen = (own.job == job, own.run.in_(names_of_runs(connection, runs)))
+            found = connection.execute(asked.where(*chosen))
+            return frozenset((target, name) for target, name in found)
+
+    def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(datasets))):
+                asked = sa.select(_DATASET).where(_DATASET.in_(chunk), *dataset_born(at))
+                found.update(connection.execute(asked).scalars())
+        return frozenset(found)
+
+
+_DATASET: Final = datasets.c.id
+_PARTITIONS: Final = prepared(sa.select(partitions).where(is_asked(partitions.c.execution)))
+
+
+def _equal(**given: str | None) -> list[sa.ColumnElement[bool]]:
+    """The conditions that columns of an execution have these values; None sets none."""
+    return [executions.c[name] == value for name, value in given.items() if value is not None]
+
+
+def _page(
+    chosen: Iterable[sa.ColumnElement[bool]], limit: int, cursor: str | None
+) -> sa.Select[Any]:
+    """The statement behind a page of executions, newest first."""
+    columns = executions.c
+    asked = sa.select(executions).where(*chosen)
+    if cursor is not None:
+        at, last = read_cursor(cursor, EXECUTIONS, int, str)
+        # The first condition bounds the walk over the index, the second cuts within one time.
+        asked = asked.where(columns.at <= at, sa.or_(columns.at < at, columns.id < last))
+    return asked.order_by(columns.at.desc(), columns.id.desc()).limit(limit)
+
+
+def _modes() -> sa.CTE:
+    each = (sa.literal(mode, StoredText()).label("value") for mode in labels.EXECUTION_MODES)
+    return sa.union_all(*map(sa.select, each)).cte("modes")
+
+
+@made_once
+def _writers() -> sa.Select[Any]:
+    inner, outer = executions.alias("listed").c, executions.alias("seen").c
+    pairs = pairs_from(
+        inner.target, inner.logical_plan, asked_column(), *successful(inner, writes_only=True)
+    )
+    modes = _modes()
+    latest = (
+        sa.select(sa.func.max(outer.at))
+        .where(
+            outer.target == pairs.c.first,
+            *successful(outer, writes_only=True),
+            outer.logical_plan == pairs.c.second,
+            outer.mode == modes.c.value,
+            until_asked(outer.at),
+        )
+        .scalar_subquery()
+    )
+    return (
+        sa.select(pairs.c.first, pairs.c.second, modes.c.value, latest)
+        .select_from(pairs.join(modes, sa.true()))
+        .where(pairs.c.second.is_not(None))
+    )
+
+
+@made_once
+def _times_of_writes() -> sa.Select[Any]:
+    asked, seen = asked_column(), executions.alias("seen").c
+
+    def newest(place: int) -> Any:
+        times = sa.select(seen.at).where(
+            seen.target == asked.c.value,
+            *wrote_main(seen),
+            until_asked(seen.at),
+        )
+        return times.order_by(seen.at.desc()).limit(1).offset(place).scalar_subquery()
+
+    return sa.select(asked.c.value, newest(0).label("newest"), newest(1).label("second"))
+
+
+@made_once
+def _last_states() -> sa.Select[Any]:
+    asked, own = asked_column(), executions.c
+    newest = newest_id("job", asked, "any")
+    return sa.select(asked.c.value, own.at, own.state).join_from(
+        asked, executions, own.id == newest
+    )
+
+
+@made_once
+def _plan_spans() -> sa.Select[Any]:
+    own = executions.c
+    return (
+        sa.select(
+            own.logical_plan, own.state, sa.func.count(), sa.func.min(own.at), sa.func.max(own.at)
+        )
+        .where(is_asked(own.logical_plan), until_asked(own.at))
+        .group_by(own.logical_plan, own.state)
+    )
+
+
+@made_once
+def _newest_event() -> sa.Select[Any]:
+    return sa.select(sa.func.max(executions.c.at)).where(until_asked(executions.c.at))
+
+
+@made_once
+def _times_of_runs() -> sa.Select[Any]:
+    return _newest_of_job(sa.select(executions.c.run, executions.c.at))
+
+
+@made_once
+def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
+    """Each run by itself: so its index gives the newest, however much the job has besides."""
+    each = []
+    for place in range(count):
+        run = sa.bindparam(f"run_{place}", type_=StoredText(), required=True)
+        newest = _newest_of_job(sa.select(executions).where(executions.c.run == run))
+        each.append(sa.select(newest.subquery(f"of_run_{place}")))
+    return sa.union_all(*each)
+
+
+def _newest_of_job(chosen: sa.Select[Any]) -> sa.Select[Any]:
+    """As many as a parameter says of the job that another one names."""
+    own = executions.c
+    job = sa.bindparam("job", type_=StoredText(), required=True)
+    limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
+    return chosen.where(own.job == job).order_by(own.at.desc(), own.id.desc()).limit(limit)

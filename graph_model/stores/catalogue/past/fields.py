@@ -1,0 +1,30 @@
+"""The columns that a statement reads of a write, and the place of its target then."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from graph_model.stores.catalogue.openlineage.applications import application_of
+from graph_model.stores.catalogue.past.names import location_at
+from graph_model.stores.catalogue.tables import partitions, read_versions
+from graph_model.stores.protocols import SuccessfulWrite
+
+_FIELDS: Final = SuccessfulWrite._fields
+
+
+def in_place(row: Any, of: Any) -> sa.ColumnElement[bool]:
+    """Its target then stood for the given place, if one is given."""
+    return sa.or_(of.place == "", location_at(row.target, row.at) == of.place)
+
+
+def fields_of_write(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
+    """The fields of a write, under its application if any event names it."""
+    part, bound = partitions.alias("touched").c, read_versions.alias("bound").c
+    worked_out: dict[str, sa.ColumnElement[Any]] = {
+        "application_id": application_of(row.c),
+        "partitioned": sa.select(part.execution).where(part.execution == row.c.id).exists(),
+        "bound": sa.select(bound.execution).where(bound.execution == row.c.id).exists(),
+    }
+    return tuple(worked_out.get(name, row.c.get(name)) for name in _FIELDS)

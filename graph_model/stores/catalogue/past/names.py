@@ -1,0 +1,138 @@
+"""The present and former names of a dataset: catalog names and renames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from graph_model.facts import NameRow, RenameRow
+from graph_model.stores.catalogue.asked import (
+    asked_column,
+    asked_table,
+    is_asked,
+    made_once,
+    prepared,
+    until_asked,
+)
+from graph_model.stores.catalogue.past.conditions import pairs_from, until
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import names, renames
+from graph_model.stores.database import StoredText
+
+_MOMENT: Final = (("name", StoredText()), ("at", sa.BigInteger()))
+_RENAMES_BY: Final = prepared(sa.select(renames).where(is_asked(renames.c.execution)))
+
+
+class SqlCatalogNames(CatalogueReader):
+    """See ``protocols.CatalogNames``."""
+
+    def names_of(self, locations: Collection[str], at: int | None) -> tuple[NameRow, ...]:
+        """Of several observations at one time that of the greatest execution id."""
+        found = self._rows_for(_names_of(), locations, at)
+        return tuple(sorted(NameRow(*row) for row in found))
+
+    def location_of(self, name: str, at: int | None) -> str | None:
+        order = (names.c.at, names.c.execution, names.c.location)
+        asked = sa.select(names.c.location).where(names.c.name == name).limit(1)
+        last = asked.where(*until(names.c.at, at)).order_by(*(column.desc() for column in order))
+        with self._read() as connection:
+            found: str | None = connection.execute(last).scalar()
+            if found is None and at is not None:
+                found = connection.execute(asked.order_by(*order)).scalar()
+        return found
+
+    def locations_of(self, moments: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        found = self._rows_beside(_locations(), moments)
+        return {(name, at): location for name, at, location in found if location is not None}
+
+    def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
+        found = self._rows_for(_names_around(), datasets)
+        return frozenset((name, location) for name, location in found)
+
+    def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:
+        found: set[RenameRow] = set()
+        with self.snapshot() as same:
+            for column in ("former", "current"):
+                rows = same._rows_for(_renames_of(column), datasets, at)
+                found.update(RenameRow(*row) for row in rows)
+        return tuple(sorted(found))
+
+    def renames_by(self, executions: Collection[str]) -> tuple[RenameRow, ...]:
+        found = self._rows_for(_RENAMES_BY, executions)
+        return tuple(sorted({RenameRow(*row) for row in found}))
+
+
+@made_once
+def _names_of() -> sa.Select[Any]:
+    inner, outer = names.alias("listed").c, names.alias("seen").c
+    pairs = pairs_from(inner.location, inner.name, asked_column())
+    latest = (
+        sa.select(sa.func.max(outer.at))
+        .where(
+            outer.location == pairs.c.first,
+            outer.name == pairs.c.second,
+            until_asked(outer.at),
+        )
+        .scalar_subquery()
+    )
+    newest = sa.select(pairs.c.first, pairs.c.second, latest.label("at")).cte("newest")
+    columns = names.c
+    return (
+        sa.select(columns.name, columns.location, sa.func.max(columns.execution), columns.at)
+        .join_from(
+            newest,
+            names,
+            sa.and_(
+                columns.location == newest.c.first,
+                columns.name == newest.c.second,
+                columns.at == newest.c.at,
+            ),
+        )
+        .group_by(columns.name, columns.location, columns.at)
+    )
+
+
+@made_once
+def _locations() -> sa.Select[Any]:
+    asked = asked_table(_MOMENT)
+    return sa.select(asked, location_at(asked.c.name, asked.c.at).label("location"))
+
+
+def location_at(name: Any, at: Any) -> Any:
+    """The location of a name: last observed at or before, else the first."""
+    seen = names.alias("seen_names").c
+    order = (seen.at, seen.execution, seen.location)
+    own = sa.select(seen.location).where(seen.name == name).limit(1)
+    last = own.where(seen.at <= at).order_by(*(column.desc() for column in order))
+    return sa.func.coalesce(last.scalar_subquery(), own.order_by(*order).scalar_subquery())
+
+
+@made_once
+def _names_around() -> sa.Select[Any]:
+    return _pairs_around(asked_column())
+
+
+def _pairs_around(asked: sa.CTE) -> sa.Select[Any]:
+    """The names of the given datasets, then every location of these names and of the given ones."""
+    seen = names.alias("seen").c
+    standing = pairs_from(seen.location, seen.name, asked, name="standing").c
+    called = sa.union_all(
+        sa.select(asked.c.value),
+        sa.select(standing.second.label("value")).where(standing.second.is_not(None)),
+    ).cte("called")
+    pairs = pairs_from(names.c.name, names.c.location, called)
+    return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
+
+
+@made_once
+def _renames_of(column: str) -> sa.Select[Any]:
+    asked, seen, row = asked_column(), renames.alias("seen").c, renames.c
+    newest = (
+        sa.select(sa.func.max(seen.at))
+        .where(seen[column] == asked.c.value, until_asked(seen.at))
+        .scalar_subquery()
+    )
+    told = sa.and_(row[column] == asked.c.value, row.at == newest)
+    return sa.select(renames).join_from(asked, renames, told)

@@ -1,0 +1,74 @@
+"""The reads of logical plans that write nothing: one index seek a plan, for any number of runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from graph_model import labels
+from graph_model.stores.catalogue.asked import WORKED_OUT, asked_table, made_once
+from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, successful
+from graph_model.stores.catalogue.past.fields import fields_of_write
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import executions
+from graph_model.stores.database import StoredText
+from graph_model.stores.protocols import OlderWrites, SpanWrites, SuccessfulWrite
+
+_MOMENT: Final = (("plan", StoredText()), ("before", sa.BigInteger()))
+
+
+class SqlPlanReads(CatalogueReader):
+    """The reads of ``protocols.SeenWrites``."""
+
+    def readings(
+        self, moments: Collection[tuple[str, int]], *, per_plan: int
+    ) -> dict[tuple[str, int], SpanWrites]:
+        found: defaultdict[tuple[str, int], list[SuccessfulWrite]] = defaultdict(list)
+        older: dict[tuple[str, int], tuple[OlderWrites, ...]] = {}
+        rows = self._rows_beside(_newest(), moments, per_plan=per_plan)
+        for plan, before, job, cut, first, *values in rows:
+            if cut is not None:
+                older[plan, before] = (OlderWrites(plan, job, first, cut),)
+            if values[0] is not None:
+                found[plan, before].append(SuccessfulWrite(*values))
+        return {one: SpanWrites(tuple(found[one]), older.get(one, ())) for one in moments}
+
+
+@made_once
+def _newest() -> sa.Select[Any]:
+    """The newest reads of each plan before a time; ``cut`` is the first one too many, or null."""
+    asked = asked_table(_MOMENT)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+    own = _read_by(seen, asked)
+    cut = sa.select(seen.at).where(*own).order_by(seen.at.desc()).limit(1).offset(
+        sa.bindparam("per_plan", type_=sa.BigInteger(), required=True)
+    )  # fmt: skip
+    first = sa.select(seen.at).where(*own).order_by(seen.at).limit(1)
+    job = sa.select(seen.job).where(*own).limit(1)
+    plans = (
+        sa.select(
+            asked, job.scalar_subquery().label("job"), cut.scalar_subquery().label("cut"),
+            first.scalar_subquery().label("first"),
+        )
+        .cte("plans")
+        .prefix_with(WORKED_OUT)
+    )  # fmt: skip
+    newer = row.c.at > sa.func.coalesce(plans.c.cut, BEFORE_EVERYTHING)
+    listed = (plans.c.plan, plans.c.before, plans.c.job, plans.c.cut, plans.c.first)
+    return (
+        sa.select(*listed, *fields_of_write(row))
+        .join_from(plans, row, sa.and_(*_read_by(row.c, plans), newer), isouter=True)
+        .where(plans.c.first.is_not(None))
+    )
+
+
+def _read_by(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        row.logical_plan == asked.c.plan,
+        row.kind == labels.READ_KIND,
+        *successful(row, writes_only=False),
+        row.at < asked.c.before,
+    )

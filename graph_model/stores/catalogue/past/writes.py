@@ -1,0 +1,320 @@
+"""The writes that a read can have seen, for many datasets and times in one statement.
+
+Every answer costs a seek or a bounded walk over an index, however long the history of a table is:
+its last full overwrite is one seek, and of a table with more writes since then than an answer may
+hold, each logical plan's newest are found by a seek for each plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model import labels
+from graph_model.facts import EVERY_BRANCH
+from graph_model.stores.catalogue.asked import (
+    AT_ONCE,
+    WORKED_OUT,
+    asked_table,
+    asked_values,
+    made_once,
+)
+from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, successful
+from graph_model.stores.catalogue.past.fields import fields_of_write, in_place
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import executions, partitions
+from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.protocols import (
+    OlderWrites,
+    ReadableWrites,
+    Span,
+    SpanWrites,
+    SuccessfulWrite,
+)
+
+_BEGINNING: Final = -(2**62)
+_SPAN: Final = (
+    ("number", sa.BigInteger()), ("target", StoredText()), ("since", sa.BigInteger()),
+    ("before", sa.BigInteger()), ("place", StoredText()), ("key", StoredText()),
+    ("head", StoredText()), ("branch", StoredText()),
+)  # fmt: skip
+
+
+class SqlSpanWrites(CatalogueReader):
+    """The writes by time of ``protocols.SeenWrites``."""
+
+    def readable_writes(
+        self, reads: Collection[tuple[Span, ...]], *, reach: int, most: int, per_plan: int
+    ) -> dict[tuple[Span, ...], ReadableWrites]:
+        """One statement, but for long histories."""
+        told: dict[tuple[Span, ...], _Told] = {}
+        with self._read() as connection:
+            for chunk in chunks(set(reads), AT_ONCE):
+                told |= _told(connection, chunk, reach, most)
+            long = {span for one in told.values() if one.full for span in one.long(reach).values()}
+            newest = _by_plan(connection, long, per_plan)
+        return {read: one.readable(reach, newest) for read, one in told.items()}
+
+    def writes(
+        self, spans: Collection[Span], *, most: int, per_plan: int
+    ) -> dict[Span, SpanWrites]:
+        found: list[tuple[Span, Sequence[Any]]] = []
+        full: set[Span] = set()
+        with self._read() as connection:
+            for chunk, parameters in _asked(spans):
+                rows = _newest().rows(connection, parameters | {"most": most})
+                for number, cut, *values in rows:
+                    if cut is not None:
+                        full.add(chunk[number])
+                    elif values[0] is not None:
+                        found.append((chunk[number], values))
+            long = _by_plan(connection, full, per_plan)
+        listed = _by_span(spans, found)
+        return {span: SpanWrites(tuple(writes)) for span, writes in listed.items()} | long
+
+
+@dataclass(slots=True)
+class _Told:
+    """The rows of one read; ``full`` are its spans with too many writes."""
+
+    floor: int | None
+    declared: bool
+    writes: dict[Span, list[SuccessfulWrite]]
+    full: set[Span] = field(default_factory=set)
+
+    def long(self, reach: int) -> dict[Span, Span]:
+        """The spans with too many writes, each from where its writes count."""
+        since = _BEGINNING if self.floor is None else self.floor - reach
+        return {span: span._replace(since=since) for span in self.full}
+
+    def readable(self, reach: int, newest: Mapping[Span, SpanWrites]) -> ReadableWrites:
+        """With the newest writes of each plan where there are too many."""
+        spans = {span: SpanWrites(tuple(writes)) for span, writes in self.writes.items()}
+        if self.full:
+            spans |= {span: newest[long] for span, long in self.long(reach).items()}
+        return ReadableWrites(self.floor, spans, self.declared)
+
+
+def _told(
+    connection: Connection, reads: Sequence[tuple[Span, ...]], reach: int, most: int
+) -> dict[tuple[Span, ...], _Told]:
+    found = [_Told(None, False, {span: [] for span in read}) for read in reads]
+    spans = [(number, span) for number, read in enumerate(reads) for span in read]
+    asked = asked_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
+    for row in _of_reads().rows(connection, asked | {"reach": reach, "most": most}):
+        place, floor, declared, cut = row[:4]
+        number, span = spans[place]
+        told = found[number]
+        told.floor = floor
+        told.declared |= bool(declared)
+        if cut is not None:
+            told.full.add(span)
+        elif row[4] is not None:
+            told.writes[span].append(SuccessfulWrite._make(row[4:]))
+    return dict(zip(reads, found, strict=True))
+
+
+@made_once
+def _of_reads() -> sa.Select[Any]:
+    """The writes of each span since the last full overwrite before its read; as ``_newest``."""
+    cuts, row = _with_cuts(_since_floors(_with_last_overwrites())), executions.alias("listed")
+    of = cuts.c
+    return sa.select(of.number, of.floor, of.declared, of.cut, *fields_of_write(row)).join_from(
+        cuts, row, sa.and_(of.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
+    )
+
+
+def _with_last_overwrites() -> sa.CTE:
+    """The given spans, ``since`` being the time of the read, each with its target's ``last`` full
+    overwrite before that, and whether a declaration names the target.
+    """
+    asked, seen = asked_table((*_SPAN, ("read", sa.BigInteger()))), executions.alias("seen").c
+    last = (
+        sa.select(seen.at)
+        .where(
+            seen.target == asked.c.target,
+            *successful(seen, writes_only=True),
+            seen.mode == labels.OVERWRITE,
+            seen.branch == asked.c.branch,
+            seen.at < asked.c.since,
+            in_place(seen, asked.c),
+        )
+        .order_by(seen.at.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    stated = (seen.target == asked.c.target, seen.kind == labels.DECLARATION_KIND)
+    declared = sa.select(seen.id).where(*stated).exists()
+    return sa.select(asked, last.label("last"), declared.label("declared")).cte("lasts")
+
+
+def _since_floors(lasts: sa.CTE) -> sa.CTE:
+    """The same with the ``floor`` of each read, ``since`` being a little before that."""
+    floor = sa.func.max(lasts.c["last"]).over(partition_by=lasts.c["read"])
+    floors = sa.select(lasts, floor.label("floor")).cte("floors")
+    reach = sa.bindparam("reach", type_=sa.BigInteger(), required=True)
+    since = sa.func.coalesce(floors.c.floor - reach, _BEGINNING)
+    same = ("number", "target", "before", "place", "key", "head", "branch", "declared", "floor")
+    return sa.select(*(floors.c[name] for name in same), since.label("since")).cte("ranges")
+
+
+def _by_span(
+    spans: Collection[Span], found: Sequence[tuple[Span, Sequence[Any]]]
+) -> dict[Span, list[SuccessfulWrite]]:
+    rows: dict[Span, list[SuccessfulWrite]] = {span: [] for span in spans}
+    for span, values in found:
+        rows[span].append(SuccessfulWrite(*values))
+    return rows
+
+
+@made_once
+def _newest() -> sa.Select[Any]:
+    """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
+    cuts, row = _with_cuts(asked_table(_SPAN)), executions.alias("listed")
+    return sa.select(cuts.c.number, cuts.c.cut, *fields_of_write(row)).join_from(
+        cuts, row, sa.and_(cuts.c.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
+    )
+
+
+def _with_cuts(spans: sa.CTE) -> sa.CTE:
+    """The same with the time of the first write too many, null where there is none."""
+    seen = executions.alias("seen").c
+    cut = (
+        sa.select(seen.at)
+        .where(*_in_span(seen, spans))
+        .order_by(seen.at.desc())
+        .limit(1)
+        .offset(sa.bindparam("most", type_=sa.BigInteger(), required=True))
+        .scalar_subquery()
+    )
+    return sa.select(spans, cut.label("cut")).cte("cuts").prefix_with(WORKED_OUT)
+
+
+def _by_plan(
+    connection: Connection, spans: Collection[Span], per_plan: int
+) -> dict[Span, SpanWrites]:
+    found: list[tuple[Span, Sequence[Any]]] = []
+    older: dict[Span, set[OlderWrites]] = {span: set() for span in spans}
+    for chunk, parameters in _asked(spans):
+        rows = _newest_of_plans().rows(connection, parameters | {"per_plan": per_plan})
+        for number, plan, job, cut, first, *values in rows:
+            span = chunk[number]
+            if cut is not None:
+                older[span].add(OlderWrites(plan, job, first, cut))
+            if values[0] is not None:
+                found.append((span, values))
+    writes = _by_span(spans, found)
+    return {
+        span: SpanWrites(tuple(writes[span]), tuple(sorted(older[span], key=_order)))
+        for span in spans
+    }
+
+
+def _order(older: OlderWrites) -> tuple[str, int]:
+    return older.logical_plan, older.first
+
+
+@made_once
+def _newest_of_plans() -> sa.Select[Any]:
+    """A loose index scan over the plans of a target, then a seek for each of them."""
+    asked = asked_table(_SPAN)
+    plans = _plans_of(asked)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+    own = (*_in_span(seen, asked), seen.logical_plan == plans.c.plan)
+    cut = sa.select(seen.at).where(*own).order_by(seen.at.desc()).limit(1).offset(
+        sa.bindparam("per_plan", type_=sa.BigInteger(), required=True)
+    )  # fmt: skip
+    first = sa.select(seen.at).where(*own).order_by(seen.at).limit(1)
+    job = sa.select(seen.job).where(*own).limit(1)
+    groups = (
+        sa.select(
+            asked, plans.c.plan, job.scalar_subquery().label("job"),
+            cut.scalar_subquery().label("cut"), first.scalar_subquery().label("first"),
+        )
+        .join_from(plans, asked, asked.c.number == plans.c.number)
+        .where(plans.c.plan.is_not(None))
+        .cte("groups")
+        .prefix_with(WORKED_OUT)
+    )  # fmt: skip
+    newest = sa.and_(
+        row.c.logical_plan == groups.c.plan,
+        row.c.at > sa.func.coalesce(groups.c.cut, BEFORE_EVERYTHING),
+        *_in_span(row.c, groups),
+    )
+    listed = (groups.c.number, groups.c.plan, groups.c.job, groups.c.cut, groups.c.first)
+    return (
+        sa.select(*listed, *fields_of_write(row))
+        .join_from(groups, row, newest, isouter=True)
+        .where(groups.c.first.is_not(None))
+    )
+
+
+def _plans_of(asked: sa.CTE) -> sa.CTE:
+    """Each span's number with every plan that ever wrote its target; the last one is null."""
+    seen = executions.alias("seen").c
+
+    def least(*more: sa.ColumnElement[bool]) -> Any:
+        chosen = (*successful(seen, writes_only=True), *more)
+        return sa.select(sa.func.min(seen.logical_plan)).where(*chosen).scalar_subquery()
+
+    plans = sa.select(
+        asked.c.number, asked.c.target, least(seen.target == asked.c.target).label("plan")
+    ).cte("plans", recursive=True)
+    following = least(seen.target == plans.c.target, seen.logical_plan > plans.c.plan)
+    return plans.union_all(
+        sa.select(plans.c.number, plans.c.target, following).where(plans.c.plan.is_not(None))
+    )
+
+
+def _asked(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], dict[str, Any]]]:
+    """The spans, some at a time, with the parameter of their table; ``number`` is the place
+    among these.
+    """
+    for chunk in chunks(sorted(set(spans)), AT_ONCE):
+        rows = [_row(number, span) for number, span in enumerate(chunk)]
+        yield chunk, asked_values(rows)
+
+
+def _row(number: int, span: Span) -> tuple[Any, ...]:
+    """``dt=1/h=2`` => key ``dt=``, head ``dt=1``."""
+    head = span.partition.partition("/")[0]
+    key, separator, _ = head.partition("=")
+    return (
+        number, span.target, span.since, span.before, span.place, key + separator, head, span.branch
+    )  # fmt: skip
+
+
+def _in_span(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that an execution (columns of the table or an alias) lies in a span."""
+    of = asked.c
+    return (
+        row.target == of.target,
+        *successful(row, writes_only=True),
+        row.at >= of.since,
+        row.at < of.before,
+        sa.or_(of.branch == EVERY_BRANCH, row.branch == of.branch),
+        in_place(row, of),
+        sa.or_(of.key == "", _may_touch(row, of)),
+    )
+
+
+def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
+    """It names no partition, or one without another value of the given key."""
+    seen = partitions.alias("seen_partitions")
+    part = seen.c
+    own = sa.select(part.partition).where(
+        part.execution == row.id, part.dataset == row.target, part.role == labels.WRITE
+    )
+    own = own.correlate_except(seen)  # else each span is held against the keys of all
+    same = own.where(
+        sa.or_(
+            sa.func.substr(part.partition, 1, sa.func.length(of.key)) != of.key,
+            part.partition == of.head,
+            sa.func.substr(part.partition, 1, sa.func.length(of.head) + 1) == of.head.concat("/"),
+        )
+    )
+    return sa.or_(sa.not_(own.exists()), same.exists())

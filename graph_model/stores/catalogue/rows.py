@@ -1,0 +1,267 @@
+"""Rows in and out: record, withdraw, clear, scan, digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.errors import FactConflict, Unavailable
+from graph_model.facts import Row
+from graph_model.stores.catalogue.asked import AT_ONCE, asked_table, asked_values, is_asked
+from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
+from graph_model.stores.catalogue.origin import stamp
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
+from graph_model.stores.database import chunks, insertion, read, write
+from graph_model.stores.protocols import Origin
+from graph_model.stores.storable_text import storable_value
+
+Values = tuple[Any, ...]
+Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored
+_Part = tuple[Storage, Batch]
+_Insert = Callable[[Connection, Sequence[_Part]], None]
+
+_PAGE: Final = 1_000
+
+
+class SqlRows(CatalogueReader):
+    """Rows in and out; each call that writes is one transaction."""
+
+    def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
+        """Insert the rows whose key is new, and note their origin; FactConflict changes nothing.
+
+        Known rows are looked up first, outside the transaction: a repeat takes no lock at all. From
+        the first new row on there is a transaction anyway, and the insert finds the rest.
+        """
+        with read(self._engine, Unavailable) as connection:
+            asked = _from_the_first_new(connection, _batches(rows))
+        if not asked and origin is None:
+            return
+
+        def work(connection: Connection, insert: _Insert) -> None:
+            insert(connection, asked)
+            if origin is not None:
+                stamp(connection, origin)
+
+        try:
+            write(self._engine, lambda connection: work(connection, _insert), Unavailable)
+        except _PartlyKnown:
+            write(self._engine, lambda connection: work(connection, _insert_unknown), Unavailable)
+
+    def withdraw(self, rows: Sequence[Row]) -> None:
+        """Delete the rows that are stored exactly so."""
+        asked: dict[Storage, list[Values]] = {}
+        for row in rows:
+            asked.setdefault(STORAGE_OF[type(row)], []).append(stored_values(row))
+
+        def work(connection: Connection) -> None:
+            take_turn(connection, asked)
+            for storage, batch in asked.items():
+                if storage.counted is None:
+                    _remove(connection, storage, batch)
+                elif stored := _stored(connection, storage, batch):
+                    _remove(connection, storage, stored)
+                    count_removed(connection, storage, stored)
+
+        if asked:
+            write(self._engine, work, Unavailable)
+
+    def clear(self) -> None:
+        """Delete every row of every table."""
+
+        def work(connection: Connection) -> None:
+            take_turn(connection, STORAGES)
+            for table in metadata.sorted_tables:
+                connection.execute(table.delete())
+
+        write(self._engine, work, Unavailable)
+
+    def scan(self) -> Iterator[Row]:
+        """Every row, by table and key. A page is one transaction; none is open between pages."""
+        for storage in STORAGES:
+            last: Values | None = None
+            while True:
+                with read(self._engine, Unavailable) as connection:
+                    page = connection.execute(_page_after(storage, last)).all()
+                for stored in page:
+                    row: Row = storage.row(*stored)
+                    yield row
+                if len(page) < _PAGE:
+                    break
+                last = _reader(storage, storage.order)(tuple(page[-1]))
+
+    def digest(self) -> str:
+        """SHA-256 in hex over all rows, by table and key: equal for equal content of documents."""
+        total = hashlib.sha256()
+        with read(self._engine, Unavailable) as connection:
+            for storage in (storage for storage in STORAGES if storage.hashed):
+                key = [storage.table.c[name] for name in storage.order]
+                stored = connection.execute(
+                    sa.select(*storage.fields).order_by(*key),
+                    execution_options={"yield_per": _PAGE},
+                )
+                for row in stored:
+                    total.update(_line(storage, tuple(row)))
+        return total.hexdigest()
+
+
+class _PartlyKnown(Exception):
+    """Some of the rows to be counted were there: it must be looked up which."""
+
+
+def _from_the_first_new(connection: Connection, batches: dict[Storage, Batch]) -> Sequence[_Part]:
+    parts = list(batches.items())
+    for place, (storage, batch) in enumerate(parts):
+        if new := _unknown(connection, storage, batch):
+            return [(storage, new), *parts[place + 1 :]]
+    return ()
+
+
+def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
+    take_turn(connection, (storage for storage, _ in parts))
+    for storage, batch in parts:
+        text = insertion(connection, storage.table)
+        result = connection.exec_driver_sql(text, records(storage, batch.values()))
+        if result.rowcount != len(batch):
+            _unknown(connection, storage, batch)  # what was there must say the same
+            if storage.counted is not None:
+                raise _PartlyKnown
+        count_added(connection, storage, batch.values())
+
+
+def _insert_unknown(connection: Connection, parts: Sequence[_Part]) -> None:
+    take_turn(connection, (storage for storage, _ in parts))
+    unknown = ((storage, _unknown(connection, storage, batch)) for storage, batch in parts)
+    _insert(connection, [(storage, batch) for storage, batch in unknown if batch])
+
+
+def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
+    """The rows by table; raises FactConflict where two of them contradict each other."""
+    batches: dict[Storage, Batch] = {storage: {} for storage in STORAGES}
+    for row in rows:
+        storage = STORAGE_OF[type(row)]
+        values = stored_values(row)
+        known = batches[storage].setdefault(_key_reader(storage)(values), values)
+        if known is not values and known != values:
+            raise FactConflict(f"{row!r} and {storage.row(*known)!r} share a key")
+    return {storage: batch for storage, batch in batches.items() if batch}
+
+
+def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
+    """The part of a batch that is not stored; FactConflict where something else is."""
+    unknown = dict(batch)
+    for known in _near(connection, storage, batch):
+        asked = unknown.pop(_key_reader(storage)(known), None)
+        if asked is not None and asked != known:
+            raise FactConflict(
+                f"{storage.row(*asked)!r} and the known {storage.row(*known)!r} share a key"
+            )
+    return unknown
+
+
+def _near(connection: Connection, storage: Storage, batch: Batch) -> Iterator[Values]:
+    """The stored rows that share an owner, or where there is none the key, with one of these."""
+    if storage.owner is None:
+        for keys in chunks(batch, AT_ONCE):
+            found = connection.execute(_keyed(storage), asked_values(keys))
+            yield from (tuple(stored) for stored in found if stored[0] is not None)
+        return
+    place = _field_names(storage).index(storage.owner)
+    for owners in chunks(sorted({values[place] for values in batch.values()}), AT_ONCE):
+        asked = asked_values((owner,) for owner in owners)
+        yield from map(tuple, connection.execute(_owned(storage, storage.owner), asked))
+
+
+@lru_cache
+def _owned(storage: Storage, owner: str) -> sa.Select[Any]:
+    return sa.select(*storage.fields).where(is_asked(storage.table.c[owner]))
+
+
+@lru_cache
+def _keyed(storage: Storage) -> sa.Select[Any]:
+    """A row for each given key, of nothing but NULL if it is missing: so each is a seek. An inner
+    join may be reversed, and then reads the whole table.
+    """
+    own = storage.table.c
+    asked = asked_table([(name, own[name].type) for name in storage.key])
+    same = (own[name] == asked.c[name] for name in storage.key)
+    return sa.select(*storage.fields).select_from(asked.outerjoin(storage.table, sa.and_(*same)))
+
+
+def _stored(connection: Connection, storage: Storage, batch: Sequence[Values]) -> list[Values]:
+    """Those that are stored exactly so, each once."""
+    near = _near(connection, storage, {_key_reader(storage)(values): values for values in batch})
+    return sorted(set(batch).intersection(near))
+
+
+def _remove(connection: Connection, storage: Storage, batch: Sequence[Values]) -> None:
+    names = [f"old_{name}" for name in _field_names(storage)]
+    connection.execute(_delete(storage), [dict(zip(names, one, strict=True)) for one in batch])
+
+
+@lru_cache
+def _delete(storage: Storage) -> sa.Delete:
+    same = []
+    for field in storage.fields:
+        value = sa.bindparam(f"old_{field.name}", type_=field.type)
+        same.append(field.is_not_distinct_from(value) if field.nullable else field == value)
+    return storage.table.delete().where(*same)
+
+
+def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
+    key = [storage.table.c[name] for name in storage.order]
+    asked = sa.select(*storage.fields).order_by(*key).limit(_PAGE)
+    if last is None:
+        return asked
+    values = [sa.literal(value, column.type) for value, column in zip(last, key, strict=True)]
+    return asked.where(sa.tuple_(*key) > sa.tuple_(*values))
+
+
+def _line(storage: Storage, values: Values) -> bytes:
+    line = json.dumps([storage.table.name, *values], ensure_ascii=True, separators=(",", ":"))
+    return line.encode() + b"\n"
+
+
+# --- one row -------------------------------------------------------------------------------------
+
+
+def _field_names(storage: Storage) -> tuple[str, ...]:
+    fields: tuple[str, ...] = storage.row._fields
+    return fields
+
+
+@lru_cache
+def _key_reader(storage: Storage) -> Callable[[Values], Values]:
+    return _reader(storage, storage.key)
+
+
+def _reader(storage: Storage, names: Sequence[str]) -> Callable[[Values], Values]:
+    """A function that returns the values of these fields of a row."""
+    places = [_field_names(storage).index(name) for name in names]
+    if len(places) == 1:
+        (place,) = places
+        return lambda values: (values[place],)
+    return itemgetter(*places)
+
+
+def stored_values(row: Row) -> Values:
+    """The fields of a row as every database keeps them."""
+    text = "".join([value for value in row if isinstance(value, str)])
+    if text.isascii() and "\0" not in text:  # nearly every row: nothing to replace in any of it
+        return row
+    return tuple(map(storable_value, row))
+
+
+def records(storage: Storage, batch: Iterable[Values]) -> list[Values]:
+    """The values of the table's columns, in their order, with those for searches."""
+    search = storage.search
+    if search is None:
+        return list(batch)
+    return [(*values, *search(storage.row(*values))) for values in batch]

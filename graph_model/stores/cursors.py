@@ -1,0 +1,53 @@
+"""Cursors: the beginning of a list's next page, as an opaque text.
+
+A cursor is the sort key of the last item shown, so a page costs the same at any depth and a row
+that arrives meanwhile moves nothing. It carries the name of its list: the cursor of one list is
+refused by another.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Final
+
+from graph_model.errors import InvalidReference
+
+EXECUTIONS: Final = "executions"
+"""The list of executions, newest first: its key is (at, id)."""
+_EXPECTED: Final = "a cursor that this list gave as `next`"
+
+
+def write_cursor(kind: str, *key: str | int) -> str:
+    """``[A-Za-z0-9_-]+``; read it with the same ``kind``."""
+    text = json.dumps([kind, *key], separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str, kind: str, *types: type) -> tuple[str | int, ...]:
+    """The key that ``write_cursor`` was given: one value of each of the types, ``str`` or ``int``.
+
+    Raises InvalidReference for anything that ``write_cursor`` does not give for this kind.
+    """
+    try:
+        decoded = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        parts = json.loads(decoded)
+    except (binascii.Error, ValueError, RecursionError) as error:
+        raise InvalidReference(cursor, _EXPECTED) from error
+    shape = (str, *types)
+    if (
+        not isinstance(parts, list)
+        or [type(part) for part in parts] != list(shape)
+        or parts[0] != kind
+        or write_cursor(*parts) != cursor
+    ):
+        raise InvalidReference(cursor, _EXPECTED)
+    return tuple(parts[1:])
+
+
+def checked_limit(limit: int) -> int:
+    """The limit of a page, 1 to 1000; ValueError otherwise (the edge has checked it before)."""
+    if not 1 <= limit <= 1000:
+        raise ValueError(f"limit: expected 1 to 1000, not {limit}")
+    return limit

@@ -1,0 +1,10 @@
+"""The embedded engine: its JVM, its archives, its checkpoints.
+
+In reading order:
+
+``server``       one Gremlin Server in its own JVM, which this process starts and stops
+``jars``         the locked Java archives: their list, their download, their folder
+``script``       the engine's script as classes, compiled once for all starts
+``supervisor``   restarts a dead engine with growing pauses, and reports how full it is
+``checkpoints``  saves the in-memory graph, verifies the copy and loads it at a start
+"""

@@ -1,0 +1,351 @@
+"""Checkpoints of the embedded engine: its in-memory graph, saved to a file and loaded at a start.
+
+A checkpoint is a file that the engine writes itself (``io().write()``), beside a mark in the
+journal's database: the name of the file, the counts of its elements, and the journal position from
+which on documents are not in it. The mark is one durable row and is written last:
+
+    engine writes checkpoint-x.new.kryo -> fsync -> rename to checkpoint-x.kryo -> fsync of the
+    folder -> mark in the journal -> older files are removed
+
+So a crash at any point leaves the former checkpoint in force, a database restored from a backup
+never meets a file of another history, and a command that removes facts sets the mark aside first
+(``voided``). A file that is missing, cut short, changed or different from the mark's counts is
+refused with its reason; the caller then rebuilds everything.
+
+The caller keeps writers away while a checkpoint is taken or restored: the projector, which is the
+only writer, calls both on its own thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final, Protocol
+
+from graph_model.errors import GraphRejected, GraphTimeout, HeadwaterError
+from graph_model.stores.durability import make_durable
+
+MARK_KEY: Final = "engine_checkpoint"
+_PREFIX: Final = "checkpoint-"
+_SUFFIX: Final = ".kryo"
+_FORMAT: Final = 1
+_CHUNK: Final = 1 << 20
+
+_log = logging.getLogger(__name__)
+
+
+class SavedGraph(Protocol):
+    """The parts of a graph that a checkpoint uses (``gremlin.graph.GremlinGraph``)."""
+
+    def count(self) -> tuple[int, int]: ...
+
+    def clear(self) -> None: ...
+
+    def save(self, path: Path) -> None: ...
+
+    def load(self, path: Path) -> None: ...
+
+
+class Marks(Protocol):
+    """Where the mark is kept (``protocols.Journal``)."""
+
+    def get_meta(self, key: str) -> str | None: ...
+
+    def set_meta(self, key: str, value: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The content of a checkpoint: every document before ``position``, projected under ``epoch``.
+
+    Of the documents from there to ``last`` it holds some: they were projected while an older one
+    waited. ``file`` is its name in the engine's folder; ``size`` bytes; ``digest`` SHA-256 in hex.
+    """
+
+    file: str
+    epoch: str
+    position: int
+    vertices: int
+    edges: int
+    size: int
+    digest: str
+    last: int = 0
+
+
+def read_mark(text: str | None) -> Mark | None:
+    """The mark in this text; None for none, and for one of another version of this module."""
+    try:
+        values = json.loads(text or "null")
+        if not isinstance(values, dict) or values.pop("format", None) != _FORMAT:
+            return None
+        mark = Mark(**values)
+    except (ValueError, TypeError):
+        return None
+    return mark if _is_ours(mark.file) else None
+
+
+def write_mark(mark: Mark) -> str:
+    return json.dumps({"format": _FORMAT, **asdict(mark)}, sort_keys=True)
+
+
+class BadCheckpoint(Exception):
+    """A checkpoint cannot be used; with the reason. Never leaves this module."""
+
+
+class EngineCheckpoints:
+    """Takes and restores checkpoints of one embedded engine; see the module.
+
+    A checkpoint is due when half as many elements were written or removed as the graph had when it
+    was saved last, but at least ``every`` (0: never, not even at the end): so, whatever the size of
+    the graph, at most two elements are saved for each that changed, three while it grows. It is
+    overdue after twice as many. A document counts as one element beside those that it wrote, for a
+    start without a newer checkpoint projects it again; where documents alone have come and nothing
+    was written, the file stays and only its position moves. ``folder`` is the engine's own.
+    ``token`` names files: each call gives another.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        graph: SavedGraph,
+        marks: Marks,
+        *,
+        every: int = 100_000,
+        token: Callable[[], str] = lambda: uuid.uuid4().hex[:12],
+    ) -> None:
+        self._folder = folder.resolve()
+        self._graph = graph
+        self._marks = marks
+        self._every = every
+        self._token = token
+        self._lock = threading.RLock()  # over the mark and its generation
+        self._generation = 0
+        self._written = 0
+        self._saved: Mark | None = None  # what the graph is, as long as nothing is written
+        self._size = 0
+        self._last = 0  # the newest document that may be in the graph
+        self._unfinished: str | None = None  # the mark whose file the engine did not get through
+
+    # --- when -------------------------------------------------------------------------------
+
+    def wrote(self, elements: int) -> None:
+        """So many elements are to be written, or were removed."""
+        self._written += elements
+        if elements:
+            self._saved = None
+
+    def projected(self, documents: int) -> None:
+        """So many documents were projected."""
+        self._written += documents
+
+    @property
+    def due(self) -> bool:
+        """Whether enough has changed since the last checkpoint."""
+        return self._every > 0 and self._written >= self._enough
+
+    @property
+    def overdue(self) -> bool:
+        """Whether twice as much has changed."""
+        return self._every > 0 and self._written >= 2 * self._enough
+
+    @property
+    def _enough(self) -> int:
+        return max(self._every, self._size // 2)
+
+    @property
+    def worth_taking(self) -> bool:
+        """Whether anything has changed since the last checkpoint: at the end of the service."""
+        return self._every > 0 and self._written > 0
+
+    # --- taking -----------------------------------------------------------------------------
+
+    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
+        """Save the graph as it is now; True when it counts from now on.
+
+        ``position`` returns the journal's position from which on documents may be missing in the
+        graph; it is called before anything is saved. ``last`` is the newest one projected.
+
+        A failure is logged and leaves the former checkpoint; the next attempt comes after as many
+        further changes.
+        """
+        written, self._written = self._written, 0
+        self._last = max(last, self._last)
+        begun = time.monotonic()
+        try:
+            with self._lock:
+                generation, first = self._generation, position()
+            mark = self._move_on(epoch, first) or self._save(epoch, first)
+            if not self._publish(mark, generation):
+                _log.info("a checkpoint is dropped: the journal was reopened meanwhile")
+                self._written = written
+                return False
+        except (HeadwaterError, OSError) as failure:
+            _log.warning("no checkpoint could be taken, the former one stays: %s", failure)
+            return False
+        finally:
+            self._sweep()
+        self._saved, self._size = mark, mark.vertices + mark.edges
+        _log.info(
+            "checkpoint: %d vertices, %d edges, %.1f MB in %.1f s; documents from %d on follow it",
+            *(mark.vertices, mark.edges, mark.size / 1e6, time.monotonic() - begun, mark.position),
+        )
+        return True
+
+    def _move_on(self, epoch: str, position: int) -> Mark | None:
+        """The mark of the same file at another position; None where the graph is another one."""
+        saved = self._saved
+        if saved is None or saved.epoch != epoch:
+            return None
+        if self._graph.count() != (saved.vertices, saved.edges):
+            return None
+        return replace(saved, position=position, last=self._last)
+
+    def _save(self, epoch: str, position: int) -> Mark:
+        name = f"{_PREFIX}{self._token()}{_SUFFIX}"
+        draft = self._folder / name.replace(_SUFFIX, f".new{_SUFFIX}")
+        vertices, edges = self._graph.count()
+        self._graph.save(draft)
+        size, digest = _examine(draft)
+        make_durable(draft)
+        draft.rename(self._folder / name)
+        make_durable(self._folder)
+        return Mark(name, epoch, position, vertices, edges, size, digest, self._last)
+
+    def _publish(self, mark: Mark, generation: int) -> bool:
+        with self._lock:
+            if generation != self._generation:
+                return False
+            self._marks.set_meta(MARK_KEY, write_mark(mark))
+            return True
+
+    def _sweep(self) -> None:
+        """Remove files that no mark names; a file that stays costs only room on the disk."""
+        with suppress(HeadwaterError, OSError):
+            mark = read_mark(self._marks.get_meta(MARK_KEY))
+            for file in self._folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+                if mark is None or file.name != mark.file:
+                    file.unlink(missing_ok=True)
+
+    # --- taking back ------------------------------------------------------------------------
+
+    @contextmanager
+    def voided(self) -> Iterator[None]:
+        """Set the checkpoint aside, and let none be taken that began before this ends.
+
+            with checkpoints.voided():
+                journal.reopen(states=[FAILED])
+
+        For commands that change what documents before the mark mean: replay, rebuild, prune.
+        Raises JournalUnavailable when the mark cannot be removed: then nothing may be changed.
+        """
+        with self._lock:
+            self._generation += 1
+            self._saved = None
+            if self._marks.get_meta(MARK_KEY):
+                self._marks.set_meta(MARK_KEY, "")
+                self._written = max(self._written, 2 * self._enough)  # the next is overdue
+            yield
+
+    def void_overtaken(self, positions: Iterable[int]) -> None:
+        """Facts of these documents are withdrawn: set aside a checkpoint with them.
+
+        Documents before its position would be withdrawn again after a restart. A later one,
+        projected while an older one waited, is in the file without a trace in the mark.
+        """
+        mark = read_mark(self._marks.get_meta(MARK_KEY))
+        if mark is not None and any(mark.position <= one <= mark.last for one in positions):
+            with self.voided():
+                pass
+
+    # --- restoring --------------------------------------------------------------------------
+
+    def restore(self, epoch: str) -> int | None:
+        """Fill the graph from the checkpoint: the position of the first document not in it.
+
+        None, and an empty graph, when there is none that can be used; why is logged. Raises
+        GraphUnavailable when the engine dies meanwhile; the next attempt then does without.
+        """
+        mark = self._marks.get_meta(MARK_KEY)
+        self._saved = None
+        if not mark or self._every == 0:
+            return None
+        begun = time.monotonic()
+        try:
+            found = self._load(mark, epoch)
+        except BadCheckpoint as failure:
+            _log.warning("the checkpoint cannot be used, everything is rebuilt: %s", failure)
+            with self.voided():
+                self._graph.clear()
+            self._sweep()
+            return None
+        self._saved, self._size, self._written = found, found.vertices + found.edges, 0
+        self._last = max(self._last, found.last)
+        _log.info(
+            "the graph is back from its checkpoint: %d vertices, %d edges in %.1f s",
+            *(found.vertices, found.edges, time.monotonic() - begun),
+        )
+        return found.position
+
+    def _load(self, text: str, epoch: str) -> Mark:
+        mark = read_mark(text)
+        if mark is None:
+            raise BadCheckpoint("its mark in the journal cannot be read")
+        if mark.epoch != epoch:
+            raise BadCheckpoint("it was taken with another translator or other rules")
+        file = self._folder / mark.file
+        try:
+            size, digest = _examine(file)
+        except OSError as failure:
+            raise BadCheckpoint(f"{file}: {failure.strerror}") from failure
+        if self._unfinished == text:
+            raise BadCheckpoint(f"the engine did not get through {file} the last time")
+        if size != mark.size:
+            raise BadCheckpoint(f"{file} has {size:,} bytes instead of {mark.size:,}")
+        if digest != mark.digest:
+            raise BadCheckpoint(f"{file} has changed since it was written")
+        self._unfinished = text
+        self._fill(file, mark)
+        self._unfinished = None
+        return mark
+
+    def _fill(self, file: Path, mark: Mark) -> None:
+        if self._graph.count() != (0, 0):
+            self._graph.clear()
+        try:
+            self._graph.load(file)
+        except (GraphRejected, GraphTimeout) as failure:
+            raise BadCheckpoint(f"the engine cannot read {file}: {failure}") from failure
+        counted = self._graph.count()
+        if counted != (mark.vertices, mark.edges):
+            raise BadCheckpoint(
+                f"{file} gave {counted[0]:,} vertices and {counted[1]:,} edges instead of "
+                f"{mark.vertices:,} and {mark.edges:,}"
+            )
+
+
+def _is_ours(name: object) -> bool:
+    """Whether a name is one that ``take`` gives: a mark never leads out of the folder."""
+    return (
+        isinstance(name, str)
+        and name.startswith(_PREFIX)
+        and name.endswith(_SUFFIX)
+        and Path(name).name == name
+    )
+
+
+def _examine(file: Path) -> tuple[int, str]:
+    """The size and SHA-256 of a file, read in pieces."""
+    digest, size = hashlib.sha256(), 0
+    with file.open("rb") as stream:
+        while piece := stream.read(_CHUNK):
+            digest.update(piece)
+            size += len(piece)
+    return size, digest.hexdigest()

@@ -1,0 +1,390 @@
+"""The Java archives of the embedded engine: their list, their download, their folder.
+
+``jars.lock`` names each one with its SHA-256 and size. Missing archives are downloaded in parallel
+from the repository that jgo knows (no Maven is needed), checked, and moved into place
+whole, so that an interrupted download leaves nothing behind. The cache is addressed by checksum
+and can be shared between versions and users.
+
+    python -m graph_model.stores.gremlin.engine.jars           download missing archives
+    python -m graph_model.stores.gremlin.engine.jars --relock  resolve again, write jars.lock
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from graph_model.errors import ConfigurationError
+
+Progress = Callable[[int, int, str], None]
+"""``progress(done, total, what)``: bytes in place, bytes in all, the archive that just came."""
+
+LOCK: Final = Path(__file__).with_name("jars.lock")
+CACHE_SETTING: Final = "HEADWATER_CACHE"
+REPOSITORY_SETTING: Final = "HEADWATER_MAVEN_REPOSITORY"
+
+# What the engine is made of; everything else follows from these. slf4j-api is named because the
+# server asks for an older one than the log backend needs.
+ROOTS: Final = (
+    "org.apache.tinkerpop:gremlin-server:3.7.5",
+    "org.apache.tinkerpop:tinkergraph-gremlin:3.7.5",
+    "org.slf4j:slf4j-simple:1.7.36",
+    "org.slf4j:slf4j-api:1.7.36",
+)
+
+# Parts of the closure that the engine never loads: consoles, other protocols, natives, tools of
+# its build. A trailing * stands for any rest. Fewer archives are also fewer advisories to read.
+UNUSED: Final = (
+    "ch.qos.logback:*",
+    "com.github.javaparser:*",
+    "com.squareup:javapoet",
+    "commons-io:*",
+    "commons-logging:*",  # jcl-over-slf4j stands in for it
+    "io.github.hakky54:ayza-for-netty",
+    "io.github.hakky54:logcaptor",
+    "io.netty:netty-all",
+    "io.netty:netty-codec-*",  # but see KEPT
+    "io.netty:netty-handler-proxy",
+    "io.netty:netty-handler-ssl-ocsp",
+    "io.netty:netty-resolver-dns*",
+    "io.netty:netty-transport-classes-kqueue",
+    "io.netty:netty-transport-native-epoll",
+    "io.netty:netty-transport-native-kqueue",
+    "io.netty:netty-transport-rxtx",
+    "io.netty:netty-transport-sctp",
+    "io.netty:netty-transport-udt",
+    "jline:*",
+    "net.bytebuddy:*",
+    "org.abego.treelayout:*",
+    "org.apache.groovy:groovy-console",
+    "org.apache.groovy:groovy-groovysh",
+    "org.apache.groovy:groovy-json",
+    "org.apache.groovy:groovy-swing",
+    "org.apache.groovy:groovy-templates",
+    "org.apache.groovy:groovy-xml",
+    "org.apache.ivy:*",
+    "org.apache.logging.log4j:*",
+    "org.mindrot:*",
+    "org.mockito:*",
+    "org.objenesis:*",
+    "org.slf4j:jul-to-slf4j",
+)
+KEPT: Final = ("io.netty:netty-codec-http",)
+
+_DOWNLOADS: Final = 8
+_ATTEMPTS: Final = 3
+_PAUSE_SECONDS = 1.0
+_REQUEST_SECONDS: Final = 30
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Jar:
+    """One archive: ``coordinate`` is ``group:artifact:version`` or ``…:version:classifier``."""
+
+    coordinate: str
+    sha256: str
+    size: int
+
+    @property
+    def filename(self) -> str:
+        """``io.netty:netty-common:4.1`` => ``netty-common-4.1.jar``."""
+        return "-".join(self.coordinate.split(":")[1:]) + ".jar"
+
+    @property
+    def path(self) -> str:
+        """Where a Maven repository has it: ``io/netty/netty-common/4.1/netty-common-4.1.jar``."""
+        group, artifact, version = self.coordinate.split(":")[:3]
+        return f"{group.replace('.', '/')}/{artifact}/{version}/{self.filename}"
+
+    @property
+    def stamp(self) -> int:
+        """The modification time (seconds) of a checked copy, derived from its checksum.
+
+        So the next start sees from size and time alone that the file is the one that was checked,
+        without hashing it again: a file that anything has written to since has another time.
+        """
+        return 1_000_000_000 + int(self.sha256[:7], 16)
+
+
+def locked(text: str | None = None) -> tuple[Jar, ...]:
+    """The archives that ``jars.lock`` names (or ``text``, in its format)."""
+    lines = (LOCK.read_text("utf-8") if text is None else text).splitlines()
+    rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return tuple(Jar(coordinate, sha256, int(size)) for coordinate, sha256, size in rows)
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where downloads are kept: $HEADWATER_CACHE, $XDG_CACHE_HOME/headwater, ~/.cache/headwater."""
+    if own := environment.get(CACHE_SETTING):
+        return Path(own).expanduser()
+    if shared := environment.get("XDG_CACHE_HOME"):
+        return Path(shared) / "headwater"
+    return Path.home() / ".cache" / "headwater"
+
+
+def fetch(
+    environment: Mapping[str, str],
+    *,
+    progress: Progress | None = None,
+    jars: Sequence[Jar] | None = None,
+) -> tuple[Path, ...]:
+    """The paths of all archives, in the order of the lock, once each is in the cache and checked.
+
+    Raises ConfigurationError with the archive's name, when one is unavailable or differs from the
+    lock. Proxies come from the usual variables (HTTPS_PROXY, NO_PROXY …), a mirror from
+    HEADWATER_MAVEN_REPOSITORY: an http(s) address, or a folder laid out as a Maven repository.
+    """
+    wanted = locked() if jars is None else tuple(jars)
+    folder = cache_folder(environment) / "jars"
+    places = {jar: folder / jar.sha256 / jar.filename for jar in wanted}
+    missing = [jar for jar in wanted if not _is_checked(jar, places[jar])]
+    if missing:
+        _download(missing, places, folder, environment.get(REPOSITORY_SETTING), progress)
+    return tuple(places[jar] for jar in wanted)
+
+
+def _is_checked(jar: Jar, place: Path) -> bool:
+    """Whether the cache holds exactly this archive; hashes only a file whose stamp has changed."""
+    try:
+        found = place.stat()
+    except OSError:
+        return False
+    if found.st_size != jar.size:
+        return False
+    if int(found.st_mtime) == jar.stamp:
+        return True
+    if _checksum(place) != jar.sha256:
+        return False
+    os.utime(place, (jar.stamp, jar.stamp))
+    return True
+
+
+def _download(
+    missing: Sequence[Jar],
+    places: Mapping[Jar, Path],
+    folder: Path,
+    repository: str | None,
+    progress: Progress | None,
+) -> None:
+    total = sum(jar.size for jar in missing)
+    done = 0
+    source = _source(repository)
+    with _drafts(folder) as drafts, ThreadPoolExecutor(_DOWNLOADS) as pool:
+        running = {pool.submit(_place, source, jar, drafts, places[jar]): jar for jar in missing}
+        try:
+            for finished in as_completed(running):
+                finished.result()
+                done += running[finished].size
+                if progress:
+                    progress(done, total, running[finished].filename)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _source(repository: str | None) -> str | Path:
+    """Where archives come from: an address or a folder, both laid out as Maven does."""
+    if not repository:
+        from jgo.maven import MavenContext  # 0.2 s to import, and only needed to download
+
+        (address,) = MavenContext().remote_repos.values()
+        return str(address)
+    if repository.startswith(("http://", "https://")):
+        return repository.rstrip("/")
+    if Path(repository).is_dir():
+        return Path(repository)
+    raise ConfigurationError(
+        f"{REPOSITORY_SETTING}={repository!r} is neither an http(s) address nor a folder"
+    )
+
+
+@contextmanager
+def _drafts(folder: Path) -> Iterator[Path]:
+    """A folder for half-finished downloads, on the same file system as the cache."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        drafts = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder))
+    except OSError as failure:
+        raise ConfigurationError(
+            f"cannot write to {folder}: {failure.strerror}; {CACHE_SETTING} names another folder"
+        ) from failure
+    try:
+        yield drafts
+    finally:
+        shutil.rmtree(drafts, ignore_errors=True)
+
+
+def _place(source: str | Path, jar: Jar, drafts: Path, place: Path) -> None:
+    """Download one archive, check it, and move it to its place; all or nothing."""
+    draft = drafts / jar.sha256
+    try:
+        with draft.open("wb") as file:
+            if isinstance(source, Path):
+                _copy(source, jar, file)
+            else:
+                _get(source, jar, file)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as failure:
+        raise ConfigurationError(
+            f"cannot write {jar.filename} to {drafts.parent}: {failure.strerror}"
+        ) from failure
+    actual = _checksum(draft)
+    if actual != jar.sha256:
+        raise ConfigurationError(
+            f"{jar.filename} ({jar.coordinate}) is not the archive that jars.lock names: "
+            f"its SHA-256 is {actual}, not {jar.sha256}"
+        )
+    os.utime(draft, (jar.stamp, jar.stamp))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    draft.replace(place)
+
+
+def _copy(source: Path, jar: Jar, file: BinaryIO) -> None:
+    try:
+        with (source / jar.path).open("rb") as original:
+            shutil.copyfileobj(original, file)
+    except OSError as failure:
+        raise _absent(jar) from failure
+
+
+def _get(source: str, jar: Jar, file: BinaryIO) -> None:
+    """Write the archive from the repository to ``file``; starts again after a network failure."""
+    import requests  # what jgo itself downloads with; honours the proxy variables
+
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            with requests.get(
+                f"{source}/{jar.path}", stream=True, timeout=_REQUEST_SECONDS
+            ) as reply:
+                if reply.status_code in (404, 410):
+                    raise _absent(jar)
+                reply.raise_for_status()
+                file.seek(0)
+                file.truncate()
+                for chunk in reply.iter_content(_CHUNK):
+                    file.write(chunk)
+            return
+        except requests.RequestException as failure:
+            if attempt == _ATTEMPTS:
+                raise ConfigurationError(
+                    f"cannot download {jar.filename} ({jar.coordinate}): "
+                    f"{_without_address(failure)}; behind a proxy set HTTPS_PROXY, or name a "
+                    f"mirror with {REPOSITORY_SETTING}"
+                ) from None  # its text may hold the credentials of a mirror
+            time.sleep(attempt * _PAUSE_SECONDS)
+
+
+def _absent(jar: Jar) -> ConfigurationError:
+    return ConfigurationError(
+        f"the Maven repository has no {jar.filename} ({jar.coordinate}); "
+        f"{REPOSITORY_SETTING} names a mirror"
+    )
+
+
+def _without_address(failure: Exception) -> str:
+    """The kind of a failure, without the address, which may hold a password."""
+    response = getattr(failure, "response", None)
+    return f"HTTP {response.status_code}" if response is not None else type(failure).__name__
+
+
+def _checksum(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+# --- maintaining the lock ------------------------------------------------------------------------
+
+
+def is_used(coordinate: str, *, unused: Collection[str] = UNUSED) -> bool:
+    """Whether the engine needs this ``group:artifact:…``, by the lists above."""
+    name = ":".join(coordinate.split(":")[:2])
+    if name in KEPT:
+        return True
+    return not any(
+        name.startswith(rule[:-1]) if rule.endswith("*") else name == rule for rule in unused
+    )
+
+
+def relock(repository: str | None) -> tuple[Jar, ...]:
+    """Resolve ROOTS again, download the archives, and return the text of the lock."""
+    from jgo.maven import MavenContext
+
+    source = _source(repository)
+    if isinstance(source, Path):
+        raise ConfigurationError("--relock resolves against an http(s) repository")
+    with tempfile.TemporaryDirectory() as folder:
+        context = MavenContext(
+            repo_cache=Path(folder), remote_repos={"maven": source}, timeout=_REQUEST_SECONDS
+        )
+        roots = [context.create_dependency(root) for root in ROOTS]
+        resolved, transitive = context.resolver.resolve(roots)
+        coordinates = sorted({_coordinate(each) for each in [*resolved, *transitive]})
+        return tuple(_measure(context, each) for each in coordinates if is_used(each))
+
+
+def _coordinate(dependency: Any) -> str:
+    parts = [dependency.groupId, dependency.artifactId, dependency.version, dependency.classifier]
+    return ":".join(part for part in parts if part)
+
+
+def _measure(context: Any, coordinate: str) -> Jar:
+    path: Path = context.create_dependency(coordinate).artifact.resolve()
+    return Jar(coordinate, _checksum(path), path.stat().st_size)
+
+
+def lock_text(jars: Sequence[Jar]) -> str:
+    """The content of ``jars.lock`` for these archives."""
+    head = (
+        "# The Java archives of the embedded engine: coordinate, SHA-256, size in bytes.\n"
+        "# Written by: python -m graph_model.stores.gremlin.engine.jars --relock\n"
+    )
+    return head + "".join(f"{jar.coordinate} {jar.sha256} {jar.size}\n" for jar in sorted(jars))
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m graph_model.stores.gremlin.engine.jars",
+        description="Download the Java archives of the embedded engine.",
+    )
+    parser.add_argument("--relock", action="store_true", help="resolve again and write jars.lock")
+    options = parser.parse_args(arguments)
+    try:
+        if options.relock:
+            jars = relock(environment.get(REPOSITORY_SETTING))
+            LOCK.write_text(lock_text(jars), "utf-8")
+            _say(f"{LOCK}: {len(jars)} archives, {sum(jar.size for jar in jars):,} bytes")
+        else:
+            paths = fetch(environment, progress=_tell)
+            _say(f"{len(paths)} archives in {cache_folder(environment)}")
+    except ConfigurationError as failure:
+        _say(str(failure))
+        return 1
+    return 0
+
+
+def _tell(done: int, total: int, what: str) -> None:
+    _say(f"{100 * done // total:3d} %  {what}")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -1,0 +1,82 @@
+"""The engine's script as classes, compiled once for all starts.
+
+Groovy compiles a script whenever it is started: more than half of the CPU of a start (5.8 s, 2
+with classes). So the classes are kept beside the archives, under a checksum of the script and of
+``jars.lock``. The cache belongs to the user who starts the engine: nothing looks at its owner.
+Where the cache cannot be written and has no classes, the script itself is run.
+
+    ~/.cache/headwater/engine/3f2a…/engine.class, UpsertRow.class, …
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from graph_model.stores.durability import make_durable
+from graph_model.stores.gremlin.engine import jars
+
+SCRIPT: Final = Path(__file__).with_name("engine.groovy")
+"""Its main class has the name of the file."""
+
+_COMPILER: Final = "org.codehaus.groovy.tools.FileSystemCompiler"
+_COMPILE_SECONDS: Final = 120.0
+
+_log = logging.getLogger(__name__)
+
+
+def find_classes(
+    java: str, archives: Sequence[Path], environment: Mapping[str, str]
+) -> Path | None:
+    """The folder of the compiled script, compiled now if need be; None where that cannot be."""
+    place = jars.cache_folder(environment) / "engine" / _key()
+    try:
+        if not place.is_dir():
+            _compile(java, archives, place)
+        return place if _main_class(place).is_file() else None
+    except (OSError, subprocess.SubprocessError) as failure:
+        _log.debug("the engine's script is run as it is: %s", failure)
+        return None
+
+
+def _key() -> str:
+    digest = hashlib.sha256(jars.LOCK.read_bytes())
+    digest.update(SCRIPT.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def _main_class(place: Path) -> Path:
+    return place / f"{SCRIPT.stem}.class"
+
+
+def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
+    """All or nothing; the second of two simultaneous compilers takes the result of the first."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=place.parent))
+    try:
+        path = os.pathsep.join(map(str, archives))
+        subprocess.run(  # noqa: S603 (java as this machine names it)
+            [java, "-cp", path, _COMPILER, "-d", str(draft), str(SCRIPT)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_COMPILE_SECONDS,
+            check=True,
+        )
+        if not _main_class(draft).is_file():
+            raise FileNotFoundError(f"{_COMPILER} made no {_main_class(draft).name}")
+        for made in draft.iterdir():
+            make_durable(made)  # after a crash no name leads to half a class
+        draft.chmod(0o755)  # another user may run what an image was built with
+        draft.rename(place)
+    except OSError:
+        if not place.is_dir():
+            raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

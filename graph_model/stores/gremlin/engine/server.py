@@ -1,0 +1,424 @@
+"""The embedded engine: one Gremlin Server in its own JVM, which this process starts and stops.
+
+It holds TinkerTransactionGraph in memory, listens on the loopback interface, and ends with this
+process, however that ends. The next start loads a checkpoint and the rest from the journal.
+
+    with EmbeddedServer(folder, environment=os.environ) as server:
+        graph = open_graph(server.url)
+
+Its folder holds ``engine.yaml``, ``graph.properties``, ``engine.log`` and ``engine.ready``; io()
+(checkpoints) reads and writes nowhere else.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from graph_model.errors import ConfigurationError, EngineError, GraphUnavailable
+from graph_model.stores.gremlin.connection import Limits
+from graph_model.stores.gremlin.dialect import EMBEDDED
+from graph_model.stores.gremlin.engine import jars, script
+from graph_model.stores.gremlin.graph import open_graph
+
+DEFAULT_PORT: Final = 8182
+PORT_SETTING: Final = "GREMLIN_PORT"
+OLDEST_JAVA: Final = 17
+
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+_PORT_TAKEN: Final = 98  # engine.groovy ends with it
+_POLL_SECONDS: Final = 0.02
+_STOP_SECONDS: Final = 5.0
+_LOG_LINES: Final = 20
+_EVALUATION_MS: Final = 30_000  # for requests that bring no limit: people's
+
+_log = logging.getLogger(__name__)
+
+
+class EmbeddedServer:
+    """Starts, watches and stops the JVM. ``port`` 0 takes a free one; see ``url`` after start.
+
+    ``folder`` is created if need be and belongs to the engine alone. supervisor.capacity has the
+    capacity of ``heap_mb``. ``java_options`` are added to those of the JVM. ``environment``
+    supplies JAVA_HOME, PATH and the variables of ``jars.fetch``.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        environment: Mapping[str, str],
+        port: int = DEFAULT_PORT,
+        host: str = "127.0.0.1",
+        heap_mb: int = 1024,
+        java_options: Sequence[str] = (),
+        start_seconds: float = 60.0,
+        progress: jars.Progress | None = None,
+    ) -> None:
+        self.folder = folder.resolve()
+        self.host = host
+        self.port = port
+        self.heap_mb = heap_mb
+        self._environment = environment
+        self._java_options = tuple(java_options)
+        self._start_seconds = start_seconds
+        self._progress = progress
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        """``ws://127.0.0.1:8182/gremlin``; with port 0 it has the real port after start."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"ws://{host}:{self.port}/gremlin"
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the JVM; None when it was never started or has been stopped."""
+        return self._process.pid if self._process else None
+
+    @property
+    def log_file(self) -> Path:
+        return self.folder / "engine.log"
+
+    def start(self) -> None:
+        """Start the JVM and return once it answers a query.
+
+        Raises ConfigurationError for faults that the user can correct (Java, port, downloads,
+        folder) and EngineError when the engine does not come up.
+        """
+        with self._lock:
+            if self.alive():
+                return
+            java = find_java(self._environment)
+            archives = jars.fetch(self._environment, progress=self._progress)
+            check_port(self.host, self.port)
+            self._clean_up()
+            self._prepare()
+            compiled = script.find_classes(java, archives, self._environment)
+            self._process = self._launch(java, archives, compiled)
+            try:
+                self._await_ready(self._process)
+            except BaseException:
+                self._clean_up()
+                raise
+
+    def alive(self) -> bool:
+        """Whether the JVM runs."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """How the JVM ended (negative: the signal); None while it runs, and after ``stop``."""
+        return self._process.poll() if self._process else None
+
+    def stop(self) -> None:
+        """End the JVM and its graph. Safe to call twice, and when it has died."""
+        with self._lock:
+            self._clean_up()
+
+    def last_words(self, lines: int = _LOG_LINES) -> str:
+        """The end of the engine's log, for an error message; without the frames of its traces."""
+        try:
+            text = self.log_file.read_text("utf-8", "replace")
+        except OSError:
+            return ""
+        told = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t..."))]
+        return "\n".join(told[-lines:])
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    # --- starting ---------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        if self.host not in _LOOPBACK:
+            _log.warning(
+                "the embedded engine listens on %s: all that reaches port %s can read and change "
+                "the graph",
+                self.host,
+                self.port,
+            )
+        properties = self.folder / "graph.properties"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._ready_file.unlink(missing_ok=True)
+            properties.write_text(graph_properties(), "utf-8")
+            settings = server_settings(self.host, self.port, properties)
+            self._settings_file.write_text(settings, "utf-8")
+        except OSError as failure:
+            raise ConfigurationError(
+                f"the engine cannot write to {self.folder}: {failure.strerror}"
+            ) from failure
+
+    @property
+    def _ready_file(self) -> Path:
+        return self.folder / "engine.ready"
+
+    @property
+    def _settings_file(self) -> Path:
+        return self.folder / "engine.yaml"
+
+    def _launch(
+        self, java: str, archives: Sequence[Path], compiled: Path | None
+    ) -> subprocess.Popen[bytes]:
+        command = java_command(
+            java,
+            archives,
+            compiled,
+            heap_mb=self.heap_mb,
+            options=self._java_options,
+            arguments=(str(self._settings_file), str(self._ready_file), str(os.getpid())),
+        )
+        with self.log_file.open("wb") as log:
+            return subprocess.Popen(  # noqa: S603 (java as this machine names it)
+                command,
+                cwd=self.folder,
+                stdin=subprocess.PIPE,  # never written to: its end tells the JVM that we ended
+                stdout=log,
+                stderr=log,
+                # Ctrl-C in a terminal is for us: we end the engine after the last write
+                start_new_session=True,
+            )
+
+    def _await_ready(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + self._start_seconds
+        while not self._ready_file.exists():
+            code = process.poll()
+            if code == _PORT_TAKEN:
+                raise port_taken(self.host, self.port)
+            if code is not None:
+                raise EngineError(
+                    f"the embedded engine ended at start (code {code}):\n{self.last_words()}"
+                )
+            if time.monotonic() > deadline:
+                raise EngineError(
+                    f"the embedded engine was not ready after {self._start_seconds:g} s:\n"
+                    f"{self.last_words()}"
+                )
+            time.sleep(_POLL_SECONDS)
+        self.port = int(self._ready_file.read_text("utf-8"))
+        self._await_answer(deadline)
+
+    def _await_answer(self, deadline: float) -> None:
+        graph = open_graph(self.url, limits=Limits(connections=1))
+        try:
+            while True:
+                try:
+                    graph.ping()
+                except GraphUnavailable as failure:
+                    if not self.alive() or time.monotonic() > deadline:
+                        raise EngineError(
+                            f"the embedded engine does not answer: {failure}\n{self.last_words()}"
+                        ) from failure
+                    time.sleep(_POLL_SECONDS)
+                else:
+                    return
+        finally:
+            graph.close()
+
+    # --- stopping ---------------------------------------------------------------------------
+
+    def _clean_up(self) -> None:
+        """Close the pipe of the JVM, which ends it at once; else terminate; else kill."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(OSError):
+            if process.stdin:
+                process.stdin.close()
+        for stronger in (process.terminate, process.kill):
+            try:
+                process.wait(_STOP_SECONDS)
+                return
+            except subprocess.TimeoutExpired:
+                stronger()
+        process.wait()
+
+
+# --- arguments of the JVM -----------------------------------------------------------------------
+
+
+def java_command(
+    java: str,
+    archives: Sequence[Path],
+    compiled: Path | None = None,
+    *,
+    heap_mb: int,
+    options: Sequence[str] = (),
+    arguments: Sequence[str],
+) -> list[str]:
+    """The command line of the engine; ``options`` come after ours, ``arguments`` to the script.
+
+    ``compiled`` is the folder of the script's classes; without it the script itself is run.
+    """
+    own = () if compiled is None else (compiled,)
+    main = (script.SCRIPT.stem,) if own else ("groovy.ui.GroovyMain", str(script.SCRIPT))
+    return [
+        java,
+        # The whole heap from the start, of which only what is used takes memory, and a fifth of it
+        # for new objects: a heap that grows is collected whole before each step, and what stays is
+        # most of it.
+        f"-Xms{heap_mb}m",
+        f"-Xmx{heap_mb}m",
+        f"-Xmn{heap_mb // 5}m",
+        "-XX:MetaspaceSize=192m",  # what classes take anyway: to grow there collects everything
+        "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
+        # most of what a first load takes was the second compiler's work: it begins later, with what
+        # is called more often, and swallows fewer large methods whole (docs/benchmarks.md)
+        "-XX:CompileThresholdScaling=3",
+        "-XX:FreqInlineSize=150",
+        "-XX:InlineSmallCode=1500",
+        # each element has four thread-local values: put into their callers, a quarter of that work
+        "-XX:CompileCommand=quiet",
+        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::get",
+        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::set",
+        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::setInitialValue",
+        # a full heap ends the engine: no half-dead server. With this collector FullHeapGuard in the
+        # script sees it, mostly before the collector's own limit does
+        "-XX:+UseParallelGC",
+        "-XX:GCTimeLimit=90",
+        "-XX:GCHeapFreeLimit=5",
+        "-XX:+ExitOnOutOfMemoryError",
+        # a cast in the script is looked up anew until it has been made so often (by default 10,000)
+        "-Dgroovy.indy.optimize.threshold=100",
+        "-XX:MaxTenuringThreshold=1",  # the graph stays: it is not copied among the new again
+        # checkpoints in Kryo look into AtomicLong, which Java 17 forbids by default
+        "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
+        "-Dfile.encoding=UTF-8",
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+        # says why a graph cannot be opened
+        "-Dorg.slf4j.simpleLogger.log.org.apache.tinkerpop.gremlin.server.util=warn",
+        "-Dorg.slf4j.simpleLogger.showDateTime=true",
+        "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss",
+        *options,
+        "-cp",
+        os.pathsep.join(str(path) for path in (*own, *archives)),
+        *main,
+        *arguments,
+    ]
+
+
+def graph_properties() -> str:
+    """TinkerTransactionGraph with ids of our own, and without any index.
+
+    A vertex index without an edge index makes every rollback fail in TinkerPop 3.7, and ids are
+    found without one.
+    """
+    manager = "gremlin.tinkergraph.{}IdManager=ANY\n"
+    return (
+        "gremlin.graph="
+        "org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerTransactionGraph\n"
+        + "".join(manager.format(kind) for kind in ("vertex", "edge", "vertexProperty"))
+    )
+
+
+def server_settings(host: str, port: int, properties: Path) -> str:
+    """The server's YAML, written as JSON, which YAML includes: nothing to quote by hand."""
+    serializers = "org.apache.tinkerpop.gremlin.util.ser."
+    registry = "org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerIoRegistryV3"
+    return json.dumps(
+        {
+            "host": host,
+            "port": port,
+            "channelizer": "org.apache.tinkerpop.gremlin.server.channel.WebSocketChannelizer",
+            "evaluationTimeout": _EVALUATION_MS,
+            "maxContentLength": EMBEDDED.request_bytes,
+            "graphs": {"graph": str(properties)},
+            "scriptEngines": {"gremlin-lang": {}},
+            "serializers": [
+                {"className": f"{serializers}GraphBinaryMessageSerializerV1"},
+                {
+                    "className": f"{serializers}GraphSONMessageSerializerV3",
+                    "config": {"ioRegistries": [registry]},
+                },
+            ],
+        },
+        indent=2,
+    )
+
+
+# --- requirements of this machine ---------------------------------------------------------------
+
+
+def find_java(environment: Mapping[str, str]) -> str:
+    """The ``java`` to run: that of JAVA_HOME, else the first on PATH.
+
+    Raises ConfigurationError, in one line with the package to install, when there is none or it is
+    older than 17.
+    """
+    home = environment.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else "java"
+    found = shutil.which(java, path=environment.get("PATH"))
+    where = f"JAVA_HOME={home}" if home else "PATH"
+    if found is None:
+        raise ConfigurationError(
+            f"no java in {where}: the embedded graph engine needs Java {OLDEST_JAVA} or newer "
+            f"(for example the package openjdk-{OLDEST_JAVA}-jre-headless)"
+        )
+    version = java_version(found)
+    if version is None or version < OLDEST_JAVA:
+        raise ConfigurationError(
+            f"{found} ({where}) is Java {version or 'of unknown version'}: the embedded graph "
+            f"engine needs Java {OLDEST_JAVA} or newer; install it or set JAVA_HOME"
+        )
+    return found
+
+
+def java_version(java: str) -> int | None:
+    """The major version that an executable reports: ``"17.0.15"`` => 17, ``"1.8.0_292"`` => 8."""
+    try:
+        answer = subprocess.run(  # noqa: S603
+            [java, "-version"], capture_output=True, timeout=30, check=False, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(match[1]) if match else None
+
+
+def check_port(host: str, port: int) -> None:
+    """Raises ConfigurationError, naming the port and its setting, when it cannot be listened on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+            probe.listen(1)
+        except OSError as failure:
+            if failure.errno == errno.EADDRINUSE:
+                raise port_taken(host, port) from failure
+            raise ConfigurationError(
+                f"the embedded engine cannot listen on {host}:{port}: {failure.strerror}"
+            ) from failure
+        except OverflowError as failure:
+            raise ConfigurationError(f"{PORT_SETTING}={port} is no port (0 to 65535)") from failure
+
+
+def port_taken(host: str, port: int) -> ConfigurationError:
+    return ConfigurationError(
+        f"port {port} on {host} is taken by another program: end it, or choose another port with "
+        f"{PORT_SETTING}"
+    )

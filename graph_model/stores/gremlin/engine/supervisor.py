@@ -1,0 +1,238 @@
+"""Restarts a dead engine with growing pauses, and reports how full it is.
+
+The first restart comes at once. An engine that dies again soon after most likely has the same
+reason (a graph larger than its heap), so each further restart waits longer. Meanwhile the journal
+takes documents as ever, and ``trouble`` has the remedy for the operator.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from graph_model.errors import EngineError, GraphUnavailable
+
+HEAP_SETTING: Final = "HEADWATER_GREMLIN_HEAP"
+URL_SETTING: Final = "HEADWATER_GREMLIN_URL"
+
+BYTES_PER_ELEMENT: Final = 1_020
+"""Heap that a vertex or an edge takes, measured by bench/engine_memory.py (docs/graph.md)."""
+USABLE_HEAP: Final = 0.38
+"""The share of the heap that the graph may fill: the JVM keeps a fifth for new objects, and
+counting or saving the graph needs room too."""
+NEARLY_FULL: Final = 0.8
+
+OUT_OF_MEMORY: Final = 3
+"""How a JVM with -XX:+ExitOnOutOfMemoryError ends."""
+_KILLED: Final = (-9, 137)
+_CALM_SECONDS: Final = 900.0  # a life longer than this makes the next death a first one
+_FIRST_PAUSE_SECONDS: Final = 30.0
+_LONGEST_PAUSE_SECONDS: Final = 1800.0
+_WATCH_SECONDS: Final = 60.0
+_TICK_SECONDS: Final = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class Engine(Protocol):
+    """The supervised engine (``server.EmbeddedServer``)."""
+
+    @property
+    def heap_mb(self) -> int: ...
+
+    @property
+    def exit_code(self) -> int | None: ...
+
+    def start(self) -> None: ...
+
+    def alive(self) -> bool: ...
+
+    def last_words(self, lines: int = ...) -> str: ...
+
+
+class Counted(Protocol):
+    """A graph whose elements can be counted (``protocols.GraphReader``)."""
+
+    def count(self) -> tuple[int, int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How full an engine is: ``elements`` of the about ``capacity`` that its heap holds."""
+
+    elements: int
+    heap_mb: int
+
+    @property
+    def capacity(self) -> int:
+        return capacity(self.heap_mb)
+
+    @property
+    def element_bytes(self) -> int:
+        """Heap that a vertex or an edge takes, about."""
+        return BYTES_PER_ELEMENT
+
+    @property
+    def share(self) -> float:
+        return self.elements / self.capacity
+
+    @property
+    def is_nearly_full(self) -> bool:
+        return self.share >= NEARLY_FULL
+
+    def __str__(self) -> str:
+        told = (
+            f"{self.elements:,} elements fill {self.share:.0%} of the engine's memory "
+            f"({self.heap_mb:,} MB hold about {self.capacity:,})"
+        )
+        return f"{told}: {remedy(self.heap_mb)}" if self.is_nearly_full else told
+
+
+def capacity(heap_mb: int) -> int:
+    """About how many vertices and edges together an engine with this heap holds."""
+    return int(heap_mb * 2**20 * USABLE_HEAP / BYTES_PER_ELEMENT)
+
+
+def remedy(heap_mb: int) -> str:
+    """The remedy for an engine that is too small."""
+    return (
+        f"give it more with {HEAP_SETTING} (now {heap_mb}), or move the graph to Amazon Neptune "
+        f"with {URL_SETTING}"
+    )
+
+
+class Supervisor:
+    """Watches one engine; safe to use from several threads. ``clock`` gives seconds."""
+
+    def __init__(self, engine: Engine, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._deaths = 0
+        self._started_at = clock()
+        self._next_start = 0.0
+        self._cause: str | None = None
+        self._memory: Memory | None = None
+        self._whole: Callable[[], bool] = lambda: True
+        self._counted_whole = False
+
+    # --- dying and living -------------------------------------------------------------------
+
+    def revive(self) -> bool:
+        """Start a dead engine if it is time to: True when it was started, and is empty now."""
+        with self._lock:
+            if self._engine.alive():
+                return False
+            if self._cause is None:
+                self._mourn()
+            if self._clock() < self._next_start:
+                return False
+            self._start()
+            return True
+
+    def _start(self) -> None:
+        _log.warning("the embedded engine is started again: %s", self._cause)
+        try:
+            self._engine.start()
+        except EngineError as failure:
+            _log.error("the embedded engine does not start: %s", failure)
+            self._mourn("the engine does not start: see engine.log")
+            raise
+        self._started_at = self._clock()
+        self._cause = None
+        self._counted_whole = False
+
+    def _mourn(self, cause: str | None = None) -> None:
+        """Note a death: why, and how long the next start waits."""
+        now = self._clock()
+        if now - self._started_at > _CALM_SECONDS:
+            self._deaths = 0
+        self._deaths += 1
+        self._cause = cause or self._reason()
+        pause = 0.0
+        if self._deaths > 1:
+            doubled = _FIRST_PAUSE_SECONDS * 2.0 ** min(self._deaths - 2, 16)
+            pause = min(_LONGEST_PAUSE_SECONDS, doubled)
+        self._started_at = now
+        self._next_start = now + pause
+        _log.error("the embedded engine ended: %s", self._cause)
+        if words := self._engine.last_words(3):
+            _log.error("its last words: %s", words)
+        if pause:
+            _log.error("it died %d times in a row: next start in %d s", self._deaths, pause)
+
+    def _reason(self) -> str:
+        code, heap = self._engine.exit_code, self._engine.heap_mb
+        if code == OUT_OF_MEMORY:
+            return f"the graph no longer fits the engine's {heap:,} MB: {remedy(heap)}"
+        if code in _KILLED:
+            return (
+                f"the engine was killed, most often because this machine has too little memory "
+                f"for its {heap:,} MB ({HEAP_SETTING}); else see engine.log"
+            )
+        return f"the engine ended with code {code}: see engine.log"
+
+    @property
+    def trouble(self) -> str | None:
+        """Why there is no engine, and the remedy; None while it runs."""
+        if self._engine.alive():
+            return None
+        with self._lock:
+            if self._cause is None and not self._engine.alive():
+                self._mourn()
+            return self._cause
+
+    # --- how full ---------------------------------------------------------------------------
+
+    @property
+    def memory(self) -> Memory | None:
+        """The filling of the engine at the last count; None where that is not the present graph:
+        before the first count, without an engine, while it is filled.
+        """
+        stands = self._counted_whole and self._whole() and self._engine.alive()
+        return self._memory if stands else None
+
+    def observe(self, elements: int, *, whole: bool = True) -> None:
+        """The graph holds so many elements; the first time that it is nearly full is logged."""
+        before, self._memory = self._memory, Memory(elements, self._engine.heap_mb)
+        self._counted_whole = whole
+        if self._memory.is_nearly_full and not (before and before.is_nearly_full):
+            _log.warning("%s", self._memory)
+
+    def watch(self, graph: Counted, whole: Callable[[], bool] = lambda: True) -> None:
+        """Count the graph's elements at intervals, on a thread of its own, until ``stop``.
+
+        ``whole`` returns whether the graph is complete; it is counted again as soon as it is.
+        """
+        self._whole = whole
+
+        def look() -> None:
+            counted_at = self._count(graph)
+            while not self._stopping.wait(_TICK_SECONDS):
+                filled = not self._counted_whole and whole()
+                if filled or self._clock() - counted_at >= _WATCH_SECONDS:
+                    counted_at = self._count(graph)
+
+        self._thread = threading.Thread(target=look, name="engine-watch", daemon=True)
+        self._thread.start()
+
+    def _count(self, graph: Counted) -> float:
+        """The time when it ended."""
+        whole = self._whole()
+        try:
+            self.observe(sum(graph.count()), whole=whole)
+        except GraphUnavailable as failure:
+            _log.debug("the elements cannot be counted now: %s", failure)
+        return self._clock()
+
+    def stop(self) -> None:
+        """End the watching; safe to call twice."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(5.0)

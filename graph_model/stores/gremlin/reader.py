@@ -1,0 +1,104 @@
+"""Ids -> vertices and edges, in requests bounded by the number of ids and edges asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from graph_model import facts
+from graph_model.facts import Edge, Vertex
+from graph_model.stores.gremlin import traversals
+from graph_model.stores.gremlin.connection import Connections
+from graph_model.stores.memory import check_asked, neighbours_of, page_of
+from graph_model.stores.protocols import Direction, EdgePage, Neighbours
+
+_IDS_AT_ONCE: Final = 500
+
+
+class Reader:
+    """The reading half of a graph; safe to use from several threads."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._dialect = connections.dialect
+
+    def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
+        """See ``protocols.GraphReader.vertices``."""
+        found = [
+            _vertex(row)
+            for some in _chunks(sorted(ids))
+            for row in self._connections.submit(traversals.vertices(some, self._dialect))
+        ]
+        return tuple(sorted(found, key=lambda vertex: vertex.id))
+
+    def edges(
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        labels: Sequence[str],
+        limit: int,
+    ) -> EdgePage:
+        """See ``protocols.GraphReader.edges``."""
+        check_asked(direction, limit)
+        if not labels:
+            return EdgePage(())
+        found = [
+            _edge(row)
+            for some in _chunks(ids if isinstance(ids, Sequence) else sorted(ids))
+            for row in self._connections.submit(
+                # one more than asked tells whether there are more
+                traversals.edges(some, direction, labels, limit + 1, self._dialect)
+            )
+        ]
+        return page_of(found, direction, limit)
+
+    def neighbours(
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        label: str,
+        limit: int,
+        kind: str | None = None,
+    ) -> Neighbours:
+        """See ``protocols.GraphReader.neighbours``."""
+        check_asked(direction, limit)
+        pairs = [
+            (out_id, in_id)
+            for some in _chunks(sorted(ids))
+            for out_id, in_id in self._connections.submit(
+                traversals.neighbours(some, direction, label, limit + 1, self._dialect, kind)
+            )
+        ]
+        return neighbours_of(pairs, direction, limit)
+
+    def scan(self) -> Iterator[Vertex | Edge]:
+        """See ``protocols.GraphReader.scan``. Two streamed requests, one part in memory."""
+        for part in self._connections.stream(traversals.all_vertices(self._dialect)):
+            yield from map(_vertex, part)
+        for part in self._connections.stream(traversals.all_edges(self._dialect)):
+            yield from map(_edge, part)
+
+    def count(self) -> tuple[int, int]:
+        """See ``protocols.GraphReader.count``."""
+        (vertices,) = self._connections.submit(traversals.count_vertices(self._dialect))
+        (edges,) = self._connections.submit(traversals.count_edges(self._dialect))
+        return int(vertices), int(edges)
+
+
+def _chunks(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Each id once, in the order given."""
+    once = list(dict.fromkeys(ids))
+    for first in range(0, len(once), _IDS_AT_ONCE):
+        yield once[first : first + _IDS_AT_ONCE]
+
+
+def _vertex(row: Sequence[Any]) -> Vertex:
+    identifier, label, values = row
+    return Vertex(
+        identifier, label, facts.properties({key: value for key, (value,) in values.items()})
+    )
+
+
+def _edge(row: Sequence[Any]) -> Edge:
+    identifier, label, out_id, in_id, values = row
+    return Edge(identifier, label, out_id, in_id, facts.properties(values))

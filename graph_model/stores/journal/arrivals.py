@@ -1,0 +1,362 @@
+"""New documents, repeats and states: many requests at once.
+
+    requests of concurrent threads -> one transaction (``GroupCommit``): states -> bodies
+    -> documents (a position each) -> receipts -> raw (``record``)
+
+The number of statements does not grow with the number of requests, so a hundred of them cost
+little more than one, and one fsync.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.errors import JournalUnavailable
+from graph_model.stores.database import Lock, among, chunks, insert_new, is_busy, keep_order, write
+from graph_model.stores.journal.conclusion import drop, set_state, set_value
+from graph_model.stores.journal.content import pack
+from graph_model.stores.journal.tables import bodies, documents, raw, receipts
+from graph_model.stores.protocols import DocumentState, Receipt, Submission
+from graph_model.stores.storable_text import storable
+
+_Key = tuple[str, str]
+"""The identity of a document: content hash (or that of the bytes) and scope, as they are stored."""
+
+_GROUP_SECONDS: Final = 30.0
+_MOST_TOGETHER: Final = 64
+
+# Made once: to put these together anew takes longer than the database does.
+_KNOWN: Final = sa.select(documents.c.content_hash, documents.c.scope, documents.c.position).where(
+    among(documents.c.content_hash, "hashes")
+)
+_RECALLED: Final = sa.select(raw.c.raw_hash, raw.c.scope, raw.c.ordinal, raw.c.position).where(
+    among(raw.c.raw_hash, "hashes")
+)
+_FORGET: Final = raw.delete().where(
+    raw.c.raw_hash == sa.bindparam("old_hash"), raw.c.scope == sa.bindparam("old_scope")
+)
+_REMEMBER: Final = raw.insert()
+_RECEIVE: Final = receipts.insert()
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A request with documents; ``bodies`` are theirs as they are stored, in order."""
+
+    submissions: tuple[Submission, ...]
+    bodies: tuple[bytes, ...]
+    receipt: Receipt
+    remember: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A request whose bytes (``receipt.raw_hash``) may have come before under this scope."""
+
+    scope: str
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The results of documents: positions with one state and reason, and removed ones; ``settings``
+    are kept with it.
+    """
+
+    settlements: tuple[tuple[Collection[int], DocumentState, str | None], ...]
+    dropped: tuple[int, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+Request = Packed | Repeat | Conclusion
+
+
+def packed(
+    submissions: tuple[Submission, ...], receipt: Receipt, *, remember: bool = True
+) -> Packed:
+    """Compresses: to be called before any lock is taken."""
+    bodies_of = tuple(pack(submission.body) for submission in submissions)
+    return Packed(submissions, bodies_of, receipt, remember)
+
+
+def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[int, ...]]:
+    """The positions of each request's documents, in order; () for a repeat that is none."""
+    keep_order(connection, Lock.ORDER)
+    for request in requests:
+        if isinstance(request, Conclusion):
+            _conclude(connection, request)
+    known = _record_documents(connection, [one for one in requests if isinstance(one, Packed)])
+    repeated = _recalled(connection, [one for one in requests if isinstance(one, Repeat)])
+    positions = [_positions(request, known, repeated) for request in requests]
+    _add_receipts(connection, requests, positions)
+    _remember(connection, requests, positions)
+    return positions
+
+
+def _positions(
+    request: Request, known: Mapping[_Key, int], repeated: Mapping[_Key, tuple[int, ...]]
+) -> tuple[int, ...]:
+    if isinstance(request, Packed):
+        return tuple(known[_key(submission)] for submission in request.submissions)
+    return repeated.get(_bytes(request), ()) if isinstance(request, Repeat) else ()
+
+
+def _conclude(connection: Connection, conclusion: Conclusion) -> None:
+    for positions, state, reason in conclusion.settlements:
+        set_state(connection, positions, state, reason)
+    for chunk in chunks(sorted(set(conclusion.dropped))):
+        drop(connection, chunk)
+    for key, value in conclusion.settings.items():
+        set_value(connection, key, value)
+
+
+def _record_documents(connection: Connection, arrivals: Sequence[Packed]) -> Mapping[_Key, int]:
+    keys = {_key(submission) for one in arrivals for submission in one.submissions}
+    known = _known_positions(connection, keys)
+    new: dict[_Key, tuple[Submission, bytes, Receipt]] = {}
+    for one in arrivals:
+        for submission, body in zip(one.submissions, one.bodies, strict=True):
+            if _key(submission) not in known:
+                new.setdefault(_key(submission), (submission, body, one.receipt))
+    if not new:
+        return known
+    rows = list(new.values())
+    new_bodies = [_body(one, kept) for one, kept, _ in rows]
+    connection.execute(insert_new(connection, bodies), new_bodies)
+    new_documents = [_document(one, receipt) for one, _, receipt in rows]
+    connection.execute(insert_new(connection, documents), new_documents)
+    return {**known, **_known_positions(connection, new)}
+
+
+def _known_positions(connection: Connection, keys: Iterable[_Key]) -> dict[_Key, int]:
+    found: dict[_Key, int] = {}
+    for chunk in chunks(sorted({content for content, _ in keys})):
+        for content, scope, position in connection.execute(_KNOWN, {"hashes": chunk}):
+            found[content, scope] = position
+    return found
+
+
+def _recalled(connection: Connection, repeats: Sequence[Repeat]) -> dict[_Key, tuple[int, ...]]:
+    """The positions that the bytes of each repeat were taken as; none for unknown bytes."""
+    found: dict[_Key, dict[int, int]] = {_bytes(repeat): {} for repeat in repeats}
+    for chunk in chunks(sorted({raw_hash for raw_hash, _ in found})):
+        for raw_hash, scope, ordinal, position in connection.execute(_RECALLED, {"hashes": chunk}):
+            if (raw_hash, scope) in found:
+                found[raw_hash, scope][ordinal] = position
+    return {key: tuple(at for _, at in sorted(taken.items())) for key, taken in found.items()}
+
+
+def _bytes(repeat: Repeat) -> _Key:
+    return storable(repeat.receipt.raw_hash), storable(repeat.scope)
+
+
+def _add_receipts(
+    connection: Connection, requests: Sequence[Request], positions: Sequence[tuple[int, ...]]
+) -> None:
+    rows = [
+        {
+            "position": position,
+            "received_at": request.receipt.received_at,
+            "principal": request.receipt.principal,
+            "route": request.receipt.route,
+            "raw_hash": "",  # ``journal_raw`` tells it of what is recalled; nobody else asks
+        }
+        for request, found in zip(requests, positions, strict=True)
+        if not isinstance(request, Conclusion)
+        for position in dict.fromkeys(found)
+    ]
+    if rows:
+        connection.execute(_RECEIVE, rows)
+
+
+def _remember(
+    connection: Connection, requests: Sequence[Request], positions: Sequence[tuple[int, ...]]
+) -> None:
+    """The documents of these bytes, if all documents of a request have one scope."""
+    taken: dict[_Key, tuple[int, ...]] = {}
+    for request, found in zip(requests, positions, strict=True):
+        if isinstance(request, Packed) and request.remember and request.receipt.raw_hash:
+            scopes = {storable(submission.scope) for submission in request.submissions}
+            if len(scopes) == 1:
+                # Of two readings of the same bytes (a masking rule has changed) the last counts.
+                taken[storable(request.receipt.raw_hash), scopes.pop()] = found
+    if not taken:
+        return
+    connection.execute(
+        _FORGET,
+        [{"old_hash": raw_hash, "old_scope": scope} for raw_hash, scope in taken],
+    )
+    connection.execute(
+        _REMEMBER,
+        [
+            {"raw_hash": raw_hash, "scope": scope, "ordinal": ordinal, "position": position}
+            for (raw_hash, scope), found in taken.items()
+            for ordinal, position in enumerate(found)
+        ],
+    )
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def _key(submission: Submission) -> _Key:
+    return submission.content_hash, storable(submission.scope)
+
+
+def _body(submission: Submission, packed: bytes) -> dict[str, Any]:
+    return {
+        "content_hash": submission.content_hash,
+        "kind": submission.kind,
+        "api_version": submission.api_version,
+        "size": len(submission.body),
+        "packed": packed,
+    }
+
+
+def _document(submission: Submission, receipt: Receipt) -> dict[str, Any]:
+    return {
+        "content_hash": submission.content_hash,
+        "scope": submission.scope,
+        "kind": submission.kind,
+        "plan_id": submission.plan_id,
+        "subject": submission.subject,
+        "state": DocumentState.PENDING.value,
+        "reason": None,
+        "received_at": receipt.received_at,
+    }
+
+
+# --- many requests, one transaction --------------------------------------------------------------
+
+_Asked = TypeVar("_Asked")
+_Result = TypeVar("_Result")
+
+
+@dataclass(slots=True)
+class _Ticket(Generic[_Asked, _Result]):
+    """A request in the queue. ``woken``: its result is there, or it is its turn to lead."""
+
+    request: _Asked
+    woken: threading.Event = field(default_factory=threading.Event)
+    results: list[_Result] = field(default_factory=list)  # none or one
+    error: BaseException | None = None
+    leads: bool = False
+
+    def result(self) -> _Result:
+        """Its result, once it was seen through; or raises its error."""
+        if self.error is not None:
+            raise self.error
+        return self.results[0]
+
+
+class GroupCommit(Generic[_Asked, _Result]):
+    """Requests of concurrent threads in one transaction: one fsync makes all of them durable.
+
+    The first thread leads: it commits the waiting requests, and passes the lead to the first that
+    came meanwhile. No thread waits for others: a request alone is a transaction alone. ``work``
+    gets the requests of one transaction in the order in which they came, and returns a result for
+    each; if it fails, each of them runs alone, so that none fails because of another.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        work: Callable[[Connection, Sequence[_Asked]], Sequence[_Result]],
+        *,
+        most: int = _MOST_TOGETHER,
+    ) -> None:
+        self._engine = engine
+        self._work = work
+        self._most = most
+        self._mutex = threading.Lock()
+        self._waiting: list[_Ticket[_Asked, _Result]] = []
+        self._led = False
+
+    def run(self, request: _Asked) -> _Result:
+        """The result of ``work`` for this request, once it is durable; or its own error."""
+        ticket = self._queue(request)
+        if not ticket.leads:
+            self._await(ticket)
+        if ticket.leads:
+            self._lead()
+        return ticket.result()
+
+    def _queue(self, request: _Asked) -> _Ticket[_Asked, _Result]:
+        ticket: _Ticket[_Asked, _Result] = _Ticket(request)
+        with self._mutex:
+            self._waiting.append(ticket)
+            ticket.leads, self._led = not self._led, True
+        return ticket
+
+    def _await(self, ticket: _Ticket[_Asked, _Result]) -> None:
+        if ticket.woken.wait(_GROUP_SECONDS):
+            return
+        with self._mutex:
+            queued = ticket in self._waiting and not ticket.leads
+            if queued:
+                self._waiting.remove(ticket)
+        if queued:
+            ticket.error = JournalUnavailable(
+                "the database is busy: too many requests wait to be written"
+            )
+            return
+        ticket.woken.wait()  # it is being written now: only the end tells what became of it
+
+    def _lead(self) -> None:
+        """Commit the first that wait, this thread's own among them, and pass the lead on."""
+        with self._mutex:
+            batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+        try:
+            self._commit(batch)
+        except (
+            BaseException
+        ) as error:  # an interrupt: the threads that wait must learn of it as well
+            for ticket in batch:
+                if not ticket.results:
+                    ticket.error = ticket.error or JournalUnavailable("interrupted")
+            raise error
+        finally:
+            self._hand_over()
+            for ticket in batch:
+                ticket.woken.set()
+
+    def _hand_over(self) -> None:
+        with self._mutex:
+            self._led = bool(self._waiting)
+            if self._led:
+                self._waiting[0].leads = True
+                self._waiting[0].woken.set()
+
+    def _commit(self, batch: Sequence[_Ticket[_Asked, _Result]]) -> None:
+        try:
+            results = self._write(batch)
+        except Exception as error:
+            if len(batch) == 1:
+                batch[0].error = error
+            else:
+                self._commit_each(batch, error)
+            return
+        for ticket, result in zip(batch, results, strict=True):
+            ticket.results.append(result)
+
+    def _commit_each(self, batch: Sequence[_Ticket[_Asked, _Result]], error: Exception) -> None:
+        """One after the other; a database that does not let us write fails the rest at once."""
+        for place, ticket in enumerate(batch):
+            if is_busy(error):
+                for left in batch[place:]:
+                    left.error = error
+                return
+            self._commit([ticket])
+            error = ticket.error if isinstance(ticket.error, Exception) else error
+
+    def _write(self, batch: Sequence[_Ticket[_Asked, _Result]]) -> Sequence[_Result]:
+        requests = [ticket.request for ticket in batch]
+        return write(
+            self._engine, lambda connection: self._work(connection, requests), JournalUnavailable
+        )

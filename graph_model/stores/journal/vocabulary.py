@@ -1,0 +1,165 @@
+"""Words of all producers' documents, against which bodies are compressed.
+
+A body of some kilobytes repeats little within itself, and nearly everything of every other one:
+names of fields and facets, addresses of schemas. zlib takes such text beforehand (a preset
+dictionary), and a compressed body names its dictionary by Adler-32, so that reading it needs no
+other row.
+
+A vocabulary is frozen: bodies compressed against it can be read with these very bytes alone. A
+better one is added after it, and the last one compresses. It holds words of the formats and nothing
+that a client reported: forgotten content must not live on in here.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Final
+
+from graph_model.errors import ConfigurationError
+
+# The nearer to the end, the cheaper to point at: the rare first, OpenLineage's frame last.
+_SPLINE: Final = (
+    b'{"planId":"","timestamp":1700000000000,"durationNs":1000000000,"error":null,"extra":{"appId":'
+    b'"local-1700000000000","user":"root","readMetrics":{"numFiles":1,"scanTime":0,"metadataTime":0'
+    b',"filesSize":1000,"numOutputRows":1},"writeMetrics":{"taskCommitTime":0,"numFiles":1,'
+    b'"jobCommitTime":0,"numOutputRows":1,"numParts":0,"numOutputBytes":1000}}}'
+    b'{"id":"","name":"","operations":{"write":{"outputSource":"","append":false,"id":"op-0","name":'
+    b'"InsertIntoHadoopFsRelationCommand","CreateDataSourceTableAsSelectCommand",'
+    b'"SaveIntoDataSourceCommand","childIds":["op-1"],"params":{"path":""},"extra":'
+    b'{"destinationType":"parquet"}},"reads":[{"inputSources":[""],"id":"op-5","name":'
+    b'"LogicalRelation","output":["attr-0","attr-1","attr-2","attr-3","attr-4","attr-5","attr-6",'
+    b'"attr-7","attr-8","attr-9","attr-10","attr-11","attr-12"],"params":{"header":"true",'
+    b'"inferschema":"true","path":""},"extra":{"sourceType":"csv"}}],"other":[{"id":"op-4","name":'
+    b'"Join","params":{"joinType":"INNER","hint":"","condition":{"__exprId":"expr-0"}}},{"id":"op-3"'
+    b',"name":"Aggregate","params":{"groupingExpressions":[{"__attrId":"attr-0"}],'
+    b'"aggregateExpressions":[{"__exprId":"expr-1"}]}},{"id":"op-2","name":"Filter","childIds":'
+    b'["op-3"],"params":{"condition":{"__exprId":"expr-7"}}},{"id":"op-1","name":"Project",'
+    b'"childIds":["op-2"],"params":{"projectList":[{"__attrId":"attr-0"},{"__attrId":"attr-1"},'
+    b'{"__exprId":"expr-0"}]}}]},"attributes":[{"id":"attr-0","dataType":"","name":"id"},{"id":'
+    b'"attr-1","dataType":"","childRefs":[{"__exprId":"expr-1"}],"name":""}],"expressions":'
+    b'{"functions":[{"id":"expr-1","dataType":"","childRefs":[{"__attrId":"attr-1"},{"__exprId":'
+    b'"expr-2"}],"extra":{"simpleClassName":"Cast","_typeHint":"expr.Generic"},"name":"cast",'
+    b'"params":{"evalMode":"LEGACY","timeZoneId":"Etc/UTC","child":{}}},{"id":"expr-0","dataType":""'
+    b',"childRefs":[{"__exprId":"expr-1"}],"extra":{"simpleClassName":"Alias","_typeHint":'
+    b'"expr.Alias"},"name":"","params":{"name":"","nonInheritableMetadataKeys":["__dataset_id",'
+    b'"__col_position"]}},{"extra":{"simpleClassName":"Add","_typeHint":"expr.Binary","symbol":"+"}}'
+    b'],"constants":[{"id":"expr-2","dataType":"","extra":{"simpleClassName":"Literal","_typeHint":'
+    b'"expr.Literal"},"value":0}]},"systemInfo":{"name":"spark","version":"3.5."},"agentInfo":{"name'
+    b'":"spline","version":"2.2.0"},"extraInfo":{"appName":"","dataTypes":[{"id":"","name":"string",'
+    b'"nullable":true,"_typeHint":"dt.Simple"},{"id":"","fields":[{"name":"","dataTypeId":""}],'
+    b'"nullable":true,"_typeHint":"dt.Struct"},{"id":"","elementDataTypeId":"","nullable":false,'
+    b'"_typeHint":"dt.Array"}]}}'
+)
+_FACETS: Final = (
+    b'"nominalTime":{"nominalStartTime":"","nominalEndTime":"","errorMessage":{"message":"",'
+    b'"programmingLanguage":"python","stackTrace":"","externalQuery":{"externalQueryId":"","source":'
+    b'"","ownership":{"owners":[{"name":"","type":"MAINTAINER"}]},"documentation":{"description":"",'
+    b'"contentType":"text/markdown"},"tags":{"tags":[{"key":"","value":"","source":"USER","field":""'
+    b'}]},"sourceCode":{"language":"","sourceCode":""},"sourceCodeLocation":{"type":"git","url":'
+    b'"https://github.com/","repoUrl":"","path":"","version":"","branch":"main"},"airflow":{"dag":{'
+    b'"dag_id":"","owner":"","schedule_interval":"","start_date":""},"dagRun":{"run_id":"",'
+    b'"run_type":"scheduled","data_interval_start":"","data_interval_end":"","external_trigger":'
+    b'false},"task":{"task_id":"","operator_class":"","trigger_rule":"all_success","retries":0},'
+    b'"taskInstance":{"try_number":1},"taskUuid":""},"dbt_version":{"version":"1."},"dbt_run":{'
+    b'"invocation_id":"","profile_name":"","project_name":""},"spark_version":{"spark-version":"3.5.'
+    b'","openlineage-spark-version":"1."},"spark_properties":{"properties":{"spark.master":"",'
+    b'"spark.app.name":""}},"spark_applicationDetails":{"master":"local[*]","appName":"",'
+    b'"applicationId":"","deployMode":"client","driverHost":"","userName":"","uiWebUrl":"http://"},'
+    b'"environment-properties":{"environment-properties":{}},"spark.logicalPlan":{"plan":[{"class":'
+    b'"org.apache.spark.sql.catalyst.plans.logical.","num-children":1}]},"gcp_lineage":{},'
+    b'"datasetVersion":{"datasetVersion":""},"lifecycleStateChange":{"lifecycleStateChange":'
+    b'"OVERWRITE","CREATE","ALTER","DROP","TRUNCATE","RENAME","previousIdentifier":{"name":"",'
+    b'"namespace":""}},"storage":{"storageLayer":"delta","fileFormat":"parquet"},"catalog":{'
+    b'"framework":"hive","type":"hive","name":"default","metadataUri":"","warehouseUri":""},'
+    b'"symlinks":{"identifiers":[{"namespace":"","name":"","type":"TABLE"}]},"dataQualityMetrics":{'
+    b'"rowCount":0,"bytes":0,"fileCount":0,"columnMetrics":{"":{"nullCount":0,"distinctCount":0,'
+    b'"min":0,"max":0,"sum":0,"count":0,"quantiles":{}}}},"dataQualityAssertions":{"assertions":[{'
+    b'"assertion":"not_null","success":true,"column":"","severity":"error"}]},"inputStatistics":{'
+    b'"rowCount":0,"size":0,"fileCount":0},"type":"varchar"},"type":"char("type":"binary"},"type":'
+    b'"decimal(38,18)"},"type":"decimal(18,2)"},"type":"struct","fields":[{"name":"","type":"array",'
+    b'"type":"map","type":"float"},"type":"double"},"type":"boolean"},"type":"date"},"type":'
+    b'"timestamp"},"type":"bigint"},"type":"long"},"type":"integer"},'
+)
+_SCHEMAS: Final = b"".join(
+    b'"_schemaURL":"https://openlineage.io/spec/facets/%b/%b.json#/$defs/%b",' % (version, one, one)
+    for one, version in (
+        (b"NominalTimeRunFacet", b"1-0-1"),
+        (b"ErrorMessageRunFacet", b"1-0-1"),
+        (b"ExternalQueryRunFacet", b"1-0-2"),
+        (b"SourceCodeJobFacet", b"1-0-1"),
+        (b"SourceCodeLocationJobFacet", b"1-0-1"),
+        (b"OwnershipJobFacet", b"1-0-1"),
+        (b"DocumentationJobFacet", b"1-0-1"),
+        (b"TagsJobFacet", b"1-0-0"),
+        (b"LifecycleStateChangeDatasetFacet", b"1-0-1"),
+        (b"DatasetVersionDatasetFacet", b"1-0-1"),
+        (b"StorageDatasetFacet", b"1-0-1"),
+        (b"CatalogDatasetFacet", b"1-0-0"),
+        (b"DataQualityAssertionsDatasetFacet", b"1-0-1"),
+        (b"DataQualityMetricsInputDatasetFacet", b"1-0-2"),
+        (b"InputStatisticsInputDatasetFacet", b"1-0-0"),
+        (b"SymlinksDatasetFacet", b"1-0-1"),
+    )
+)
+_PRODUCER: Final = b'"_producer":"https://github.com/OpenLineage/OpenLineage/tree/1.'
+_FACET: Final = b'","_schemaURL":"https://openlineage.io/spec/facets/'
+_EVENT: Final = b"".join(
+    (
+        b'"https://github.com/OpenLineage/OpenLineage/tree/1./integration/airflow","https://github.com'
+        b'/OpenLineage/OpenLineage/tree/1./integration/dbt","https://github.com/OpenLineage/'
+        b'OpenLineage/tree/1./client/python","https://github.com/apache/airflow/tree/providers-'
+        b'openlineage/2.","https://github.com/OpenLineage/OpenLineage/tree/1./integration/spark",'
+        b'"run":{"runId":"","facets":{"parent":{',
+        _PRODUCER, _FACET, b'1-1-0/ParentRunFacet.json#/$defs/ParentRunFacet","run":{"runId":""},'
+        b'"job":{"namespace":"default","name":""},"root":{"run":{"runId":""},"job":{"namespace":'
+        b'"default","name":""}}},"processing_engine":{',
+        _PRODUCER, _FACET, b'1-1-1/ProcessingEngineRunFacet.json#/$defs/ProcessingEngineRunFacet",'
+        b'"version":"3.5.1","name":"spark","openlineageAdapterVersion":"1."}}},"job":{"namespace":'
+        b'"default","name":"","facets":{"jobType":{',
+        _PRODUCER, _FACET, b'2-0-3/JobTypeJobFacet.json#/$defs/JobTypeJobFacet","processingType":'
+        b'"STREAMING","processingType":"BATCH","integration":"AIRFLOW","integration":"DBT",'
+        b'"integration":"SPARK","jobType":"TASK"},"jobType":"APPLICATION"},"jobType":"SQL_JOB"},'
+        b'"jobType":"JOB"},"sql":{',
+        _PRODUCER, _FACET, b'1-1-0/SQLJobFacet.json#/$defs/SQLJobFacet","query":"INSERT INTO  '
+        b'SELECT  FROM  JOIN  ON  WHERE  GROUP BY ","dialect":"spark"}}},"inputs":[],"outputs":[]}'
+        b'"inputs":[{"namespace":"s3://","name":"","facets":{"dataSource":{',
+        _PRODUCER, _FACET, b'1-0-1/DatasourceDatasetFacet.json#/$defs/DatasourceDatasetFacet",'
+        b'"name":"file","uri":"file"},"schema":{',
+        _PRODUCER, _FACET, b'1-1-1/SchemaDatasetFacet.json#/$defs/SchemaDatasetFacet","fields":[{'
+        b'"name":"id","type":"integer"},{"name":"","type":"string","description":"","fields":[]}]},'
+        b'"columnLineage":{',
+        _PRODUCER, _FACET, b'1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet'
+        b'","fields":{"":{"inputFields":[{"namespace":"file","name":"","field":"","transformations":[{'
+        b'"type":"INDIRECT","subtype":"JOIN","FILTER","GROUP_BY","SORT","WINDOW","CONDITIONAL",'
+        b'"AGGREGATION","type":"DIRECT","subtype":"TRANSFORMATION","description":"","masking":false}]'
+        b'},{"namespace":"s3://","name":"","field":"id","transformations":[{"type":"DIRECT","subtype":'
+        b'"IDENTITY"}]}]},"dataset":[]}},"inputFacets":{},"outputFacets":{"outputStatistics":{',
+        _PRODUCER, _FACET, b'1-0-2/OutputStatisticsOutputDatasetFacet.json#/$defs/'
+        b'OutputStatisticsOutputDatasetFacet","rowCount":1000,"size":1000,"fileCount":1}}}]}'
+        b'{"eventTime":"2026-01-01T00:00:00.000Z","producer":"https://github.com/OpenLineage/'
+        b'OpenLineage/tree/1.","schemaURL":"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/'
+        b'RunEvent","eventType":"RUNNING","eventType":"COMPLETE","eventType":"START","eventTime":'
+        b'"2026-01-01T00:00:00.000Z","run":{"runId":"',
+    )
+)  # fmt: skip
+
+VOCABULARIES: Final[tuple[bytes, ...]] = (_SPLINE + _FACETS + _SCHEMAS + _EVENT,)
+
+NUMBERS: Final = (0x2E0093A7,)
+"""The numbers that they had when bodies were first packed against them."""
+
+BY_NUMBER: Final[Mapping[int, bytes]] = {zlib.adler32(one): one for one in VOCABULARIES}
+"""Each by the number that a packed body names it by."""
+
+
+def check_vocabularies() -> None:
+    """Raises ConfigurationError if a vocabulary of this installation has changed.
+
+    It could not read the earlier bodies, and no other installation could read its new ones.
+    """
+    if tuple(BY_NUMBER) != NUMBERS:
+        raise ConfigurationError(
+            f"{__file__} is damaged: nearly every body of the journal is packed against it."
+            " Install Headwater again; the journal is as it was"
+        )

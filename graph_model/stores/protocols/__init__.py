@@ -1,0 +1,123 @@
+"""The protocols of graph, catalogue and journal.
+
+Two graphs implement theirs (``memory`` and ``gremlin``), and one contract suite tests both
+(tests/contract). Every call is bounded by its arguments; there is no query language. A question
+takes the narrow protocol that it needs; ``Catalogue`` and ``Journal`` are the sums of theirs.
+
+In reading order:
+
+``documents``    documents on their way into the journal, and as it stores them
+``journal``      the journal, by its users: intake, projector, answers, operators
+``graph``        the graph: reads by id, level by level; writes; checkpoints
+``catalogue``    the catalogue as a whole, and the next one while it is built
+``nodes``        of the catalogue: jobs, datasets, columns and plans by their ids and names
+``history``      of the catalogue: executions over time, writes, reads, versions, schemas
+``lists``        of the catalogue: lists, counts and search
+``events``       of the catalogue: lists of executions, data sources and labels, in any order
+``records``      of the catalogue: rows of OpenLineage's events, for runs and facets over time
+``statements``   of the catalogue: people's statements, and facets of runs
+``retention``    of the catalogue: the rows for forget and prune
+``pages``        pages of a list
+"""
+
+from graph_model.stores.protocols.catalogue import ROUND_KEY, Catalogue, Generations, Origin
+from graph_model.stores.protocols.documents import (
+    REOPENED,
+    Body,
+    DocumentKind,
+    DocumentState,
+    Receipt,
+    StoredDocument,
+    Submission,
+)
+from graph_model.stores.protocols.graph import (
+    Checkpoints,
+    Direction,
+    EdgePage,
+    Graph,
+    GraphReader,
+    Neighbours,
+    NoCheckpoints,
+)
+from graph_model.stores.protocols.history import (
+    NEVER,
+    DeclaredFlow,
+    NumberedTime,
+    OlderWrites,
+    PlanSpan,
+    ReadableWrites,
+    Span,
+    SpanWrites,
+    SuccessfulWrite,
+    VersionId,
+    VersionSpan,
+    VersionWrites,
+    Writer,
+)
+from graph_model.stores.protocols.journal import (
+    NO_SETTINGS,
+    Journal,
+    JournalSize,
+    JournalStatistics,
+    JournalSummary,
+)
+from graph_model.stores.protocols.lists import (
+    CatalogueLists,
+    Estate,
+    FailedJob,
+    JobSummary,
+    Match,
+    RunSummary,
+)
+from graph_model.stores.protocols.nodes import NodeLookup
+from graph_model.stores.protocols.pages import Page, walk_pages
+from graph_model.stores.protocols.statements import RunFacet
+
+__all__ = [
+    "NEVER",
+    "NO_SETTINGS",
+    "REOPENED",
+    "ROUND_KEY",
+    "Body",
+    "Catalogue",
+    "CatalogueLists",
+    "Checkpoints",
+    "DeclaredFlow",
+    "Direction",
+    "DocumentKind",
+    "DocumentState",
+    "EdgePage",
+    "Estate",
+    "FailedJob",
+    "Generations",
+    "Graph",
+    "GraphReader",
+    "JobSummary",
+    "Journal",
+    "JournalSize",
+    "JournalStatistics",
+    "JournalSummary",
+    "Match",
+    "Neighbours",
+    "NoCheckpoints",
+    "NodeLookup",
+    "NumberedTime",
+    "OlderWrites",
+    "Origin",
+    "Page",
+    "PlanSpan",
+    "ReadableWrites",
+    "Receipt",
+    "RunFacet",
+    "RunSummary",
+    "Span",
+    "SpanWrites",
+    "StoredDocument",
+    "Submission",
+    "SuccessfulWrite",
+    "VersionId",
+    "VersionSpan",
+    "VersionWrites",
+    "Writer",
+    "walk_pages",
+]

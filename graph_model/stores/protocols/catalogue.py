@@ -1,0 +1,136 @@
+"""The catalogue as a whole, and the next one while it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from graph_model.facts import (
+    Row,
+)
+from graph_model.stores.protocols.events import Events
+from graph_model.stores.protocols.history import ExecutionHistory, SchemaHistory, SeenWrites
+from graph_model.stores.protocols.lists import CatalogueLists
+from graph_model.stores.protocols.nodes import CatalogNames, NodeLookup
+from graph_model.stores.protocols.records import FacetRecords, RunRecords
+from graph_model.stores.protocols.retention import SupportLookup
+from graph_model.stores.protocols.statements import StatementLookup
+
+ROUND_KEY: Final = "catalogue_round"
+"""Where the journal keeps the number of the last round that it has concluded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The journal that a catalogue was made from: its id, the number of the projector's last round
+    in the catalogue, and the position of the newest document in it (``catalogue.origin``).
+    """
+
+    journal: str
+    round: int
+    position: int
+
+
+class Catalogue(
+    NodeLookup,
+    CatalogNames,
+    SeenWrites,
+    ExecutionHistory,
+    SchemaHistory,
+    CatalogueLists,
+    SupportLookup,
+    StatementLookup,
+    Protocol,
+):
+    """Times, names and counts. Serves rows; knows no connectivity.
+
+    A question takes the narrow protocol that it needs.
+    """
+
+    @property
+    def events(self) -> Events:
+        """Lists of executions and data sources with filters, in any order."""
+
+    @property
+    def runs(self) -> RunRecords:
+        """Runs from OpenLineage's events, ended or not."""
+
+    @property
+    def facets(self) -> FacetRecords:
+        """Facets over time."""
+
+    def snapshot(self) -> AbstractContextManager[Catalogue]:
+        """The catalogue as it is now: several questions read one state, and faster. For reading, in
+        one thread, and not for long.
+        """
+
+    # writing: idempotent, one transaction a call
+    def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
+        """Insert rows whose key is new; a known key with other content raises FactConflict.
+
+        ``origin`` is noted in the same transaction.
+        """
+
+    def withdraw(self, rows: Sequence[Row]) -> None:
+        """Delete exactly these rows; unknown rows are ignored."""
+
+    def clear(self) -> None: ...
+
+    def scan(self) -> Iterator[Row]:
+        """Every row, in any order, in bounded pages: for digests and exports."""
+
+    def digest(self) -> str:
+        """SHA-256 in hex over all rows: equal for equal content."""
+
+    def close(self) -> None: ...
+
+
+class Generations(Protocol):
+    """The catalogue in force, and the next one during a rebuild.
+
+    ``version`` counts changes of a catalogue's content: another version is another epoch.
+    """
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def current(self) -> Catalogue:
+        """The catalogue in force. One answer asks once and keeps it."""
+
+    @property
+    def damage(self) -> str | None:
+        """Damage that a reader or writer of the catalogue in force met; None while it is whole."""
+
+    def doubt(self) -> str | None:
+        """Why the catalogue in force does not match this journal; None if it does.
+
+        To be called while no process projects (``Journal.projecting``).
+        """
+
+    @property
+    def trusted(self) -> bool:
+        """Whether ``doubt`` found nothing, or the catalogue was made here since."""
+
+    def set_aside(self) -> None:
+        """An empty catalogue in place of the one in force, which is kept under another name where
+        it holds something. It is not trusted until ``adopt`` or ``switch``.
+        """
+
+    def adopt(self) -> None:
+        """Trust the catalogue in force: the documents that it lacks are PENDING in the journal."""
+
+    def refresh(self) -> bool:
+        """Follow a switch that another process has made; whether there was one."""
+
+    def begin(self) -> Catalogue:
+        """The next catalogue, empty."""
+
+    def switch(self) -> None:
+        """Put the next catalogue in force, durably; the former stays until ``drop_former``."""
+
+    def drop_former(self) -> None: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,364 @@
+"""Of the catalogue: executions over time, writes, reads, versions, schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+from graph_model import labels
+from graph_model.facts import (
+    MAIN_BRANCH,
+    NO_NUMBER,
+    ExecutionRow,
+    PartitionRow,
+    ReadVersionRow,
+    SchemaRow,
+    SchemaUseRow,
+)
+from graph_model.stores.protocols.pages import Page
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Writer:
+    """A logical plan that wrote a dataset: ``latest`` is its newest such write (epoch ms)."""
+
+    target: str
+    logical_plan: str
+    mode: str
+    latest: int
+
+
+class SuccessfulWrite(NamedTuple):
+    """The fields that history needs of a completed ``write`` execution, as in its row.
+
+    Also of a failed one, for its report; of a read, whose ``target`` is "". ``partitioned``:
+    whether its read or written partitions are known; ``bound``: whether it read a version of a
+    table.
+    """
+
+    id: str
+    target: str
+    at: int
+    logical_plan: str
+    job: str
+    mode: str
+    dynamic: bool
+    command: str
+    producer: str
+    application_id: str
+    reads: str
+    partitioned: bool = True
+    bound: bool = True
+    version_number: int | None = None
+    branch: str = MAIN_BRANCH
+
+
+class Span(NamedTuple):
+    """The writes of ``target`` with ``since <= at < before`` (epoch ms).
+
+    ``place``: if ``target`` is a catalog name, only the writes while the name stood for this
+    dataset; "" for all. ``partition``: writes of another value of this canonical text's first key
+    may be left out; "" for none. ``branch``: of this one alone, or of EVERY_BRANCH.
+    """
+
+    target: str
+    since: int
+    before: int
+    place: str = ""
+    partition: str = ""
+    branch: str = MAIN_BRANCH
+
+
+class VersionSpan(NamedTuple):
+    """The versions of one branch of ``target`` up to ``number``; ``place`` as in ``Span``.
+
+    They begin with the last full overwrite; with the last version before ``since``, where that is
+    not NO_NUMBER; or with the first one (``whole``).
+    """
+
+    target: str
+    branch: str
+    number: int
+    since: int = NO_NUMBER
+    place: str = ""
+    whole: bool = False
+
+
+class VersionId(NamedTuple):
+    """A format's own name of a version of ``target``, on the branch that a read names."""
+
+    target: str
+    id: str
+    branch: str
+
+
+class NumberedTime(NamedTuple):
+    """The number of a version and the event time (epoch ms) of its write."""
+
+    number: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionWrites:
+    """``writes`` of a VersionSpan in any order, the newest ``most`` if there are more (``cut``).
+
+    ``floor``: whether an overwrite comes before the others. ``first`` is the lowest version of the
+    branch, ``following`` the lowest one above the span.
+    """
+
+    writes: tuple[SuccessfulWrite, ...] = ()
+    cut: bool = False
+    floor: bool = False
+    first: NumberedTime | None = None
+    following: NumberedTime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OlderWrites:
+    """The writes of a span by one logical plan that were left out: their first and last time."""
+
+    logical_plan: str
+    job: str
+    first: int
+    last: int
+
+
+NEVER: Final = 2**62
+"""The time of an event that has not happened."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DeclaredFlow:
+    """A declared flow from the reads of a logical plan into ``target``, in force from ``since``
+    until the same subject declares something else (``ends``, ``NEVER`` if it did not).
+    """
+
+    target: str
+    logical_plan: str
+    job: str
+    since: int
+    ends: int
+
+
+class SpanWrites(NamedTuple):
+    """The writes of one span; ``older`` is empty where they are all of them."""
+
+    writes: tuple[SuccessfulWrite, ...] = ()
+    older: tuple[OlderWrites, ...] = ()
+
+
+class ReadableWrites(NamedTuple):
+    """The writes that one read could see: ``floor`` is the time of the last full overwrite before
+    it, None where there was none; ``declared``: whether anything is declared of a target.
+    """
+
+    floor: int | None
+    spans: Mapping[Span, SpanWrites]
+    declared: bool
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PlanSpan:
+    """How often a logical plan ended in a state, and its first and last time (epoch ms)."""
+
+    logical_plan: str
+    state: str
+    executions: int
+    first: int
+    last: int
+
+
+class SeenWrites(Protocol):
+    """Which writes a read saw: by time, by version, by declaration.
+
+    ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
+    """
+
+    def readable_writes(
+        self, reads: Collection[tuple[Span, ...]], *, reach: int, most: int, per_plan: int
+    ) -> dict[tuple[Span, ...], ReadableWrites]:
+        """Per read (its spans: one table under all its names) the writes that it could see.
+
+        The floor is the newest full overwrite (mode ``overwrite``) of any of the targets before
+        ``since``; a span's writes are those from ``reach`` ms before the floor on, or all, until
+        ``before``, cut as in ``writes``.
+        """
+
+    def writes(
+        self, spans: Collection[Span], *, most: int, per_plan: int
+    ) -> dict[Span, SpanWrites]:
+        """Per span its completed writes, in any order.
+
+        Of a span with more than ``most`` of them the newest ``per_plan`` of each logical plan,
+        and where the others of the plan lie. At such a cut equal times are left out together.
+        """
+
+    def version_writes(
+        self, spans: Collection[VersionSpan], *, most: int
+    ) -> dict[VersionSpan, VersionWrites]:
+        """Per span its completed writes whose version is known by number."""
+
+    def writes_by_version(self, asked: Collection[VersionId]) -> dict[VersionId, SuccessfulWrite]:
+        """Per version the first write that reports it, on its branch, else on any."""
+
+    def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
+        """The versions that these executions read."""
+
+    def bound_reads(self, logical_plans: Collection[str]) -> frozenset[tuple[str, str]]:
+        """(logical plan, dataset) of those reads of which some execution read a version."""
+
+    def readings(
+        self, moments: Collection[tuple[str, int]], *, per_plan: int
+    ) -> dict[tuple[str, int], SpanWrites]:
+        """Per (logical plan that only reads, time) its completed ``read`` executions before the
+        time: the newest ``per_plan``, and where the others lie.
+        """
+
+    def declared_flows(self, targets: Collection[str]) -> tuple[DeclaredFlow, ...]:
+        """The declared flows into these, with the times in which they are in force."""
+
+    def declared_reads(self, logical_plans: Collection[str]) -> tuple[DeclaredFlow, ...]:
+        """When these plans, which write nothing, are declared to read; ``target`` is ""."""
+
+    def declared_plans(self, logical_plans: Collection[str]) -> frozenset[str]:
+        """Those of these logical plans that are declared and that no run has followed."""
+
+    def companions(
+        self, pairs: Collection[tuple[str, str]], state: str = labels.COMPLETED
+    ) -> tuple[SuccessfulWrite, ...]:
+        """Per (target, application id) all its writes of a state, where several may be one.
+
+        That is where several producers report them, or one belongs to a command whose writes are
+        reported twice (``history.CTAS_COMMANDS``); elsewhere none.
+        """
+
+    def companions_of_target(
+        self, target: str, state: str = labels.COMPLETED
+    ) -> tuple[SuccessfulWrite, ...]:
+        """``companions`` of a target in all applications that wrote it, or failed to."""
+
+
+class ExecutionHistory(Protocol):
+    """Executions, and the newest of a job, a dataset or a plan.
+
+    ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
+    """
+
+    def executions(
+        self,
+        *,
+        logical_plan: str | None = None,
+        target: str | None = None,
+        job: str | None = None,
+        run: str | None = None,
+        plan_id: str | None = None,
+        state: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[ExecutionRow]:
+        """Newest first by (at, id); the given criteria are combined.
+
+        An execution or run whose events name its application's run, and not the application, counts
+        under the application that other events give for it (``ApplicationRow``).
+        """
+
+    def has_execution(
+        self,
+        job: str,
+        since: int,
+        before: int,
+        *,
+        run: str | None = None,
+        logical_plan: str | None = None,
+    ) -> bool:
+        """Whether there is one at ``since <= at < before``, with the run of its own events."""
+
+    def times_of_runs(self, job: str, limit: int) -> tuple[tuple[str, int], ...]:
+        """(run, at) of the newest executions of a job by (at, id), with the runs of their own
+        events.
+        """
+
+    def executions_of_runs(
+        self, job: str, runs: Collection[str], limit: int
+    ) -> tuple[ExecutionRow, ...]:
+        """The newest executions of a job by (at, id) that these runs made, as their own events name
+        them.
+        """
+
+    def executions_since(
+        self,
+        since: int,
+        limit: int,
+        *,
+        before: int | None = None,
+        after: str = "",
+        job: str | None = None,
+    ) -> tuple[ExecutionRow, ...]:
+        """By (at, id), at ``since <= at < before`` (None: no end), with the runs of their own
+        events; of those at ``since`` the ones whose id comes after ``after``. ``job``: its own.
+        """
+
+    def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]: ...
+
+    def writers(self, targets: Collection[str], at: int | None) -> tuple[Writer, ...]:
+        """Per (target, logical plan, mode) the newest completed ``write`` execution."""
+
+    def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Per job its newest execution by (at, id), whatever its state."""
+
+    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str]]:
+        """Of ``last_executions`` the time and the state."""
+
+    def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Per dataset its newest completed ``write`` execution by (at, id); none of a branch."""
+
+    def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
+        """Of ``last_writers`` the times."""
+
+    def lone_last_writes(
+        self, targets: Collection[str], at: int | None, *, apart: int
+    ) -> dict[str, int | None]:
+        """Of ``last_writes`` those before which no other lies within ``apart`` milliseconds; None
+        for a target without a write.
+        """
+
+    def last_of_plans(
+        self, logical_plans: Collection[str], at: int | None
+    ) -> dict[str, ExecutionRow]:
+        """Per logical plan its newest completed execution by (at, id)."""
+
+    def plan_spans(self, logical_plans: Collection[str], at: int | None) -> tuple[PlanSpan, ...]:
+        """Per logical plan and state of its executions their number, the first and the last."""
+
+    def newest_event(self, at: int | None) -> int | None:
+        """The greatest ``ExecutionRow.at`` considered: the ``asOf`` of an answer."""
+
+    def written_by(self, job: str, runs: Collection[str]) -> frozenset[tuple[str, str]]:
+        """(target, application id) of all that these runs of a job wrote."""
+
+    def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
+        """Those of these datasets that were there by then (``catalogue.births``)."""
+
+
+class SchemaHistory(Protocol):
+    """Which schema a dataset has, and which plans use it.
+
+    ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
+    """
+
+    def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
+        """Per dataset the schema that the newest completed execution (at or before ``at``) used.
+
+        SchemaUseRow links plans to schemas; a write beats a read at the same time. A dataset that
+        only plans without a completed execution touch gets the schema of the plan with the
+        greatest id, so that its page is not empty. Datasets without any schema are left out.
+        """
+
+    def newest_schema_ids(self, datasets: Collection[str], at: int | None) -> dict[str, str]:
+        """The ids of ``newest_schemas``."""
+
+    def schema_uses(self, dataset: str, limit: int = 5_000) -> tuple[SchemaUseRow, ...]:
+        """Which plans read or write a dataset with which schema; those that write it first."""

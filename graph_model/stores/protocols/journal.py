@@ -1,0 +1,259 @@
+"""The promises of a journal, by its users: intake, projector, answers, operators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from graph_model.stores.protocols.documents import (
+    Body,
+    DocumentKind,
+    DocumentState,
+    Receipt,
+    StoredDocument,
+    Submission,
+)
+from graph_model.stores.protocols.pages import Page
+
+NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSummary:
+    """Counts of distinct documents: ``received`` is the sum of the others."""
+
+    received: int
+    waiting: int
+    pending: int
+    projected: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class JournalStatistics:
+    """For operators. ``oldest_pending_at``: epoch ms at which the pending document with the
+    lowest position was first received; ``database_bytes``: of the whole database.
+    """
+
+    documents: dict[tuple[DocumentKind, DocumentState], int]
+    oldest_pending_at: int | None
+    database_bytes: int
+
+    @property
+    def pending(self) -> int:
+        return sum(n for (_, state), n in self.documents.items() if state == DocumentState.PENDING)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSize:
+    """``stored_bytes`` on disk; ``oldest`` and ``newest`` receipt of a document, epoch ms."""
+
+    stored_bytes: int
+    oldest: int | None
+    newest: int | None
+
+
+class JournalIntake(Protocol):
+    """Takes documents: durable before anyone is answered."""
+
+    def accept(
+        self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+    ) -> tuple[int, ...]:
+        """Make documents durable (fsync) in one transaction; their positions, in order.
+
+        With ``remember`` the bytes are recognised by ``recall`` when they come again.
+
+        A document is its (content hash, scope): a repeat adds a receipt, stores no body again and
+        keeps its state. A new plan or event starts as PENDING (the projector decides on WAITING).
+        """
+
+    def ensure_taking(self) -> None:
+        """Raise JournalUnavailable while documents are refused: the last one was, or an attempt
+        with the same writes. At most one attempt a second while they succeed.
+        """
+
+    def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
+        """The documents of these very bytes, if they came before (without bodies), or ()."""
+
+    def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
+        """Add receipts for bytes that ``recall`` knows; False when it does not know them."""
+
+
+class JournalDocuments(Protocol):
+    """Documents by plan id and by position; see ``Journal`` for damaged ones."""
+
+    def plan(self, plan_id: str) -> tuple[StoredDocument, ...]:
+        """The documents of a plan id, of every scope, by position, with bodies."""
+
+    def plans(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
+        """``plan`` for each of these plan ids that has documents, all in one go."""
+
+    def newest_documents(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
+        """The newest documents of a plan id in one scope, by position, with bodies."""
+
+    def settled_positions(
+        self,
+        plan_id: str,
+        kinds: Collection[DocumentKind],
+        hashes: Collection[str] | None = None,
+    ) -> tuple[int, ...]:
+        """In order, those of a plan id's documents of these kinds that are not PENDING: as many as
+        there are.
+
+        With ``hashes`` of those alone that have one of these contents.
+        """
+
+    def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
+        """The documents known among these, by position, with bodies."""
+
+    def content_hashes(self, plan_id: str) -> tuple[str, ...]:
+        """Of all documents of a plan id, by position; several scopes may share one."""
+
+    def outline(
+        self, plan_ids: Collection[str], kinds: Collection[DocumentKind]
+    ) -> dict[str, tuple[StoredDocument, ...]]:
+        """Per plan id its documents of these kinds and its PENDING ones, by position, without
+        bodies.
+
+        Two requests, whatever the number of plan ids; an unknown one is left out.
+        """
+
+    def bodies(self, positions: Collection[int]) -> dict[int, Body]:
+        """The bodies of these documents."""
+
+    def document(self, position: int) -> StoredDocument | None:
+        """The document at this position. Raises DamagedDocument."""
+
+    def document_of(self, plan_id: str, content_hash: str) -> StoredDocument | None:
+        """The document with this plan id and content; of several scopes the first received.
+
+        Raises DamagedDocument.
+        """
+
+
+class JournalSubjects(Protocol):
+    """Plan ids and subjects, for the projection."""
+
+    def pending(self, limit: int, first: DocumentKind) -> tuple[str, ...]:
+        """Plan ids that have a PENDING document: those of the kind ``first``, then the others, the
+        oldest first.
+        """
+
+    def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
+        """All plan ids, in order, from the first one behind ``after`` ("" for the beginning)."""
+
+    def plan_ids_of(self, subjects: Collection[str]) -> frozenset[str]:
+        """The plan ids of these subjects' documents."""
+
+    def count_plan_ids(self) -> int: ...
+
+
+class JournalStates(Protocol):
+    """The states of documents, and the positions that the projector has come to."""
+
+    def settle(
+        self, positions: Collection[int], state: DocumentState, reason: str | None = None
+    ) -> None:
+        """Set the state of documents."""
+
+    def reopen(
+        self,
+        *,
+        states: Collection[DocumentState],
+        subject: str | None = None,
+        first: int = 1,
+    ) -> int:
+        """Set documents in these states back to PENDING (replay, rebuild); how many.
+
+        With ``first`` only those at this position or after it. Those that were PROJECTED get the
+        reason REOPENED, because their facts may still exist.
+        """
+
+    def first_unprojected(self) -> int:
+        """The position before which nothing is PENDING: that of the oldest such document, else
+        the one that the next new document may get.
+        """
+
+    def newest(self) -> int:
+        """The position of the newest document; 0 before the first."""
+
+    def conclude(
+        self,
+        settlements: Collection[tuple[Collection[int], DocumentState, str | None]],
+        dropped: Collection[int] = (),
+        settings: Mapping[str, str] = NO_SETTINGS,
+    ) -> None:
+        """Set the states of documents, and remove the dropped ones for good, with their receipts
+        and bodies that nothing else has; set ``settings`` as ``set_meta`` does. All of it in one
+        transaction, none for nothing.
+        """
+
+    def states(self, positions: Collection[int]) -> dict[int, DocumentState]: ...
+
+    def projecting(self) -> AbstractContextManager[None]:
+        """Held during a projection: one projector at a time, in all processes.
+
+        A fact that one withdraws, another may be about to support. Blocks while another holds it,
+        for a bounded time (JournalUnavailable); a process that dies releases it.
+        """
+
+
+class JournalSettings(Protocol):
+    """Small durable settings: epochs, the last round."""
+
+    def get_every_meta(self) -> Mapping[str, str]:
+        """All that ``set_meta`` keeps, as it is at one moment."""
+
+    def get_meta(self, key: str) -> str | None:
+        """A small durable setting (projection epoch, graph epoch)."""
+
+    def set_meta(self, key: str, value: str) -> None: ...
+
+
+class JournalContents(Protocol):
+    """Lists and counts for operators."""
+
+    def entries(
+        self,
+        *,
+        state: DocumentState | None = None,
+        kind: DocumentKind | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[StoredDocument]:
+        """Newest first, without bodies."""
+
+    def summary(self) -> JournalSummary: ...
+
+    def size(self) -> JournalSize:
+        """A few seeks, whatever the size: cheap enough for every scrape of the metrics."""
+
+    def statistics(self) -> JournalStatistics: ...
+
+
+class Journal(
+    JournalIntake,
+    JournalDocuments,
+    JournalSubjects,
+    JournalStates,
+    JournalSettings,
+    JournalContents,
+    Protocol,
+):
+    """The documents as they came. Every method is safe from several threads; raises
+    JournalUnavailable.
+
+    ``id`` is given to a journal when it is made, and distinguishes it from every other one.
+
+    Every body is compared with its content hash when it is read. A method that reads several
+    documents returns a damaged one with its ``damage`` and without its body; one that reads a
+    single document raises DamagedDocument.
+    """
+
+    @property
+    def id(self) -> str: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,138 @@
+"""Of the catalogue: lists, counts and search."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from graph_model.facts import (
+    DatasetRow,
+    JobRow,
+)
+from graph_model.stores.protocols.pages import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A hit of a search. ``kind`` is dataset, job or column; ``text`` is the matching one (a URI, a
+    ``namespace/name``, a column path); ``dataset`` is the id of a column's dataset.
+    """
+
+    kind: str
+    id: str
+    text: str
+    dataset: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobSummary:
+    """A job as its list shows it; ``last_*`` are None without executions."""
+
+    job: JobRow
+    runs: int
+    last_at: int | None
+    last_state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailedJob:
+    """A job whose newest execution failed, and when that ended (epoch ms)."""
+
+    job: JobRow
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estate:
+    """How many jobs and datasets there are (catalog names aside, which are no places), how many
+    jobs' newest execution failed, and the newest of these failures, newest first.
+    """
+
+    jobs: int
+    datasets: int
+    failed: int
+    failures: tuple[FailedJob, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run of a job: its executions folded. ``state`` is failed when one of them failed."""
+
+    run: str
+    application_id: str
+    started_at: int | None  # epoch ms; the earliest end minus its duration, None: it has none
+    ended_at: int
+    state: str
+    executions: int
+    error: str | None
+
+
+class CatalogueLists(Protocol):
+    """Lists, counts and search. Lists are ordered and paged; ``limit`` is 1..1000. ``cursor`` is a
+    former ``Page.next``; any other raises InvalidReference.
+
+    ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
+    """
+
+    def list_datasets(
+        self,
+        *,
+        query: str = "",
+        limit: int = 100,
+        cursor: str | None = None,
+        at: int | None = None,
+    ) -> Page[DatasetRow]:
+        """By name, then URI, the datasets that existed at the time; ``query`` is a case-insensitive
+        substring of the URI.
+        """
+
+    def walk_datasets(
+        self,
+        *,
+        query: str = "",
+        after: DatasetRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
+    ) -> tuple[DatasetRow, ...]:
+        """By name, then URI, the rows behind ``after``: for callers that need every dataset."""
+
+    def list_jobs(
+        self,
+        *,
+        query: str = "",
+        namespace: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        at: int | None = None,
+    ) -> Page[JobSummary]:
+        """By namespace and name, the jobs that existed at the time; ``query`` is a case-insensitive
+        substring of the name.
+        """
+
+    def list_runs(
+        self,
+        job: str,
+        *,
+        run: str | None = None,
+        at: int | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[RunSummary]:
+        """Runs of a job, newest first; with ``run`` that one alone."""
+
+    def estate(self, hidden: Collection[str], *, failures: int, at: int | None) -> Estate:
+        """Totals of all nodes that existed at the time, without hidden ones (ids), and so many
+        failures.
+        """
+
+    def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:
+        """(job, logical plan) of those of these jobs whose newest execution failed: the plans that
+        failed among the newest 100 executions of that run.
+        """
+
+    def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
+        """Datasets, jobs and columns whose name holds the text (any case).
+
+        Ranked: equal name, then prefix of a name or of a path part, then substring; shorter first.
+        """

@@ -1,0 +1,204 @@
+"""Lines of a backup or an export -> documents: pure, a line at a time, in any order.
+
+    {"headwater": "backup", …}                               a backup begins
+    {"position": 1, "kind": "plan", …, "body": "{…}"}        a document of a backup: text
+    {"position": 1, "kind": "plan", …, "body": {…}}          a document of an export: JSON
+    {"damaged": {"position": 2, "kind": "plan", …}}          one that the backup could not read
+    {"raw": …}, {"key": …}                                   of a backup; hold no document
+    {"end": {"documents": 1, …}}                             a backup ends
+
+A document of an export has no hash: its body is the compact JSON that the journal keeps, so the
+hash is computed again. The hash in a backup is compared with the body. A document with a damaged
+body comes without it and is set aside with its reason, as in the service.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from graph_model import identity
+from graph_model.stores.journal.content import read_body
+from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
+from graph_model.stores.submissions import content_hash
+
+DOCUMENT: Final = "document"
+BEGIN: Final = "begin"
+END: Final = "end"
+REFUSED: Final = "refused"
+_MOST_SHOWN: Final = 200
+
+
+class Line(NamedTuple):
+    """One line. ``what`` is DOCUMENT, BEGIN, END (``position``: how many documents the backup has)
+    or REFUSED (``kind``: why). ``damage`` is that of ``protocols.StoredDocument``.
+    """
+
+    what: str
+    plan_id: str
+    content_hash: str
+    scope: str
+    position: int
+    kind: str
+    api_version: str
+    received_at: int
+    body: bytes
+    damage: str = ""
+
+
+def read_lines(lines: Iterable[str]) -> Iterator[Line]:
+    """Each line as a value; an unreadable one is REFUSED and does not affect the others."""
+    for text in lines:
+        if not text.strip():
+            continue
+        try:
+            found = _read(json.loads(text))
+        except (ValueError, KeyError, TypeError) as error:
+            said = f"no {error}" if isinstance(error, KeyError) else str(error)
+            yield _other(REFUSED, kind=f"{said}: {text[:_MOST_SHOWN]}")
+            continue
+        if found is not None:
+            yield found
+
+
+def _read(line: Any) -> Line | None:
+    if not isinstance(line, dict):
+        raise ValueError("expected a JSON object")
+    if "position" in line:
+        return _document(line)
+    if "headwater" in line:
+        return _other(BEGIN)
+    if "end" in line:
+        return _other(END, position=int(line["end"]["documents"]))
+    if "damaged" in line:
+        return _damaged(line["damaged"])
+    if "raw" in line or "key" in line:
+        return None
+    raise ValueError("neither a backup nor an export of a journal")
+
+
+def _other(what: str, *, position: int = 0, kind: str = "") -> Line:
+    return Line(what, "", "", "", position, kind, "", 0, b"")
+
+
+def _document(line: dict[str, Any]) -> Line:
+    body = _body(line)
+    return document_line(
+        position=int(line["position"]),
+        kind=_text(line, "kind"),
+        api_version=_text(line, "apiVersion"),
+        plan_id=_text(line, "planId"),
+        scope=_text(line, "scope"),
+        received_at=int(line["receivedAt"]),
+        body=body,
+        said=line.get("contentHash"),
+    )
+
+
+def _damaged(told: dict[str, Any]) -> Line | None:
+    """A document that a backup could not hold; of a damaged receipt nothing."""
+    if "receipt" in told:
+        return None
+    return damaged_line(
+        position=int(told["position"]),
+        kind=_text(told, "kind"),
+        api_version="",
+        plan_id=_text(told, "planId"),
+        scope=_text(told, "scope"),
+        received_at=0,
+        content=_text(told, "contentHash"),
+        damage=_text(told, "reason").removeprefix("its body "),
+    )
+
+
+def damaged_line(
+    *,
+    position: int,
+    kind: str,
+    api_version: str,
+    plan_id: str,
+    scope: str,
+    received_at: int,
+    content: str,
+    damage: str,
+) -> Line:
+    """A document without its body."""
+    return Line(
+        DOCUMENT, plan_id, content, scope, position, kind, api_version, received_at, b"",
+        damage,
+    )  # fmt: skip
+
+
+def _body(line: dict[str, Any]) -> bytes:
+    if "base64" in line:
+        return base64.b64decode(line["base64"], validate=True)
+    body = line["body"]
+    if isinstance(body, str):
+        return body.encode()
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _text(line: dict[str, Any], name: str) -> str:
+    value = line[name]
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is no text")
+    return value
+
+
+def document_line(
+    *,
+    position: int,
+    kind: str,
+    api_version: str,
+    plan_id: str,
+    scope: str,
+    received_at: int,
+    body: bytes,
+    said: str | None,
+) -> Line:
+    """A document; ValueError if the hash of its body is not the given one."""
+    content = content_hash(kind, api_version, body)
+    if said is not None and said != content:
+        raise ValueError(f"the content of document {position} has another hash")
+    return Line(DOCUMENT, plan_id, content, scope, position, kind, api_version, received_at, body)
+
+
+def read_row(row: Any) -> Line:
+    """A document from a row of the journal's tables (``sources.JOURNAL_QUERY``)."""
+    packed = None if row.packed is None else bytes(row.packed)
+    body = read_body(packed, row.kind, row.api_version, row.content_hash)
+    told = {
+        "position": row.position,
+        "kind": row.kind,
+        "api_version": row.api_version or "",
+        "plan_id": row.plan_id,
+        "scope": row.scope,
+        "received_at": row.received_at,
+    }
+    try:
+        if body.damage:
+            return damaged_line(**told, content=row.content_hash, damage=body.damage)
+        return document_line(**told, body=body.content, said=row.content_hash)
+    except ValueError as error:
+        return _other(REFUSED, kind=f"document {row.position}: {error}")
+
+
+def stored(line: Line, number: int) -> StoredDocument:
+    """The document as the translation takes it, as if it had just come, under this number."""
+    return StoredDocument(
+        position=number,
+        kind=DocumentKind(line.kind),
+        api_version=line.api_version,
+        plan_id=line.plan_id,
+        scope=line.scope,
+        subject=identity.subject_id(line.scope, line.plan_id),
+        content_hash=line.content_hash,
+        state=DocumentState.PENDING,
+        reason=None,
+        received_at=line.received_at,
+        size=len(line.body),
+        body=line.body,
+        damage=line.damage,
+    )

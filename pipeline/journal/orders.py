@@ -1,0 +1,76 @@
+"""Forget and prune commands, read from the whole journal before the translation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from graph_model import naming
+from graph_model.errors import HeadwaterError
+from graph_model.naming import Rules
+from graph_model.naming.rules.documents import read_rules
+from graph_model.producers.commands.documents import (
+    Command,
+    CommandKind,
+    Forget,
+    Orders,
+    Statement,
+    collect_orders,
+    read_command,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOrders:
+    """The orders for every plan id; they go to all workers. ``commands``: how many there are.
+
+    The service looks forgotten bodies up in its catalogue; here all of them are listed, 64
+    characters each, at most 5,000 a command.
+    """
+
+    rules: Rules
+    orders: Orders
+    commands: int
+
+
+def read_standing(bodies: Iterable[tuple[str, bytes]]) -> WorkerOrders:
+    """The orders of all commands together, from their content hashes and bodies.
+
+    An unreadable one has no effect, and the translation sets it aside like any other.
+    """
+    # By time, then hash: of several about one thing at one time every worker takes the same.
+    read = ((said, content) for content, body in bodies if (said := _read(body)) is not None)
+    commands = [said for said, _ in sorted(read, key=lambda one: (one[0].at, one[1]))]
+    forgotten = frozenset(
+        content
+        for command in commands
+        if isinstance(command.order, Forget)
+        for content in command.order.documents
+    )
+    orders = replace(collect_orders(commands), forgotten=forgotten)
+    return WorkerOrders(rules_of(commands), orders, len(commands))
+
+
+def _read(body: bytes) -> Command | None:
+    try:
+        return read_command(json.loads(body))
+    except (HeadwaterError, ValueError):
+        return None
+
+
+def rules_of(commands: Iterable[Command]) -> Rules:
+    """The naming rules of the last command with rules; the defaults without one."""
+    said = [rules for command in commands if (rules := _rules(command)) is not None]
+    return said[-1] if said else naming.DEFAULT_RULES
+
+
+def _rules(command: Command) -> Rules | None:
+    if command.kind is not CommandKind.RULES or not isinstance(command.order, Statement):
+        return None
+    if command.order.value is None:
+        return naming.DEFAULT_RULES
+    try:
+        return read_rules(json.loads(command.order.value))
+    except (HeadwaterError, ValueError):
+        return None

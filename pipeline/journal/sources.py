@@ -1,0 +1,168 @@
+"""A journal as a Spark data frame of ``documents.Line``.
+
+A backup or an export: files or folders of JSON lines, wherever Spark reads text (``.gz`` by its
+name). A journal database: PostgreSQL through JDBC, in ranges of positions. One gzip file is read
+by one task; an export in several files, or JDBC, by many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    BinaryType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from graph_model.errors import ConfigurationError
+from graph_model.producers.commands.documents import COMMAND_KIND
+from pipeline.journal.documents import Line, read_lines, read_row
+
+_JDBC: Final = "jdbc:postgresql://"
+_SERVERS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
+_DRIVER: Final = "org.postgresql.Driver"
+_FETCHED_TOGETHER: Final = "500"
+
+JOURNAL_QUERY: Final = (
+    "SELECT d.position, d.kind, b.api_version, d.plan_id, d.scope, d.content_hash, d.received_at,"
+    " b.packed FROM journal_documents d"
+    " LEFT JOIN journal_bodies b ON b.content_hash = d.content_hash"
+)
+_RANGE_QUERY: Final = (
+    "SELECT coalesce(min(position), 0) AS first, coalesce(max(position), 0) AS last"
+    " FROM journal_documents"
+)
+
+#: The fields of ``Line``.
+SCHEMA: Final = StructType(
+    [
+        StructField("what", StringType(), False),
+        StructField("plan_id", StringType(), False),
+        StructField("content_hash", StringType(), False),
+        StructField("scope", StringType(), False),
+        StructField("position", LongType(), False),
+        StructField("kind", StringType(), False),
+        StructField("api_version", StringType(), False),
+        StructField("received_at", LongType(), False),
+        StructField("body", BinaryType(), False),
+        StructField("damage", StringType(), False),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """Backups and exports."""
+
+    paths: tuple[str, ...]
+
+    def lines(self, spark: SparkSession, partitions: int) -> DataFrame:  # noqa: ARG002
+        """Every line; how many tasks read is a matter of the files."""
+        return _frame(spark, spark.read.text(list(self.paths)))
+
+    def commands(self, spark: SparkSession) -> list[tuple[str, bytes]]:
+        """The content hashes and bodies of all commands."""
+        text = spark.read.text(list(self.paths))
+        likely = text.where(text["value"].rlike('"kind": ?"command"'))
+        return _commands(_frame(spark, likely))
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSource:
+    """A journal in PostgreSQL. ``options`` may hold a password: they are shown nowhere."""
+
+    url: str
+    options: Mapping[str, str] = field(repr=False)
+
+    def lines(self, spark: SparkSession, partitions: int) -> DataFrame:
+        """Every document, read in so many ranges of positions."""
+        ends = self._read(spark, _RANGE_QUERY, {}).collect()[0]
+        ranges = {
+            "partitionColumn": "position",
+            "lowerBound": str(ends["first"]),
+            "upperBound": str(ends["last"] + 1),
+            "numPartitions": str(partitions),
+        }
+        return _row_frame(spark, self._read(spark, JOURNAL_QUERY, ranges))
+
+    def commands(self, spark: SparkSession) -> list[tuple[str, bytes]]:
+        """The content hashes and bodies of all commands."""
+        query = f"{JOURNAL_QUERY} WHERE d.kind = '{COMMAND_KIND}'"
+        return _commands(_row_frame(spark, self._read(spark, query, {})))
+
+    def _read(self, spark: SparkSession, query: str, ranges: Mapping[str, str]) -> DataFrame:
+        settings = {
+            "url": self.url,
+            "driver": _DRIVER,
+            "fetchsize": _FETCHED_TOGETHER,
+            **self.options,
+            **ranges,
+        }
+        return spark.read.format("jdbc").options(**settings, dbtable=f"({query}) journal").load()
+
+
+Source = TextSource | DatabaseSource
+
+
+def open_source(places: Sequence[str], password: str | None) -> Source:
+    """The source of these places: one database, or files and folders.
+
+    Raises ConfigurationError for places that cannot be one.
+    """
+    databases = [place for place in places if place.startswith((_JDBC, *_SERVERS))]
+    if not databases:
+        for place in places:
+            _check_name(place)
+        return TextSource(tuple(places))
+    if len(places) > 1:
+        raise ConfigurationError("a journal database stands alone after --from")
+    return _database(databases[0], password)
+
+
+def _check_name(place: str) -> None:
+    """Spark knows compression by its name alone."""
+    path = Path(place)
+    if "://" in place or not path.is_file() or path.suffix == ".gz":
+        return
+    with path.open("rb") as file:
+        if file.read(2) == b"\x1f\x8b":
+            raise ConfigurationError(f"{place} is compressed: give it a name that ends .gz")
+
+
+def _database(place: str, password: str | None) -> DatabaseSource:
+    url = urlsplit(place.removeprefix("jdbc:"))
+    if not url.hostname or not url.path.strip("/"):
+        raise ConfigurationError("expected postgresql://user@host/database")
+    host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
+    port = f":{url.port}" if url.port else ""
+    query = f"?{url.query}" if url.query else ""
+    said = {"user": url.username, "password": url.password}
+    options = {name: unquote(value) for name, value in said.items() if value is not None}
+    if password:
+        options["password"] = password
+    return DatabaseSource(f"{_JDBC}{host}{port}{url.path}{query}", options)
+
+
+def _frame(spark: SparkSession, text: DataFrame) -> DataFrame:
+    def read(rows: Iterator[Any]) -> Iterator[Line]:
+        return read_lines(row.value for row in rows)
+
+    return spark.createDataFrame(text.rdd.mapPartitions(read), SCHEMA, verifySchema=False)
+
+
+def _row_frame(spark: SparkSession, rows: DataFrame) -> DataFrame:
+    return spark.createDataFrame(rows.rdd.map(read_row), SCHEMA, verifySchema=False)
+
+
+def _commands(lines: DataFrame) -> list[tuple[str, bytes]]:
+    chosen = lines.where(lines["kind"] == COMMAND_KIND)
+    found = chosen.select("content_hash", "body").collect()
+    return [(row["content_hash"], bytes(row["body"])) for row in found]

@@ -1,0 +1,12 @@
+"""A finished query of Spark -> plain values -> documents.
+
+In reading order:
+
+``captured``    one query as plain values that outlive the JVM objects
+``inspection``  a finished query execution -> those values, while Spark waits
+``questions``   calls into the JVM: any may fail, and a failure is only a missing answer
+``commands``    commands that write: their targets, modes and rows
+``tables``      tables of catalogs and table formats: names, versions, partitions
+``streams``     streaming queries: one logical plan a query, one execution a batch
+``plans``       Spark's plan JSON -> a Spline document
+"""

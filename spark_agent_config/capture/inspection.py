@@ -1,0 +1,367 @@
+"""A finished query execution => plain values. The callback runs this while Spark waits.
+
+Every call into the JVM may fail (another Spark version, a vendor's fork, a dropped table): its
+value is then missing, and the rest of the document is still right. A query whose plan is
+unavailable, or unreadable later, is reported by its tables alone, with a gap.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
+from spark_agent_config.capture.commands.generated_columns import GeneratedColumns
+from spark_agent_config.capture.commands.maintenance import MAINTENANCE_COMMANDS, Maintenance
+from spark_agent_config.capture.commands.procedures import CALL, Procedures
+from spark_agent_config.capture.commands.refused_statements import RefusedStatements
+from spark_agent_config.capture.commands.row_level import HUDI_COMMANDS
+from spark_agent_config.capture.commands.table_copies import COPYING_COMMANDS, TableCopies
+from spark_agent_config.capture.commands.table_renames import RENAMING_COMMANDS, TableRenames
+from spark_agent_config.capture.commands.targets import LIFECYCLE_COMMANDS, WRITE_COMMANDS, Targets
+from spark_agent_config.capture.plans.projections import with_projections
+from spark_agent_config.capture.plans.relations import Relations
+from spark_agent_config.capture.questions import MOST, Questions, class_name, items, read_metrics
+from spark_agent_config.capture.tables.stream_versions import StreamVersions
+from spark_agent_config.capture.tables.table_versions import VERSIONED_FORMATS, TableVersions
+from spark_agent_config.capture.tables.tables import Tables
+from spark_agent_config.capture.tables.written_partitions import WrittenPartitions
+
+_LOG: Final = logging.getLogger(__name__)
+_MAX_ERROR_CHARACTERS: Final = 16_000
+_READ_METRICS: Final = frozenset({"numOutputRows", "numFiles", "filesSize"})
+_INSERTS: Final = frozenset({"InsertIntoHadoopFsRelationCommand", "InsertIntoHiveTable"})
+_CHECKPOINTS: Final = frozenset({"checkpoint", "localCheckpoint"})
+#: These hold their parts by other names.
+_COMMANDS_WITHOUT_QUERY: Final = {
+    "MergeIntoCommand": ("source", "target"),
+    "UpdateCommand": ("target",),
+    "DeleteCommand": ("target",),
+    "DeleteFromTable": ("table",),
+    **{name: (held,) for name, (held, _) in HUDI_COMMANDS.items()},
+}
+_TOLD: Final = (
+    WRITE_COMMANDS
+    | LIFECYCLE_COMMANDS
+    | COPYING_COMMANDS
+    | RENAMING_COMMANDS
+    | MAINTENANCE_COMMANDS.keys()
+    | {CALL}
+)
+#: The table that Hudi's bulk insert appends to, inside a reported command.
+_HUDI_BULK: Final = "HoodieDataSourceInternalTable"
+_MOST_WRAPPINGS: Final = 5
+_SCANS_OF_NOTHING: Final = ("Local", "InMemory", "RDD")
+
+#: The reported name of a streaming write, for every API of its sink.
+STREAMING_COMMAND: Final = "WriteToMicroBatchDataSource"
+
+Metrics = dict[str, int]
+
+
+class Inspector:
+    """Inspects the executions of one session. ``jvm`` and the configuration are py4j handles."""
+
+    def __init__(self, jvm: Any, hadoop_configuration: Any) -> None:
+        questions = Questions()
+        tables = Tables(questions, jvm)
+        self._ask = questions.ask
+        self._ask_quietly = questions.ask_quietly
+        self._versions = TableVersions(questions, jvm, hadoop_configuration)
+        self._batches = StreamVersions(questions, self._versions)
+        self._relations = Relations(questions, tables, self._versions, jvm)
+        self._targets = Targets(questions, tables, self._relations, jvm, hadoop_configuration)
+        self._generated = GeneratedColumns(questions, jvm)
+        self._copies = TableCopies(questions, tables, self._targets.qualified, jvm)
+        self._maintenance = Maintenance(questions, self._relations)
+        self._procedures = Procedures(
+            questions, tables, self._relations, self._targets.qualified, jvm
+        )
+        self._refused = RefusedStatements(questions, tables, self._relations)
+        self._renames = TableRenames(questions, tables, self._relations, jvm)
+        self._partitions = WrittenPartitions(questions, jvm, hadoop_configuration)
+        self._jvm = jvm
+        self._inserts: dict[str, tuple[int | None, CapturedQuery]] = {}
+        self._warned: set[str] = set()
+
+    def capture(
+        self,
+        execution: Any,
+        *,
+        timestamp: int,
+        duration_ns: int | None,
+        failure: Any = None,
+        function: str = "command",
+    ) -> list[CapturedQuery]:
+        """The writes of a ``QueryExecution``, none for a query that only reads.
+
+        ``function`` is the job's call, as Spark names it.
+
+        ``FROM x INSERT … INSERT …`` is one execution with several writes. ``timestamp`` is epoch
+        ms. Raises py4j's exceptions when not even the command is available.
+        """
+        if function in _CHECKPOINTS:
+            self._relations.remember_checkpoint(execution.analyzed())
+            return []
+        error = None if failure is None else self._error_text(failure)
+        analyzed = self._analyzed(execution, failed=error is not None)
+        if analyzed is None:
+            refused = self._refused.of_execution(execution)
+            return [replace(query, timestamp=timestamp, error=error) for query in refused]
+        commands = [pair for pair in _commands(analyzed) if pair[0] in _TOLD]
+        if not commands:
+            return []
+        # The counts of several writes at once cannot be separated.
+        counted = error is None and len(commands) == 1
+        reads, writes = self._metrics(execution) if counted else ({}, {})
+        captured = (
+            (command, query)
+            for name, command in commands
+            for query in self._capture_command(name, command, execution, failed=error is not None)
+        )
+        ended = (
+            (
+                command,
+                replace(
+                    query,
+                    timestamp=timestamp,
+                    duration_ns=duration_ns,
+                    error=error,
+                    read_metrics=reads,
+                    write_metrics={} if query.target.format == "hudi" else writes,  # all are 0
+                ),
+            )
+            for command, query in captured
+        )
+        completed = (
+            (command, self._with_insert(self._with_outcome(query, command, execution), execution))
+            for command, query in ended
+        )
+        return [
+            query
+            for command, query in completed
+            if not self._wrote_nothing(query, command, execution)
+        ]
+
+    def _analyzed(self, execution: Any, *, failed: bool) -> Any | None:
+        """The analyzed plan; None of a statement that Spark refused to analyse."""
+        return self._ask_quietly(execution.analyzed) if failed else execution.analyzed()
+
+    def _with_outcome(self, query: CapturedQuery, command: Any, execution: Any) -> CapturedQuery:
+        """The fields known only at the end of a write: its partitions and its version."""
+        query = self._partitions.complete(query, execution)
+        return self._versions.complete(query, command, execution)
+
+    def _wrote_nothing(self, query: CapturedQuery, command: Any, execution: Any) -> bool:
+        """SaveMode.Ignore or IF NOT EXISTS on what exists: Spark succeeds all the same."""
+        if query.error is not None or query.target.mode != "Ignore":
+            return False
+        if query.write_metrics.get("numFiles", 0) > 0 or query.written_version is not None:
+            return False
+        if query.target.format in VERSIONED_FORMATS:
+            return self._versions.is_untouched(query, command, execution)
+        return True
+
+    def capture_stream(self, running: Any) -> CapturedQuery | None:
+        """The write of a running ``StreamExecution``, without a time; None: nothing is kept."""
+        write = running.logicalPlan()
+        target = self._targets.of_stream(write)
+        if target is None:
+            return None
+        query = write.query()
+        # Spark 3.5's running plan keeps no table of a v2 source; the one before it does.
+        analyzed = self._ask_quietly(lambda: self._relations.of_query(running.analyzedPlan()))
+        captured = CapturedQuery(
+            command=STREAMING_COMMAND,
+            plan=str(write.toJSON()),
+            target=target,
+            relations={**(analyzed or {}), **self._relations.of_query(query)},
+            schema=self._ask("schema", lambda: str(query.schema().json()), None),
+        )
+        session = self._ask_quietly(running.sparkSession)
+        captured = self._batches.with_partition_columns(captured, running)
+        return self._generated.complete(captured, query, session)
+
+    def complete_batch(
+        self, query: CapturedQuery, running: Any, progress: Mapping[str, Any]
+    ) -> CapturedQuery:
+        """A batch of a running ``StreamExecution`` with the versions that it read and made."""
+        return self._batches.complete(query, running, progress)
+
+    def _capture_command(
+        self, name: str, command: Any, execution: Any, *, failed: bool
+    ) -> list[CapturedQuery]:
+        """One of each table that a command changes."""
+        if name in RENAMING_COMMANDS:
+            return self._renames.of_command(name, command, execution, failed=failed)
+        query = self._capture_write(name, command, execution)
+        return [] if query is None else [query]
+
+    def _capture_write(self, name: str, command: Any, execution: Any) -> CapturedQuery | None:
+        if name == CALL:
+            return self._procedures.of_call(command, execution)
+        if name in MAINTENANCE_COMMANDS:
+            return self._maintenance.of_command(name, command)
+        copy = self._copies.of_command(name, command, execution)
+        if copy is not None:
+            return copy
+        if name in COPYING_COMMANDS - LIFECYCLE_COMMANDS:
+            self._untold(name, command)
+            return None
+        target = self._targets.of_command(name, command, execution)
+        if target is None:
+            self._untold(name, command)
+            return None
+        plan = self._ask("plan", lambda: str(command.toJSON()), "")
+        if name in LIFECYCLE_COMMANDS:
+            return CapturedQuery(name, plan, target)
+        plan = self._ask("projections", lambda: with_projections(plan, command), plan)
+        if name in _COMMANDS_WITHOUT_QUERY:
+            relations = self._relations_of_parts(name, command)
+            told = self._targets.told_name(name, command)
+            return CapturedQuery(told, plan, target, relations, self._evolved_schema(name, command))
+        name = self._targets.told_name(name, command)
+        query = self._ask("query", command.query, None)
+        if query is None:
+            return CapturedQuery(name, plan, target)
+        captured = CapturedQuery(
+            command=name,
+            plan=plan,
+            target=target,
+            relations=self._relations.of_query(query),
+            schema=self._ask("schema", lambda: str(query.schema().json()), None),
+            staged=self._staged(command, target),
+        )
+        session = self._ask_quietly(execution.sparkSession)
+        return self._generated.complete(captured, query, session)
+
+    def _relations_of_parts(self, name: str, command: Any) -> dict[int, Relation]:
+        relations: dict[int, Relation] = {}
+        for part in _COMMANDS_WITHOUT_QUERY[name]:
+            held = self._ask("part of a command", getattr(command, part), None)
+            relations |= {} if held is None else self._relations.of_query(held)
+        return relations
+
+    def _evolved_schema(self, name: str, command: Any) -> str | None:
+        """The table's schema after a MERGE of Delta that may add columns."""
+        if name != "MergeIntoCommand":
+            return None
+        return self._ask_quietly(lambda: str(command.migratedSchema().get().json()))
+
+    def _untold(self, name: str, command: Any) -> None:
+        """Log a write that cannot be reported; not one without a target, or of a view."""
+        table: Any = self._ask_quietly(lambda: command.table().table())
+        nowhere = self._ask_quietly(lambda: str(table.name())) == "noop-table"
+        staged = self._is_being_made(command)  # the command around this one is told
+        if name in WRITE_COMMANDS | COPYING_COMMANDS and not (
+            nowhere or staged or name in self._warned
+        ):
+            self._warned.add(name)
+            _LOG.warning("A write is not reported: Spark does not say where %s writes", name)
+
+    def _staged(self, command: Any, target: Target) -> bool | None:
+        """Whether another command has run this one; None: unknown (JDBC)."""
+        if self._is_being_made(command):
+            return True
+        return False if target.format in VERSIONED_FORMATS else None
+
+    def _is_being_made(self, command: Any) -> bool:
+        """Whether a command writes a table that another command makes around it."""
+        kind = self._ask_quietly(lambda: class_name(command.table().table()))
+        return "Staged" in (kind or "") or kind == _HUDI_BULK
+
+    def _with_insert(self, query: CapturedQuery, execution: Any) -> CapturedQuery:
+        """A CTAS runs an insert of its own just before: take its counts over, and its mode.
+
+        ``saveAsTable`` in append mode has Append even where it makes the table; there only the
+        inner insert knows. Any other mode of the CTAS is better than its insert's (Hive's appends).
+        """
+        if query.command in _INSERTS:
+            self._inserts = {query.target.uri: (self._number(execution), query)}
+            return query
+        first, inner = self._inserts.pop(query.target.uri, (None, None))
+        if inner is None or not query.command.endswith("AsSelectCommand"):
+            return query
+        own = self._number(execution)
+        if first is not None and own is not None and first < own:
+            return query  # an earlier statement's insert
+        mode = inner.target.mode if query.target.mode == "Append" else query.target.mode
+        return replace(
+            query,
+            target=replace(query.target, mode=mode),
+            read_metrics=inner.read_metrics,
+            write_metrics=inner.write_metrics,
+            written_partitions=inner.written_partitions,
+        )
+
+    def _number(self, execution: Any) -> int | None:
+        """Spark counts executions as they begin; a command has the one inside it begin later."""
+        return self._ask_quietly(lambda: int(execution.id()))
+
+    def _error_text(self, failure: Any) -> str:
+        """The exception with its stack trace, as the stock agent sends it, cut at a length."""
+        text = self._ask_quietly(
+            lambda: str(self._jvm.org.apache.spark.util.Utils.exceptionString(failure))
+        ) or self._ask("error", lambda: str(failure.toString()), "the query failed")
+        return text[:_MAX_ERROR_CHARACTERS]
+
+    # --- metrics -----------------------------------------------------------------------------
+
+    def _metrics(self, execution: Any) -> tuple[Metrics, Metrics]:
+        """Counts of read and written rows, from the plan that really ran."""
+        nothing: tuple[Metrics, Metrics] = ({}, {})
+
+        def read() -> tuple[Metrics, Metrics]:
+            plan = _unwrapped(execution.executedPlan())
+            return _scanned(plan), read_metrics(plan.metrics())
+
+        return self._ask("metrics", read, nothing)
+
+
+def _commands(analyzed: Any) -> Iterator[tuple[str, Any]]:
+    """The command, or each of them where one statement holds several."""
+    name = str(analyzed.nodeName())
+    if name != "Union":
+        yield name, analyzed
+        return
+    for child in items(analyzed.children()):
+        yield str(child.nodeName()), child
+
+
+def _unwrapped(plan: Any) -> Any:
+    """Adaptive execution wraps the plan that ran, and each of its stages.
+
+    Spark 4 wraps twice: AdaptiveSparkPlanExec => ResultQueryStageExec => the command.
+    """
+    for _ in range(_MOST_WRAPPINGS):
+        kind = class_name(plan)
+        if kind == "AdaptiveSparkPlanExec":
+            plan = plan.executedPlan()
+        elif kind.endswith("QueryStageExec"):
+            plan = plan.plan()
+        else:
+            break
+    return plan
+
+
+def _scanned(plan: Any) -> Metrics:
+    """Metrics of all scans below a physical plan, summed."""
+    counts: Metrics = {}
+    pending = [plan]
+    for _ in range(MOST):
+        if not pending:
+            break
+        for leaf in items(pending.pop().collectLeaves()):
+            kind = class_name(leaf)
+            if kind == "AdaptiveSparkPlanExec" or kind.endswith("QueryStageExec"):
+                pending.append(_unwrapped(leaf))
+            elif kind.endswith("ScanExec") and not kind.startswith(_SCANS_OF_NOTHING):
+                _add(counts, read_metrics(leaf.metrics()))
+    return counts
+
+
+def _add(counts: Metrics, more: Metrics) -> None:
+    for name in more.keys() & _READ_METRICS:
+        counts[name] = counts.get(name, 0) + more[name]

@@ -1,0 +1,188 @@
+"""Spark's plan JSON => trees. Pure, and iterative: a plan may be thousands of operators deep.
+
+``LogicalPlan.toJSON`` is a list of nodes in pre-order. A node holds ``class``, ``num-children``
+and the fields of its constructor; a field that refers to a child holds the child's index, an
+expression holds such a list again, and a subquery expression holds the list of a whole plan:
+
+    [{"class": "…logical.Filter", "num-children": 1, "condition": [{…}, {…}], "child": 0}, {…}]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+
+_Node = TypeVar("_Node")
+#: Packages of operators; any other class in a plan's JSON is an expression.
+_OPERATORS: Final = re.compile(r"\.plans\.logical\.|\.execution\.|\.commands\.|\.streaming\.")
+# Expressions that live among the operators: MERGE's clauses and actions, aggregators.
+_NO_OPERATORS: Final = re.compile(
+    r"\.expressions\.|\.execution\.aggregate\.|(?:Clause|Action|Assignment)$|MergeRows\$"
+)
+_EXPRESSION_PACKAGE: Final = "org.apache.spark.sql.catalyst.expressions."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expression:
+    """An expression. ``kind`` is the class as the stock agent names it: ``aggregate.Sum``."""
+
+    kind: str
+    fields: Mapping[str, Any]
+    children: tuple[Expression, ...]
+    subplan: Plan | None
+
+    @property
+    def expression_id(self) -> int | None:
+        return id_of(self.fields.get("exprId"))
+
+
+#: An expression field: one expression, or lists of them (``projections`` is a list of lists).
+Expressions = Expression | tuple["Expressions", ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """An operator. ``expressions`` are the fields that hold expressions, decoded.
+
+    ``inner`` are the fields that hold a plan which is no child (``query`` of a command).
+    """
+
+    kind: str
+    fields: Mapping[str, Any]
+    children: tuple[Plan, ...]
+    expressions: Mapping[str, Expressions]
+    inner: Mapping[str, Plan] = field(default_factory=dict)
+
+    def subplans(self) -> tuple[Plan, ...]:
+        """Plans of the subqueries that this operator's expressions hold, in order."""
+        return tuple(
+            node.subplan
+            for value in self.expressions.values()
+            for tree in flatten(value)
+            for node in walk(tree)
+            if node.subplan is not None
+        )
+
+
+def read_plan(nodes: Sequence[Mapping[str, Any]]) -> Plan:
+    """The tree of a plan's JSON, without CTEs that nothing reads.
+
+    Raises ValueError when the list is not one whole tree.
+    """
+    stack: list[Plan] = []
+    for node in reversed(nodes):
+        children = _pop(stack, node)
+        expressions: dict[str, Expressions] = {}
+        inner: dict[str, Plan] = {}
+        for name, value in node.items():
+            if _is_tree(value) and not _is_expression(value[0]):
+                inner[name] = read_plan(value)
+            elif (decoded := _read_expressions(value)) is not None:
+                expressions[name] = decoded
+        plan = Plan(_simple_name(node["class"]), node, children, expressions, inner)
+        stack.append(_with_used_definitions(plan) if plan.kind == "WithCTE" else plan)
+    return _only(stack)
+
+
+def _with_used_definitions(plan: Plan) -> Plan:
+    """``WITH a AS (…), b AS (…) SELECT … FROM a``: b is defined and never read, so it goes."""
+    *definitions, query = plan.children
+    unread = {definition.fields.get("id"): definition for definition in definitions}
+    used: list[Plan] = []
+    pending = [query]
+    while pending:
+        node = pending.pop()
+        pending += (*node.children, *node.subplans(), *node.inner.values())
+        read = unread.pop(node.fields.get("cteId"), None) if node.kind == "CTERelationRef" else None
+        if read is not None:
+            used.append(read)
+            pending.append(read)
+    kept = (definition for definition in definitions if definition in used)
+    return replace(plan, children=(*kept, query))
+
+
+def walk(tree: Expression) -> Iterator[Expression]:
+    """The expression and everything below it, in pre-order; subqueries are not entered."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+def flatten(value: Expressions) -> tuple[Expression, ...]:
+    """All expressions of a field, in any nesting of lists."""
+    if isinstance(value, Expression):
+        return (value,)
+    return tuple(tree for part in value for tree in flatten(part))
+
+
+def id_of(value: object) -> int | None:
+    """``{"product-class": "…ExprId", "id": 7, …}`` => 7."""
+    number = value.get("id") if isinstance(value, Mapping) else None
+    return number if isinstance(number, int) else None
+
+
+def object_name(value: object) -> str | None:
+    """``{"object": "…plans.LeftOuter$"}`` => ``LeftOuter``."""
+    name = value.get("object") if isinstance(value, Mapping) else None
+    return _simple_name(name).removesuffix("$") if isinstance(name, str) else None
+
+
+def _read_expressions(value: object) -> Expressions | None:
+    """The expressions that a field's value holds; None where it holds something else."""
+    if not isinstance(value, list) or not value:
+        return None
+    if _is_tree(value):
+        return read_expression(value) if _is_expression(value[0]) else None
+    parts = [() if part == [] else _read_expressions(part) for part in value]
+    known = tuple(part for part in parts if part is not None)
+    return known if len(known) == len(parts) and any(known) else None
+
+
+def read_expression(nodes: Sequence[Mapping[str, Any]]) -> Expression:
+    """The tree of an expression's JSON. Raises ValueError when the list is not one whole tree."""
+    stack: list[Expression] = []
+    for node in reversed(nodes):
+        children = _pop(stack, node)
+        plan = node.get("plan")
+        subplan = read_plan(plan) if _is_tree(plan) else None
+        kind = str(node["class"]).removeprefix(_EXPRESSION_PACKAGE)
+        kind = kind if len(kind) < len(node["class"]) else _simple_name(kind)
+        stack.append(Expression(kind, node, children, subplan))
+    return _only(stack)
+
+
+def _is_tree(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and isinstance(value[0], Mapping)
+        and "num-children" in value[0]
+    )
+
+
+def _is_expression(node: Mapping[str, Any]) -> bool:
+    """Expressions may live anywhere, as Delta's ``CheckOverflowInTableWrite`` does."""
+    name = str(node["class"])
+    return _NO_OPERATORS.search(name) is not None or _OPERATORS.search(name) is None
+
+
+def _simple_name(class_name: str) -> str:
+    return class_name.rpartition(".")[2]
+
+
+def _pop(stack: list[_Node], node: Mapping[str, Any]) -> tuple[_Node, ...]:
+    """Take a node's children off the stack; they were pushed last child first."""
+    count = node["num-children"]
+    if count > len(stack):
+        raise ValueError(f"{node['class']} has {count} children, {len(stack)} are there")
+    return tuple(stack.pop() for _ in range(count))
+
+
+def _only(stack: list[_Node]) -> _Node:
+    if len(stack) != 1:
+        raise ValueError(f"expected one tree, found {len(stack)}")
+    return stack[0]

@@ -1,0 +1,377 @@
+"""The leaves of a plan as reads, in the stock agent's spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from spark_agent_config.capture.captured import Relation, Table
+from spark_agent_config.capture.questions import (
+    MOST,
+    NO_OPTIONS,
+    Questions,
+    class_name,
+    items,
+    read_list,
+    read_map,
+)
+from spark_agent_config.capture.tables.table_versions import TableVersions
+from spark_agent_config.capture.tables.tables import Tables
+
+#: Leaves that need no answer: they read nothing that is stored.
+_SILENT_LEAVES: Final = frozenset(
+    {
+        "LocalRelation", "Range", "OneRowRelation", "CTERelationRef", "UnionLoopRef", "Transpose",
+        "ResolvedIdentifier", "StreamingRelation",
+    }
+)  # fmt: skip
+#: The kinds of paths that a pattern was expanded to.
+FILES: Final = "files"
+FOLDERS: Final = "folders"
+_WILDCARDS: Final = re.compile(r"[*?\[{]")
+_CHANGE_FEED: Final = "DeltaCDFRelation"
+_CHANGELOG: Final = "SparkChangelogTable"
+_WITH: Final = re.compile(r"WITH\s", re.IGNORECASE)
+_MADE_TEMPORARY: Final = re.compile(r"\sINTO\s+(?P<name>#\w+)(?=\s)", re.IGNORECASE)
+_GENERATED_ALIAS: Final = re.compile(r"SPARK_GEN_SUBQ_\d+$")
+
+
+class Relations:
+    """Asks leaves. ``jvm`` is a py4j handle."""
+
+    def __init__(
+        self, questions: Questions, tables: Tables, versions: TableVersions, jvm: Any
+    ) -> None:
+        self._versions = versions
+        self._ask = questions.ask
+        self._ask_quietly = questions.ask_quietly
+        self._tables = tables
+        self._jvm = jvm
+        self._checkpoints: dict[int, tuple[str, ...]] = {}
+
+    def of_query(self, query: Any) -> dict[int, Relation]:
+        """Answers for the leaves of a query and of the subqueries in it, by expression id."""
+        relations: dict[int, Relation] = {}
+        subqueries: list[Any] = self._ask(
+            "subqueries", lambda: list(items(query.subqueriesAll())), []
+        )
+        for plan in (query, *subqueries):
+            for leaf in self._leaves(plan):
+                relations |= self._answer(leaf)
+        return relations
+
+    def remember_checkpoint(self, plan: Any) -> None:
+        """Keep the reads of a checkpointed plan: its RDD forgets them, and keeps the ids of its
+        columns.
+        """
+        found = [source for r in self.of_query(plan).values() for source in r.sources]
+        key = self._ask_quietly(lambda: expression_id(plan))
+        if found and key is not None:
+            self._checkpoints.pop(key, None)
+            self._checkpoints[key] = tuple(dict.fromkeys(found))
+        while len(self._checkpoints) > MOST:
+            del self._checkpoints[next(iter(self._checkpoints))]
+
+    def logical(self, leaf: Any) -> Relation:
+        """A relation of the first data source API: files, JDBC, and vendors' additions."""
+        relation = leaf.relation()
+        table = self._tables.of_node(leaf)
+        if class_name(relation) == "JDBCRelation":
+            return self._jdbc(relation.jdbcOptions(), table)
+        options = self._ask("relation options", lambda: read_map(relation.options()), NO_OPTIONS)
+        version = self._ask_quietly(lambda: self._versions.of_delta_relation(relation))
+        found = Relation((), self.format_of(relation), options, table, version=version)
+        if table is not None and table.location is not None:
+            return replace(found, sources=(table.location,))
+        if class_name(relation) == _CHANGE_FEED:
+            place = self._ask("change feed", lambda: _changed_place(relation), None)
+            return replace(found, sources=_optional(place))
+        return self._of_files(relation.location, found) or replace(
+            found, sources=_optional(source_uri("", lower_names(options)))
+        )
+
+    def v2(self, table: Any, name: Table | None, options: Mapping[str, str]) -> Relation:
+        """A table of the second data source API: its files, its location, its JDBC table."""
+        table = self._ask_quietly(lambda: _wrapped_table(table)) or table
+        properties = self._ask(
+            "table properties",
+            lambda: {str(k): str(v) for k, v in table.properties().items()},
+            NO_OPTIONS,
+        )
+        provider = properties.get("provider") or self._ask_quietly(
+            lambda: str(table.formatName()).lower()
+        )
+        found = self._of_files(table.fileIndex, Relation((), provider, options, name))
+        if found is None and "location" in properties:
+            found = Relation((with_scheme(properties["location"]),), provider, options, name)
+        if found is not None:
+            if provider == "delta" and name is not None:  # a table of the session's own catalog
+                self._tables.remember(replace(name, location=found.sources[0]))
+            return found
+        jdbc = self._ask_quietly(table.jdbcOptions)
+        if jdbc is not None:
+            return self._jdbc(jdbc, name)
+        kind = self._ask_quietly(lambda: str(table.name())) or ""
+        return Relation(_optional(source_uri(kind, lower_names(options))), provider, options, name)
+
+    def _of_files(self, index: Callable[[], Any], read: Relation) -> Relation | None:
+        """A read with the paths that it was given; None where it has no index of files."""
+        roots = self._ask_quietly(lambda: read_list(index().rootPaths()))
+        if not roots:
+            return None
+        kind = None
+        if has_pattern(read.options):
+            kind = self._ask("kind of paths", lambda: _kind_of_roots(index()), None)
+        return replace(read, sources=roots, roots=kind)
+
+    def v2_relation(self, leaf: Any) -> Relation:
+        """The same for a relation in a plan, which knows its name and options."""
+        name = self._ask_quietly(lambda: v2_name(leaf.identifier().get()))
+        options = self._ask_quietly(
+            lambda: {str(k): str(v) for k, v in leaf.options().asCaseSensitiveMap().items()}
+        )
+        found = self.v2(leaf.table(), name, options or NO_OPTIONS)
+        if found.format == "iceberg":
+            table = self._ask_quietly(lambda: _wrapped_table(leaf.table())) or leaf.table()
+            version = self._ask_quietly(
+                lambda: self._versions.of_iceberg_table(table, found.options)
+            )
+            found = replace(found, version=version)
+        if found.sources or class_name(leaf.table()) != _CHANGELOG:
+            return found
+        return self._ask("changelog", lambda: self._changed_table(leaf, found), found)
+
+    def _changed_table(self, leaf: Any, changes: Relation) -> Relation:
+        """Iceberg's ``db.t.changes`` is read from db.t, and has no place of its own."""
+        changed = list(leaf.identifier().get().namespace())
+        identifier = self._jvm.org.apache.spark.sql.connector.catalog.Identifier.of(
+            self._strings(changed[:-1]), changed[-1]
+        )
+        table = leaf.catalog().get().loadTable(identifier)
+        found = self.v2(table, v2_name(identifier), changes.options)
+        version = self._ask_quietly(lambda: self._versions.of_iceberg_changes(table, found.options))
+        return replace(found, version=version)
+
+    def _strings(self, names: Sequence[str]) -> Any:
+        kind = self._jvm.java.lang.Class.forName("java.lang.String")
+        array = self._jvm.java.lang.reflect.Array.newInstance(kind, len(names))
+        for index, name in enumerate(names):
+            array[index] = name
+        return array
+
+    def only_leaf(self, plan: Any) -> Relation | None:
+        """The read of a plan that is one table under some names."""
+        return self._leaf(plan.collectLeaves().head())
+
+    def format_of(self, holder: Any) -> str | None:
+        """``parquet``: the short name of a relation's or command's file format."""
+        return self._ask_quietly(lambda: str(holder.fileFormat().shortName())) or self._ask_quietly(
+            lambda: str(holder.fileFormat().toString()).lower()
+        )
+
+    # --- leaves ------------------------------------------------------------------------------
+
+    def _leaves(self, plan: Any) -> list[Any]:
+        return self._ask("leaves", lambda: list(items(plan.collectLeaves())), [])
+
+    def _answer(self, leaf: Any) -> dict[int, Relation]:
+        def read() -> dict[int, Relation]:
+            relation = self._leaf(leaf)
+            return {} if relation is None else {expression_id(leaf): relation}
+
+        nothing: dict[int, Relation] = {}
+        return self._ask("leaf", read, nothing)
+
+    def _leaf(self, leaf: Any) -> Relation | None:
+        name = str(leaf.nodeName()).split(" ")[0]
+        if name in _SILENT_LEAVES:
+            return None
+        if name == "LogicalRelation":
+            return self.logical(leaf)
+        if name == "HiveTableRelation":
+            return self._hive(leaf)
+        if name == "LogicalRDD":
+            return self._rdd(leaf)
+        if name == "StreamingExecutionRelation":
+            return self._stream_source(leaf)
+        if name.startswith(("StreamingDataSourceV2", "StreamingRelationV2")):
+            return self._stream_table(leaf)
+        return self.v2_relation(leaf)
+
+    def _jdbc(self, jdbc: Any, table: Table | None) -> Relation:
+        options = self._ask("jdbc parameters", lambda: read_map(jdbc.parameters()), NO_OPTIONS)
+        # Spark counts these aliases per session, which would make every run another plan.
+        source = _GENERATED_ALIAS.sub("SPARK_GEN_SUBQ_0", str(jdbc.tableOrQuery()))
+        source = with_prepared(source, self._ask_quietly(lambda: str(jdbc.prepareQuery())) or "")
+        return Relation((f"{jdbc.url()}:{source}",), "jdbc", options, table)
+
+    def _hive(self, leaf: Any) -> Relation:
+        table = self._tables.described(leaf.tableMeta())
+        return Relation(_optional(table.location), "hive", {}, table)
+
+    # --- streams ---------------------------------------------------------------------------
+
+    def _stream_source(self, leaf: Any) -> Relation:
+        """A source of the first API calls itself by its place: ``FileStreamSource[file:/lake/in]``.
+
+        The batch's own plan would name the files of that batch.
+        """
+        table = self._tables.of_node(leaf)
+        kind, place = bracketed(str(leaf.source().toString()))
+        form = "delta" if kind == "DeltaSource" else None
+        if table is not None and table.location is not None:
+            return Relation((table.location,), form, NO_OPTIONS, table)
+        return Relation((with_scheme(place),) if "/" in place else (), form)
+
+    def _stream_table(self, leaf: Any) -> Relation:
+        holder = self._ask_quietly(leaf.relation) or leaf
+        options = self._ask_quietly(
+            lambda: {str(k): str(v) for k, v in holder.extraOptions().asCaseSensitiveMap().items()}
+        )
+        name = self._ask_quietly(lambda: v2_name(holder.identifier().get()))
+        return self.v2(holder.table(), name, options or NO_OPTIONS)
+
+    # --- RDDs --------------------------------------------------------------------------------
+
+    def _rdd(self, leaf: Any) -> Relation | None:
+        """An RDD turned into a DataFrame: the files at the bottom of its lineage.
+
+        Directories are reported, not part files: the directory is the writer's name for it.
+        """
+        sources: dict[str, None] = {}
+        node: str | None = None
+        pending = [leaf.rdd()]
+        for _ in range(MOST):
+            if not pending:
+                break
+            rdd = pending.pop()
+            name = class_name(rdd)
+            found = self._rdd_files(rdd, name)
+            if found:
+                node = name
+                sources |= dict.fromkeys(found)
+            else:
+                pending.extend(dependency.rdd() for dependency in items(rdd.dependencies()))
+        if node is None:
+            sources = dict.fromkeys(self._checkpoints.get(expression_id(leaf), ()))
+            node = "CheckpointRDD" if sources else None
+        return Relation(tuple(sources), None, {}, None, node) if node else None
+
+    def _rdd_files(self, rdd: Any, name: str) -> tuple[str, ...]:
+        if name == "FileScanRDD":
+            return self._ask("scanned files", lambda: _scanned_directories(rdd), ())
+        if name == "DataSourceRDD":
+            return self._ask("scanned table", lambda: _scanned_table(rdd), ())
+        if name == "HadoopRDD":
+            return self._ask("input paths", lambda: self._input_paths(rdd), ())
+        return ()
+
+    def _input_paths(self, rdd: Any) -> tuple[str, ...]:
+        reader = self._jvm.org.apache.hadoop.mapred.FileInputFormat
+        return tuple(str(path.toString()) for path in reader.getInputPaths(rdd.getJobConf()))
+
+
+def source_uri(provider: str, options: Mapping[str, str]) -> str | None:
+    """The URI of a source that its options describe (names in small letters), as the agent has it.
+
+    ``{"url": "jdbc:derby:db", "dbtable": "emp"}`` => ``jdbc:derby:db:emp``.
+    """
+    table = options.get("dbtable") or options.get("query")
+    if options.get("url", "").startswith("jdbc:") and table:
+        return f"{options['url']}:{table}"
+    topic = options.get("topic") or options.get("subscribe")
+    if "kafka" in provider.lower() and topic:
+        return f"kafka:{topic}"
+    return None
+
+
+def with_prepared(source: str, prepared: str) -> str:
+    """A table or query of JDBC with the statement that Spark sends before it (``prepareQuery``).
+
+    ``t`` after ``WITH t AS (SELECT id FROM emp)`` is no table of the database: both are one query.
+    Nor is ``#t`` after ``SELECT id INTO #t FROM emp``. Other statements leave the source as it is.
+    """
+    statement = prepared.strip()
+    if made := _MADE_TEMPORARY.search(statement):
+        rest = f"{statement[: made.start()]} {statement[made.end() :]}".strip("; ")
+        statement = f"WITH {made['name']} AS ({rest})"
+    if not _WITH.match(statement):
+        return source
+    return f"({statement} SELECT * FROM {source}) SPARK_GEN_SUBQ_0"  # noqa: S608 (never run)
+
+
+def has_pattern(options: Mapping[str, str]) -> bool:
+    """Whether a path in the options may have been expanded: ``/in/*.csv``."""
+    named = lower_names(options)
+    return any(_WILDCARDS.search(named.get(name, "")) for name in ("path", "paths"))
+
+
+def bracketed(text: str) -> tuple[str, str]:
+    """``FileSink[file:/lake/t]`` => (``FileSink``, ``file:/lake/t``)."""
+    kind, _, place = text.partition("[")
+    return kind, place.removesuffix("]")
+
+
+def lower_names(options: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in options.items()}
+
+
+def with_scheme(location: str) -> str:
+    """``/lake/t`` => ``file:/lake/t``; a location that has a scheme stays as it is."""
+    return location if ":" in location.split("/")[0] else f"file:{location}"
+
+
+def v2_name(identifier: Any) -> Table:
+    """A catalog's Identifier => the table's name."""
+    return Table(str(identifier.name()), ".".join(identifier.namespace()) or None)
+
+
+def expression_id(leaf: Any) -> int:
+    """The id of a leaf's first output column: the key of its JSON."""
+    return int(leaf.output().head().exprId().id())
+
+
+def directory(path: str) -> str:
+    """``file:///lake/t/part-0.parquet`` => ``file:///lake/t``."""
+    return path.rpartition("/")[0] or path
+
+
+def _changed_place(relation: Any) -> str:
+    """The place of the table whose changes are read by its path."""
+    return with_scheme(str(relation.snapshotWithSchemaMode().snapshot().path().getParent()))
+
+
+def _kind_of_roots(index: Any) -> str | None:
+    """FILES or FOLDERS if an index has only such paths: of listed paths only files are files."""
+    roots = index.rootPaths().toSet()
+    files = int(roots.intersect(index.leafFiles().keySet()).size())
+    return {0: FOLDERS, int(roots.size()): FILES}.get(files)
+
+
+def _wrapped_table(table: Any) -> Any | None:
+    """The table of a row-level operation, which wraps it and has few fields itself."""
+    return table.table() if class_name(table) == "RowLevelOperationTable" else None
+
+
+def _scanned_directories(rdd: Any) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for partition in items(rdd.filePartitions()):
+        for file in partition.files():
+            found[directory(str(file.filePath().toString()))] = None
+    return tuple(found)
+
+
+def _scanned_table(rdd: Any) -> tuple[str, ...]:
+    """The Iceberg table of a scan: its parts carry it, in a class that is not public."""
+    for partition in rdd.partitions():
+        for part in items(partition.inputPartitions()):
+            table = part.getClass().getDeclaredMethod("table", None)
+            table.setAccessible(True)
+            return (with_scheme(str(table.invoke(part, None).location())),)
+    return ()
+
+
+def _optional(value: str | None) -> tuple[str, ...]:
+    return () if value is None else (value,)

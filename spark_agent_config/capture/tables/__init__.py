@@ -1,0 +1,9 @@
+"""Tables of catalogs and table formats: names, versions, partitions.
+
+In reading order:
+
+``tables``              the names of catalog tables, and the places of their data
+``table_versions``      versions of Delta and Iceberg tables that a leaf reads or a command made
+``stream_versions``     versions of tables that a micro-batch read and made
+``written_partitions``  partitions that a write of files touched and its command does not name
+"""

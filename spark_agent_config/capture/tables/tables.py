@@ -1,0 +1,162 @@
+"""The names of catalog tables, and the places of their data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from spark_agent_config.capture.captured import Table
+from spark_agent_config.capture.questions import Questions
+
+_SESSION_CATALOG: Final = "spark_catalog"
+_Key = tuple[str | None, str]
+
+
+class Tables:
+    """Looks up catalog tables and remembers locations: a dropped table is gone from the catalog."""
+
+    def __init__(self, questions: Questions, jvm: Any) -> None:
+        self._ask = questions.ask
+        self._ask_quietly = questions.ask_quietly
+        self._jvm = jvm
+        self._locations: dict[_Key, str] = {}
+
+    def of_node(self, node: Any) -> Table | None:
+        """``catalogTable`` of a command or of a relation."""
+
+        def read() -> Table | None:
+            option = node.catalogTable()
+            return self.described(option.get()) if option.isDefined() else None
+
+        return self._ask("catalogTable", read, None)
+
+    def described(self, catalog_table: Any) -> Table:
+        """A CatalogTable by itself; it may lack the place of its data."""
+        name, database = self._identifier(catalog_table.identifier())
+        location = self._ask("location", lambda: str(catalog_table.location().toString()), None)
+        return self.remember(Table(name, database, location))
+
+    def being_made(self, catalog_table: Any, execution: Any) -> Table | None:
+        """A table that a command makes: where it lies by now, or would by default."""
+
+        def placed() -> bool:
+            return bool(catalog_table.storage().locationUri().isDefined())
+
+        if self._ask("locationUri", placed, False):
+            return self._ask("table", lambda: self.described(catalog_table), None)
+        return self._ask(
+            "identifier", lambda: self.named(catalog_table.identifier(), execution), None
+        )
+
+    def dropped(self, identifier: Any, execution: Any, *, certainly: bool) -> Table | None:
+        """A table that a DROP named.
+
+        None for a DROP TABLE IF EXISTS of one that this session has never met: Spark reports
+        success whether there was one or not. A look into the catalog would not help: by now the job
+        may have made the table again.
+        """
+        name, database = self._identifier(identifier)
+        database = database or self._current_database(execution)
+        location = self._locations.pop(_key(name, database), None)
+        if location is not None:
+            return Table(name, database, location)
+        if not certainly:
+            return None
+        table = self.named(identifier, execution)
+        self.forget(table)
+        return table
+
+    def renamed(self, identifier: Any, execution: Any, location: str | None) -> Table:
+        """A table that has lost its name; None: it lay where we met it, or in the default place."""
+        name, database = self._identifier(identifier)
+        database = database or self._current_database(execution)
+        known = self._locations.pop(_key(name, database), None)
+        place = location or known or self.default_place(identifier, execution)
+        return Table(name, database, place)
+
+    def supposed(self, identifier: Any, execution: Any, location: str | None) -> Table:
+        """A table that is gone from the catalog."""
+        name, database = self._identifier(identifier)
+        return Table(name, database or self._current_database(execution), location)
+
+    def forget(self, table: Table) -> None:
+        """Forget a name without a table."""
+        self._locations.pop(_key(table.name, table.database), None)
+
+    def default_place(self, identifier: Any, execution: Any) -> str | None:
+        """Where Spark would put a table of this name."""
+        return self._ask(
+            "path",
+            lambda: str(_session_catalog(execution).defaultTablePath(identifier).toString()),
+            None,
+        )
+
+    def _current_database(self, execution: Any) -> str | None:
+        return self._ask(
+            "database", lambda: str(_session_catalog(execution).getCurrentDatabase()), None
+        )
+
+    def named(self, identifier: Any, execution: Any) -> Table:
+        """A table by its TableIdentifier: the catalog's word, our memory, or the default place."""
+        name, database = self._identifier(identifier)
+        catalog = self._ask("catalog", lambda: _session_catalog(execution), None)
+        if catalog is None:
+            return Table(name, database, self._locations.get(_key(name, database)))
+        if database is None:
+            database = self._current_database(execution)
+        location = (
+            self._ask_quietly(lambda: _location(catalog, identifier))
+            or self._locations.get(_key(name, database))
+            or self.default_place(identifier, execution)
+        )
+        return self.remember(Table(name, database, location))
+
+    def v1_identifier(self, resolved: Any) -> Any:
+        """A resolved name (``["hr"], "t"``) => the session catalog's TableIdentifier.
+
+        Raises LookupError for a name of another catalog, which the session catalog does not know.
+        """
+        catalog = self._ask_quietly(lambda: str(resolved.catalog().name()))
+        if catalog not in {None, _SESSION_CATALOG}:
+            raise LookupError(f"a table of the catalog {catalog}")
+        identifier = resolved.identifier()
+        return self._table_identifier(list(identifier.namespace()), identifier.name())
+
+    def identifier_of(self, parts: Sequence[str], execution: Any) -> Any:
+        """A name as it is written (``["hr", "t"]``) => the session catalog's TableIdentifier.
+
+        Raises LookupError for a name of another catalog.
+        """
+        current = str(execution.sparkSession().catalog().currentCatalog())
+        *namespace, name = parts
+        catalog = namespace[0] if len(namespace) > 1 else current
+        if catalog != _SESSION_CATALOG:
+            raise LookupError(f"a table of the catalog {catalog}")
+        return self._table_identifier(namespace, name)
+
+    def _table_identifier(self, namespace: Sequence[str], name: str) -> Any:
+        database = self._jvm.scala.Option.apply(namespace[-1] if namespace else None)
+        return self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, database)
+
+    def _identifier(self, identifier: Any) -> tuple[str, str | None]:
+        database = identifier.database()
+        return str(identifier.table()), str(database.get()) if database.isDefined() else None
+
+    def remember(self, table: Table) -> Table:
+        """Keep the place of a table for the time after its removal."""
+        if table.location is not None:
+            self._locations[_key(table.name, table.database)] = table.location
+        return table
+
+
+def _session_catalog(execution: Any) -> Any:
+    return execution.sparkSession().sessionState().catalog()
+
+
+def _location(catalog: Any, identifier: Any) -> str:
+    return str(catalog.getTableMetadata(identifier).location().toString())
+
+
+def _key(name: str, database: str | None) -> _Key:
+    """Spark's own catalog keeps names in small letters; commands spell them as they like."""
+    return (None if database is None else database.lower()), name.lower()

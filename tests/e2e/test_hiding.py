@@ -1,0 +1,354 @@
+"""No answer names what is hidden: every route that reads is asked about everything there is.
+
+One dataset (``quietly``, with a column ``murmur`` that no other dataset has) and one job
+(``whisper``) are hidden. A route that is added without a line here fails a test.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote
+
+import pytest
+from flask.testing import FlaskClient
+
+from graph_model import identity
+from graph_model.answers.consumer.identifiers import event_id
+from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, RunRow
+from graph_model.stores.keys import Key, Role
+from tests.e2e.small_client import client_of, running
+from tests.projections import SmallHeadwater, lineage_event, small_headwater
+from tests.unit.projection.test_projector import a_plan, an_event, event, plan
+
+START: Final = 1_772_350_000_000
+NOW: Final = START + 86_400_000
+LAKE: Final = "s3://lake"
+NAMES: Final = ("quietly", "murmur", "whisper")
+Json = dict[str, Any]
+
+#: Routes that say nothing of datasets and jobs, or that govern what is hidden.
+ASIDE: Final = {
+    "commands.commands": "lists what was hidden, and by whom",
+    "health.live": "", "health.ready": "", "health.metrics": "",
+    "journal.rebuild_progress": "", "journal.storage": "", "rules.rules": "", "rules.defaults": "",
+    "producer.status": "", "producer_at_root.status": "", "about.version": "",
+    "about.liveness": "", "about.readiness": "", "api-docs.openapi_json": "",
+    "pages.page": "", "pages.asset": "", "pages.icon": "", "pages.vendor": "", "pages.docs": "",
+    "pages.docs_asset": "",
+}  # fmt: skip
+
+
+@dataclass
+class Known:
+    """What may be asked about, as ids."""
+
+    datasets: list[str] = field(default_factory=list)
+    jobs: list[str] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    plans: list[str] = field(default_factory=list)
+    runs: list[tuple[str, str]] = field(default_factory=list)
+    told_runs: list[str] = field(default_factory=list)
+    executions: list[str] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+
+    @property
+    def nodes(self) -> list[str]:
+        return [*self.datasets, *self.jobs, *self.columns]
+
+
+def _each(path: str, values: Iterable[str], *more: str) -> list[str]:
+    return [path.format(quote(one, safe="")) + end for one in values for end in more or ("",)]
+
+
+def _pairs(path: str, values: list[str]) -> list[str]:
+    return [path.format(one, other) for one in values for other in values if one != other]
+
+
+_PICTURES: Final = (
+    "&depth=5&columns=true&indirect=true",
+    "&depth=5&jobs=false&layout=true&group=layer",
+)
+_TIMES: Final = f"&from={START - 1}&to={NOW}&unchanged=true"
+_FORMATS: Final = ("&depth=9&columns=true", "&depth=9&format=csv", "&depth=9&format=markdown")
+
+#: By endpoint the addresses to ask.
+ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
+    "graph.overview": lambda _: [
+        "/graph/overview?layout=true&group=layer",
+        "/graph/overview?q=report",
+        "/graph/overview?q=quiet",
+        "/graph/overview?classification=PII",
+        "/graph/overview?layer=lake",
+    ],
+    "graph.lineage": lambda known: _each("/graph/lineage?node={}", known.nodes, *_PICTURES),
+    "graph.column_lineage": lambda known: _each(
+        "/graph/column-lineage?dataset={}", known.datasets, "&depth=9", "&depth=9&ends=true"
+    ),
+    "graph.jobs": lambda _: ["/graph/jobs", "/graph/jobs?q=whisp"],
+    "graph.job": lambda known: _each("/graph/jobs/{}", known.jobs),
+    "graph.runs": lambda known: _each("/graph/jobs/{}/runs", known.jobs),
+    "graph.run": lambda known: [f"/graph/jobs/{job}/runs/{run}" for job, run in known.runs],
+    "graph.datasets": lambda _: [
+        "/graph/datasets",
+        "/graph/datasets?q=quiet",
+        "/graph/datasets?layer=lake",
+        "/graph/datasets?classification=PII",
+    ],
+    "graph.dataset": lambda known: _each("/graph/datasets/{}", known.datasets),
+    "graph.history": lambda known: _each("/graph/datasets/{}/history", known.datasets),
+    "graph.last_writer": lambda known: _each("/graph/datasets/{}/last-writer", known.datasets),
+    "graph.plan": lambda known: _each(
+        "/graph/plans/{}", known.plans, "?document=true&layout=true"
+    ),
+    "graph.search": lambda _: _each("/graph/search?q={}", ("e", "r", "qui", "murm", "whisp")),
+    "columns.column": lambda known: _each("/graph/columns/{}", known.columns),
+    "runs.run_tree": lambda known: _each(
+        "/graph/runs/{}", [*known.told_runs, *(run for _, run in known.runs)]
+    ),
+    "runs.dataset_facets": lambda known: _each("/graph/datasets/{}/facets", known.datasets),
+    "runs.job_facets": lambda known: _each("/graph/jobs/{}/facets", known.jobs),
+    "difference.diff": lambda known: [
+        *_each("/graph/diff?node={}", known.nodes, f"&depth=5&columns=true&layout=true{_TIMES}"),
+        *_pairs("/graph/diff?fromPlan={}&toPlan={}&unchanged=true", known.plans),
+        *_pairs("/graph/diff?fromExecution={}&toExecution={}", known.executions),
+    ],
+    "difference.dataset_versions": lambda known: _each(
+        "/graph/datasets/{}/versions", known.datasets
+    ),
+    "difference.job_versions": lambda known: _each("/graph/jobs/{}/versions", known.jobs),
+    "difference.dataset_changes": lambda known: _each(
+        "/graph/datasets/{}/changes", known.datasets, "", f"?since={START}"
+    ),
+    "difference.job_changes": lambda known: _each(
+        "/graph/jobs/{}/changes", known.jobs, "", f"?since={START}"
+    ),
+    "impact.impact": lambda known: [
+        *_each("/graph/impact?node={}", known.nodes, *_FORMATS),
+        *_each("/graph/impact?node={}", known.columns, "&depth=9&change=dropped"),
+        *_each("/graph/impact?node=prefix:{}/", (LAKE,), *_FORMATS),
+    ],
+    "journal.journal": lambda _: ["/journal", "/journal?summary=true"],
+    "declarations.declarations": lambda known: [
+        "/declarations",
+        *_each("/declarations?node={}", [*known.datasets, *known.jobs]),
+    ],
+    "governance.layers": lambda _: ["/layers?counts=true"],
+    "governance.classifications": lambda _: ["/classifications"],
+    "governance.classification": lambda _: ["/classifications/PII"],
+    "governance.columns": lambda _: [
+        "/classifications/PII/columns",
+        "/classifications/PII/columns?propagate=true",
+    ],
+    "quality.quality_rules": lambda _: ["/quality-rules"],
+    "consumer.execution_events": lambda known: [
+        "/consumer/execution-events?pageSize=100&facet.timestamp=true",
+        "/consumer/execution-events?searchTerm=quiet",
+        "/consumer/execution-events?sortField=dataSourceUri",
+    ],
+    "consumer.data_sources": lambda _: [
+        "/consumer/data-sources?pageSize=100",
+        "/consumer/data-sources?searchTerm=quiet",
+    ],
+    "consumer.lineage_overview": lambda known: _each(
+        "/consumer/lineage-overview?eventId={}", known.events, "&maxDepth=9"
+    ),
+    "consumer.impact_overview": lambda known: _each(
+        "/consumer/impact-overview?eventId={}", known.events, "&maxDepth=9"
+    ),
+    "consumer.lineage_detailed": lambda known: _each(
+        "/consumer/lineage-detailed?execId={}", known.plans
+    ),
+    "consumer.execution_plans": lambda _: ["/consumer/execution-plans?pageSize=100"],
+    "consumer.execution_plan": lambda known: _each("/consumer/execution-plans/{}", known.plans),
+    "consumer.write_operation": lambda known: _each(
+        "/consumer/execution-plans/{}/write-op", known.plans
+    ),
+    "consumer.plan_sources": lambda known: _each(
+        "/consumer/execution-plans/{}/data-sources", known.plans, "", "?access=read"
+    ),
+    "consumer.operation": lambda known: [
+        f"/consumer/operations/{one}:op-{number}" for one in known.plans for number in range(3)
+    ],
+    "consumer.attribute_lineage_and_impact": lambda known: [
+        f"/consumer/attribute-lineage-and-impact?attributeId={one}:{key}"
+        for one in known.plans
+        for key in "abt"
+    ],
+    "consumer.label_names": lambda _: ["/consumer/labels/names"],
+    "consumer.label_values": lambda _: ["/consumer/labels/names/team/values"],
+}  # fmt: skip
+
+
+class TwoKeys:
+    """``hw_reader`` and ``hw_admin``."""
+
+    def exist(self) -> bool:
+        return True
+
+    def find(self, text: str) -> Key | None:
+        return Key("1", text, frozenset({Role(text.removeprefix("hw_"))}), "", 0, "", "abcd", 0)
+
+
+@dataclass
+class Asked:
+    client: FlaskClient
+    everything: Known
+    shown: Known
+
+    def ask(self, path: str, role: str) -> tuple[int, str]:
+        reply = self.client.get(path, headers={"X-API-Key": f"hw_{role}"})
+        return reply.status_code, f"{reply.get_data(as_text=True)}\n{dict(reply.headers)}"
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[Asked]:
+    made = small_headwater()
+    for number, body in enumerate(_plans()):
+        made.accept(plan(body))
+        for again in range(2):
+            told = an_event(START + (number + 10 * again) * 1_000, planId=body["id"])
+            made.accept(event(told | {"extra": {"appId": f"app-{number}-{again}"}}))
+    made.accept(*map(lineage_event, _events()))
+    made.project()
+    assert made.journal.summary().failed == 0
+    with running(made):
+        yield _hide(made)
+
+
+def _hide(made: SmallHeadwater) -> Asked:
+    client = client_of(made, NOW, TwoKeys())
+    admin = {"X-API-Key": "hw_admin"}
+    layer = {"match": "prefix", "pattern": f"{LAKE}/", "order": 1, "colour": "#112233"}
+    assert client.put("/layers/lake", json=layer, headers=admin).status_code == 200
+    declared = {"target": f"{LAKE}/sheet", "sources": [f"{LAKE}/quietly"], "job": "ops/typing"}
+    body = {"declarations": [declared]}
+    assert client.post("/declarations", json=body, headers=admin).status_code == 201
+    for name, column in (("quietly", "branch"), ("quietly", "murmur"), ("report", "branch")):
+        node = {"node": f"column:{LAKE}/{name}#{column}"}
+        reply = client.put("/classifications/PII", json=node, headers=admin)
+        assert reply.status_code == 200, reply.text
+    everything = known(made, lambda _: True)
+    for node in (f"dataset:{LAKE}/quietly", "job:default/whisper"):
+        body = {"command": "hide", "node": node}
+        assert client.post("/commands", json=body, headers=admin).status_code == 202
+    return Asked(client, everything, known(made, lambda row: not _of_hidden(row)))
+
+
+QUIETLY: Final = identity.dataset_id("", f"{LAKE}/quietly")
+WHISPER: Final = identity.job_id("default", "whisper")
+
+
+def _of_hidden(row: Any) -> bool:
+    named = (getattr(row, name, "") for name in ("id", "dataset", "job", "target"))
+    return not {QUIETLY, WHISPER}.isdisjoint(named)
+
+
+def known(made: SmallHeadwater, wanted: Callable[[Any], bool]) -> Known:
+    rows = [row for row in made.catalogue.scan() if wanted(row)]
+
+    def of(kind: type) -> list[Any]:
+        return [row for row in rows if isinstance(row, kind)]
+
+    executions: list[ExecutionRow] = of(ExecutionRow)
+    return Known(
+        datasets=[row.id for row in of(DatasetRow)],
+        jobs=[row.id for row in of(JobRow)],
+        columns=[row.id for row in of(ColumnRow)],
+        plans=sorted({
+            *(row.id for row in of(LogicalPlanRow)),
+            *(row.plan_id for row in executions),
+            *(row.execution_plan for row in executions if row.execution_plan),
+        }),
+        runs=[(row.job, row.run) for row in executions],
+        told_runs=[row.run_id for row in of(RunRow)],
+        executions=[row.id for row in executions],
+        events=[event_id(row.plan_id, row.at) for row in executions],
+    )  # fmt: skip
+
+
+def _plans() -> Iterator[Json]:
+    for number, (name, source, target) in enumerate(
+        [
+            ("load", "landing", "quietly"),
+            ("report", "quietly", "report"),
+            ("whisper", "report", "out"),
+            ("export", "out", "end"),
+        ]
+    ):
+        body = copy.deepcopy(a_plan(id=f"{number:08d}-2222-5333-8444-555555555555", name=name))
+        body["operations"]["write"]["outputSource"] = f"{LAKE}/{target}"
+        body["operations"]["reads"][0]["inputSources"] = [f"{LAKE}/{source}"]
+        yield body
+
+
+def _table(name: str, *columns: str, **facets: Any) -> Json:
+    schema = {"schema": {"fields": [{"name": one, "type": "string"} for one in columns]}}
+    return {"namespace": LAKE, "name": name, "facets": {**schema, **facets}}
+
+
+def _run(job: str, minute: int, inputs: list[Json], outputs: list[Json], space: str = "bi") -> Json:
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": f"2026-03-01T12:{minute:02}:00Z",
+        "producer": "any client",
+        "run": {"runId": f"run-{minute}"},
+        "job": {"namespace": space, "name": job, "facets": {}},
+        "inputs": inputs,
+        "outputs": outputs,
+    }
+
+
+def _events() -> list[Json]:
+    """OpenLineage's half: what is hidden is read, written, checked, and a job's own output."""
+    derived = {
+        "fields": {
+            "loud": {
+                "inputFields": [
+                    {"namespace": LAKE, "name": "quietly", "field": "murmur",
+                     "transformations": [{"type": "DIRECT", "subtype": "TRANSFORMATION"}]}
+                ]
+            }
+        }
+    }  # fmt: skip
+    checks = {"assertions": [{"assertion": "not_null", "success": False, "column": "loud"}]}
+    checked = {**_table("loudly", "loud"), "inputFacets": {"dataQualityAssertions": checks}}
+    return [
+        _run("filler", 1, [_table("landing", "a")], [_table("quietly", "murmur", "branch")]),
+        _run("speak", 2, [_table("quietly", "murmur")],
+             [_table("loudly", "loud", columnLineage=derived)]),
+        _run("speak", 3, [_table("quietly", "murmur"), _table("end")],
+             [_table("loudly", "loud", "louder", columnLineage=derived)]),
+        _run("whisper", 4, [checked], [_table("loudly", "loud")], space="default"),
+        _run("reader", 5, [_table("quietly", "murmur"), _table("loudly", "loud")], []),
+    ]  # fmt: skip
+
+
+def test_every_route_that_reads_is_asked(asked: Asked) -> None:
+    rules = asked.client.application.url_map.iter_rules()
+    endpoints = {rule.endpoint for rule in rules if "GET" in (rule.methods or ())}
+    assert endpoints == {*ASKED, *ASIDE}
+
+
+@pytest.mark.parametrize("endpoint", sorted(ASKED))
+def test_no_answer_names_what_is_hidden(asked: Asked, endpoint: str) -> None:
+    answered = 0
+    for role, about in (("reader", asked.everything), ("admin", asked.shown)):
+        for path in dict.fromkeys(ASKED[endpoint](about)):
+            status, text = asked.ask(path, role)
+            assert status < 500, (path, text)
+            found = [name for name in NAMES if name in text and name[:4] not in path]
+            assert not found, (role, path, found, json.dumps(text)[:3000])
+            answered += status == 200
+    assert answered or endpoint == "consumer.write_operation"
+
+
+@pytest.mark.parametrize(
+    "node", [f"dataset:{LAKE}/quietly", f"column:{LAKE}/quietly%23murmur", "job:default/whisper"]
+)
+def test_nobody_finds_by_its_name_what_is_hidden(asked: Asked, node: str) -> None:
+    for path in ("lineage?", "impact?depth=1&", f"diff?from={START}&to={NOW}&"):
+        assert asked.ask(f"/graph/{path}node={node}", "admin")[0] == 404

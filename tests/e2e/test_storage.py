@@ -1,0 +1,169 @@
+"""``GET /storage``, ``headwater storage`` and the warnings: what takes room, and a bounded look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.application import create_app
+from api.console.storage import describe
+from api.http.times import format_instant
+from api.service import Service
+from api.serving.room import Room
+from api.settings import read_settings
+from graph_model.projection.runs.window import ALL
+from graph_model.retention.keeping import Keep
+from graph_model.stores.protocols import Receipt
+from tests.e2e.small_client import running
+from tests.projections import SmallHeadwater, small_headwater
+from tests.unit.producers.test_commands import DAY, START, daily
+
+
+@dataclass
+class Memory:
+    elements: int = 100
+    capacity: int = 1_000
+    element_bytes: int = 1_000
+
+
+class Clock:
+    now = START + 20 * DAY
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@dataclass
+class Asked:
+    small: SmallHeadwater
+    room: Room
+    client: FlaskClient
+    clock: Clock
+    memory: Memory
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Iterator[Asked]:
+    small = small_headwater()
+    for day in range(20):
+        body = daily("load", 1, "file:/raw", "file:/staged", [day])
+        few = daily("other", 2, "file:/raw", "file:/else", [day] if day % 5 == 0 else [])
+        small.journal.accept([*body, *few], Receipt(START + day * DAY, "", "test", "raw"))
+    clock, memory = Clock(), Memory()
+    with running(small):
+        small.project()
+        room = Room(
+            small.journal,
+            small.generations,
+            clock,
+            folder=tmp_path,
+            memory=lambda: memory,
+            runs=ALL,
+            keep=Keep(runs=5),
+        )
+        service = Service(
+            small.journal, small.projector, small.graph, small.generations, clock, room=room
+        )
+        client = create_app(read_settings({}), service).test_client()
+        yield Asked(small, room, client, clock, memory)
+
+
+def test_it_says_what_takes_room_and_who_fills_it(asked: Asked) -> None:
+    found = asked.client.get("/storage").get_json()
+    assert found["documents"] == asked.small.journal.newest()
+    assert found["stored"]["journal"] > 10_000
+    assert (found["stored"]["elements"], found["stored"]["heap"]) == (100, 100_000)
+    assert (found["measuredSince"], found["keep"]) == (None, "runs=5")
+    assert found["growth"] == {"documents": None, "bytes": None, "elements": None}
+    assert found["full"]["heap"] == {"room": 900, "days": None, "soon": False}
+    assert found["sampled"] == asked.small.journal.summary().received
+    jobs = [one["name"] for one in found["by"]["job"]]
+    assert jobs == ["default/load", "default/other"]
+    for shares in found["by"].values():
+        assert sum(one["share"] for one in shares) == pytest.approx(1.0)
+    assert found["warning"] is None
+
+
+def test_it_says_what_runs_take_in_the_graph_and_what_a_setting_would_save(asked: Asked) -> None:
+    runs = asked.client.get("/storage").get_json()["runs"]
+    taken = 6 * 20 + 1 + 6 * 4 + 1  # each execution on a day of its own, all of a job in one run
+    assert (runs["setting"], runs["elements"], runs["bytes"]) == ("all", taken, 1_000 * taken)
+    assert runs["saved"] == {
+        "HEADWATER_GRAPH_RUNS=newest:3": {"elements": 0, "bytes": 0},
+        "HEADWATER_GRAPH_RUNS=none": {"elements": taken, "bytes": 1_000 * taken},
+    }
+
+
+def test_the_share_that_days_would_save_is_that_of_older_documents(asked: Asked) -> None:
+    asked.clock.now = START + 40 * DAY
+    found = asked.client.get("/storage").get_json()
+    used = found["stored"]["journal"] + found["stored"]["catalogue"]
+    received = asked.small.journal.share_received_before([START + 10 * DAY])[0]
+    assert found["saved"]["HEADWATER_KEEP=days=30"] == int(received * used)
+    assert 0.4 < received < 0.6
+    assert found["saved"]["HEADWATER_KEEP=days=90"] == 0
+    listed = [line for line in describe(found) if "would give back" in line]
+    assert [line.split()[0] for line in listed] == ["HEADWATER_KEEP=days=30"]
+
+
+def test_growth_is_known_after_a_while_and_what_is_near_is_a_warning_that_stays_ready(
+    asked: Asked,
+) -> None:
+    asked.room.keep_measure()
+    asked.clock.now += 60_000
+    young = asked.client.get("/storage").get_json()
+    assert young["measuredSince"] == format_instant(START + 20 * DAY)
+    assert any(f"since {young['measuredSince']}" in line for line in describe(young))
+    asked.clock.now += DAY - 60_000
+    asked.memory.elements = 200
+    found = asked.client.get("/storage").get_json()
+    assert found["growth"]["elements"] == pytest.approx(100.0)
+    assert found["full"]["heap"]["days"] == pytest.approx(8.0)
+    assert (found["full"]["heap"]["soon"], found["full"]["disk"]["soon"]) == (True, False)
+    assert "heap is full in 8.0 days" in found["warning"]
+    ready = asked.client.get("/health/ready")
+    assert ready.status_code == 200
+    assert ready.get_json()["checks"]["storage"] == found["warning"]
+    text = asked.client.get("/metrics").text
+    assert 'headwater_storage_full_days{room="heap"} 8.0' in text
+    assert "headwater_engine_elements 200.0" in text
+    assert "headwater_storage_measured_seconds 86400.0" in text
+    assert not any("HEADWATER_KEEP=days=90" in line for line in describe(found))
+
+
+def test_a_hidden_job_is_not_named(asked: Asked) -> None:
+    wish = {"command": "hide", "node": "job:default/load", "note": ""}
+    assert asked.client.post("/commands", json=wish).status_code == 202
+    found = asked.client.get("/storage").get_json()
+    named = [one["name"] for one in found["by"]["job"] if one["name"]]
+    assert named == ["default/other"]
+
+
+def test_a_sample_is_bounded_and_reaches_from_the_first_to_the_newest(asked: Asked) -> None:
+    sample = asked.small.journal.sample(5)
+    assert len(sample) == 5
+    assert len({one.plan_id for one in asked.small.journal.sample(1_000)}) == 2
+
+
+def test_an_empty_headwater_has_an_answer(tmp_path: Path) -> None:
+    with running(small_headwater()) as small:
+        room = Room(small.journal, small.generations, Clock(), folder=tmp_path)
+        report = room.report()
+        assert report.sampled == 0
+        assert set(report.saved.values()) == {0}
+        assert report.forecast.capacity is None
+
+
+def test_what_cannot_be_measured_does_not_make_it_unready(asked: Asked, tmp_path: Path) -> None:
+    tmp_path.rmdir()
+    ready = asked.client.get("/health/ready")
+    assert (ready.status_code, "storage" in ready.get_json()["checks"]) == (200, False)
+    assert "headwater_journal_up 1.0" in asked.client.get("/metrics").text
+    refused = asked.client.get("/storage")
+    assert refused.status_code == 503
+    assert "disk of the data folder cannot be measured" in refused.get_data(as_text=True)
+    assert str(tmp_path) not in refused.get_data(as_text=True)

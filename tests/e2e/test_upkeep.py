@@ -1,0 +1,126 @@
+"""HEADWATER_KEEP by itself: once a night, in steps, one service of several, as commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.service import Service
+from api.serving.room import MEASURES_KEY, Room
+from api.serving.upkeep import Upkeep
+from graph_model.errors import Unavailable
+from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.retention.forecast import read_measures
+from graph_model.retention.keeping import Keep
+from tests.e2e.small_client import running
+from tests.projections import SmallHeadwater, project
+from tests.unit.producers.test_commands import DAY, START, daily
+
+HOUR = 3_600_000
+MIDNIGHT = START - START % DAY + 30 * DAY
+
+
+class Clock:
+    now = MIDNIGHT
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def headwater() -> Iterator[SmallHeadwater]:
+    load = daily("load", 1, "file:/raw", "file:/staged", range(20))
+    fine = daily("fine", 2, "file:/staged", "file:/fine", range(20))
+    with running(project([*load, *fine], stepwise=False)) as made:
+        yield made
+
+
+def service_of(headwater: SmallHeadwater, clock: Clock, room: Room | None = None) -> Service:
+    small = headwater
+    return Service(small.journal, small.projector, small.graph, small.generations, clock, room=room)
+
+
+def upkeep(service: Service, keep: Keep | None) -> Upkeep:
+    return Upkeep(service, keep, most=5, sleep=lambda _: True)
+
+
+def test_nothing_goes_before_the_hour_has_come_and_then_all_of_it(
+    headwater: SmallHeadwater,
+) -> None:
+    clock = Clock()
+    nightly = upkeep(service_of(headwater, clock), Keep(runs=5, hour=4))
+    assert nightly.look() == 0  # the night that goes on was not begun here
+    clock.now += 4 * HOUR - 1
+    assert nightly.look() == 0
+    clock.now += 1
+    gone = nightly.look()
+    assert gone > 20
+    assert headwater.catalogue.executions(limit=1).total == 40 - gone
+    assert nightly.look() == 0  # once a night
+
+
+def test_its_steps_are_commands_that_say_what_they_took(headwater: SmallHeadwater) -> None:
+    clock = Clock()
+    nightly = upkeep(service_of(headwater, clock), Keep(runs=5, days=2))
+    nightly.look()
+    clock.now += DAY
+    gone = nightly.look()
+    page = headwater.journal.entries(kind=COMMAND_KIND)
+    given = [
+        json.loads(found.body)
+        for one in page.items
+        if (found := headwater.journal.document(one.position)) is not None
+    ]
+    assert {one["author"] for one in given} == {"retention"}
+    assert all(one["command"] == "prune" and one["dropBodies"] for one in given)
+    counts = [int(one["note"].split(": ")[1].split()[0]) for one in given]
+    assert max(counts) <= 5
+    assert sum(counts) == gone
+    assert given[0]["note"].startswith("HEADWATER_KEEP=runs=5,days=2: ")
+
+
+def test_one_of_two_services_does_it(headwater: SmallHeadwater) -> None:
+    clock = Clock()
+    service = service_of(headwater, clock)
+    one, other = upkeep(service, Keep(runs=5)), upkeep(service, Keep(runs=5))
+    assert (one.look(), other.look()) == (0, 0)
+    clock.now += DAY
+    assert one.look() > 0
+    assert other.look() == 0
+
+
+def test_a_service_that_ends_leaves_the_rest_to_the_next_night(headwater: SmallHeadwater) -> None:
+    clock = Clock()
+    service = service_of(headwater, clock)
+    ending = Upkeep(service, Keep(runs=5), most=5, sleep=lambda _: False)
+    ending.look()
+    clock.now += DAY
+    ending.look()
+    clock.now += DAY
+    assert upkeep(service, Keep(runs=5)).look() > 0
+
+
+def test_without_the_setting_nothing_goes(headwater: SmallHeadwater) -> None:
+    clock = Clock()
+    nightly = upkeep(service_of(headwater, clock), None)
+    for _ in range(3):
+        assert nightly.look() == 0
+        clock.now += DAY
+
+
+def test_retention_goes_on_while_the_disk_cannot_be_measured(
+    headwater: SmallHeadwater, tmp_path: Path
+) -> None:
+    clock = Clock()
+    room = Room(headwater.journal, headwater.generations, clock, folder=tmp_path / "nowhere")
+    with pytest.raises(Unavailable, match="nowhere"):
+        room.forecast()
+    nightly = upkeep(service_of(headwater, clock, room), Keep(runs=5))
+    nightly.look()
+    clock.now += DAY
+    assert nightly.look() > 0
+    kept = read_measures(headwater.journal.get_meta(MEASURES_KEY))
+    assert [one.at for one in kept] == [MIDNIGHT, MIDNIGHT + DAY]

@@ -1,0 +1,553 @@
+"""What changed between two plans of a job, what that breaks, and how it is told: values as data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graph_model import identity, naming
+from graph_model.answers.impact.captured import captured_outlines
+from graph_model.answers.impact.check import CheckReport, ImpactCheck
+from graph_model.answers.impact.comparison import ChangeKind, Effect, compare
+from graph_model.answers.impact.outline import PlanOutline, known_outlines, outlines
+from graph_model.answers.impact.report import (
+    Impact,
+    ImpactItem,
+    ImpactReport,
+    NewestRun,
+    PathNode,
+    Scope,
+    canonical_prefix,
+)
+from graph_model.answers.impact.tables import (
+    change_text,
+    escape,
+    write_check_markdown,
+    write_csv,
+    write_markdown,
+)
+from graph_model.errors import InvalidDocument, InvalidInput, NotFound
+from graph_model.lineage import Partial
+from graph_model.picture.view import JobReference
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.producers.translation import Translation
+from tests import impact_lake as lake
+from tests.builders import PlanBuilder
+from tests.projections import SmallHeadwater, small_headwater, submission
+
+EVERYTHING = Scope(depth=50, indirect=True, limit=1_000)
+
+
+def outline_of(body: dict[str, Any]) -> PlanOutline:
+    (found,) = captured_outlines([submission(PLAN_KIND, body)], naming.DEFAULT_RULES)
+    return found
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    return [change_text(change) for change in compare(outline_of(before), outline_of(after))]
+
+
+# --- the comparison ------------------------------------------------------------------------------
+
+ALL = lake.ORDER_COLUMNS
+WITHOUT_AMOUNT = tuple(text for text in ALL if not text.startswith("amount"))
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (lake.load(), []),
+        (lake.load(tuple(reversed(ALL))), []),
+        (lake.load(WITHOUT_AMOUNT), ["column dropped: amount (int)"]),
+        (
+            lake.load(renamed={"amount": "total"}),
+            ["column renamed: amount: amount => total"],
+        ),
+        (
+            lake.load(cast={"amount": "bigint"}),
+            [
+                "column retyped: amount: int => bigint",
+                "column recomputed: amount: amount => CAST(amount AS bigint)",
+            ],
+        ),
+        (
+            lake.load(WITHOUT_AMOUNT, renamed={"status": "state"}),
+            ["column dropped: amount (int)", "column renamed: status: status => state"],
+        ),
+        (lake.load(append=True), ["mode changed: s3://lake/orders: overwrite => append"]),
+        (
+            lake.load(sources=("s3://landing/other",)),
+            [
+                "column recomputed: id: id => id",
+                "column recomputed: customer: customer => customer",
+                "column recomputed: amount: amount => amount",
+                "column recomputed: status: status => status",
+                "input dropped: s3://landing/orders",
+                "input added: s3://landing/other",
+            ],
+        ),
+        (
+            lake.load(target="s3://lake/orders2"),
+            ["target moved: s3://lake/orders: s3://lake/orders => s3://lake/orders2"],
+        ),
+    ],
+)
+def test_what_changed_is_told_in_the_plan_s_own_words(
+    after: dict[str, Any], expected: list[str]
+) -> None:
+    assert changes(lake.load(), after) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("integer", "int", True),
+        ("array<long>", "array<bigint>", True),
+        ("long", "int", False),
+        ("struct<long:int>", "struct<long:int>", True),
+        ("decimal(10,2)", "decimal(12,2)", False),
+        ("decimal(10, 2)", "decimal(10,2)", True),
+        ("", "int", True),
+    ],
+)
+def test_a_type_is_the_same_however_it_is_spelled(before: str, after: str, same: bool) -> None:
+    def writing(data_type: str) -> dict[str, Any]:
+        plan = PlanBuilder()
+        text = f"x: {data_type}" if data_type else "x"
+        plan.write(plan.read("s3://lake/t", text), "s3://lake/u")
+        return lake.named(plan, "copy")
+
+    assert (changes(writing(before), writing(after)) == []) is same
+
+
+def test_a_new_column_is_added_and_the_way_back_drops_it() -> None:
+    assert changes(lake.load(WITHOUT_AMOUNT), lake.load()) == ["column added: amount (int)"]
+
+
+def two_columns(first: str, second: str) -> dict[str, Any]:
+    """Both copy x; only their names and places can tell them apart."""
+    plan = PlanBuilder()
+    rows = plan.read("s3://lake/t", "x: int")
+    plan.write(plan.project(rows, **{first: rows["x"], second: rows["x"]}), "s3://lake/u")
+    return lake.named(plan, "copy")
+
+
+def test_of_two_columns_alike_the_one_in_the_same_place_is_the_renamed_one() -> None:
+    assert changes(two_columns("a", "b"), two_columns("c", "d")) == [
+        "column renamed: a: a => c",
+        "column renamed: b: b => d",
+    ]
+
+
+def test_a_column_of_other_sources_is_no_renamed_one() -> None:
+    plan = PlanBuilder()
+    landing = plan.read(lake.LANDING, *ALL)
+    plan.write(plan.project(landing, "id", "customer", "status", total=landing["id"]), lake.ORDERS)
+    after = lake.named(plan, "load")
+    assert changes(lake.load(), after) == ["column dropped: amount (int)", "column added: total"]
+
+
+def filtered(*names: str) -> dict[str, Any]:
+    plan = PlanBuilder()
+    rows = plan.read(lake.ORDERS, *ALL)
+    for name in names:
+        rows = plan.filter(rows, plan.call("isnotnull", rows[name]))
+    plan.write(plan.project(rows, "id"), "s3://lake/ids")
+    return lake.named(plan, "ids")
+
+
+def test_another_filter_changes_the_rows_and_breaks_nobody() -> None:
+    found = compare(outline_of(filtered("status")), outline_of(filtered("amount", "status")))
+    assert [change_text(change) for change in found] == [
+        "rows changed: filtered by: status => amount, status"
+    ]
+    assert {change.effect for change in found} == {Effect.NONE}
+
+
+def test_a_plan_that_does_not_say_what_it_writes_is_told_so() -> None:
+    plan = PlanBuilder()
+    plan.write(plan.read(lake.LANDING), lake.ORDERS)
+    assert changes(lake.load(), lake.named(plan, "load"))[-1] == "schema unknown: s3://lake/orders"
+
+
+# --- outlines ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def headwater() -> Iterator[SmallHeadwater]:
+    made = lake.lake()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize("body", [lake.load(), lake.daily(), lake.report(), lake.audit()])
+def test_a_plan_reads_the_same_from_its_document_and_from_the_graph(
+    headwater: SmallHeadwater, body: dict[str, Any]
+) -> None:
+    captured = outline_of(body)
+    (known,) = known_outlines((captured.logical_plan,), headwater.graph, headwater.catalogue)
+    assert known == captured
+
+
+def test_unknown_plans_have_no_outline(headwater: SmallHeadwater) -> None:
+    assert known_outlines((), headwater.graph, headwater.catalogue) == ()
+    assert known_outlines(("lp_" + "0" * 32,), headwater.graph, headwater.catalogue) == ()
+
+
+def test_a_document_that_cannot_be_translated_is_refused_by_its_id() -> None:
+    body = {**lake.load(), "operations": {"reads": [], "other": []}}
+    with pytest.raises(InvalidDocument, match=body["id"]):
+        captured_outlines([submission(PLAN_KIND, body)], naming.DEFAULT_RULES)
+
+
+def test_events_say_nothing_of_a_plan() -> None:
+    body = lake.run_of(lake.load(), 1)
+    assert captured_outlines([submission(EVENT_KIND, body)], naming.DEFAULT_RULES) == ()
+
+
+def test_translating_what_was_captured_gives_the_facts_that_a_projection_gives() -> None:
+    (stored,) = small_documents()
+    facts = Translation(naming.DEFAULT_RULES).project_all([stored]).facts
+    assert outlines(facts) == (outline_of(lake.load()),)
+
+
+def small_documents() -> list[Any]:
+    made = small_headwater()
+    try:
+        made.accept(submission(PLAN_KIND, lake.load()))
+        return list(made.journal.plan(lake.load()["id"]))
+    finally:
+        made.close()
+
+
+# --- what breaks ---------------------------------------------------------------------------------
+
+
+def check(
+    headwater: SmallHeadwater, *bodies: dict[str, Any], hidden: frozenset[str] = frozenset()
+) -> CheckReport:
+    sources = replace(headwater.sources, hidden=hidden)
+    captured = captured_outlines(
+        [submission(PLAN_KIND, body) for body in bodies], naming.DEFAULT_RULES
+    )
+    return ImpactCheck(sources).of_plans(captured, EVERYTHING)
+
+
+def verdicts(report: CheckReport | ImpactReport) -> dict[str, tuple[str | None, str | None]]:
+    impact = report.impact if isinstance(report, CheckReport) else report
+    return {
+        f"{item.kind} {item.path[-1].label}": (item.verdict, item.reason) for item in impact.items
+    }
+
+
+def test_a_plan_as_it_runs_now_breaks_nothing(headwater: SmallHeadwater) -> None:
+    report = check(headwater, lake.load())
+    assert (report.effect, report.impact.items, report.missing) == (Effect.NONE, (), ())
+    assert [plan.changes for plan in report.plans] == [()]
+
+
+def test_who_aggregates_a_dropped_column_breaks_with_all_behind_it(
+    headwater: SmallHeadwater,
+) -> None:
+    report = check(headwater, lake.load(WITHOUT_AMOUNT))
+    assert report.effect == Effect.BREAKS
+    assert verdicts(report) == {
+        "column daily#total": ("breaks", "daily aggregates orders#amount, which is dropped"),
+        "job daily": ("breaks", "daily aggregates orders#amount, which is dropped"),
+        "column report#rounded": ("breaks", "report computes with daily#total, which breaks"),
+        "job report": ("breaks", "report computes with daily#total, which breaks"),
+    }
+
+
+def test_who_only_filters_by_a_renamed_column_breaks_too(headwater: SmallHeadwater) -> None:
+    found = verdicts(check(headwater, lake.load(renamed={"status": "state"})))
+    assert found["job daily"] == (
+        "breaks", "daily filters by orders#status, which is renamed to state",
+    )  # fmt: skip
+    assert found["column daily#customer"][0] == "breaks"
+    assert found["column audit#status"] == (
+        "breaks", "audit copies orders#status, which is renamed to state",
+    )  # fmt: skip
+    assert "column audit#id" not in found
+
+
+def test_who_uses_a_column_of_another_type_may_break(headwater: SmallHeadwater) -> None:
+    report = check(headwater, lake.load(cast={"id": "bigint"}))
+    assert report.effect == Effect.MAY_BREAK
+    reason = "audit copies orders#id, which changes from int to bigint"
+    assert verdicts(report) == {
+        "column audit#id": ("may-break", reason),
+        "job audit": ("may-break", reason),
+    }
+
+
+def test_of_two_verdicts_the_worse_one_is_told(headwater: SmallHeadwater) -> None:
+    report = check(headwater, lake.load(cast={"id": "bigint"}, renamed={"status": "state"}))
+    assert report.effect == Effect.BREAKS
+    assert verdicts(report)["job audit"][0] == "breaks"
+    assert verdicts(report)["column audit#id"][0] == "may-break"
+    assert [item.verdict for item in report.impact.items] == sorted(
+        (str(item.verdict) for item in report.impact.items), key=["breaks", "may-break"].index
+    )
+
+
+def test_a_dropped_column_that_nobody_uses_breaks_nothing(headwater: SmallHeadwater) -> None:
+    plan = PlanBuilder()
+    rows = plan.read(lake.DAILY, "customer: string", "total: bigint")
+    plan.write(plan.project(rows, "customer"), lake.REPORT)
+    report = check(headwater, lake.named(plan, "report"))
+    assert [change.kind for change in report.plans[0].changes] == [ChangeKind.COLUMN_DROPPED]
+    assert (report.effect, report.impact.items) == (Effect.NONE, ())
+
+
+def test_readers_of_a_target_that_moved_may_break(headwater: SmallHeadwater) -> None:
+    found = verdicts(check(headwater, lake.load(target="s3://lake/orders2")))
+    reason = "audit reads orders, which is written to s3://lake/orders2 instead"
+    assert found["dataset audit"] == ("may-break", reason)
+    assert found["job report"] == ("may-break", "report reads daily, which may break")
+
+
+def test_a_job_that_is_not_known_has_nothing_to_break(headwater: SmallHeadwater) -> None:
+    report = check(headwater, {**lake.load(WITHOUT_AMOUNT), "name": "newcomer"})
+    assert [(plan.job, plan.plan) for plan in report.plans] == [("default/newcomer", None)]
+    assert report.effect == Effect.NONE
+
+
+def test_what_the_last_run_wrote_and_nothing_captured_writes_is_missing() -> None:
+    made = small_headwater()
+    try:
+        other = {**lake.audit(), "name": "load"}
+        made.accept(
+            *(submission(PLAN_KIND, body) for body in (lake.load(), other)),
+            *(
+                submission(EVENT_KIND, lake.run_of(body, minute, "app-1"))
+                for minute, body in enumerate((lake.load(), other))
+            ),
+        )
+        made.project()
+        assert check(made, lake.load()).missing == (lake.AUDIT,)
+        both = check(made, other, lake.load(WITHOUT_AMOUNT))
+        assert both.missing == ()
+        assert {plan.target: len(plan.changes) for plan in both.plans} == {
+            lake.AUDIT: 0, lake.ORDERS: 1,
+        }  # fmt: skip
+    finally:
+        made.close()
+
+
+def test_a_plan_is_held_against_the_newest_one_and_not_against_an_older_version() -> None:
+    made = small_headwater()
+    try:
+        lake.fill(made, [lake.load(WITHOUT_AMOUNT), lake.load(), lake.daily()])
+        assert check(made, lake.load()).effect == Effect.NONE
+        assert check(made, lake.load(WITHOUT_AMOUNT)).effect == Effect.BREAKS
+        before = replace(EVERYTHING, at=lake.START)
+        captured = [outline_of(lake.load(WITHOUT_AMOUNT))]
+        then = ImpactCheck(made.sources).of_plans(captured, before)
+        assert then.plans[0].changes == ()
+    finally:
+        made.close()
+
+
+def test_a_hidden_plan_is_as_unknown(headwater: SmallHeadwater) -> None:
+    hidden = frozenset({identity.dataset_id("", lake.ORDERS)})
+    report = check(headwater, lake.load(WITHOUT_AMOUNT), hidden=hidden)
+    assert [plan.plan for plan in report.plans] == [None]
+
+
+def of_column(headwater: SmallHeadwater, name: str, kind: ChangeKind) -> ImpactReport:
+    column = identity.column_id(identity.dataset_id("", lake.ORDERS), name)
+    return ImpactCheck(headwater.sources).of_column(column, kind, EVERYTHING)
+
+
+def test_a_column_asked_about_alone_breaks_the_same(headwater: SmallHeadwater) -> None:
+    alone = of_column(headwater, "amount", ChangeKind.COLUMN_DROPPED)
+    assert verdicts(alone) == verdicts(check(headwater, lake.load(WITHOUT_AMOUNT)))
+    retyped = of_column(headwater, "id", ChangeKind.COLUMN_RETYPED)
+    assert verdicts(retyped)["job audit"] == (
+        "may-break", "audit copies orders#id, which is retyped",
+    )  # fmt: skip
+
+
+def test_a_field_goes_with_the_struct_that_holds_it() -> None:
+    plan = PlanBuilder()
+    address = plan.struct_type(city="string", street="string")
+    people = plan.read("s3://lake/people", "id: int", f"address: {address}")
+    city = plan.call(
+        "city", people["address"], of="GetStructField", params={"ordinal": 0, "name": "city"}
+    )
+    plan.write(plan.project(people, "id", city=city), "s3://lake/cities")
+    made = small_headwater()
+    try:
+        lake.fill(made, [lake.named(plan, "cities")])
+        column = identity.column_id(identity.dataset_id("", "s3://lake/people"), "address")
+        report = ImpactCheck(made.sources).of_column(column, ChangeKind.COLUMN_DROPPED, EVERYTHING)
+        assert verdicts(report)["column cities#city"][0] == "breaks"
+    finally:
+        made.close()
+
+
+def test_only_columns_are_dropped(headwater: SmallHeadwater) -> None:
+    with pytest.raises(InvalidInput, match="expected a column"):
+        ImpactCheck(headwater.sources).of_column(
+            identity.dataset_id("", lake.ORDERS), ChangeKind.COLUMN_DROPPED, EVERYTHING
+        )
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+def test_a_report_tells_depth_path_readers_and_last_run(headwater: SmallHeadwater) -> None:
+    impact = Impact(headwater.sources)
+    report = impact.of_node(identity.dataset_id("", lake.ORDERS), EVERYTHING)
+    assert [(item.kind, item.label, item.depth) for item in report.items] == [
+        ("dataset", "audit", 1), ("dataset", "daily", 1), ("job", "audit", 1), ("job", "daily", 1),
+        ("dataset", "report", 2), ("job", "report", 2),
+    ]  # fmt: skip
+    found = {(item.kind, item.label): item for item in report.items}
+    daily = found["dataset", "daily"]
+    assert [node.label for node in daily.path] == ["orders", "daily", "daily"]
+    assert [job.name for job in daily.readers] == ["report"]
+    assert daily.last_run is not None
+    assert (daily.last_run.at, daily.last_run.state) == ("2023-11-14T22:14:20.000Z", "completed")
+    assert found["dataset", "audit"].readers == ()
+
+
+def test_depth_and_limit_bound_a_report(headwater: SmallHeadwater) -> None:
+    impact = Impact(headwater.sources)
+    node = identity.dataset_id("", lake.ORDERS)
+    near = impact.of_node(node, replace(EVERYTHING, depth=1))
+    assert {item.depth for item in near.items} == {1}
+    cut = impact.of_node(node, replace(EVERYTHING, limit=3))
+    assert cut.partial == Partial("nodes", 3)
+    assert len(cut.items) <= 3
+
+
+def test_a_job_s_own_columns_lie_a_step_away_and_cost_no_table_its_row(
+    headwater: SmallHeadwater,
+) -> None:
+    impact = Impact(headwater.sources)
+    job = identity.job_id("default", "load")
+    tables = impact.of_node(job, EVERYTHING)
+    both = impact.of_node(job, replace(EVERYTHING, columns=True))
+    assert [item for item in both.items if item.kind != "column"] == [*tables.items]
+    own = [item for item in both.items if item.kind == "column" and item.depth == 1]
+    assert [item.label for item in own] == ["amount", "customer", "id", "status"]
+    assert [node.label for node in own[0].path] == ["load", "orders#amount"]
+    assert both.depth_reached == tables.depth_reached
+
+
+def test_a_prefix_finds_its_datasets_under_any_spelling(headwater: SmallHeadwater) -> None:
+    impact = Impact(headwater.sources)
+    report = impact.of_prefix("S3A://landing/", EVERYTHING)
+    assert [start.label for start in report.starts] == ["orders"]
+    assert {item.label for item in report.items if item.kind == "dataset"} == {
+        "orders", "daily", "audit", "report",
+    }  # fmt: skip
+    assert impact.of_prefix("s3:%2F%2Flanding", EVERYTHING) == report
+    with pytest.raises(NotFound):
+        impact.of_prefix("s3://nowhere/", EVERYTHING)
+
+
+@pytest.mark.parametrize(
+    ("asked", "canonical"),
+    [
+        ("s3a://lake/raw/", "s3://lake/raw/"),
+        ("S3N://lake", "s3://lake"),
+        ("file:/data", "file:/data"),
+        ("spark_catalog/hr.", "spark_catalog/hr."),
+    ],
+)
+def test_a_prefix_is_spelled_as_uris_begin(asked: str, canonical: str) -> None:
+    assert canonical_prefix(asked, naming.DEFAULT_RULES) == canonical
+
+
+# --- formats -------------------------------------------------------------------------------------
+
+
+def an_item(**changes: Any) -> ImpactItem:
+    path = (PathNode("dataset", "ds_1", "a"), PathNode("job", "job_1", "j"))
+    item = ImpactItem(
+        kind="dataset", id="ds_2", label="b", uri="s3://lake/b", namespace=None, depth=1,
+        path=(*path, PathNode("dataset", "ds_2", "b")),
+        jobs=(JobReference("job_1", "default", "j"),),
+        readers=tuple(JobReference(f"job_{n}", "default", f"r{n}") for n in range(5)),
+        use=None, how=None, expression=None,
+        last_run=NewestRun("run_1", "job_1", "2026-03-01T08:15:00.000Z", "completed"),
+        owners=("Ann",), layer="lake", classifications=("PII",),
+    )  # fmt: skip
+    return replace(item, **changes)
+
+
+def a_report(*items: ImpactItem, **changes: Any) -> ImpactReport:
+    starts = (PathNode("dataset", "ds_1", "a"),)
+    report = ImpactReport(starts, items, "2026-03-01T08:15:00.000Z", 50, 1, False, None, 0)
+    return replace(report, **changes)
+
+
+HOSTILE = ["=1+1", "+1", "-1", "@sum", "\t=1", "a,b", 'say "hi"', "two\r\nlines", "ünï", ""]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_spreadsheet_reads_back_every_text_and_takes_none_for_a_formula(text: str) -> None:
+    written = write_csv(a_report(an_item(label=text)))
+    header, row = csv.reader(io.StringIO(written, newline=""))
+    cell = row[header.index("label")]
+    assert cell.removeprefix("'") == text
+    assert not cell.startswith(("=", "+", "-", "@", "\t"))
+    assert written.endswith("\r\n")
+
+
+def test_a_table_of_nothing_is_its_header() -> None:
+    assert write_csv(a_report()).count("\r\n") == 1
+    assert write_markdown(a_report()) == (
+        "### Downstream of a\n\n0 things, as of 2026-03-01T08:15:00.000Z, 1 step deep.\n"
+    )
+
+
+def test_markdown_says_what_is_missing() -> None:
+    text = write_markdown(
+        a_report(an_item(), partial=Partial("nodes", 1000), folded=True, hidden=2)
+    )
+    assert "1 thing, as of" in text
+    assert "Not whole: nodes (limit 1,000)." in text
+    assert "Repeated runs were taken together" in text
+    assert "2 hidden." in text
+    assert "default/r0, default/r1, default/r2 and 2 more" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a|b", r"a\|b"),
+        ("<img src=x>", r"\<img src=x\>"),
+        ("two\nlines\u2028more", "two lines more"),
+        ("[x](javascript:1)", r"\[x\](javascript:1)"),
+        ("*b* _i_ `c` ~~d~~", r"\*b\* \_i\_ \`c\` \~\~d\~\~"),
+        ("ask @everyone", "ask @&#8203;everyone"),
+        ("a\\b&amp;", r"a\\b\&amp;"),
+    ],
+)
+def test_markdown_shows_hostile_names_as_text(text: str, shown: str) -> None:
+    assert escape(text) == shown
+    rows = [
+        line for line in write_markdown(a_report(an_item(uri=text))).splitlines() if shown in line
+    ]
+    assert len(rows) == 1
+
+
+def test_a_check_is_told_in_markdown(headwater: SmallHeadwater) -> None:
+    text = write_check_markdown(check(headwater, lake.load(WITHOUT_AMOUNT)))
+    assert text.startswith("### Something breaks\n")
+    assert "**default/load** writes s3://lake/orders:" in text
+    assert "- column dropped: amount (int)" in text
+    assert "| breaks | column | s3://lake/daily#total | 1 |" in text
+    assert json.dumps(text)

@@ -1,0 +1,60 @@
+"""A request to a running server: what is refused before it is sent, and when its library loads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from api.http.access import API_KEY_HEADER
+from api.http.client import send
+from collectors.destinations import ServerDestination
+from graph_model.errors import ConfigurationError, Unavailable
+from tests.recording_server import recording_server
+
+NOBODY = "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize("key", ["hw_€", "hw_1\nX-Other: 1", "hw_\x00", "hw_\udcff", " hw_1"])
+def test_a_key_that_no_header_can_carry_is_a_wrong_setting_and_is_not_repeated(key: str) -> None:
+    with pytest.raises(ConfigurationError, match="HEADWATER_API_KEY: expected") as refused:
+        send("GET", NOBODY, "/", None, "application/json", key, seconds=1)
+    assert key not in str(refused.value)
+    with pytest.raises(ConfigurationError, match="HEADWATER_API_KEY: expected"):
+        ServerDestination(NOBODY, key).received()
+
+
+@pytest.mark.parametrize("key", ["hw_1", "hw_é"])
+def test_a_key_goes_along_as_the_server_reads_it(key: str) -> None:
+    with recording_server() as server:
+        send("POST", server.url, "/x", b"{}", "application/json", key, seconds=5)
+    (one,) = server.received
+    assert one.headers[API_KEY_HEADER] == key
+
+
+def test_who_does_not_answer_is_unavailable() -> None:
+    with pytest.raises(Unavailable, match=f"no Headwater answers at {NOBODY}"):
+        send("GET", NOBODY, "/", None, "application/json", "hw_1", seconds=1)
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8080", "file:///etc/passwd", "http://[", "http://"])
+def test_what_is_no_address_is_a_wrong_setting(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="--url"):
+        send("GET", url, "/", None, "application/json", None, seconds=1)
+
+
+def test_the_help_and_offline_commands_load_no_client() -> None:
+    code = (
+        "import sys; from api import command_line; import collectors.destinations;"
+        "command_line.parser().format_help(); print('requests' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).resolve().parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("False\n", "")

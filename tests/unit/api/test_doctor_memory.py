@@ -1,0 +1,66 @@
+"""The doctor and /health/ready say when the embedded engine is nearly full, and why it is away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from api.serving import doctor
+from api.serving.readiness import ask
+from api.settings import read_settings
+from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, Mark, write_mark
+from graph_model.stores.gremlin.engine.supervisor import Memory
+from graph_model.stores.journal import SqlJournal
+from tests.e2e.producer_service import headwater
+
+
+def after_a_checkpoint(folder: Path, vertices: int, edges: int) -> None:
+    database = doctor.open_storage(read_settings({"HEADWATER_DATA": str(folder)}), make=True)
+    mark = Mark("checkpoint-x.kryo", "e", 1, vertices, edges, 1, "")
+    SqlJournal(database).set_meta(MARK_KEY, write_mark(mark))
+    database.dispose()
+
+
+@pytest.mark.parametrize(
+    ("elements", "right", "words"),
+    [(1_000, True, "1,000 elements fill"), (390_000, False, "HEADWATER_GREMLIN_HEAP (now 1024)")],
+)
+def test_the_doctor_holds_the_last_checkpoint_against_the_heap(
+    tmp_path: Path, elements: int, right: bool, words: str
+) -> None:
+    after_a_checkpoint(tmp_path, elements // 4, elements - elements // 4)
+    settings = read_settings({"HEADWATER_DATA": str(tmp_path), "HEADWATER_GREMLIN_HEAP": "1024"})
+    (finding,) = doctor._memory(settings)
+    assert finding.right is right
+    assert words in finding.said
+
+
+def test_the_doctor_says_when_the_heap_is_larger_than_the_machine(tmp_path: Path) -> None:
+    settings = read_settings({"HEADWATER_DATA": str(tmp_path)})
+    (finding,) = doctor._memory(replace(settings, gremlin_heap_mb=1_000_000_000))
+    assert not finding.right
+    assert "this machine has" in finding.said
+
+
+def test_the_doctor_is_silent_about_a_server_of_ones_own(tmp_path: Path) -> None:
+    settings = read_settings({"HEADWATER_GREMLIN_URL": "ws://neptune.example:8182/gremlin"})
+    assert doctor._memory(settings) == ()
+
+
+@dataclass
+class Engine:
+    trouble: str | None = None
+    memory: Memory | None = None
+
+
+def test_readiness_tells_how_full_the_engine_is() -> None:
+    with headwater() as running:
+        running.projector.state = "ready"
+        service = replace(running.service, engine=Engine(memory=Memory(390_000, 1024)))
+        readiness = ask(service)
+        assert "HEADWATER_GREMLIN_HEAP" in readiness.checks["memory"]
+        assert readiness.status == "ready", "nearly full is no reason to take it out of service"
+        assert "memory" not in ask(replace(service, engine=Engine())).checks
+        assert "memory" not in ask(running.service).checks

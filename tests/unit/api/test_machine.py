@@ -1,0 +1,123 @@
+"""What this computer must have: found, missing, too old, too new."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from api.serving import machine
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def answering(**answers: str) -> Callable[[Sequence[str]], str]:
+    """Programs that print something; all others are not there."""
+    return lambda command: answers.get(Path(command[0]).name, "")
+
+
+@pytest.mark.parametrize(
+    ("version", "spark", "right"),
+    [
+        ((3, 10), False, False),
+        ((3, 11), False, True),
+        ((3, 14), False, True),
+        ((3, 13), True, True),
+        ((3, 14), True, False),
+    ],
+)
+def test_python_must_be_new_enough_and_for_spark_not_too_new(
+    version: tuple[int, int], spark: bool, right: bool
+) -> None:
+    assert machine.check_python(version, spark=spark).right is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "spark", "right", "said"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', False, True, "17"),
+        ('openjdk version "21"', True, True, "21"),
+        ('java version "1.8.0_292"', False, False, "has 8"),
+        ('openjdk version "11.0.2"', False, False, "has 11"),
+        ('openjdk version "25.0.1"', False, True, "25"),
+        ('openjdk version "25.0.1"', True, False, "17 to 22"),
+        ("", False, False, "none is found in PATH"),
+    ],
+)
+def test_java_must_be_new_enough_and_for_spark_not_too_new(
+    answer: str, spark: bool, right: bool, said: str
+) -> None:
+    finding = machine.check_java({}, answering(java=answer), spark=spark)
+    assert finding.right is right
+    assert said in finding.said
+
+
+def test_the_java_of_java_home_is_asked_and_named() -> None:
+    asked: list[str] = []
+
+    def run(command: Sequence[str]) -> str:
+        asked.append(command[0])
+        return ""
+
+    finding = machine.check_java({"JAVA_HOME": "/opt/old"}, run, spark=False)
+    assert asked == ["/opt/old/bin/java"]
+    assert "JAVA_HOME=/opt/old" in finding.said
+
+
+@pytest.mark.parametrize(
+    ("node", "npm", "right", "said"),
+    [
+        ("v20.20.2\n", "10.8.2\n", True, "20.20.2"),
+        ("v18.1.0\n", "9.0.0\n", False, "too old"),
+        ("", "", False, "Node is not found"),
+        ("v22.0.0\n", "", False, "npm is not found"),
+    ],
+)
+def test_node_and_npm_must_be_there(node: str, npm: str, right: bool, said: str) -> None:
+    finding = machine.check_node(answering(node=node, npm=npm))
+    assert finding.right is right
+    assert said in finding.said
+
+
+def test_a_browser_is_looked_for_where_the_path_points(tmp_path: Path) -> None:
+    assert not machine.check_browser({"PATH": str(tmp_path)}).right
+    program = tmp_path / "chromium"
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    assert machine.check_browser({"PATH": str(tmp_path)}).said == str(program)
+
+
+def test_only_what_a_purpose_needs_is_looked_at() -> None:
+    def names(purpose: str, **environment: str) -> list[str]:
+        return [found.name for found in machine.check_for(purpose, environment)]
+
+    assert names("serve") == ["Python", "Java", "Node"]
+    assert names("demo") == ["Python", "Java"]
+    assert names("check") == ["Python", "Node"]
+    assert names("fuzz") == ["Python"]
+    assert names("test") == ["Python", "Java", "Node", "Chromium"]
+    assert names("test", ARGS='-m "not browser"') == ["Python", "Java", "Node"]
+
+
+def test_each_missing_thing_is_one_line(tmp_path: Path) -> None:
+    errors = io.StringIO()
+    nothing_there = {"JAVA_HOME": str(tmp_path), "PATH": str(tmp_path)}
+    assert machine.main(["demo"], nothing_there, errors) == 1
+    assert len(errors.getvalue().splitlines()) == 1
+    assert errors.getvalue().startswith("headwater: Java 17")
+
+
+def test_it_runs_before_anything_is_installed() -> None:
+    """Isolated from every installed package, as ``make`` runs it the first time."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", "-m", "api.serving.machine", "check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,0 +1,222 @@
+"""Every pattern, and everything that reads a text of somebody else's, is linear in the text.
+
+A pattern that is not can freeze the service by one small request: it holds the interpreter's lock.
+The patterns are found in the source: whoever adds one adds it to this test.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+
+from api.serving import logs
+from graph_model import naming
+from graph_model.naming import DEFAULT_RULES, masking, uris
+from graph_model.naming.masking import tokens
+from tests.adversaries import UNITS, grows_too_fast, texts_against
+
+PACKAGES: Final = ("api", "collectors", "graph_model", "spark_agent_config", "pipeline")
+METHODS: Final = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
+USES: Final[dict[str, Callable[[Any, Any], object]]] = {
+    "search": lambda pattern, text: pattern.search(text),
+    "match": lambda pattern, text: pattern.match(text),
+    "fullmatch": lambda pattern, text: pattern.fullmatch(text),
+    "finditer": lambda pattern, text: sum(1 for _ in pattern.finditer(text)),
+}
+BY_METHOD: Final = {"findall": "finditer", "split": "finditer", "sub": "finditer"}
+
+Found = tuple[str, Any, frozenset[str]]  # where, the pattern, how it is used
+
+
+def modules() -> Iterator[ModuleType]:
+    for package in PACKAGES:
+        root = importlib.import_module(package)
+        for info in pkgutil.walk_packages(root.__path__, f"{package}."):
+            if not info.name.endswith("__main__"):
+                yield importlib.import_module(info.name)
+
+
+@lru_cache(maxsize=1)
+def patterns() -> list[Found]:
+    """Patterns of modules, of tables and those written where they are used."""
+    found: list[Found] = []
+    for module in modules():
+        tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+        uses = uses_by_name(tree)
+        for name, value in vars(module).items():
+            if isinstance(value, re.Pattern):
+                found.append((f"{module.__name__}.{name}", value, frozenset(uses[name])))
+        found += written_where_used(tree, module)
+    return [*found, *of_rules()]
+
+
+def of_rules() -> Iterator[Found]:
+    for number, text in enumerate(DEFAULT_RULES.volatile_texts):
+        yield f"volatile_texts[{number}]", re.compile(text), frozenset({"sub"})
+
+
+def uses_by_name(tree: ast.AST) -> dict[str, set[str]]:
+    """``_NAME.search(…)`` => {"_NAME": {"search"}}."""
+    uses: dict[str, set[str]] = defaultdict(set)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=method) if method in METHODS:
+                uses[name].add(method)
+    return uses
+
+
+def written_where_used(tree: ast.AST, module: ModuleType) -> Iterator[Found]:
+    """``re.search(r"…", text)``; one that cannot be told is noted, so that none is missed."""
+    named = [value for value in vars(module).values() if isinstance(value, re.Pattern)]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="re"), attr=method), args=[said, *_]
+            ):
+                if method in (*METHODS, "compile") and not is_built(said, module):
+                    pattern = valued(node if method == "compile" else said, module)
+                    if pattern not in named:
+                        uses = frozenset({method} - {"compile"})
+                        yield f"{module.__name__}:{node.lineno}", re.compile(pattern), uses
+
+
+def is_built(said: ast.expr, module: ModuleType) -> bool:
+    """Whether a pattern is put together from what a function was given."""
+    names = {node.id for node in ast.walk(said) if isinstance(node, ast.Name)}
+    return bool({(module.__name__, name) for name in names} & BUILT)
+
+
+def valued(said: ast.expr, module: ModuleType) -> Any:
+    try:
+        return eval(compile(ast.Expression(said), module.__name__, "eval"), vars(module))
+    except NameError as unknown:
+        UNTOLD.add((module.__name__, str(unknown.name)))
+        return ""
+
+
+UNTOLD: Final[set[tuple[str, str]]] = set()
+
+
+# Patterns that are put together from arguments: what they are made of.
+BUILT: Final = {
+    ("api.intake.wrapped_lines", "parts"),  # words of a prefix of up to 500 characters, possessive
+    ("api.intake.wrapped_lines", "space"),
+    ("graph_model.naming.literals", "text"),  # of_rules
+    ("graph_model.naming.literals", "pattern"),  # on up to 64 characters
+    ("graph_model.naming.files.partitions", "text"),  # a date format, without a repeat
+    ("graph_model.naming.files.partitions", "unit"),
+    ("graph_model.naming.files.partitions", "also"),  # one character
+    ("graph_model.naming.jdbc.urls", "marks"),  # one character
+    ("graph_model.naming.jdbc.urls", "divides"),
+    ("graph_model.naming.jdbc.urls", "name"),
+}
+
+
+def test_patterns_that_are_built_are_known_to_be_linear() -> None:
+    """Else: add it to BUILT, and why it is linear."""
+    assert patterns()
+    assert set() == UNTOLD
+
+
+def test_patterns_are_found_in_every_package() -> None:
+    names = {name.partition(".")[0] for name, _, _ in patterns()}
+    assert {"api", "graph_model", "spark_agent_config", "pipeline"} <= names
+    assert len(patterns()) > 120
+
+
+@pytest.mark.parametrize("place", range(0, 400, 8))
+def test_every_pattern_is_linear_in_its_text(place: int) -> None:
+    for name, pattern, methods in patterns()[place : place + 8]:
+        told = {BY_METHOD.get(method, method) for method in methods} & USES.keys()
+        for method in told or {"search", "match", "fullmatch"}:
+            for unit in {*texts_against(spelled(pattern)), " ", "a", "a=", "\n"}:
+                for tail in ("!", ""):
+                    work = use_of(pattern, method)
+                    assert not grows_too_fast(work, "", unit, tail), (name, method, unit)
+
+
+def test_there_are_no_more_patterns_than_are_looked_at() -> None:
+    assert len(patterns()) <= 400
+
+
+def spelled(pattern: Any) -> str:
+    text = pattern.pattern
+    return text.decode("latin-1") if isinstance(text, bytes) else text
+
+
+def use_of(pattern: Any, method: str) -> Callable[[str], object]:
+    use = USES[method]
+    if isinstance(pattern.pattern, bytes):
+        return lambda text: use(pattern, text.encode("utf-8", "replace"))
+    return lambda text: use(pattern, text)
+
+
+def _mask_values(text: str) -> object:
+    document: Any = {"password": text, "inputSources": [text], "x": [text, {"value": text}]}
+    return masking.mask_secrets(document)
+
+
+READERS: Final[dict[str, Callable[[str], object]]] = {
+    "mask_text": masking.mask_text,
+    "mask_uri": masking.mask_uri,
+    "mask_secrets": _mask_values,
+    "are_harmless": lambda text: masking.are_harmless([text]),
+    "is_secret_key": lambda text: masking.is_secret_key(text[:300]),
+    "logs": logs.masked,
+    "normalise": lambda text: uris._normalise(text, "", DEFAULT_RULES),
+    "stable_text": naming.stable_text,
+    "mask_literal": naming.mask_literal,
+    "job_name": lambda text: naming.job_name({}, text, ""),
+    "column_path": lambda text: naming.split_path(text),
+    "partition": lambda text: naming.partition_pairs(text),
+}
+HEADS: Final = ("", "password=", "mongodb://h/?password=")
+KEYED: Final = (
+    "password=", "password='", 'password = "', "password ", "?token=a ", "&token=a b", ";pwd={",
+    "(", "(password=", ",password = a", "password -> ", '"password":"', "password: a", "-p a ",
+    "<password>", "kafka:", ":thin:a/", ':thin:a/"', "://u:p", "://u:p/", "//a:", "eyJa.", "eyJ",
+    "identified by '", "eyJ-", "AKIA", "ghp_", "xoxb-", "SG.a", "-----BEGIN PRIVATE KEY-----",
+    "Bearer a", "Basic ", "x-api-key: ", "authorization: basic ", "cookie: a=", "mysql ", "https://",
+    "curl -u a:", "sqlplus a/", 'token\\"', '\\"token\\":\\"', "password=a,", "(((password=",
+    "password for a", "[password=", "select password", "set password", "dt=1/", "{a,b}", "(select ",
+    "a.b.", "`a`.", "jdbc:", "'password' ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_whatever_reads_a_text_is_linear_in_it(reader: str) -> None:
+    work = READERS[reader]
+    for unit in (*UNITS, *KEYED):
+        for head in HEADS if unit in KEYED[:12] or len(unit) == 1 else ("",):
+            assert not grows_too_fast(work, head, unit, "@"), (reader, head, unit)
+
+
+def test_a_mark_stands_in_every_known_token() -> None:
+    """Else a text would be passed over that consists of one."""
+    mark = re.compile(tokens.MARKS)
+    samples = ("AKIA" + "A" * 16, "ghp_" + "a" * 36, "xoxb-1", "eyJhbGciOi", "dapi" + "0" * 32)
+    assert all(mark.search(sample) for sample in samples)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method", "unit"),
+    [
+        (r"\s*(?:\*{3,})?\s*", "fullmatch", " "),
+        (r"([^\s#]+)#(\d+)", "finditer", "a"),
+        (r"\s*\n+\s*", "finditer", " "),
+        (r'"(?:[^"\\]|\\.)*"', "finditer", '"a\\'),
+    ],
+)
+def test_a_pattern_that_is_not_linear_is_told(pattern: str, method: str, unit: str) -> None:
+    compiled = re.compile(pattern)
+    assert grows_too_fast(lambda text: USES[method](compiled, text), "", unit)

@@ -1,0 +1,197 @@
+"""Many files that one read lists are one dataset of their folder and pattern."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_model import identity, labels
+from graph_model.errors import InvalidDocument
+from graph_model.naming import DEFAULT_RULES, fold_files, folder_of, normalise
+from graph_model.naming.rules.documents import read_rules
+from graph_model.producers.spline import PlanDocument, translate_plan
+from graph_model.producers.spline.documents import read_plan
+from tests.builders import a_document
+
+MANY = [f"file:/in/orders-{number}.csv" for number in range(30)]
+PARTS = [f"file:/t/part-{number}.csv" for number in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("options", "sources", "folded"),
+    [
+        ({"path": "/in/2024-*.csv"}, ["file:/in/2024-1.csv"], ("file:/in/2024-*.csv",)),
+        ({"path": "/in/{a,b}/*.json"}, ["s3://b/in/a/x.json"], ("s3://b/in/{a,b}/*.json",)),
+        ({"path": "s3a://b/in/*.json"}, ["s3a://b/in/x.json"], ("s3a://b/in/*.json",)),
+        (
+            {"paths": '["/a/*.csv","/b"]'},
+            ["file:/a/x.csv", "file:/b"],
+            ("file:/a/*.csv", "file:/b"),
+        ),
+        ({"path": "/t/dt=2024-*"}, ["file:/t/dt=2024-1"], ("file:/t/dt=2024-1",)),
+        ({"path": "/t/part-*"}, ["file:/t/part-0"], ("file:/t/part-0",)),
+        # relative to a folder that the files tell
+        ({"path": "in/*.csv"}, ["file:/w/in/x.csv"], ("file:/w/in/*.csv",)),
+        (
+            {"paths": ["in/*.csv", "b/*.csv"]},
+            ["file:/w/in/x.csv", "file:/w/b/x.csv"],
+            ("file:/w/b/*.csv", "file:/w/in/*.csv"),
+        ),
+        ({"path": "in/*.csv"}, ["file:/x.csv"], ("file:/x.csv",)),
+        ({"path": "in/*.csv"}, ["file:/w/out/x.csv"], ("file:/w/out/x.csv",)),
+        # tables, and pieces of them
+        ({"path": "/t/*"}, ["file:/t/a", "file:/t/b"], ("file:/t/a", "file:/t/b")),
+        (
+            {"path": "/t/*/dt=1"},
+            ["file:/t/a/dt=1", "file:/t/b/dt=1"],
+            ("file:/t/a/dt=1", "file:/t/b/dt=1"),
+        ),
+        (
+            {"path": "/t/*/*.parquet"},
+            ["file:/t/a/part-0.parquet", "file:/t/b/part-0.parquet"],
+            ("file:/t/a/part-0.parquet", "file:/t/b/part-0.parquet"),
+        ),
+        ({"path": "/t/*"}, ["file:/t/a", "file:/t/x.csv"], ("file:/t/*", "file:/t/a")),
+        ({"path": "/t/c*"}, [f"file:/t/c{number}" for number in range(21)], ("file:/t/c*",)),
+        ({"path": 5, "paths": "[["}, ["file:/a"], ("file:/a",)),
+        ({"path": "/in/*.csv"}, [], ()),
+        ({}, MANY[:20], tuple(MANY[:20])),
+        ({}, MANY, ("file:/in/*.csv",)),
+        ({}, [*MANY, "file:/other/a.csv"], ("file:/in/*.csv", "file:/other/a.csv")),
+        ({}, PARTS, tuple(PARTS)),
+        ({}, ["jdbc:h2:mem:x:a.csv"] * 30, ("jdbc:h2:mem:x:a.csv",)),
+    ],
+)
+def test_a_pattern_stands_for_the_files_that_a_read_lists(options, sources, folded):
+    assert fold_files(sources, options) == folded
+    assert fold_files(folded, options) == folded
+
+
+@pytest.mark.parametrize(
+    ("roots", "pattern", "source", "folded"),
+    [
+        ("files", "/logs/app-*", "file:/logs/app-1", "file:/logs/app-*"),
+        ("folders", "/logs/app-*", "file:/logs/app-1", "file:/logs/app-1"),
+        ("folders", "/out/*.csv", "file:/out/x.csv", "file:/out/x.csv"),
+        ("files", "/out/*.csv", "file:/out/x.csv", "file:/out/*.csv"),
+        ("files", "/t/*.csv", "file:/t/part-0.csv", "file:/t/part-0.csv"),
+        (None, "/out/*.csv", "file:/out/x.csv", "file:/out/*.csv"),
+        (["files"], "/logs/app-*", "file:/logs/app-1", "file:/logs/app-1"),
+    ],
+)
+def test_a_producer_that_looked_says_what_is_a_file(roots, pattern, source, folded):
+    assert fold_files([source], {"path": pattern}, DEFAULT_RULES, roots) == (folded,)
+    assert fold_files([folded], {"path": pattern}, DEFAULT_RULES, roots) == (folded,)
+
+
+@given(st.permutations(MANY), st.integers(0, 9))
+def test_neither_the_order_nor_another_file_makes_another_dataset(files, more):
+    files = [*files, *(f"file:/in/late-{number}.csv" for number in range(more))]
+    assert fold_files(files, {}) == ("file:/in/*.csv",)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder"),
+    [
+        ("file:/in/2024-*.csv", "file:/in"),
+        ("s3://b/in/*/part-*.json", "s3://b/in"),
+        ("s3://b/*.csv", "s3://b"),
+        ("file:/*.csv", None),
+        ("file:/in", None),
+    ],
+)
+def test_a_pattern_lies_in_the_folder_above_its_first_wildcard(pattern, folder):
+    found = folder_of(normalise(pattern, "")[0])
+    assert (found.uri if found else None) == folder
+
+
+def test_how_many_files_are_a_pattern_is_a_rule():
+    assert fold_files(MANY[:3], {}, read_rules({"mostFilesOfAFolder": 2})) == ("file:/in/*.csv",)
+    for wrong in (-1, True, "20", 10**9):
+        with pytest.raises(InvalidDocument, match="mostFilesOfAFolder"):
+            read_rules({"mostFilesOfAFolder": wrong})
+
+
+def test_a_plan_over_another_number_of_files_is_the_same_logical_plan():
+    one, two = (_translated(count) for count in (3_000, 3_001))
+    assert one[1].logical_plan == two[1].logical_plan
+    uris = {dict(v.properties)["uri"] for v in one[0].vertices if v.label == labels.DATASET}
+    assert {"file:/in/*.csv", "file:/in"} <= uris
+    assert not any(uri.endswith("o-1.csv") for uri in uris)
+    name, place = one[1].names[0]
+    assert (name.uri, place) == ("file:/in/*.csv", identity.dataset_id("", "file:/in"))
+
+
+def _translated(count):
+    return _plan_over([f"file:/in/o-{number}.csv" for number in range(count)])
+
+
+def _plan_over(sources, **params):
+    document = json.loads(json.dumps(a_document()))
+    read = document["operations"]["reads"][0]
+    read["inputSources"] = sources
+    read["params"] = {"header": "true", **params}
+    return translate_plan(PlanDocument(read_plan(document), "", "hash", "1.2"), DEFAULT_RULES)
+
+
+# Files, pieces of tables, folders and what no rule knows, of several folders and stores.
+LISTED = st.sampled_from(
+    [
+        f"{root}/{folder}{name}"
+        for root in ("file:/in", "s3://b/in")
+        for folder in ("", "a/", "b/")
+        for name in ("x.csv", "y.csv", "app-1", "dt=1", "dt=1/x.csv", "part-0.csv", "*.csv", "c/x")
+    ]
+)
+TOLD = st.sampled_from(
+    ["/in/*", "/in/*.csv", "/in/*/*", "in/*.csv", "*.csv", "/in/*/dt=*", "/in/{a,b}", "/in/x.csv"]
+)
+
+
+@given(st.lists(LISTED, min_size=1, max_size=6), TOLD, st.randoms(), st.sampled_from([0, 20]))
+def test_order_and_repetition_of_the_files_make_no_other_names(sources, told, random, most):
+    rules = read_rules({"mostFilesOfAFolder": most})
+    again = [*sources, *random.choices(sources, k=3)]
+    random.shuffle(again)
+    for options in ({}, {"path": told}, {"paths": [told, "/in/b"]}):
+        folded = fold_files(sources, options, rules)
+        assert set(fold_files(again, options, rules)) == set(folded)
+        assert fold_files(folded, options, rules) == folded
+
+
+@given(st.permutations([*MANY[:3], "file:/t/a/part-0", "file:/t/b/part-0"]))
+def test_the_order_of_the_files_makes_no_other_logical_plan(sources):
+    plans = {
+        _plan_over(listed, path="/*/*")[1].logical_plan
+        for listed in (sources, sorted(sources), sources * 2)
+    }
+    assert len(plans) == 1
+
+
+def test_twice_as_many_files_take_twice_the_steps():
+    def steps(count, options):
+        sources = [f"file:/in/{number % 7}/{count}-{number}.csv" for number in range(count)]
+        return calls_of(lambda: fold_files(sources, options))
+
+    for options in ({}, {"path": "/in/*/*.csv"}, {"path": "in/*/*.csv"}):
+        assert steps(4_000, options) < 2.5 * steps(2_000, options)
+
+
+def calls_of(run):
+    """How many functions a run calls: the same on any machine."""
+    calls = 0
+
+    def count(*_):
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return calls

@@ -1,0 +1,200 @@
+"""OpenLineage's naming page: every spelling of one place is one dataset, and no two places are."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from graph_model.errors import InvalidDocument
+from graph_model.naming import normalise, openlineage_uri
+from graph_model.naming.rules.documents import read_rules, write_rules
+from graph_model.naming.rules.rules import DEFAULT_RULES
+
+NAME3, NAME2 = "db.s.t", "db.t"
+EU = "eu-west-1"
+#: What is one dataset: (namespace, name), or the URI of a document of Spline's.
+ONE: dict[str, list[tuple[str, str] | str]] = {
+    "athena": [
+        (f"awsathena://athena.{EU}.amazonaws.com", NAME3),
+        (f"awsathena://athena.{EU}.amazonaws.com:443", NAME3),
+        (f"awsathena://ATHENA.{EU}.amazonaws.com:443/", NAME3),
+    ],
+    "glue": [
+        (f"arn:aws:glue:{EU}:123456789012", "table/db/t"),
+        (f"arn:aws:glue:{EU}:123456789012", "table/DB/T"),
+        f"arn:aws:glue:{EU}:123456789012:table/db/t",
+    ],
+    "cosmos": [
+        ("azurecosmos://a.documents.azure.com/dbs/d", "colls/t"),
+        ("azurecosmos://A.documents.azure.com:443/dbs/d", "colls/t"),
+    ],
+    "data explorer": [
+        ("azurekusto://c.westeurope.kusto.windows.net", "db/t"),
+        ("azurekusto://C.westeurope.kusto.windows.net:443", "db/t"),
+    ],
+    "synapse": [("sqlserver://h:1433", "dbo.t"), ("sqlserver://H", "dbo.t"), "jdbc:sqlserver://h:dbo.t"],
+    "sql server": [
+        ("mssql://h:1433", "db.dbo.t"),
+        ("mssql://H", "db.dbo.t"),
+        ("sqlserver://h", "db.dbo.t"),
+        "jdbc:sqlserver://h:1433;databaseName=db:dbo.t",
+    ],
+    "bigquery": [
+        ("bigquery", "p.d.t"),
+        ("bigquery:", "p.d.t"),
+        ("bigquery://p", "d.t"),
+        "bigquery://p:d.t",
+    ],
+    "cassandra": [("cassandra://h:9042", "k.t"), ("cassandra://h", "k.t"), "cassandra:k:t"],
+    "milvus": [("milvus://h:19530", "d.c"), ("milvus://H", "d.c")],
+    "fabric": [
+        ("fabric-warehouse://x.datawarehouse.fabric.microsoft.com", NAME3),
+        ("fabric-warehouse://X.datawarehouse.fabric.microsoft.com:1433", NAME3),
+    ],
+    "mysql": [("mysql://h:3306", NAME2), ("mysql://H", NAME2), "jdbc:mysql://h/db:t"],
+    "crate": [("crate://h:5432", NAME3), ("crate://h", NAME3), "jdbc:crate://h/db:s.t"],
+    "db2": [("db2://h:50000", NAME3), "jdbc:db2://h:50000/db:currentSchema=s;:t"],
+    "hive": [("hive://h:9083", NAME2), ("hive://H", NAME2)],
+    "hive server": [("hive2://h:10000", NAME2), "jdbc:hive2://h:10000/db:t"],
+    "impala": [("impala://h:21050", NAME2), "jdbc:impala://h:21050/db:t"],
+    "oceanbase": [("oceanbase://h:2881", NAME2), ("oceanbase://h", NAME2), "jdbc:oceanbase://h/db:t"],
+    "oracle": [
+        ("oracle://h:1521", "svc.s.t"),
+        ("oracle://H", "SVC.s.t"),
+        "jdbc:oracle:thin:@h:1521:svc:s.t",
+    ],
+    "postgres": [
+        ("postgres://h:5432", NAME3),
+        ("postgres://H", NAME3),
+        ("postgresql://h", NAME3),
+        "jdbc:postgresql://h:5432/db:s.t",
+    ],
+    "teradata": [("teradata://h:1025", NAME2), ("teradata://h", NAME2), "jdbc:teradata://h/DATABASE=db:t"],
+    "redshift": [
+        (f"redshift://c.{EU}:5439", NAME3),
+        (f"redshift://c.{EU}", NAME3),
+        (f"redshift://c.c9akciq32.{EU}.redshift.amazonaws.com:5439", NAME3),
+        (f"redshift://C.c9akciq32.{EU}.redshift.amazonaws.com", NAME3),
+        f"jdbc:redshift://c.c9akciq32.{EU}.redshift.amazonaws.com:5439/db:s.t",
+        f"jdbc:redshift:iam://c:{EU}/db:s.t",
+    ],
+    "redshift serverless": [
+        ("redshift://wg.us-east-1:5439", NAME3),
+        ("redshift://wg.123456789012.us-east-1.redshift-serverless.amazonaws.com:5439", NAME3),
+        "jdbc:redshift://wg.123456789012.us-east-1.redshift-serverless.amazonaws.com/db:s.t",
+    ],
+    "redshift in China": [
+        ("redshift://c.cn-north-1:5439", NAME3),
+        ("redshift://c.x9.cn-north-1.redshift.amazonaws.com.cn:5439", NAME3),
+    ],
+    "snowflake, an organisation's account": [
+        ("snowflake://org-acct", NAME3),
+        ("snowflake://ORG-ACCT.snowflakecomputing.com:443", NAME3),
+        ("snowflake://org-acct.privatelink.snowflakecomputing.com", NAME3),
+        "jdbc:snowflake://org-acct.snowflakecomputing.com/?db=db&schema=s:t",
+    ],
+    "snowflake, underscores": [
+        ("snowflake://org-my_own_acct", NAME3),
+        "jdbc:snowflake://org-my-own-acct.snowflakecomputing.com/?db=db&schema=s:t",
+    ],
+    "snowflake, a locator": [
+        ("snowflake://xy12345.us-east-1.aws", NAME3),
+        ("snowflake://xy12345.us-east-1", NAME3),
+        "jdbc:snowflake://xy12345.us-east-1.snowflakecomputing.com/?db=db&schema=s:t",
+    ],
+    "snowflake, a locator in the first region": [
+        ("snowflake://xy12345", NAME3),
+        ("snowflake://xy12345.us-west-1.aws", NAME3),
+        ("snowflake://xy12345.us-west-2.aws", NAME3),
+        "jdbc:snowflake://xy12345.snowflakecomputing.com/?db=db&schema=s:t",
+    ],
+    "snowflake on Azure": [("snowflake://xy12345.east-us-2.azure", NAME3)],
+    "spanner": [("spanner://p:i", NAME3)],
+    "trino": [("trino://h:8080", NAME3), ("trino://H", NAME3), "jdbc:trino://h:8080/db/s:t"],
+    "unity": [("unitycatalog://h", NAME3), ("unitycatalog://H:443", NAME3)],
+    "databricks": [("databricks://h", NAME3), "jdbc:databricks://h:443/default;ConnCatalog=db:s.t"],
+    "clickhouse": [("clickhouse://h:8123", NAME2), ("ch://h", NAME2), "jdbc:ch:http://h:8123/db:t"],
+    "azure storage": [
+        ("abfss://c@a.dfs.core.windows.net", "/x"),
+        ("wasbs://c@A.blob.core.windows.net:443", "x"),
+        "abfss://c@a.dfs.core.windows.net:443/x",
+    ],
+    "dbfs": [("dbfs://ws", "/x"), "dbfs://WS/x"],
+    "gcs": [("gs://b", "x"), ("gcs://b", "/x")],
+    "hdfs": [("hdfs://nn:8020", "/x"), ("hdfs://NN", "/x"), "hdfs://nn/x/"],
+    "kafka": [("kafka://a:9092", "t"), ("kafka://b:9092,a:9092", "t"), "kafka:t"],
+    "local file": [("file", "/x"), ("file://", "x"), "file:/x"],
+    "remote file": [("file://nas", "/x"), "file://NAS/x"],
+    "box": [("box://api.box.com:443/12", "k"), ("box://API.box.com/12", "/k")],
+    "filenet": [("filenet://h:9443/r", "k"), ("filenet://H:9443/r", "/k")],
+    "sharepoint": [("mssharepoint://h:443/site", "k"), ("mssharepoint://H/site", "/k")],
+    "s3": [("s3://b", "x"), ("s3a://b", "/x"), "s3n://b/x"],
+    "pubsub": [("pubsub", "topic:p:t"), ("pubsub:", "topic:p:t")],
+    "pubsub subscription": [("pubsub", "subscription:p:t")],
+}  # fmt: skip
+#: Beside those above: what may be another place, or of which nobody can tell.
+APART: list[tuple[str, str] | str] = [
+    (f"redshift://c.{EU}:5440", NAME3),
+    ("redshift://c.eu-west-2:5439", NAME3),
+    ("redshift://warehouse.example.org:5439", NAME3),
+    (f"redshift://vpce-0a1b.{EU}.vpce.amazonaws.com:5439", NAME3),
+    ("awsathena://athena.eu-west-2.amazonaws.com", NAME3),
+    ("azurecosmos://a/dbs/d", "colls/t"),
+    ("snowflake://zz99999.us-east-1", NAME3),
+    ("snowflake://xy12345.us-east-1.gcp", NAME3),
+    ("snowflake://xy12345.fhplus.us-gov-west-1.aws", NAME3),
+    ("postgres://h:5433", NAME3),
+    ("db2://h:6789", NAME3),
+    ("trino://h:443", NAME3),
+    ("hive://h:10000", NAME2),
+    ("hdfs://nn:9000", "/x"),
+    ("bigquery://q", "d.t"),
+    ("milvus://h:9091", "d.c"),
+    ("mssharepoint://h:8443/site", "k"),
+    ("unitycatalog://h:8080", NAME3),
+]
+
+
+def uri_of(spelled: tuple[str, str] | str) -> str:
+    written = spelled if isinstance(spelled, str) else openlineage_uri(*spelled)
+    (found,) = normalise(written, "a scope")
+    (again,) = normalise(found.uri, "a scope")
+    assert again.uri == found.uri
+    return found.uri
+
+
+@pytest.mark.parametrize("place", ONE)
+def test_every_spelling_of_one_place_is_one_dataset(place: str) -> None:
+    assert len({uri_of(spelled) for spelled in ONE[place]}) == 1
+
+
+def test_no_two_places_are_one_dataset() -> None:
+    places = {place: uri_of(listed[0]) for place, listed in ONE.items()}
+    places |= {str(spelled): uri_of(spelled) for spelled in APART}
+    shared = [pair for pair in combinations(places, 2) if places[pair[0]] == places[pair[1]]]
+    assert shared == []
+
+
+def test_a_platform_team_can_join_hosts_of_its_own() -> None:
+    document = write_rules(DEFAULT_RULES)
+    pattern = r"(?P<name>[a-z]{1,20})\.db\.example\.org"
+    document["jdbcHostPatterns"].append(["postgresql", pattern, r"\g<name>"])
+    rules = read_rules(document)
+    (long,) = normalise("jdbc:postgresql://orders.db.example.org/db:s.t", "", rules)
+    (short,) = normalise("jdbc:postgresql://orders/db:s.t", "", rules)
+    assert long.uri == short.uri
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        (["postgresql", r"(a)\1", r"\g<x>"], r"jdbcHostPatterns\[0\]\[1\]"),
+        (["postgresql", "(?P<a>b)", r"\g<x>"], r"jdbcHostPatterns\[0\]\[2\]"),
+        (["postgresql", "(?P<a>b)", r"\1"], r"jdbcHostPatterns\[0\]\[2\]"),
+        (["postgresql", "(?P<a>b)"], r"jdbcHostPatterns\[0\]"),
+    ],
+)
+def test_a_host_pattern_that_cannot_be_used_is_refused(row: list[str], named: str) -> None:
+    with pytest.raises(InvalidDocument, match=named):
+        read_rules({"jdbcHostPatterns": [row]})

@@ -1,0 +1,88 @@
+"""The layered layout: deterministic, no overlaps, data flows to the right."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_model.picture.layout import ROW_GAP, Box, lay_out
+
+nodes = st.integers(2, 25)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[list[Box], list[tuple[str, str]]]:
+    count = draw(nodes)
+    boxes = [
+        Box(f"n{i}", draw(st.integers(40, 200)), draw(st.integers(20, 300)), f"k{i % 3}")
+        for i in range(count)
+    ]
+    ends = st.integers(0, count - 1)
+    links = draw(st.lists(st.tuples(ends, ends), max_size=60))
+    return boxes, [(f"n{a}", f"n{b}") for a, b in links]
+
+
+@given(graphs(), st.randoms())
+@settings(deadline=None)
+def test_the_order_of_the_input_does_not_matter(
+    graph: tuple[list[Box], list[tuple[str, str]]], rng: random.Random
+) -> None:
+    boxes, edges = graph
+    shuffled_boxes, shuffled_edges = list(boxes), list(edges)
+    rng.shuffle(shuffled_boxes)
+    rng.shuffle(shuffled_edges)
+    assert lay_out(boxes, edges) == lay_out(shuffled_boxes, shuffled_edges + edges[:3])
+
+
+@given(graphs())
+@settings(deadline=None)
+def test_no_two_boxes_overlap(graph: tuple[list[Box], list[tuple[str, str]]]) -> None:
+    boxes, edges = graph
+    points = lay_out(boxes, edges)
+    assert points.keys() == {box.id for box in boxes}
+    for i, a in enumerate(boxes):
+        for b in boxes[i + 1 :]:
+            apart_x = abs(points[a.id].x - points[b.id].x) >= (a.width + b.width) / 2 - 1e-6
+            apart_y = abs(points[a.id].y - points[b.id].y) >= (a.height + b.height) / 2 - 1e-6
+            assert apart_x or apart_y, (a, b, points[a.id], points[b.id])
+
+
+@given(graphs())
+@settings(deadline=None)
+def test_without_cycles_every_edge_goes_right(
+    graph: tuple[list[Box], list[tuple[str, str]]],
+) -> None:
+    boxes, edges = graph
+    forward = [(a, b) if int(a[1:]) < int(b[1:]) else (b, a) for a, b in edges if a != b]
+    points = lay_out(boxes, forward)
+    assert all(points[a].x < points[b].x for a, b in forward)
+
+
+def test_a_chain_lies_on_one_line() -> None:
+    boxes = [Box(name, 100, 40) for name in "abcd"]
+    points = lay_out(boxes, [("a", "b"), ("b", "c"), ("c", "d")])
+    assert len({round(point.y, 6) for point in points.values()}) == 1
+    assert [points[name].x for name in "abcd"] == sorted(points[name].x for name in "abcd")
+
+
+def test_two_crossing_edges_are_uncrossed() -> None:
+    boxes = [Box(name, 100, 40) for name in ("a", "b", "x", "y", "root")]
+    edges = [("a", "y"), ("b", "x"), ("root", "a"), ("root", "b")]
+    points = lay_out(boxes, edges)
+    assert (points["a"].y < points["b"].y) == (points["y"].y < points["x"].y)
+
+
+def test_rows_keep_their_gap() -> None:
+    boxes = [Box("s", 80, 40), *(Box(f"t{i}", 80, 40) for i in range(5))]
+    points = lay_out(boxes, [("s", f"t{i}") for i in range(5)])
+    rows = sorted(points[f"t{i}"].y for i in range(5))
+    assert all(b - a >= 40 + ROW_GAP - 1e-6 for a, b in pairwise(rows))
+
+
+def test_a_cycle_is_laid_out_and_a_loop_is_ignored() -> None:
+    edges = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "a")]
+    points = lay_out([Box(n, 50, 20) for n in "abc"], edges)
+    assert len({(p.x, p.y) for p in points.values()}) == 3

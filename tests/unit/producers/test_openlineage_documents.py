@@ -1,0 +1,309 @@
+"""OpenLineage's events in normal form: what is taken, what is refused, and by which name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_model.errors import InvalidDocument
+from graph_model.producers.openlineage import (
+    DatasetEvent,
+    JobEvent,
+    RunEvent,
+    read_event,
+    subject_key,
+    translate_declaration,
+    translate_run,
+)
+from graph_model.producers.times import read_nanoseconds
+from tests.places import places
+
+JOB = {"namespace": "etl", "name": "load"}
+RUN = {"eventTime": "2026-03-01T10:00:00Z", "run": {"runId": "r1"}, "job": JOB}
+SOURCE = {
+    "namespace": "s3://lake",
+    "name": "a",
+    "field": "x",
+    "transformations": [{"type": "DIRECT"}],
+}
+FULL: dict[str, Any] = {
+    "eventType": "COMPLETE",
+    "eventTime": "2026-03-01T10:00:00Z",
+    "producer": "https://example.com",
+    "run": {
+        "runId": "r1",
+        "facets": {
+            "parent": {
+                "run": {"runId": "p"},
+                "job": {"namespace": "etl", "name": "dag"},
+                "root": {"run": {"runId": "p"}, "job": {"namespace": "etl", "name": "dag"}},
+            },
+            "errorMessage": {"message": "x"},
+            "tags": {"tags": [{"key": "k", "value": "v"}]},
+        },
+    },
+    "job": {
+        "namespace": "etl",
+        "name": "load",
+        "facets": {
+            "jobType": {
+                "processingType": "BATCH",
+                "integration": "SPARK",
+                "jobType": "SQL_JOB",
+                "emissionPattern": {"eventContentMode": "ACCUMULATIVE"},
+            },
+            "lineage": {
+                "entries": [
+                    {
+                        "type": "DATASET",
+                        "namespace": "s3://lake",
+                        "name": "b",
+                        "inputs": [{"type": "DATASET", **SOURCE}],
+                        "fields": {"x": {"inputs": [{"type": "JOB"}]}},
+                    }
+                ]
+            },
+        },
+    },
+    "inputs": [
+        {
+            "namespace": "s3://lake",
+            "name": "a",
+            "facets": {
+                "schema": {"fields": [{"name": "x", "type": "struct", "fields": [{"name": "y"}]}]},
+                "symlinks": {"identifiers": [{"namespace": "", "name": "hr.a", "type": "TABLE"}]},
+            },
+            "inputFacets": {
+                "inputStatistics": {"rowCount": 1, "size": 2},
+                "subset": {
+                    "inputCondition": {
+                        "type": "partition",
+                        "partitions": [{"dimensions": {"d": 1}}],
+                    }
+                },
+            },
+        }
+    ],
+    "outputs": [
+        {
+            "namespace": "s3://lake",
+            "name": "b",
+            "facets": {
+                "columnLineage": {"fields": {"x": {"inputFields": [SOURCE]}}, "dataset": [SOURCE]},
+                "lifecycleStateChange": {
+                    "lifecycleStateChange": "RENAME",
+                    "previousIdentifier": {"namespace": "s3://lake", "name": "c"},
+                },
+                "lineage": {"inputs": [{"type": "DATASET", **SOURCE}], "fields": {}},
+            },
+            "outputFacets": {"outputStatistics": {"rowCount": 1}},
+        }
+    ],
+}
+
+
+def refusal(document: Any) -> InvalidDocument | None:
+    """Why a document is refused; None when it is taken, and then it can be translated."""
+    try:
+        event = read_event(document)
+    except InvalidDocument as error:
+        return error
+    if isinstance(event, RunEvent):
+        translate_run([event])
+    else:
+        translate_declaration(event)
+    return None
+
+
+def changed(path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(json.dumps(FULL))  # nothing shared inside
+    inner: Any = document
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return document
+
+
+@pytest.mark.parametrize(
+    ("document", "kind", "key"),
+    [
+        (RUN, RunEvent, "run:r1"),
+        ({**RUN, "dataset": {"namespace": "n", "name": "d"}}, RunEvent, "run:r1"),
+        ({"eventTime": "2026-03-01T10:00:00Z", "job": JOB}, JobEvent, "job:"),
+        ({"eventTime": "2026-03-01T10:00:00Z", "job": JOB, "run": None}, JobEvent, "job:"),
+        (
+            {"eventTime": "2026-03-01T10:00:00Z", "dataset": {"namespace": "n", "name": "d"}},
+            DatasetEvent,
+            "dataset:",
+        ),
+        (
+            {
+                "eventTime": "2026-03-01T10:00:00Z",
+                "dataset": {"namespace": "n", "name": "d"},
+                "job": JOB,
+                "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+            },
+            DatasetEvent,
+            "dataset:",
+        ),
+    ],
+)
+def test_an_event_is_told_by_its_shape(document, kind, key):
+    for body in (document, json.dumps(document), json.dumps(document).encode()):
+        event = read_event(body)
+        assert isinstance(event, kind)
+        assert subject_key(event).startswith(key)
+
+
+def test_two_jobs_whose_joined_names_are_equal_are_two_subjects():
+    keys = {
+        subject_key(read_event({"eventTime": "2026-03-01T10:00:00Z", "job": job}))
+        for job in ({"namespace": "a/b", "name": "c"}, {"namespace": "a", "name": "b/c"})
+    }
+    assert len(keys) == 2
+
+
+def test_a_subject_key_is_short_whatever_the_run_id():
+    event = read_event({**RUN, "run": {"runId": "x" * 500}})
+    assert len(subject_key(event)) <= 200
+
+
+@pytest.mark.parametrize("kind", [None, "", "start", "HEARTBEAT"])
+def test_unknown_and_missing_event_types_are_taken(kind):
+    event = read_event({**RUN, "eventType": kind})
+    assert isinstance(event, RunEvent)
+    assert event.type == (kind or "").upper()
+
+
+def test_every_facet_is_kept_unknown_ones_too():
+    own = {"_producer": "p", "_schemaURL": "s", "any": [1, {"thing": None}]}
+    event = read_event({**RUN, "run": {"runId": "r1", "facets": {"x_y": own, "none": None}}})
+    assert isinstance(event, RunEvent)
+    assert {name: dict(facet.body) for name, facet in event.run_facets.items()} == {
+        "x_y": {"any": [1, {"thing": None}]}
+    }
+
+
+def test_a_deleted_facet_says_so_and_holds_nothing():
+    document = {**RUN, "job": {**JOB, "facets": {"sql": {"_deleted": True, "query": "x"}}}}
+    facet = read_event(document).job.facets["sql"]
+    assert (facet.deleted, facet.body, facet.digest) == (True, {}, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("2026-03-01T10:00:00Z", 1772359200000),
+        ("2026-03-01T10:00:00.98Z", 1772359200980),
+        ("2026-03-01T10:00:00.123456789+00:00", 1772359200123),
+        ("2026-03-01T20:00:00+10:00", 1772359200000),
+        ("2026-03-01T05:30:00-0430", 1772359200000),
+        ("2026-03-01 10:00", 1772359200000),
+        ("2026-03-01T10:00:00", 1772359200000),
+        ("2026-03-01T10:00:00Z[UTC]", 1772359200000),
+        ("9999-12-31T23:59:59.999Z", 253402300799999),
+        ("9999-12-31T23:59:59.999-12:00", None),
+        ("1960-01-01T00:00:00Z", None),
+        ("2026-02-30T00:00:00Z", None),
+        ("yesterday", None),
+        ("", None),
+    ],
+)
+def test_times_are_read_as_clients_write_them(text, milliseconds):
+    found = read_nanoseconds(text)
+    assert (None if found is None else found // 1_000_000) == milliseconds
+
+
+def test_nanoseconds_keep_the_order_of_events():
+    one, other = (
+        read_nanoseconds(f"2026-03-01T10:00:00.{digits}Z") for digits in ("000000001", "000000002")
+    )
+    assert other == one + 1
+
+
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        ([], ""),
+        (b"{", ""),
+        (b"\xff", ""),
+        ("[" * 100_000, ""),
+        ({}, ""),
+        ({"run": {"runId": "r"}}, "eventTime"),
+        ({**RUN, "eventTime": "now"}, "eventTime"),
+        ({**RUN, "eventTime": 5}, "eventTime"),
+        ({**RUN, "run": "r"}, "run"),
+        ({**RUN, "run": {}}, "run.runId"),
+        ({**RUN, "run": {"runId": " "}}, "run.runId"),
+        ({**RUN, "run": {"runId": "x" * 501}}, "run.runId"),
+        ({**RUN, "run": {"runId": "r", "facets": {"x" * 201: {}}}}, f"run.facets.{'x' * 100}"),
+        ({**RUN, "job": None}, "job"),
+        ({**RUN, "job": {"namespace": "n"}}, "job.name"),
+        ({**RUN, "inputs": {}}, "inputs"),
+        ({**RUN, "outputs": [{"namespace": "n", "name": "t"}, 7]}, "outputs[1]"),
+        ({**RUN, "inputs": [{"name": "t"}]}, "inputs[0].namespace"),
+        (changed(("job", "facets", "lineage", "entries", 0, "type"), "TABLE"),
+         "job.facets.lineage.entries[0].type"),
+        (changed(("outputs", 0, "facets", "columnLineage", "dataset", 0, "field"), None),
+         "outputs[0].facets.columnLineage.dataset[0].field"),
+        (changed(("inputs", 0, "inputFacets", "inputStatistics", "size"), "big"),
+         "inputs[0].inputFacets.inputStatistics.size"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_named(document, path):
+    with pytest.raises(InvalidDocument) as caught:
+        read_event(document)
+    assert caught.value.path == path
+
+
+HOSTILE = [None, True, 7, -1.5, "", "x", [], {}, [[]], [None], {"": {}}, "\x00\ud800", 10**400]
+
+
+@pytest.mark.parametrize("path", places(FULL), ids=str)
+def test_a_wrong_type_anywhere_names_the_field_or_is_taken(path):
+    steps = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)[1:]
+    for value in HOSTILE:
+        refused = refusal(changed(path, value))
+        if refused is not None:
+            assert refused.path.startswith(steps) or steps.startswith(refused.path)
+            assert refused.expected
+
+
+def test_nesting_is_bounded_and_named():
+    inner: Any = {}
+    for _ in range(300):
+        inner = {"a": inner}
+    with pytest.raises(InvalidDocument) as caught:
+        read_event({**RUN, "run": {"runId": "r", "facets": {"x": inner}}})
+    assert caught.value.path == "run"
+    assert "levels" in caught.value.expected
+
+
+def test_a_schema_as_deep_as_a_document_may_be_is_read():
+    fields: list[Any] = []
+    for _ in range(80):
+        fields = [{"name": "a", "type": "struct", "fields": fields}]
+    output = {"namespace": "s3://lake", "name": "b", "facets": {"schema": {"fields": fields}}}
+    document = {**RUN, "eventType": "COMPLETE", "outputs": [output]}
+    facts = translate_run([read_event(document)])
+    assert len([v for v in facts.vertices if v.label == "column"]) == 80
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(places(FULL)), JSON)
+def test_any_json_anywhere_is_taken_or_refused_but_never_crashes(path, value):
+    refused = refusal(changed(path, value))
+    assert refused is None or refused.expected

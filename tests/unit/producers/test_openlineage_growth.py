@@ -1,0 +1,101 @@
+"""Large events: work grows with the document, and what would grow beyond it is told as a gap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graph_model import labels
+from graph_model.facts import LogicalPlanRow, SchemaRow
+from graph_model.producers.openlineage import columns, logic, read_event, translate_run
+
+WIDTH = 10_000
+
+
+def wide(fields: dict[str, Any], dataset: list[Any]) -> Any:
+    schema = {"schema": {"fields": [{"name": f"c{n}", "type": "int"} for n in range(WIDTH)]}}
+    lineage = {"columnLineage": {"fields": fields, "dataset": dataset}}
+    return read_event(
+        {
+            "eventType": "COMPLETE",
+            "eventTime": "2026-03-01T10:00:00Z",
+            "run": {"runId": "wide"},
+            "job": {"namespace": "etl", "name": "wide"},
+            "inputs": [{"namespace": "s3://lake", "name": "a", "facets": schema}],
+            "outputs": [{"namespace": "s3://lake", "name": "b", "facets": {**schema, **lineage}}],
+        }
+    )
+
+
+def source(field: str, kind: str, how: str) -> dict[str, Any]:
+    transformation = {"type": kind, "subtype": how}
+    return {
+        "namespace": "s3://lake",
+        "name": "a",
+        "field": field,
+        "transformations": [transformation],
+    }
+
+
+def test_ten_thousand_columns_are_as_many_edges() -> None:
+    fields = {
+        f"c{n}": {
+            "inputFields": [source(f"c{n}", "DIRECT", "IDENTITY"), source("c0", "INDIRECT", "JOIN")]
+        }
+        for n in range(WIDTH)
+    }
+    facts = translate_run([wide(fields, [source("c1", "INDIRECT", "FILTER")])])
+    found = [edge.label for edge in facts.edges]
+    assert found.count(labels.DERIVES) == WIDTH
+    assert found.count(labels.INFLUENCES) == 2  # the join that all of them have, and the filter
+    assert len([vertex for vertex in facts.vertices if vertex.label == labels.COLUMN]) == 2 * WIDTH
+    assert len([row for row in facts.rows if isinstance(row, SchemaRow)]) == 2
+
+
+def test_more_column_edges_than_a_plan_may_have_are_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "MOST_FLOWS", 5)
+    fields = {f"c{n}": {"inputFields": [source(f"c{n}", "DIRECT", "IDENTITY")]} for n in range(6)}
+    facts = translate_run([wide(fields, [])])
+    plan = next(row for row in facts.rows if isinstance(row, LogicalPlanRow))
+    assert "column-lineage-too-large" in plan.gaps
+    assert labels.DERIVES not in {edge.label for edge in facts.edges}
+    assert labels.FEEDS in {edge.label for edge in facts.edges}
+
+
+def many(inputs: int, outputs: int, width: int) -> Any:
+    schema = {"schema": {"fields": [{"name": f"c{n}", "type": "int"} for n in range(width)]}}
+    return read_event(
+        {
+            "eventType": "COMPLETE",
+            "eventTime": "2026-03-01T10:00:00Z",
+            "run": {"runId": "many"},
+            "job": {"namespace": "etl", "name": "many"},
+            "inputs": [
+                {"namespace": "s3://lake", "name": f"in/{n}x", "facets": schema}
+                for n in range(inputs)
+            ],
+            "outputs": [{"namespace": "s3://lake", "name": f"out/{n}x"} for n in range(outputs)],
+        }
+    )
+
+
+def gaps_of(facts: Any) -> str:
+    return " ".join(row.gaps for row in facts.rows if isinstance(row, LogicalPlanRow))
+
+
+def test_more_inputs_and_outputs_than_can_be_connected_are_a_gap() -> None:
+    facts = translate_run([many(500, 500, 1)])
+    assert logic.INPUTS_TOO_MANY in gaps_of(facts)
+    assert [edge.label for edge in facts.edges].count(labels.FEEDS) == 1_000
+    assert len([v for v in facts.vertices if v.label == labels.DATASET]) == 1_000
+
+
+def test_schemas_that_all_plans_would_repeat_are_left_out_as_a_gap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(logic, "MOST_READ_COLUMNS", 100)
+    small, large = translate_run([many(2, 5, 10)]), translate_run([many(2, 6, 10)])
+    assert gaps_of(small) == " ".join(["[]"] * 5)
+    assert "schemas-too-large" in gaps_of(large)
+    assert [edge.label for edge in large.edges].count(labels.FEEDS) == 2 * 6 + 6

@@ -1,0 +1,246 @@
+"""The graph carries the runs that its window wants, whatever came in which order and broke off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph_model import labels
+from graph_model.errors import GraphUnavailable
+from graph_model.facts import ExecutionRow, Vertex
+from graph_model.producers.commands.documents import Cutoff, Prune
+from graph_model.projection.projector import Projector
+from graph_model.projection.runs import present
+from graph_model.projection.runs import wanted as wanted_runs
+from graph_model.projection.runs.graph_runs import RUNS_KEY
+from graph_model.projection.runs.window import RunWindow, read_run_window
+from graph_model.stores.memory import MemoryGraph
+from graph_model.stores.protocols import Submission
+from tests.projections import SmallHeadwater, small_headwater
+from tests.unit.projection.test_crashes import forget, order
+from tests.unit.projection.test_projector import a_plan, an_event, event, plan
+
+DAY = 86_400_000
+START = 1_700_000_000_000
+JOBS = ("first", "second")
+WINDOWS = ("none", "newest:1", "newest:2", "newest:3", "days:1", "days:2", "all")
+Step = tuple[Any, ...]
+
+
+def plan_id(job: int) -> str:
+    return f"{job}1111111-2222-5333-8444-555555555555"
+
+
+def plans() -> list[Submission]:
+    return [plan(a_plan(id=plan_id(at), name=name)) for at, name in enumerate(JOBS)]
+
+
+def run(job: int, application: int, at: int) -> Submission:
+    """``at``: thirds of a day. An application may run both jobs."""
+    extra = {"appId": f"app-{application}", "readMetrics": {}, "writeMetrics": {}}
+    return event(an_event(START + at * DAY // 3, planId=plan_id(job), extra=extra))
+
+
+def prune(job: int, at: int) -> Submission:
+    cutoff = Cutoff("default", JOBS[job], "", "file:/data/out", START + at * DAY // 3)
+    return order(Prune((cutoff,), drop_bodies=True))
+
+
+class FailingGraph:
+    """Fails at the ``fails_at``-th write or removal, after it or before it."""
+
+    def __init__(self, graph: MemoryGraph, fails_at: int, *, after: bool) -> None:
+        self._graph = graph
+        self._left = fails_at
+        self._after = after
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
+
+    def write(self, facts: Any) -> None:
+        self._meet(lambda: self._graph.write(facts))
+
+    def remove(self, vertices: Any, edges: Any) -> None:
+        self._meet(lambda: self._graph.remove(vertices, edges))
+
+    def _meet(self, work: Any) -> None:
+        self._left -= 1
+        if self._left or self._after:
+            work()
+        if not self._left:
+            raise GraphUnavailable("gone")
+
+
+def wanted(rows: list[ExecutionRow], window: RunWindow) -> set[str]:
+    """By looking at all of them."""
+    if window.kind == "all":
+        return {row.id for row in rows}
+    if window.kind == "days":
+        newest = max((row.at for row in rows), default=0)
+        return {row.id for row in rows if row.at // DAY > newest // DAY - window.count}
+    kept = set()
+    for job in {row.job for row in rows}:
+        latest: dict[str, int] = {}
+        for row in rows:
+            if row.job == job:
+                latest[row.run] = max(row.at, latest.get(row.run, row.at))
+        ranked = sorted(latest, key=lambda one: (latest[one], one), reverse=True)
+        kept |= {r.id for r in rows if r.job == job and r.run in ranked[: window.count]}
+    return kept
+
+
+def take_steps(headwater: SmallHeadwater) -> None:
+    headwater.project()
+    while headwater.projector.rebuild_step():
+        pass
+
+
+def restart(headwater: SmallHeadwater, window: RunWindow, graph: Any = None) -> None:
+    headwater.projector = Projector(
+        headwater.journal, graph or headwater.graph, headwater.generations, runs=window
+    )
+    headwater.projector.prepare()
+
+
+def meet(headwater: SmallHeadwater, step: Step, window: RunWindow) -> RunWindow:
+    kind, *values = step
+    if kind == "run":
+        headwater.accept(run(*values))
+    elif kind == "forget":
+        headwater.accept(run(*values), forget(run(*values)))
+    elif kind == "prune":
+        headwater.accept(prune(*values))
+    elif kind == "window":
+        window = read_run_window(values[0])
+        restart(headwater, window)
+    elif kind == "crash":
+        fails_at, after, document = values
+        restart(headwater, window, FailingGraph(headwater.graph, fails_at, after=after))
+        headwater.accept(document)
+        with suppress(GraphUnavailable):
+            take_steps(headwater)
+        restart(headwater, window)
+    if kind != "wait":
+        return window
+    take_steps(headwater)
+    return window
+
+
+times = st.integers(0, 12)
+runs = st.tuples(st.integers(0, 1), st.integers(0, 5), times)
+steps = st.one_of(
+    st.tuples(st.just("run"), runs).map(lambda one: (one[0], *one[1])),
+    st.tuples(st.just("run"), runs).map(lambda one: (one[0], *one[1])),
+    st.tuples(st.just("forget"), runs).map(lambda one: (one[0], *one[1])),
+    st.tuples(st.just("prune"), st.integers(0, 1), times),
+    st.tuples(st.just("window"), st.sampled_from(WINDOWS)),
+    st.tuples(st.just("crash"), st.integers(1, 8), st.booleans(), runs.map(lambda r: run(*r))),
+    st.just(("wait",)),
+)
+
+
+def rebuilt(headwater: SmallHeadwater) -> None:
+    headwater.projector.request_rebuild()
+    while headwater.projector.rebuild_step():
+        pass
+
+
+@pytest.mark.parametrize("read_at_once", [1, 5_000], ids=["some are not read", "all are read"])
+@settings(
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.sampled_from(WINDOWS), st.lists(steps, max_size=14))
+def test_what_lives_is_what_a_fresh_projection_and_a_rebuild_give(
+    read_at_once: int, monkeypatch: pytest.MonkeyPatch, setting: str, met: list[Step]
+) -> None:
+    monkeypatch.setattr(present, "_AT_A_VERTEX", read_at_once)
+    monkeypatch.setattr(wanted_runs, "_ROWS_A_PAGE", min(read_at_once + 1, 1_000))
+    window = read_run_window(setting)
+    headwater = small_headwater(window)
+    headwater.accept(*plans())
+    headwater.project()
+    for step in met:
+        window = meet(headwater, step, window)
+    take_steps(headwater)
+    lived = headwater.elements()
+    executions = {e.id for e in lived[0] if isinstance(e, Vertex) and e.label == labels.EXECUTION}
+    assert executions == wanted([r for r in lived[1] if isinstance(r, ExecutionRow)], window)
+    rebuilt(headwater)
+    progress = headwater.projector.progress
+    assert progress is not None
+    assert progress.before == progress.after is not None
+    assert headwater.elements() == lived
+    headwater.graph.clear()
+    restart(headwater, window)
+    take_steps(headwater)
+    assert headwater.elements() == lived
+    headwater.close()
+
+
+@pytest.fixture
+def headwater() -> Iterator[SmallHeadwater]:
+    made = small_headwater(RunWindow("newest", 3))
+    made.accept(*plans())
+    yield made
+    made.close()
+
+
+def count_of(headwater: SmallHeadwater, label: str) -> int:
+    return sum(isinstance(e, Vertex) and e.label == label for e in headwater.graph.scan())
+
+
+def test_the_graph_does_not_grow_with_runs(headwater: SmallHeadwater) -> None:
+    counts = []
+    for number in range(20):
+        headwater.accept(run(0, number, 3 * number))
+        headwater.project()
+        counts.append(headwater.graph.count())
+    assert len(set(counts[3:])) == 1
+    assert count_of(headwater, labels.RUN) == 3
+
+
+def test_a_stream_is_one_run_and_is_bounded(headwater: SmallHeadwater) -> None:
+    extra = {"appId": "a stream", "readMetrics": {}, "writeMetrics": {}}
+    headwater.accept(
+        *(
+            event(an_event(START + number * 60_000, planId=plan_id(0), extra=extra))
+            for number in range(320)
+        )
+    )
+    headwater.project()
+    assert count_of(headwater, labels.EXECUTION) == 300
+
+
+def test_another_setting_is_taken_up_without_projecting_anything_anew(
+    headwater: SmallHeadwater,
+) -> None:
+    headwater.accept(*(run(0, number, number) for number in range(9)))
+    headwater.project()
+    catalogue = headwater.catalogue
+    for text, left in (("all", 9), ("newest:2", 2), ("none", 0), ("days:2", 6), ("newest:3", 3)):
+        restart(headwater, read_run_window(text))
+        take_steps(headwater)
+        assert count_of(headwater, labels.EXECUTION) <= left
+        assert (headwater.journal.get_meta(RUNS_KEY) or "").split()[0] == text
+    assert headwater.catalogue is catalogue
+
+
+def test_what_another_process_has_taken_up_is_not_taken_up_again(
+    headwater: SmallHeadwater,
+) -> None:
+    headwater.accept(*(run(0, number, number) for number in range(9)))
+    headwater.project()
+    window = read_run_window("newest:1")
+    restart(headwater, window)
+    beside = headwater.projector
+    restart(headwater, window)
+    take_steps(headwater)
+    written: list[Any] = []
+    headwater.graph.write = written.append  # type: ignore[method-assign]
+    assert not beside.rebuild_step()
+    assert not written

@@ -1,0 +1,56 @@
+"""When the projector takes a checkpoint: in a calm moment, or when it cannot wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.projection.projector import Projector, loop
+from graph_model.stores.protocols import NoCheckpoints
+from tests.e2e.producer_service import a_plan, an_event
+from tests.projections import small_headwater, submission
+
+
+class Counted(NoCheckpoints):
+    """Is due; ``taken`` tells that it was asked to save, and then it is due no more."""
+
+    def __init__(self, *, overdue: bool) -> None:
+        self.due, self.overdue = True, overdue
+        self.taken = threading.Event()
+
+    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
+        self.due = self.overdue = False
+        self.taken.set()
+        return True
+
+
+def taken_by(checkpoints: Counted, seconds: float) -> bool:
+    """Whether a projector that has projected a document and goes on saves within some seconds."""
+    made = small_headwater()
+    made.accept(submission(PLAN_KIND, a_plan()), submission(EVENT_KIND, an_event()))
+    projector = Projector(made.journal, made.graph, made.generations, checkpoints=checkpoints)
+    projector.start()
+    try:
+        assert projector.wait((1, 2), 30)
+        return checkpoints.taken.wait(seconds)
+    finally:
+        projector.stop()
+        made.close()
+
+
+def test_what_is_due_is_taken_when_nobody_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "_CALM_SECONDS", 0.01)
+    assert taken_by(Counted(overdue=False), 30)
+
+
+def test_what_is_due_waits_for_a_calm_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "_CALM_SECONDS", 3600.0)
+    assert not taken_by(Counted(overdue=False), 0.3)
+
+
+def test_what_is_overdue_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "_CALM_SECONDS", 3600.0)
+    assert taken_by(Counted(overdue=True), 30)

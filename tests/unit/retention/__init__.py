@@ -1,0 +1,1 @@
+"""Unit tests of graph_model.retention.coverage."""

@@ -1,0 +1,1 @@
+"""Unit tests of spark_agent_config."""

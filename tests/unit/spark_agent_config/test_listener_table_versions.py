@@ -1,0 +1,290 @@
+"""Which commit of a Delta table is a command's, and what it says of partitions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
+from spark_agent_config.capture.commands.maintenance import maintained
+from spark_agent_config.capture.plans.plan_document import execution_plan
+from spark_agent_config.capture.questions import Questions
+from spark_agent_config.capture.tables.table_versions import (
+    Commit,
+    Period,
+    TableVersions,
+    commits_after,
+    delta_commit,
+    made_on_main,
+    newest_history,
+    only_one_of,
+    read_before,
+)
+from tests.captured_queries import APPLICATION
+from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, instance
+
+START = 1_000
+PERIOD = Period(START, START + 60)
+
+
+def commit(operation: str, at: int, *files: dict[str, Any], **metrics: str) -> str:
+    information = {"timestamp": at, "operation": operation, "operationMetrics": metrics}
+    return "\n".join(map(json.dumps, [{"commitInfo": information}, *files]))
+
+
+def added(**values: str | None) -> dict[str, Any]:
+    return {"add": {"path": "x", "partitionValues": values, "dataChange": True}}
+
+
+def removed(**values: str | None) -> dict[str, Any]:
+    return {"remove": {"path": "x", "partitionValues": values}}
+
+
+def test_the_commit_while_the_command_ran_is_its() -> None:
+    texts = {
+        9: commit("WRITE", START + 90),
+        8: commit("OPTIMIZE", START + 55),
+        7: commit("WRITE", START + 50, added(dt="d 1"), removed(dt=None), numOutputRows="6", x="?"),
+        6: commit("WRITE", START - 1),
+    }
+
+    found = delta_commit(texts.items(), ["dt"], PERIOD)
+
+    assert found is not None
+    assert found.version == TableVersion("7", 7)
+    assert found.counts == {"numOutputRows": 6}
+    assert found.partitions == ("dt=__HIVE_DEFAULT_PARTITION__", "dt=d%201")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {7: commit("WRITE", START + 50), 6: commit("MERGE", START + 20)},
+        {7: commit("OPTIMIZE", START + 50)},
+        {7: commit("WRITE", START - 1)},
+        {7: commit("WRITE", START + 61)},
+        {7: ""},
+        {},
+    ],
+)
+def test_no_commit_is_taken_where_it_may_be_anothers(texts: dict[int, str]) -> None:
+    assert delta_commit(texts.items(), [], PERIOD) is None
+
+
+def test_commits_before_the_command_are_not_read() -> None:
+    commits = iter([(7, commit("WRITE", START)), (6, commit("WRITE", START - 1)), (5, "")])
+
+    found = delta_commit(commits, [], PERIOD)
+
+    assert found is not None
+    assert list(commits) == [(5, "")]
+
+
+class Snapshot:
+    """An Iceberg snapshot that knows its time and its id."""
+
+    def __init__(self, made_at: int, key: int = 0) -> None:
+        self.made_at = made_at
+        self.key = key
+
+    def timestampMillis(self) -> int:
+        return self.made_at
+
+    def snapshotId(self) -> int:
+        return self.key
+
+
+@pytest.mark.parametrize(
+    ("times", "found"),
+    [
+        ([START + 61, START + 60, START - 1], START + 60),
+        ([START, START - 1, START + 5], START),  # what is older is not looked at
+        ([START + 2, START + 1], None),
+        ([START + 61, START - 1], None),
+        ([], None),
+    ],
+)
+def test_a_snapshot_is_a_commands_where_it_alone_was_made_meanwhile(
+    times: list[int], found: int | None
+) -> None:
+    snapshot = only_one_of(map(Snapshot, times), PERIOD)
+
+    assert (snapshot and snapshot.made_at) == found
+
+
+def test_partitions_under_other_names_than_the_columns_are_not_told() -> None:
+    """Column mapping: the log has physical names."""
+    commits = [(1, commit("WRITE", START, added(**{"col-1": "d"})))]
+    found = delta_commit(commits, ["dt"], PERIOD)
+
+    assert found is not None
+    assert found.partitions == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "keys", "whole"),
+    [
+        ((), ("dt",), True),
+        (("DT",), ("dt", "h"), True),
+        (("dt", "amount"), ("dt",), False),
+        (("amount",), None, False),
+        (None, ("dt",), False),
+    ],
+)
+def test_an_overwrite_replaces_partitions_where_their_columns_alone_decide(
+    columns: tuple[str, ...] | None, keys: tuple[str, ...] | None, whole: bool
+) -> None:
+    target = Target("file:/t", "Overwrite", partition_columns=keys, replaced_by=columns)
+
+    assert target.replaces_partitions is whole
+
+
+def reading(command: str, version: TableVersion | None) -> CapturedQuery:
+    table = Relation(("file:/t",), "iceberg", version=version)
+    other = Relation(("file:/s",), "iceberg", version=TableVersion("1", 1, "audit"))
+    return CapturedQuery(command, "", Target("file:/t", "Append"), {1: table, 2: other})
+
+
+BEFORE = TableVersion("11", 4, "audit")
+WRITTEN = Commit(TableVersion("12", 5, "audit"), parent=BEFORE)
+
+
+@pytest.mark.parametrize(
+    ("command", "asked", "read"),
+    [
+        ("MergeIntoTable", TableVersion("12", 5, "audit"), BEFORE),
+        ("AppendData", TableVersion("12", 5, "audit"), BEFORE),
+        ("UpdateTable", None, BEFORE),  # a WAP branch is not named in the statement
+        ("AppendData", None, None),
+        ("AppendData", TableVersion("9", 2), TableVersion("9", 2)),
+        ("AppendData", TableVersion("9", 2, "other"), TableVersion("9", 2, "other")),
+    ],
+)
+def test_a_write_to_a_branch_read_what_the_branch_held_before_it(
+    command: str, asked: TableVersion | None, read: TableVersion | None
+) -> None:
+    found = read_before(reading(command, asked), WRITTEN)
+
+    assert found[1].version == read
+    assert found[2].version == TableVersion("1", 1, "audit")
+
+
+def test_an_incremental_read_of_the_table_itself_ends_before_the_write() -> None:
+    written = Commit(TableVersion("12", 5, "main"), parent=TableVersion("11", 4, "main"))
+
+    found = read_before(reading("AppendData", TableVersion("12", 5, since=3)), written)
+
+    assert found[1].version == TableVersion("11", 4, since=3)
+
+
+def snapshot(fuse: Fuse, number: int) -> Node:
+    return Node(fuse, snapshotId=number * 11, sequenceNumber=number, timestampMillis=number)
+
+
+@pytest.mark.parametrize(
+    ("options", "read"),
+    [
+        ({"end-snapshot-id": "33"}, TableVersion("33", 3, since=2)),
+        ({}, TableVersion("44", 4, since=2)),
+        ({"branch": "audit"}, TableVersion("55", 5, "audit", since=2)),
+    ],
+)
+def test_an_incremental_read_of_iceberg_saw_the_commits_after_its_first_snapshot(
+    options: dict[str, str], read: TableVersion
+) -> None:
+    fuse = Fuse()
+    snapshots = {number * 11: snapshot(fuse, number) for number in (1, 3)}
+    branches = {"main": snapshot(fuse, 4), "audit": snapshot(fuse, 5)}
+    table = Node(fuse, snapshot=(snapshots | branches).get)
+
+    assert commits_after(table, {"start-snapshot-id": "11", **options}) == read
+
+
+def creating(fuse: Fuse, *commits: int) -> tuple[Node, Node]:
+    """CREATE TABLE AS SELECT of Iceberg, planned at START, and its table with such commits."""
+    made = [Node(fuse, timestampMillis=at) for at in commits]
+    held = Node(fuse, snapshots=Node(fuse, size=len(made), get=lambda place: made[place]))
+    catalog = Node(fuse, loadTable=lambda _: Node(fuse, table=held))
+    name = Node(fuse, catalog=catalog, identifier="t")
+    planning = Node(fuse, startTimeMs=START)
+    phases = Node(fuse, apply=lambda _: planning)
+    running = Node(fuse, tracker=Node(fuse, phases=phases))
+    return instance(fuse, "CreateTableAsSelect", name=name), running
+
+
+def is_untouched(fuse: Fuse, *commits: int) -> bool:
+    versions = TableVersions(Questions(), Node(fuse), None)
+    query = CapturedQuery("CreateTableAsSelect", "", Target("file:/t", "Ignore", "iceberg"))
+    return versions.is_untouched(query, *creating(fuse, *commits))
+
+
+def test_a_table_whose_newest_commit_is_older_than_the_command_was_left_alone() -> None:
+    assert is_untouched(Fuse(), START - 9, START - 1)
+    assert is_untouched(Fuse())
+    assert not is_untouched(Fuse(), START - 9, START)
+
+
+def test_a_write_is_told_where_the_table_does_not_answer() -> None:
+    whole = Fuse()
+    is_untouched(whole, START - 1)
+    assert [is_untouched(Fuse(at), START - 1) for at in range(1, whole.calls + 1)] == [
+        False
+    ] * whole.calls
+
+
+def test_a_command_that_moves_no_rows_says_what_it_did_and_closes_nothing() -> None:
+    query = maintained("VacuumTableCommand", Target("file:/t", "Append", "delta"), "files removed")
+
+    write = execution_plan(query, APPLICATION)["operations"]["write"]
+
+    assert (write["name"], write["append"]) == ("VacuumTableCommand", True)
+    assert write["extra"]["reason"] == "files removed"
+
+
+HISTORY = [(10, 1), (20, 2), (35, 3)]
+
+
+@pytest.mark.parametrize(
+    ("history", "snapshot", "made_at", "expected"),
+    [
+        (HISTORY, 2, 20, (True, False)),
+        (HISTORY, 3, 30, (False, False)),
+        ([*HISTORY, (40, 2)], 2, 20, (True, False)),
+        (HISTORY, 3, 35, (True, True)),
+        ([], 3, 35, (False, False)),
+    ],
+    ids=["older", "published", "rolled back", "newest", "no history"],
+)
+def test_a_snapshot_was_committed_to_main_where_its_own_time_stands_in_the_history(
+    history: list[tuple[int, int]], snapshot: int, made_at: int, expected: tuple[bool, bool]
+) -> None:
+    assert made_on_main(history, Snapshot(made_at, snapshot)) == expected
+
+
+class Entries:
+    """What Iceberg's history writes of itself."""
+
+    def __init__(self, entries: list[tuple[int, int]]) -> None:
+        self.entries = entries
+
+    def history(self) -> Entries:
+        return self
+
+    def size(self) -> int:
+        return len(self.entries)
+
+    def subList(self, since: int, until: int) -> Entries:
+        return Entries(self.entries[since:until])
+
+    def toString(self) -> str:
+        one = "SnapshotLogEntry{{timestampMillis={}, snapshotId={}}}"
+        return f"[{', '.join(one.format(*entry) for entry in self.entries)}]"
+
+
+def test_of_a_long_history_the_newest_entries_are_looked_at() -> None:
+    entries = [(number, number + 7) for number in range(300)]
+
+    assert newest_history(Entries(entries[:2])) == [(0, 7), (1, 8)]
+    assert newest_history(Entries(entries)) == entries[-200:]

@@ -1,0 +1,92 @@
+"""The engine's script is compiled once; whatever goes wrong with that, the engine starts."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from graph_model.stores.gremlin.engine import jars, script
+
+#: A compiler that notes that it ran, and makes one class.
+COMPILES = 'echo "$@" >> {told}; sleep 0.2; echo compiled > "$5/engine.class"'
+ARCHIVES = (Path("/jars/groovy.jar"), Path("/jars/server.jar"))
+
+
+class Compiler:
+    """A java of our own, and the cache that it fills."""
+
+    def __init__(self, folder: Path, does: str = COMPILES) -> None:
+        self.cache = folder / "cache"
+        self._told = folder / "told"
+        self._java = folder / "java"
+        self._java.write_text("#!/bin/sh\n" + does.format(told=self._told) + "\n", "utf-8")
+        self._java.chmod(self._java.stat().st_mode | stat.S_IXUSR)
+
+    def classes(self) -> Path | None:
+        return script.find_classes(str(self._java), ARCHIVES, {jars.CACHE_SETTING: str(self.cache)})
+
+    def runs(self) -> list[str]:
+        return self._told.read_text("utf-8").splitlines() if self._told.exists() else []
+
+    def left(self) -> list[str]:
+        """What is in the cache's folder."""
+        engine = self.cache / "engine"
+        return sorted(each.name for each in engine.iterdir()) if engine.exists() else []
+
+
+def test_a_script_is_compiled_once_for_all_starts(tmp_path: Path) -> None:
+    compiler = Compiler(tmp_path)
+    place = compiler.classes()
+    assert place is not None
+    assert (place / "engine.class").read_text("utf-8") == "compiled\n"
+    assert compiler.classes() == place
+    (run,) = compiler.runs()
+    assert run.startswith("-cp /jars/groovy.jar:/jars/server.jar ")
+    assert run.endswith(str(script.SCRIPT))
+    assert compiler.left() == [place.name]
+
+
+@pytest.mark.parametrize("changed", ["script", "archives"])
+def test_another_script_and_other_archives_have_classes_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    compiler = Compiler(tmp_path)
+    before = compiler.classes()
+    other = tmp_path / "engine.groovy"
+    other.write_text("another", "utf-8")
+    module, name = (script, "SCRIPT") if changed == "script" else (jars, "LOCK")
+    monkeypatch.setattr(module, name, other)
+    assert compiler.classes() not in (before, None)
+    assert len(compiler.runs()) == 2
+
+
+@pytest.mark.parametrize("does", ["exit 1", "kill -9 $$", "rmdir $5", "exit 0"])
+def test_what_cannot_be_compiled_is_run_as_it_is_and_leaves_nothing(
+    tmp_path: Path, does: str
+) -> None:
+    compiler = Compiler(tmp_path, does)
+    assert compiler.classes() is None
+    assert compiler.left() == []
+
+
+def test_a_cache_that_cannot_be_written_is_no_hindrance(tmp_path: Path) -> None:
+    compiler = Compiler(tmp_path)
+    compiler.cache.write_text("a file, not a folder", "utf-8")
+    assert compiler.classes() is None
+    assert compiler.runs() == []
+
+
+def test_two_that_compile_at_once_have_the_same_classes(tmp_path: Path) -> None:
+    compiler = Compiler(tmp_path)
+    found: list[Path | None] = []
+    both = [threading.Thread(target=lambda: found.append(compiler.classes())) for _ in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    assert found[0] is not None
+    assert found[0] == found[1]
+    assert compiler.left() == [found[0].name]

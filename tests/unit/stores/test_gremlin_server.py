@@ -1,0 +1,216 @@
+"""What the embedded engine is started with, and what this machine must have for it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from graph_model import labels
+from graph_model.errors import ConfigurationError, GraphUnavailable
+from graph_model.stores.gremlin.connection import Limits
+from graph_model.stores.gremlin.engine import server
+from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.graph import open_graph
+from graph_model.stores.protocols import Direction
+from tests.contract.facts_to_write import facts, vertex
+
+
+def a_java(folder: Path, says: str) -> Path:
+    """An executable ``bin/java`` that reports a version as the real one does, on stderr."""
+    java = folder / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}' >&2\n")
+    java.chmod(java.stat().st_mode | stat.S_IXUSR)
+    return java
+
+
+# --- Java ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("says", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('openjdk version "21" 2023-09-19', 21),
+        ('java version "1.8.0_292"', 8),
+        ('openjdk version "25-ea" 2025-09-16', 25),
+        ("no such thing", None),
+    ],
+)
+def test_the_version_of_java_is_read_as_it_reports_it(
+    tmp_path: Path, says: str, version: int | None
+) -> None:
+    assert server.java_version(str(a_java(tmp_path, says))) == version
+
+
+def test_java_home_is_preferred_to_the_path(tmp_path: Path) -> None:
+    home = a_java(tmp_path / "home", 'openjdk version "21.0.1"')
+    other = a_java(tmp_path / "other", 'openjdk version "17.0.1"')
+    variables = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(other.parent)}
+    assert server.find_java(variables) == str(home)
+    del variables["JAVA_HOME"]
+    assert server.find_java(variables) == str(other)
+
+
+def test_a_java_that_is_too_old_is_named_with_what_is_needed(tmp_path: Path) -> None:
+    java = a_java(tmp_path, 'java version "1.8.0_292"')
+    with pytest.raises(ConfigurationError, match=r"Java 8.*needs Java 17") as caught:
+        server.find_java({"PATH": str(java.parent)})
+    assert str(java) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variables", [{"PATH": ""}, {"JAVA_HOME": "/nowhere", "PATH": "/bin"}])
+def test_no_java_says_what_to_install_in_one_line(variables: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="needs Java 17") as caught:
+        server.find_java(variables)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_java_nothing_is_downloaded_or_written(tmp_path: Path) -> None:
+    engine = EmbeddedServer(tmp_path / "engine", environment={"PATH": ""})
+    with pytest.raises(ConfigurationError, match="Java"):
+        engine.start()
+    assert list(tmp_path.iterdir()) == []
+    assert not engine.alive()
+    engine.stop()
+
+
+# --- the port ------------------------------------------------------------------------------------
+
+
+def test_a_taken_port_is_named_with_its_setting() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"port {port} .*GREMLIN_PORT"):
+            server.check_port("127.0.0.1", port)
+
+
+def test_a_port_that_all_interfaces_have_taken_is_taken() -> None:
+    with socket.socket() as other:
+        other.bind(("", 0))
+        other.listen()
+        with pytest.raises(ConfigurationError, match="GREMLIN_PORT"):
+            server.check_port("127.0.0.1", other.getsockname()[1])
+
+
+@pytest.mark.parametrize("port", [65536, -1, 10**9])
+def test_a_port_that_is_none_is_refused(port: int) -> None:
+    with pytest.raises(ConfigurationError, match="GREMLIN_PORT"):
+        server.check_port("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.7", "no.such.host.invalid"])
+def test_a_host_that_is_not_here_is_named(host: str) -> None:
+    with pytest.raises(ConfigurationError, match=host):
+        server.check_port(host, 0)
+
+
+# --- what the JVM is given -----------------------------------------------------------------------
+
+
+def test_the_settings_are_yaml_whatever_the_folder_is_called() -> None:
+    folder = Path('/data/it\'s: a "folder" # of mine')
+    settings = json.loads(server.server_settings("127.0.0.1", 8182, folder / "graph.properties"))
+    assert settings["graphs"] == {"graph": str(folder / "graph.properties")}
+    assert (settings["host"], settings["port"]) == ("127.0.0.1", 8182)
+    assert settings["scriptEngines"] == {"gremlin-lang": {}}
+
+
+def test_the_command_bounds_the_heap_and_hands_over_its_arguments() -> None:
+    command = server.java_command(
+        "/usr/bin/java",
+        [Path("/a.jar"), Path("/b.jar")],
+        heap_mb=300,
+        options=("-ea",),
+        arguments=("one", "two"),
+    )
+    assert command[0] == "/usr/bin/java"
+    assert "-Xmx300m" in command
+    assert "-Xss2m" in command
+    assert command.index("-ea") < command.index("-cp")
+    assert command[command.index("-cp") + 1] == "/a.jar:/b.jar"
+    assert command[-2:] == ["one", "two"]
+
+
+def test_options_of_the_caller_win_because_they_come_last() -> None:
+    command = server.java_command(
+        "java", [], heap_mb=300, options=("-XX:CompileThresholdScaling=1",), arguments=()
+    )
+    scalings = [each for each in command if "CompileThresholdScaling" in each]
+    assert len(scalings) == 2
+    assert scalings[-1].endswith("=1")
+
+
+def test_ids_are_ours_and_there_is_no_index() -> None:
+    assert server.graph_properties().splitlines() == [
+        "gremlin.graph=org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerTransactionGraph",
+        "gremlin.tinkergraph.vertexIdManager=ANY",
+        "gremlin.tinkergraph.edgeIdManager=ANY",
+        "gremlin.tinkergraph.vertexPropertyIdManager=ANY",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "ws://127.0.0.1:8182/gremlin"),
+        ("::1", "ws://[::1]:8182/gremlin"),
+        ("localhost", "ws://localhost:8182/gremlin"),
+    ],
+)
+def test_the_address_is_the_one_that_notebooks_use(tmp_path: Path, host: str, url: str) -> None:
+    assert EmbeddedServer(tmp_path, environment={}, host=host).url == url
+
+
+# --- opening a graph -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8182", "localhost:8182", "ws://", "", "ws:///g"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="ws://"):
+        open_graph(url)
+
+
+def test_an_unknown_dialect_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ConfigurationError, match="embedded, neptune"):
+        open_graph("ws://localhost:8182/gremlin", dialect="cosmos")
+
+
+def test_opening_a_graph_connects_nowhere() -> None:
+    graph = open_graph("ws://127.0.0.1:9/gremlin")
+    graph.close()
+
+
+def test_only_the_embedded_engine_keeps_checkpoints(tmp_path: Path) -> None:
+    graph = open_graph("ws://127.0.0.1:9/gremlin", dialect="neptune")
+    for call in (graph.save, graph.load):
+        with pytest.raises(ConfigurationError, match="checkpoint"):
+            call(tmp_path / "graph.kryo")
+    graph.close()
+
+
+def test_whatever_is_asked_of_a_server_that_is_not_there_is_unavailable() -> None:
+    """And nothing else: the driver's own exceptions end in graph_model/gremlin."""
+    graph = open_graph("ws://127.0.0.1:9/gremlin", limits=Limits(connect=1.0))
+    written = facts(vertex(labels.DATASET, 1))
+    for call in (
+        graph.ping,
+        graph.count,
+        graph.clear,
+        lambda: list(graph.scan()),
+        lambda: graph.vertices(["x"]),
+        lambda: graph.write(written),
+        lambda: graph.remove(["x"], ["y"]),
+        lambda: graph.edges(["x"], Direction.UPSTREAM, ["has"], 1),
+    ):
+        with pytest.raises(GraphUnavailable) as caught:
+            call()
+        assert type(caught.value) is GraphUnavailable
+    graph.close()

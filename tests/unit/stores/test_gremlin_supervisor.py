@@ -1,0 +1,231 @@
+"""The engine is started again when it died, not in a hot loop, and people are told what to do."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+
+from graph_model.errors import EngineError, GraphUnavailable
+from graph_model.stores.gremlin.engine import supervisor
+from graph_model.stores.gremlin.engine.supervisor import (
+    BYTES_PER_ELEMENT,
+    HEAP_SETTING,
+    OUT_OF_MEMORY,
+    URL_SETTING,
+    Memory,
+    Supervisor,
+    capacity,
+)
+from tests.waiting import eventually
+
+
+@dataclass
+class Engine:
+    """Dies when told to; ``starts`` counts how often it was started."""
+
+    heap_mb: int = 2048
+    exit_code: int | None = None
+    running: bool = True
+    starts: int = 0
+    refuses: bool = False
+
+    def start(self) -> None:
+        self.starts += 1
+        if self.refuses:
+            raise EngineError("it does not come up")
+        self.running, self.exit_code = True, None
+
+    def alive(self) -> bool:
+        return self.running
+
+    def last_words(self, lines: int = 20) -> str:
+        return "its last words"
+
+    def die(self, code: int) -> None:
+        self.running, self.exit_code = False, code
+
+
+@dataclass
+class Clock:
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Watched:
+    engine: Engine = field(default_factory=Engine)
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self.supervisor = Supervisor(self.engine, clock=self.clock)
+
+
+@pytest.fixture
+def watched() -> Watched:
+    return Watched()
+
+
+def test_an_engine_that_runs_is_left_alone(watched: Watched) -> None:
+    assert not watched.supervisor.revive()
+    assert watched.supervisor.trouble is None
+    assert watched.engine.starts == 0
+
+
+def test_the_first_death_is_followed_by_a_start_at_once(watched: Watched) -> None:
+    watched.engine.die(-9)
+    assert watched.supervisor.revive()
+    assert watched.engine.starts == 1
+    assert watched.supervisor.trouble is None
+
+
+def test_deaths_in_a_row_are_followed_by_longer_and_longer_pauses(watched: Watched) -> None:
+    pauses = []
+    for _ in range(10):
+        watched.engine.die(OUT_OF_MEMORY)
+        waited = 0
+        while not watched.supervisor.revive():
+            watched.clock.now += 1
+            waited += 1
+        pauses.append(waited)
+    assert pauses == [0, 30, 60, 120, 240, 480, 960, 1800, 1800, 1800]
+    assert watched.engine.starts == 10
+
+
+def test_a_death_after_a_long_life_is_a_first_one(watched: Watched) -> None:
+    for _ in range(3):
+        watched.engine.die(1)
+        watched.clock.now += 100
+        assert watched.supervisor.revive()
+        watched.clock.now += 1000
+
+
+def test_an_engine_that_does_not_come_up_is_a_death_too(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it says of itself stays in the log: the reason is told to whoever asks."""
+    watched.engine.die(1)
+    watched.engine.refuses = True
+    with pytest.raises(EngineError):
+        watched.supervisor.revive()
+    assert not watched.supervisor.revive()
+    assert watched.engine.starts == 1
+    assert watched.supervisor.trouble == "the engine does not start: see engine.log"
+    assert "it does not come up" in caplog.text
+
+
+def test_a_full_heap_is_named_with_the_setting_and_the_way_out(watched: Watched) -> None:
+    watched.engine.die(OUT_OF_MEMORY)
+    trouble = watched.supervisor.trouble
+    assert trouble is not None
+    for words in ("2,048 MB", HEAP_SETTING, "Neptune", URL_SETTING):
+        assert words in trouble
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(-9, "too little memory"), (137, HEAP_SETTING), (1, "code 1"), (134, "engine.log")],
+)
+def test_every_end_has_its_reason(
+    watched: Watched, code: int, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    watched.engine.die(code)
+    assert "its last words" not in str(watched.supervisor.trouble)
+    assert "its last words" in caplog.text
+    assert words in str(watched.supervisor.trouble)
+    assert watched.supervisor.trouble == watched.supervisor.trouble
+
+
+# --- how full ------------------------------------------------------------------------------------
+
+
+def test_capacity_follows_the_heap() -> None:
+    assert 800_000 <= capacity(2048) < 1_000_000  # the one worked, the other did not
+    assert capacity(4096) == pytest.approx(2 * capacity(2048), abs=2)
+    assert capacity(2048) * BYTES_PER_ELEMENT < 2048 * 2**20
+
+
+def test_an_engine_that_is_nearly_full_says_what_to_do() -> None:
+    roomy, full = Memory(1000, 2048), Memory(int(0.9 * capacity(2048)), 2048)
+    assert (roomy.is_nearly_full, full.is_nearly_full) == (False, True)
+    assert HEAP_SETTING not in str(roomy)
+    assert "90%" in str(full)
+    assert HEAP_SETTING in str(full)
+    assert "Neptune" in str(full)
+
+
+def test_it_is_logged_once_that_the_engine_is_nearly_full(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert watched.supervisor.memory is None
+    for share in (0.1, 0.85, 0.86, 0.87):
+        watched.supervisor.observe(int(share * capacity(2048)))
+    assert caplog.text.count(HEAP_SETTING) == 1
+    watched.supervisor.observe(10)
+    assert watched.supervisor.memory == Memory(10, 2048)
+
+
+def test_a_watched_graph_is_counted_until_the_end(watched: Watched) -> None:
+    counted = threading.Event()
+
+    class Graph:
+        def count(self) -> tuple[int, int]:
+            counted.set()
+            return 3, 4
+
+    watched.supervisor.watch(Graph())
+    assert counted.wait(10)
+    watched.supervisor.stop()
+    watched.supervisor.stop()
+    assert watched.supervisor.memory == Memory(7, 2048)
+
+
+def test_a_graph_that_is_away_is_counted_another_time(watched: Watched) -> None:
+    asked = threading.Event()
+
+    class Away:
+        def count(self) -> tuple[int, int]:
+            asked.set()
+            raise GraphUnavailable("away")
+
+    watched.supervisor.watch(Away())
+    assert asked.wait(10)
+    watched.supervisor.stop()
+    assert watched.supervisor.memory is None
+
+
+class Growing:
+    """A graph that is filled; ``asked`` is set by every count."""
+
+    def __init__(self) -> None:
+        self.elements = 0
+        self.asked = threading.Event()
+
+    def count(self) -> tuple[int, int]:
+        self.asked.set()
+        return self.elements, 0
+
+
+def test_what_was_counted_while_the_graph_was_filled_is_not_told_for_the_whole(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look after a start finds an engine that its checkpoint is still to fill."""
+    monkeypatch.setattr(supervisor, "_TICK_SECONDS", 0.001)
+    graph, filled = Growing(), threading.Event()
+    watched.supervisor.watch(graph, filled.is_set)
+    assert graph.asked.wait(10)
+    assert watched.supervisor.memory is None
+    graph.elements = 1234
+    filled.set()
+    assert eventually(lambda: watched.supervisor.memory) == Memory(1234, 2048)
+    watched.engine.die(1)
+    assert watched.supervisor.memory is None
+    filled.clear()
+    assert watched.supervisor.revive()
+    graph.elements = 7
+    filled.set()
+    assert eventually(lambda: watched.supervisor.memory) == Memory(7, 2048)
+    watched.supervisor.stop()

@@ -1,0 +1,82 @@
+"""The house: packages that a reader can take in, described where a reader looks first."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOPS = ("api", "collectors", "graph_model", "pipeline", "spark_agent_config")
+PACKAGES = sorted(
+    path.parent.relative_to(ROOT) for top in TOPS for path in (ROOT / top).rglob("__init__.py")
+)
+MOST_MODULES = 12
+
+
+def modules_in(package: Path) -> list[str]:
+    return [path.stem for path in (ROOT / package).glob("*.py") if not path.stem.startswith("__")]
+
+
+def packages_in(package: Path) -> list[str]:
+    return [path.parent.name for path in (ROOT / package).glob("*/__init__.py")]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=str)
+def test_a_package_names_all_that_is_in_it(package: Path) -> None:
+    tree = ast.parse((ROOT / package / "__init__.py").read_text("utf-8"))
+    named = set(re.findall(r"``(\w+)``", ast.get_docstring(tree) or ""))
+    assert {*modules_in(package), *packages_in(package)} - named == set()
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=str)
+def test_a_package_holds_a_dozen_modules_at_most(package: Path) -> None:
+    assert len(modules_in(package)) <= MOST_MODULES, f"{package}: find what belongs together"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    modules = {name_of(path): path for top in TOPS for path in (ROOT / top).rglob("*.py")}
+    graph = {name: set(imports_of(path, modules)) - {name} for name, path in modules.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_of(path: Path, modules: dict[str, Path]) -> Iterator[str]:
+    """The modules that this one loads when it is loaded; not what its functions import later."""
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            inside = [f"{node.module}.{alias.name}" for alias in node.names]
+            found = [name for name in inside if name in modules]
+            yield from found
+            if len(found) < len(inside) and node.module in modules:
+                yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+
+
+def test_a_public_class_name_serves_once() -> None:
+    """``Meta`` is marshmallow's; the copied redaction package repeats the masker on purpose."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for top in TOPS:
+        for path in (ROOT / top).rglob("*.py"):
+            if "redaction" not in path.parts:
+                for name in classes_of(path):
+                    places[name].append(name_of(path))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def classes_of(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and node.name != "Meta":
+            yield node.name
