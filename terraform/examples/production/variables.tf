@@ -1,0 +1,38 @@
+variable "region" {
+  description = "Region of everything."
+  type        = string
+  default     = "eu-west-1"
+}
+
+variable "domain_name" {
+  description = "Name under which clients reach the service."
+  type        = string
+}
+
+variable "certificate_arn" {
+  description = "Certificate for domain_name in ACM."
+  type        = string
+}
+
+variable "image_tag" {
+  description = "Tag of the image to run."
+  type        = string
+}
+
+variable "client_cidrs" {
+  description = "Private blocks of the networks that people and jobs come from."
+  type        = list(string)
+  default     = ["10.0.0.0/8"]
+}
+
+variable "metrics" {
+  description = "Collector image for the service's own metrics, and its ECR repository."
+  type        = object({ image = string, repository_arn = string })
+  default     = null
+}
+
+variable "alarm_emails" {
+  description = "Addresses that alarms go to."
+  type        = set(string)
+  default     = []
+}

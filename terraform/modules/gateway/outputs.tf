@@ -1,0 +1,19 @@
+output "url" {
+  description = "Address of the gateway."
+  value       = aws_apigatewayv2_api.this.api_endpoint
+}
+
+output "api_id" {
+  description = "Id of the API, the dimension of its metrics."
+  value       = aws_apigatewayv2_api.this.id
+}
+
+output "execution_arn" {
+  description = "For policies of callers: execute-api:Invoke on this ARN with /* behind it."
+  value       = aws_apigatewayv2_api.this.execution_arn
+}
+
+output "security_group_id" {
+  description = "Security group of the VPC link. It allows nothing by itself."
+  value       = aws_security_group.this.id
+}

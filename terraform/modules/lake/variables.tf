@@ -1,0 +1,68 @@
+variable "name" {
+  description = "Name of the deployment, in front of every name."
+  type        = string
+  nullable    = false
+}
+
+variable "vpc_id" {
+  description = "Network of the jobs."
+  type        = string
+  nullable    = false
+}
+
+variable "subnet" {
+  description = "Subnet of the jobs, and its zone."
+  type        = object({ id = string, availability_zone = string })
+  nullable    = false
+}
+
+variable "key_arn" {
+  description = "KMS key of buckets, logs and bookmarks."
+  type        = string
+  nullable    = false
+}
+
+variable "url" {
+  description = "Where the jobs report to, such as https://lineage.example.org."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^https://[a-z0-9.-]+$", var.url))
+    error_message = "An https:// address without a path."
+  }
+}
+
+variable "key_secret_arn" {
+  description = "Secret with the API key of the jobs; it is in no argument of a job."
+  type        = string
+  nullable    = false
+}
+
+variable "namespace" {
+  description = "Namespace of the jobs."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[A-Za-z0-9._-]+$", var.namespace))
+    error_message = "Letters, digits, dots, dashes and underscores: Glue splits its --conf at blanks."
+  }
+}
+
+variable "agent" {
+  description = "Who reports: listener (ours, no jar), or spline (the stock agent; put its two jars into jars/ of the bucket code)."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = contains(["listener", "spline"], var.agent)
+    error_message = "listener or spline."
+  }
+}
+
+variable "deletion_protection" {
+  description = "Whether buckets that are not empty stay."
+  type        = bool
+  nullable    = false
+}

@@ -1,0 +1,165 @@
+# The service on ECS Fargate. Its tasks are equal: each takes documents and answers; one at a time, by a
+# lock in the database, projects them into the graph.
+
+data "aws_caller_identity" "current" {}
+data "aws_partition" "current" {}
+data "aws_region" "current" {}
+
+locals {
+  account   = data.aws_caller_identity.current.account_id
+  partition = data.aws_partition.current.partition
+  region    = data.aws_region.current.region
+}
+
+resource "aws_ecr_repository" "this" {
+  name                 = var.name
+  image_tag_mutability = "IMMUTABLE"
+  force_delete         = !var.deletion_protection
+
+  image_scanning_configuration {
+    scan_on_push = true
+  }
+
+  encryption_configuration {
+    encryption_type = "KMS"
+    kms_key         = var.key_arn
+  }
+}
+
+resource "aws_ecr_lifecycle_policy" "this" {
+  repository = aws_ecr_repository.this.name
+
+  policy = jsonencode({
+    rules = [{
+      rulePriority = 1
+      description  = "The newest images stay"
+      selection    = { tagStatus = "any", countType = "imageCountMoreThan", countNumber = 30 }
+      action       = { type = "expire" }
+    }]
+  })
+}
+
+resource "aws_security_group" "service" {
+  name        = "${var.name}-service"
+  description = "Tasks of ${var.name}"
+  vpc_id      = var.vpc_id
+  tags        = { Name = "${var.name}-service" }
+}
+
+resource "aws_ecs_cluster" "this" {
+  name = var.name
+
+  setting {
+    name  = "containerInsights"
+    value = "enhanced"
+  }
+
+  configuration {
+    managed_storage_configuration {
+      fargate_ephemeral_storage_kms_key_id = var.key_arn
+    }
+  }
+}
+
+resource "aws_ecs_service" "this" {
+  name             = var.name
+  cluster          = aws_ecs_cluster.this.arn
+  task_definition  = aws_ecs_task_definition.service.arn
+  launch_type      = "FARGATE"
+  platform_version = "LATEST"
+  desired_count    = var.tasks.min
+
+  availability_zone_rebalancing      = "ENABLED"
+  deployment_minimum_healthy_percent = 100
+  deployment_maximum_percent         = 200
+  health_check_grace_period_seconds  = 120
+  enable_execute_command             = false
+  enable_ecs_managed_tags            = true
+  propagate_tags                     = "SERVICE"
+
+  deployment_circuit_breaker {
+    enable   = true
+    rollback = true
+  }
+
+  network_configuration {
+    subnets          = var.subnet_ids
+    security_groups  = [aws_security_group.service.id]
+    assign_public_ip = false
+  }
+
+  load_balancer {
+    target_group_arn = aws_lb_target_group.this.arn
+    container_name   = "headwater"
+    container_port   = local.port
+  }
+
+  # The number of tasks is the autoscaling's.
+  lifecycle {
+    ignore_changes = [desired_count]
+  }
+
+  depends_on = [aws_lb_listener.this, aws_iam_role_policy.execution, aws_iam_role_policy.service]
+}
+
+# --- more and fewer tasks ------------------------------------------------------------------------------
+
+resource "aws_appautoscaling_target" "this" {
+  service_namespace  = "ecs"
+  scalable_dimension = "ecs:service:DesiredCount"
+  resource_id        = "service/${aws_ecs_cluster.this.name}/${aws_ecs_service.this.name}"
+  min_capacity       = var.tasks.min
+  max_capacity       = var.tasks.max
+}
+
+resource "aws_appautoscaling_policy" "cpu" {
+  name               = "${var.name}-cpu"
+  policy_type        = "TargetTrackingScaling"
+  service_namespace  = aws_appautoscaling_target.this.service_namespace
+  scalable_dimension = aws_appautoscaling_target.this.scalable_dimension
+  resource_id        = aws_appautoscaling_target.this.resource_id
+
+  target_tracking_scaling_policy_configuration {
+    target_value       = 60
+    scale_in_cooldown  = 300
+    scale_out_cooldown = 60
+
+    predefined_metric_specification {
+      predefined_metric_type = "ECSServiceAverageCPUUtilization"
+    }
+  }
+}
+
+# --- a new password ------------------------------------------------------------------------------------
+
+# Tasks read the database's password when they start. Open connections outlive a new one, further ones are
+# refused: so the tasks are replaced, one after the other, soon after the rotation and after its window.
+resource "aws_scheduler_schedule" "restart" {
+  for_each = var.restarts
+
+  name                         = "${var.name}-restart-${each.key}"
+  description                  = "Replaces the tasks of ${var.name}, which then read the new password of the database"
+  schedule_expression          = each.value
+  schedule_expression_timezone = "UTC"
+  kms_key_arn                  = var.key_arn
+
+  flexible_time_window {
+    mode = "OFF"
+  }
+
+  target {
+    arn      = "arn:${local.partition}:scheduler:::aws-sdk:ecs:updateService"
+    role_arn = aws_iam_role.restart.arn
+
+    input = jsonencode({
+      Cluster            = aws_ecs_cluster.this.name
+      Service            = aws_ecs_service.this.name
+      ForceNewDeployment = true
+    })
+
+    retry_policy {
+      maximum_retry_attempts       = 5
+      maximum_event_age_in_seconds = 3600
+    }
+  }
+}

@@ -1,0 +1,88 @@
+mock_provider "aws" {
+  source = "./tests/mocks"
+}
+
+variables {
+  name                = "headwater"
+  vpc_id              = "vpc-1"
+  subnet_ids          = ["subnet-1", "subnet-2"]
+  key_arn             = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
+  engine_version      = "16.8"
+  capacity            = { min = 0.5, max = 4 }
+  instances           = 2
+  backup_days         = 35
+  rotation            = { schedule = "cron(0 3 1 * ? *)", window = "1h" }
+  deletion_protection = true
+  log_days            = 365
+}
+
+run "the_journal_is_encrypted_private_and_kept" {
+  command = apply
+
+  module {
+    source = "./modules/journal"
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.storage_encrypted && aws_rds_cluster.this.kms_key_id == var.key_arn
+    error_message = "The journal is encrypted with the key of the deployment."
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.manage_master_user_password
+    error_message = "RDS makes the password; no state holds one."
+  }
+
+  assert {
+    condition     = alltrue([for one in aws_rds_cluster_instance.this : !one.publicly_accessible && one.instance_class == "db.serverless"])
+    error_message = "Instances are serverless and private."
+  }
+
+  assert {
+    condition     = anytrue([for one in aws_rds_cluster_parameter_group.this.parameter : one.name == "rds.force_ssl" && one.value == "1"])
+    error_message = "Connections without TLS are refused."
+  }
+
+  assert {
+    condition     = alltrue([for name in ["log_parameter_max_length", "log_parameter_max_length_on_error"] : anytrue([for one in aws_rds_cluster_parameter_group.this.parameter : one.name == name && one.value == "0"])])
+    error_message = "Documents do not get into the log of PostgreSQL."
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.backup_retention_period == 35 && aws_rds_cluster.this.deletion_protection && !aws_rds_cluster.this.skip_final_snapshot
+    error_message = "The journal can be restored, and is not deleted without a snapshot."
+  }
+
+  assert {
+    condition     = aws_rds_cluster_parameter_group.this.family == "aurora-postgresql16"
+    error_message = "The family of the parameters is that of the engine."
+  }
+}
+
+run "an_old_engine_is_refused" {
+  command = plan
+
+  module {
+    source = "./modules/journal"
+  }
+
+  variables {
+    engine_version = "12.9"
+  }
+
+  expect_failures = [var.engine_version]
+}
+
+run "no_backup_is_refused" {
+  command = plan
+
+  module {
+    source = "./modules/journal"
+  }
+
+  variables {
+    backup_days = 0
+  }
+
+  expect_failures = [var.backup_days]
+}

@@ -1,0 +1,206 @@
+"""What holds for every file in ``terraform/``: a function a rule, which says what breaks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from tests.unit.terraform.configuration import Block, plain, policies, statements, within
+
+Rule = Callable[[Sequence[Block]], list[str]]
+_UNSET: Final = (None, False, [], "")
+
+#: What must be given, and not be false: type of resource => names of arguments.
+ENCRYPTED: Final = {
+    "aws_neptune_cluster": ("storage_encrypted", "kms_key_arn"),
+    "aws_rds_cluster": ("storage_encrypted", "kms_key_id", "master_user_secret_kms_key_id"),
+    "aws_rds_cluster_instance": ("performance_insights_kms_key_id",),
+    "aws_cloudwatch_log_group": ("kms_key_id", "retention_in_days"),
+    "aws_secretsmanager_secret": ("kms_key_id",),
+    "aws_sns_topic": ("kms_master_key_id",),
+    "aws_sqs_queue": ("kms_master_key_id",),
+    "aws_ecr_repository": ("kms_key",),
+    "aws_ecs_cluster": ("fargate_ephemeral_storage_kms_key_id",),
+    "aws_glue_job": ("security_configuration",),
+    "aws_kms_key": ("enable_key_rotation",),
+}
+#: What must say no in so many words: a default may change.
+PRIVATE: Final = {
+    "aws_neptune_cluster_instance": ("publicly_accessible",),
+    "aws_rds_cluster_instance": ("publicly_accessible",),
+    "aws_subnet": ("map_public_ip_on_launch",),
+    "aws_ecs_service": ("assign_public_ip", "enable_execute_command"),
+}
+#: What opens a network to the internet.
+DOORS: Final = (
+    "aws_internet_gateway",
+    "aws_egress_only_internet_gateway",
+    "aws_nat_gateway",
+    "aws_eip",
+    "aws_s3_bucket_acl",
+    "aws_s3_bucket_website_configuration",
+    "aws_lambda_function_url",
+)
+#: What each bucket has beside it, in its module.
+OF_BUCKETS: Final = (
+    "aws_s3_bucket_public_access_block",
+    "aws_s3_bucket_server_side_encryption_configuration",
+    "aws_s3_bucket_versioning",
+    "aws_s3_bucket_lifecycle_configuration",
+    "aws_s3_bucket_ownership_controls",
+    "aws_s3_bucket_policy",
+)
+PUBLIC_ACCESS: Final = (
+    "block_public_acls",
+    "block_public_policy",
+    "ignore_public_acls",
+    "restrict_public_buckets",
+)
+#: The one wildcard: AWS wants an administrator of a key, the account itself.
+KEY_POLICIES: Final = ("aws_kms_key_policy",)
+
+
+def described(blocks: Sequence[Block]) -> list[str]:
+    """Variables have a type and a description that is a sentence, outputs a description."""
+    faults = []
+    for block in blocks:
+        if block.kind not in {"variable", "output"}:
+            continue
+        text = plain(block.body.get("description", ""))
+        if not isinstance(text, str) or len(text) < 10 or not text.endswith("."):
+            faults.append(f"{block.place} has no description that ends in a full stop")
+        if block.kind == "variable" and plain(block.body.get("type")) in {None, "any", "${any}"}:
+            faults.append(f"{block.place} has no type")
+    return faults
+
+
+def encrypted(blocks: Sequence[Block]) -> list[str]:
+    return [
+        f"{block.place} does not say {name}"
+        for block in _resources(blocks)
+        for name in ENCRYPTED.get(block.type, ())
+        if not any(plain(value) not in _UNSET for value in within(block.body, name))
+    ]
+
+
+def private(blocks: Sequence[Block]) -> list[str]:
+    faults = [
+        f"{block.place} does not say that {name} is false"
+        for block in _resources(blocks)
+        for name in PRIVATE.get(block.type, ())
+        if within(block.body, name) != [False]
+    ]
+    faults += [
+        f"{block.place} opens the network" for block in _resources(blocks) if block.type in DOORS
+    ]
+    faults += [
+        f"{block.place} is not internal"
+        for block in _resources(blocks)
+        if block.type == "aws_lb" and block.body.get("internal") is not True
+    ]
+    faults += [
+        f"{block.place} is open to everyone"
+        for block in _resources(blocks)
+        if block.type.startswith(("aws_security_group", "aws_vpc_security_group"))
+        and ("0.0.0.0/0" in str(block.body) or "::/0" in str(block.body))
+    ]
+    return faults
+
+
+def signed_and_with_tls(blocks: Sequence[Block]) -> list[str]:
+    """Neptune asks for signatures, listeners speak TLS, Aurora refuses what does not."""
+    faults = []
+    for block in _resources(blocks):
+        if block.type == "aws_neptune_cluster":
+            if block.body.get("iam_database_authentication_enabled") is not True:
+                faults.append(f"{block.place} takes requests that are not signed")
+        elif block.type == "aws_lb_listener":
+            if plain(block.body.get("protocol")) not in {"HTTPS", "TLS", "TCP"}:
+                faults.append(f"{block.place} speaks without TLS")
+        elif block.type == "aws_rds_cluster_parameter_group":
+            given = {plain(one["name"]): plain(one["value"]) for one in block.body["parameter"]}
+            if given.get("rds.force_ssl") != "1":
+                faults.append(f"{block.place} takes connections without TLS")
+    return faults
+
+
+def closed_buckets(blocks: Sequence[Block]) -> list[str]:
+    """Each bucket is blocked for the public, encrypted, versioned, cleaned up, and wants TLS."""
+    faults = []
+    for bucket in _resources(blocks):
+        if bucket.type != "aws_s3_bucket":
+            continue
+        beside = {
+            block.type: block
+            for block in _resources(blocks)
+            if block.module == bucket.module and _is_of(block, bucket)
+        }
+        faults += [f"{bucket.place} has no {name}" for name in OF_BUCKETS if name not in beside]
+        block = beside.get("aws_s3_bucket_public_access_block")
+        if block and any(block.body.get(name) is not True for name in PUBLIC_ACCESS):
+            faults.append(f"{block.place} leaves something open")
+        policy = beside.get("aws_s3_bucket_policy")
+        if policy and "aws:SecureTransport" not in str(policy.body):
+            faults.append(f"{policy.place} takes requests without TLS")
+    return faults
+
+
+def named_actions(blocks: Sequence[Block]) -> list[str]:
+    """What a policy allows, it names: no ``*`` in an action, no NotAction, no managed policy."""
+    faults = []
+    for block in _resources(blocks):
+        for policy in policies(block):
+            faults += [
+                f"{block.place} allows {action}"
+                for effect, actions in statements(policy)
+                for action in actions
+                if effect == "Allow" and "*" in action and not _is_administration(block, action)
+            ]
+            if re.search(r"\b(NotAction|NotPrincipal|NotResource)\b", policy):
+                faults.append(f"{block.place} allows what it does not name")
+        if block.type in {"aws_iam_role_policy_attachment", "aws_iam_policy_attachment"}:
+            faults.append(f"{block.place} takes a policy that is not written here")
+    return faults
+
+
+def no_secrets(blocks: Sequence[Block]) -> list[str]:
+    """No value of a secret passes through a state: none is written, none is read."""
+    faults = [
+        f"{block.place} has a secret in the state"
+        for block in blocks
+        if block.type in {"aws_secretsmanager_secret_version", "random_password"}
+    ]
+    faults += [
+        f"{block.place} has a {name}"
+        for block in _resources(blocks)
+        for name in ("master_password", "password", "secret_string")
+        if within(block.body, name)
+    ]
+    return faults
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    described,
+    encrypted,
+    private,
+    signed_and_with_tls,
+    closed_buckets,
+    named_actions,
+    no_secrets,
+)
+
+
+def _resources(blocks: Iterable[Block]) -> list[Block]:
+    return [block for block in blocks if block.kind == "resource"]
+
+
+def _is_of(block: Block, bucket: Block) -> bool:
+    target: Any = block.body.get("bucket", "")
+    return f"aws_s3_bucket.{bucket.name}" in str(target) or (
+        "for_each" in block.body and f"aws_s3_bucket.{bucket.name}" in str(block.body["for_each"])
+    )
+
+
+def _is_administration(block: Block, action: str) -> bool:
+    return action == "kms:*" and block.type in KEY_POLICIES
