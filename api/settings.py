@@ -126,7 +126,7 @@ def _gremlin_url(text: str) -> str:
 
 def _dialect(text: str) -> str:
     if text and text not in GREMLIN_DIALECTS:
-        raise ValueError(f"{' or '.join(GREMLIN_DIALECTS)}, or nothing to tell by the address")
+        raise ValueError(f"{' or '.join(GREMLIN_DIALECTS)}, or empty: chosen by the address")
     return text
 
 
@@ -262,8 +262,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "graph_runs",
         "HEADWATER_GRAPH_RUNS",
         "",
-        "Which runs stand in the graph, for those who traverse it by hand; no answer needs them. "
-        "none, newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
+        "The runs that the graph contains, for traversals by hand; no answer uses them: none, "
+        "newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
         "newest:3 on the embedded engine, days:90 on a server of your own.",
         _graph_runs,
     ),

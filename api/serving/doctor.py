@@ -114,7 +114,7 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
     except HeadwaterError as error:
         yield Finding("journal", False, str(error))
         return
-    anew = "the next start makes it anew from the journal"
+    anew = "the next start rebuilds it from the journal"
     said = "belongs to the journal" if doubt is None else f"{doubt}: {anew}"
     yield Finding("catalogue", doubt is None, said)
 

@@ -51,7 +51,7 @@ class Phase(StrEnum):
     """The old catalogue is in force until KEEPING."""
 
     WANTED = "waiting for the projector"
-    HASHING_BEFORE = "hashing what stands"
+    HASHING_BEFORE = "hashing the current graph and catalogue"
     TRANSLATING = "translating"
     KEEPING = "writing runs"
     SWEEPING = "sweeping"
@@ -236,7 +236,7 @@ class Rebuild:
                 told = [row for row in gone.rows if isinstance(row, OWN_ROWS)]
                 self._catalogue.withdraw(told)
             return
-        log.info("a document changed what stood before: the rebuild starts over")
+        log.info("a document changed facts that the rebuild had written; the rebuild restarts")
         if self._is_before_switch():
             self._begin()
         elif self._phase is Phase.KEEPING:
@@ -306,7 +306,9 @@ class Rebuild:
             self._project_several(again)
             self._revisited.difference_update(again)
             if self._overtaken:
-                log.info("a document changed what the rebuild has written: it starts over")
+                log.info(
+                    "a document changed facts that the rebuild had written; the rebuild restarts"
+                )
                 self._begin()
         else:
             self._generations.switch()

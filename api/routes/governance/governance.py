@@ -55,7 +55,7 @@ from graph_model.lineage import ColumnEdge
 from graph_model.producers.commands.documents import CommandKind, Statement, write_value
 
 blueprint = Blueprint(
-    "governance", __name__, description="Layers, classifications: what people say of the graph"
+    "governance", __name__, description="Layers and classifications, stated by people"
 )
 _TAGGED: Final = (labels.DATASET, labels.COLUMN)
 

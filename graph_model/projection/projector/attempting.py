@@ -129,7 +129,7 @@ class Attempting:
         except (Unavailable, MemoryError):
             raise
         except Exception:
-            log.exception("%s is half written: everything is projected anew", plan_id)
+            log.exception("%s is written in part; a rebuild is needed", plan_id)
             self._rebuilds.request()
         pending = [one.position for one in tried if is_new(one)]
         self._commits.settle(pending, DocumentState.FAILED, reason)

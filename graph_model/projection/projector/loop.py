@@ -243,7 +243,7 @@ class Projector:
                 if self._try_to_revive():
                     self._prepared = False
             except Exception:
-                log.exception("projection failed in an unforeseen way; it goes on")
+                log.exception("unexpected error in the projector; it continues")
                 self._sleep(_LONGEST_PAUSE_SECONDS)
 
     def _work(self) -> bool:

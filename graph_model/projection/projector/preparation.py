@@ -110,10 +110,10 @@ class Preparation:
         if doubt is not None:
             self._readiness.begin()  # before anyone sees that the catalogue is empty
             self._stores.generations.set_aside()
-            doubt = f"the catalogue is made anew: {doubt}"
+            doubt = f"the catalogue is rebuilt: {doubt}"
         elif is_filled:
             doubt = self._witness.find()
         self._readiness.doubt = doubt if self._stores.journal.newest() else None
         if self._readiness.doubt is not None:
-            log.warning("everything is projected anew: %s", self._readiness.doubt)
+            log.warning("a rebuild is needed: %s", self._readiness.doubt)
         return doubt

@@ -141,7 +141,7 @@ class Rebuilds:
             self._commits.rebuild = None
 
     def _begin(self) -> None:
-        log.info("projecting everything anew, beside what stands")
+        log.info("rebuild started; the current graph and catalogue stay in use")
         self._stores.void_checkpoint()
         self._commits.rebuild = Rebuild(
             self._stores.journal,
@@ -163,4 +163,4 @@ class Rebuilds:
         self._stores.journal.set_meta(EPOCH_KEY, self._rules.epoch)
         self._stores.journal.set_meta(REBUILD_KEY, _NONE)
         self.drop()
-        log.info("everything is projected anew")
+        log.info("rebuild finished")

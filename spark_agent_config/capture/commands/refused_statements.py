@@ -64,7 +64,7 @@ class RefusedStatements:
         statement = execution.logical()
         kind = class_name(statement)
         if kind not in _STATEMENTS:
-            _LOG.debug("A statement that Spark refused is not told: %s", kind)
+            _LOG.debug("A statement that Spark refused is not reported: %s", kind)
             return []
         name, mode = _STATEMENTS[kind]
         if kind == _INSERT and bool(statement.overwrite()):

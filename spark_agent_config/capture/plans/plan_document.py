@@ -254,7 +254,7 @@ class _Document:
 
     def _gaps(self) -> list[dict[str, str]]:
         kinds = {node.plan.kind for node in self._in_order()} & _COMPUTED_EARLY
-        detail = "Spark computes its rows before the write: what they came from is not in the plan"
+        detail = "Spark computes its rows before the write: their sources are not in the plan"
         gaps = [{"code": OPAQUE_OPERATION, "detail": f"{kind}: {detail}"} for kind in sorted(kinds)]
         unread = self._query.unread
         return gaps if unread is None else [*gaps, {"code": UNREAD_PLAN, "detail": unread}]

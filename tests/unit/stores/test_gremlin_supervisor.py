@@ -41,7 +41,7 @@ class Engine:
         return self.running
 
     def last_words(self, lines: int = 20) -> str:
-        return "its last words"
+        return "the log ends so"
 
     def die(self, code: int) -> None:
         self.running, self.exit_code = False, code
@@ -133,8 +133,8 @@ def test_every_end_has_its_reason(
     watched: Watched, code: int, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     watched.engine.die(code)
-    assert "its last words" not in str(watched.supervisor.trouble)
-    assert "its last words" in caplog.text
+    assert "the log ends so" not in str(watched.supervisor.trouble)
+    assert "the log ends so" in caplog.text
     assert words in str(watched.supervisor.trouble)
     assert watched.supervisor.trouble == watched.supervisor.trouble
 

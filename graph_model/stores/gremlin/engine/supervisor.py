@@ -163,9 +163,13 @@ class Supervisor:
         self._next_start = now + pause
         _log.error("the embedded engine ended: %s", self._cause)
         if words := self._engine.last_words(3):
-            _log.error("its last words: %s", words)
+            _log.error("the end of the engine's log: %s", words)
         if pause:
-            _log.error("it died %d times in a row: next start in %d s", self._deaths, pause)
+            _log.error(
+                "the engine ended %d times in a row; it is started again in %d s",
+                self._deaths,
+                pause,
+            )
 
     def _reason(self) -> str:
         code, heap = self._engine.exit_code, self._engine.heap_mb
