@@ -388,7 +388,7 @@ class Targets:
         )  # a TRUNCATE
         if made is not None:
             return _target_of(made, "")
-        elsewhere = self._ask_quietly(lambda: self._tables.dropped_in(command.child()))
+        elsewhere = self._ask_quietly(lambda: self._tables.gone_from(command.child()))
         if elsewhere is not None and elsewhere.location is not None:
             return Target(uri=elsewhere.location, table=elsewhere)
         if described is not None:

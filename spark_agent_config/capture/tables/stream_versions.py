@@ -97,8 +97,7 @@ class StreamVersions:
         for version, text in self._versions.delta_commits(place, int(snapshot.version())):
             actions = [json.loads(line) for line in text.splitlines()]
             if is_of_batch(actions, stream, batch):
-                columns = read_list(snapshot.metadata().partitionColumns())
-                return commit_of(version, actions, columns)
+                return commit_of(version, actions, self._versions.partition_columns(snapshot))
         return None
 
     # --- the read versions -----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import quote
 
-from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion
+from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
 from spark_agent_config.capture.commands.row_level import COMMAND_NAMES
 from spark_agent_config.capture.questions import MOST, Questions, class_name, planned_at, read_list
 
@@ -31,6 +31,9 @@ _MOST_FILES: Final = 1_000
 MAIN: Final = "main"
 _HISTORY_ENTRY: Final = re.compile(r"timestampMillis=(\d+), snapshotId=(\d+)")
 _END: Final = 2**62
+#: Iceberg's mark of an overwrite of the written partitions alone.
+_DYNAMIC: Final = "replace-partitions"
+_PHYSICAL_NAME: Final = "delta.columnMapping.physicalName"
 _NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 #: Iceberg's options of an incremental read.
 _FIRST: Final = "start-snapshot-id"
@@ -48,7 +51,8 @@ _ICEBERG_COUNTS: Final = {
 class Commit:
     """The fields of a commit. ``partition_columns`` None: the format does not record them.
 
-    ``parent`` is the former commit of its branch, if a branch is known.
+    ``parent`` is the former commit of its branch, if a branch is known. ``added`` is the number of
+    files that it added, and ``leaves_some`` whether it left others in the table.
     """
 
     version: TableVersion
@@ -56,6 +60,8 @@ class Commit:
     partitions: tuple[str, ...] = ()
     partition_columns: tuple[str, ...] | None = None
     parent: TableVersion | None = None
+    added: int = 0
+    leaves_some: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +183,31 @@ class TableVersions:
         if query.target.format == "delta":
             return self._ask(
                 "Delta's commit",
-                lambda: self._delta_commit(query.target.uri, execution.sparkSession(), period),
+                lambda: self._delta_commit(query, execution.sparkSession(), period),
                 None,
             )
         return self._ask("Iceberg's commit", lambda: self._iceberg_commit(command, period), None)
 
-    def _delta_commit(self, place: str, session: Any, period: Period) -> Commit | None:
+    def _delta_commit(self, query: CapturedQuery, session: Any, period: Period) -> Commit | None:
+        place = query.target.uri
         snapshot = self.delta_snapshot(place, session)
         commits = self.delta_commits(place, int(snapshot.version()))
-        return delta_commit(commits, read_list(snapshot.metadata().partitionColumns()), period)
+        found = delta_commit(commits, self.partition_columns(snapshot), period)
+        if found is None or not found.partition_columns or not _may_be_dynamic(query.target):
+            return found
+        leaves = self._ask("files of a version", lambda: self._leaves_some(place, found), False)
+        return replace(found, leaves_some=leaves)
+
+    def _leaves_some(self, place: str, commit: Commit) -> bool:
+        """Whether the table has other files than those of a commit; Delta's checksum counts all."""
+        text = self._text(f"{_log_of(place)}/{commit.version.number:020d}.crc")
+        return int(json.loads(text)["numFiles"]) > commit.added
+
+    def partition_columns(self, snapshot: Any) -> dict[str, str]:
+        """Those of a Delta table, each with its name in the log: column mapping has its own."""
+        metadata = snapshot.metadata()
+        columns = read_list(metadata.partitionColumns())
+        return names_in_the_log(columns, str(metadata.schema().json())) if columns else {}
 
     def delta_snapshot(self, place: str, session: Any) -> Any:
         """The present state of a table's log in this JVM."""
@@ -195,7 +217,7 @@ class TableVersions:
     def delta_commits(self, place: str, newest: int) -> Iterator[tuple[int, str]]:
         """The last versions of a table, the newest first, each with its commit's file."""
         for version in range(newest, max(-1, newest - _MOST_COMMITS), -1):
-            yield version, self._text(f"{place.rstrip('/')}/_delta_log/{version:020d}.json")
+            yield version, self._text(f"{_log_of(place)}/{version:020d}.json")
 
     def _text(self, place: str) -> str:
         """A small file's text; empty for one that is gone or larger than the bound."""
@@ -241,7 +263,10 @@ class TableVersions:
         parent = None if before is None else version_of(before, branch)
         if branch != MAIN:
             self._remember(int(snapshot.snapshotId()), branch)
-        return Commit(version_of(snapshot, branch), counts, partitions, parent=parent)
+        dynamic = summary.get(_DYNAMIC) == "true"
+        return Commit(
+            version_of(snapshot, branch), counts, partitions, parent=parent, leaves_some=dynamic
+        )
 
     def _remember(self, snapshot: int, branch: str) -> None:
         """Branches are dropped once they are published."""
@@ -255,6 +280,8 @@ def with_commit(query: CapturedQuery, commit: Commit) -> CapturedQuery:
     target = query.target
     if target.partition_columns is None:
         target = replace(target, partition_columns=commit.partition_columns)
+    if commit.leaves_some and _may_be_dynamic(target):
+        target = replace(target, dynamic_partition_overwrite=True)
     exact = target.append or target.replaces_partitions
     return replace(
         query,
@@ -264,6 +291,21 @@ def with_commit(query: CapturedQuery, commit: Commit) -> CapturedQuery:
         written_partitions=commit.partitions if exact else (),
         write_metrics={**commit.counts, **query.write_metrics},
     )
+
+
+def _may_be_dynamic(target: Target) -> bool:
+    """Whether the commit alone can tell: a setting of the session makes an overwrite dynamic."""
+    return target.mode == "Overwrite" and target.dynamic_partition_overwrite is None
+
+
+def names_in_the_log(columns: Sequence[str], schema: str) -> dict[str, str]:
+    """Columns of a Delta table => their names in its log; ``schema`` is the type JSON."""
+    told = {field["name"]: field.get("metadata") or {} for field in json.loads(schema)["fields"]}
+    return {name: str(told.get(name, {}).get(_PHYSICAL_NAME, name)) for name in columns}
+
+
+def _log_of(place: str) -> str:
+    return f"{place.rstrip('/')}/_delta_log"
 
 
 def read_before(query: CapturedQuery, commit: Commit) -> Mapping[int, Relation]:
@@ -349,12 +391,12 @@ def made_on_main(history: Sequence[tuple[int, int]], snapshot: Any) -> tuple[boo
 
 
 def delta_commit(
-    commits: Iterable[tuple[int, str]], partition_columns: Sequence[str], period: Period
+    commits: Iterable[tuple[int, str]], partition_columns: Mapping[str, str], period: Period
 ) -> Commit | None:
     """The only commit of a write in a period; None where there are several.
 
     ``commits``: (version, the text of its file: JSON lines), newest first; none is taken after the
-    first that is older than the write.
+    first that is older than the write. ``partition_columns``: each with its name in the log.
     """
     found = None
     for version, text in commits:
@@ -372,7 +414,7 @@ def delta_commit(
 
 
 def commit_of(
-    version: int, actions: Sequence[Mapping[str, Any]], partition_columns: Sequence[str]
+    version: int, actions: Sequence[Mapping[str, Any]], partition_columns: Mapping[str, str]
 ) -> Commit:
     """The fields of a version of a Delta table; ``actions`` are the lines of its file."""
     counts = _information(actions).get("operationMetrics") or {}
@@ -381,6 +423,7 @@ def commit_of(
         {name: int(value) for name, value in counts.items() if str(value).isdecimal()},
         _partitions_of(actions, partition_columns),
         tuple(partition_columns),
+        added=sum("add" in action for action in actions),
     )
 
 
@@ -399,16 +442,22 @@ def _is_write(operation: str) -> bool:
     return operation.endswith((*_DELTA_WRITES, _DELTA_TABLES_MADE, "STREAMING UPDATE"))
 
 
-def _partitions_of(actions: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> tuple[str, ...]:
+def _partitions_of(
+    actions: Iterable[Mapping[str, Any]], columns: Mapping[str, str]
+) -> tuple[str, ...]:
     """``dt=d1/h=3`` of every file that was added or removed; none where names are not columns'."""
     found = set()
     for action in actions:
         values = (action.get("add") or action.get("remove") or {}).get("partitionValues")
         if values is None:
             continue
-        if set(values) != set(columns) or not columns:
+        if set(values) != set(columns.values()) or not columns:
             return ()
-        found.add("/".join(f"{quote(name, '')}={_escaped(values[name])}" for name in columns))
+        found.add(
+            "/".join(
+                f"{quote(name, '')}={_escaped(values[told])}" for name, told in columns.items()
+            )
+        )
     return tuple(sorted(found)) if len(found) <= MOST else ()
 
 

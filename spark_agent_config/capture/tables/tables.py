@@ -68,10 +68,14 @@ class Tables:
 
     def remember_in(self, catalog: str, table: Table, place: str) -> None:
         """Keep the place of a table of another catalog than Spark's own."""
-        self._locations[_key(table.name, f"{catalog}.{table.database}")] = place
+        if catalog != SESSION_CATALOG:
+            self._locations[_key(table.name, f"{catalog}.{table.database}")] = place
 
-    def dropped_in(self, resolved: Any) -> Table | None:
-        """A table of another catalog that a DROP named; None if this session never met it."""
+    def gone_from(self, resolved: Any) -> Table | None:
+        """A table of another catalog that has lost its name (a DROP, a rename), which is forgotten.
+
+        None if this session never met it.
+        """
         catalog, identifier = str(resolved.catalog().name()), resolved.identifier()
         name, database = str(identifier.name()), ".".join(identifier.namespace()) or None
         place = self._locations.pop(_key(name, f"{catalog}.{database}"), None)
