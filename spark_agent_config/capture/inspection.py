@@ -61,6 +61,8 @@ _TOLD: Final = (
     | MAINTENANCE_COMMANDS.keys()
     | {CALL}
 )
+#: Spark reports the insert that this one runs, with the same query and target.
+_AROUND_AN_INSERT: Final = "InsertIntoDataSourceDirCommand"
 #: Other commands with such a name and a query are taken for writes; a view keeps no data.
 _LIKE_A_WRITE: Final = re.compile(r"^(?!.*View)(Insert|Save|Write|Append|Overwrite|.*AsSelect)")
 #: The table that Hudi's bulk insert appends to, inside a reported command.
@@ -159,7 +161,7 @@ class Inspector:
 
     def _is_told(self, name: str, command: Any) -> bool:
         """A known command, or one that looks like a write: it has a query and such a name."""
-        if name in _TOLD or not _LIKE_A_WRITE.search(name):
+        if name in _TOLD or name == _AROUND_AN_INSERT or not _LIKE_A_WRITE.search(name):
             return name in _TOLD
         return self._ask_quietly(command.query) is not None
 

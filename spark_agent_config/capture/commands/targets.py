@@ -48,7 +48,6 @@ _V2_MODES: Final = {
 #: Delta's own name of a command => Spark's.
 _SPARKS_NAMES: Final = {"DeltaDynamicPartitionOverwriteCommand": "OverwritePartitionsDynamic"}
 _HUDI: Final = "hudi"
-_DIRECTORIES: Final = frozenset({"InsertIntoHiveDirCommand", "InsertIntoDataSourceDirCommand"})
 #: Commands that change some rows => the field with the table, and the format that is theirs alone.
 _CHANGED_TABLES: Final[Mapping[str, tuple[str, str | None]]] = {
     "DeleteFromTable": ("table", None),
@@ -60,8 +59,8 @@ _CHANGED_TABLES: Final[Mapping[str, tuple[str, str | None]]] = {
 WRITE_COMMANDS: Final = (
     frozenset(_V2_MODES)
     | _CHANGED_TABLES.keys()
-    | _DIRECTORIES
     | {
+        "InsertIntoHiveDirCommand",
         "InsertIntoHoodieTableCommand",
         "CreateHoodieTableAsSelectCommand",
         "InsertIntoHadoopFsRelationCommand",
@@ -128,7 +127,7 @@ class Targets:
             return self._source(command, execution)
         if name == "InsertIntoDataSourceCommand":
             return self._relation(command)
-        if name in _DIRECTORIES:
+        if name == "InsertIntoHiveDirCommand":
             return self._directory(command)
         return self._table(command, execution)
 
@@ -245,13 +244,12 @@ class Targets:
         return None if relation is None else _target_of(relation, _mode_of(overwrite))
 
     def _directory(self, command: Any) -> Target | None:
-        """INSERT OVERWRITE DIRECTORY."""
+        """INSERT OVERWRITE DIRECTORY with a Hive format."""
         place = self._ask(
             "storage", lambda: str(command.storage().locationUri().get().toString()), None
         )
         uri = None if place is None else self.qualified(place)
-        form = self._ask_quietly(lambda: str(command.provider()).lower()) or "hive"
-        return None if uri is None else Target(uri=uri, mode="Overwrite", format=form)
+        return None if uri is None else Target(uri=uri, mode="Overwrite", format="hive")
 
     def _v2(self, name: str, command: Any) -> Target | None:
         relation = self._ask_quietly(

@@ -11,18 +11,20 @@ from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVe
 from spark_agent_config.capture.commands.maintenance import maintained
 from spark_agent_config.capture.plans.plan_document import execution_plan
 from spark_agent_config.capture.questions import Questions
-from spark_agent_config.capture.tables.table_versions import (
+from spark_agent_config.capture.tables.commits import (
     Commit,
     Period,
-    TableVersions,
-    commits_after,
     delta_commit,
-    made_on_main,
     names_in_the_log,
-    newest_history,
-    only_one_of,
     read_before,
     with_commit,
+)
+from spark_agent_config.capture.tables.table_versions import (
+    TableVersions,
+    commits_after,
+    made_on_main,
+    newest_history,
+    only_one_of,
 )
 from tests.captured_queries import APPLICATION
 from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, instance
