@@ -100,6 +100,7 @@ class TableRenames:
             return _attempted(_V2, old)
         if old.table is not None:
             self._tables.forget(old.table)
+        self._ask_quietly(lambda: self._tables.gone_from(resolved))
         current = self._current(command, identifier)
         table = self._ask_quietly(lambda: catalog.loadTable(current))
         schema = str(resolved.table().schema().json())
