@@ -123,7 +123,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     generations = SqlGenerations(database, journal)
     stack.callback(generations.close)
     graph, engine = _open_graph(stack, settings, environment, say)
-    checkpoints = _checkpoints(settings, graph, journal) if engine else None
+    checkpoints = _checkpoints(settings, graph, journal, engine) if engine else None
     projector = Projector(
         journal,
         graph,
@@ -132,6 +132,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
         checkpoints=checkpoints,
         observe=metrics.projected,
         runs=settings.run_window,
+        capacity=lambda: engine.capacity if engine else None,
     )
     if engine:
         engine.watch(graph, lambda: projector.state == "ready")
@@ -216,9 +217,16 @@ def dialect_of(settings: Settings) -> str:
     return settings.gremlin_dialect or ("neptune" if host.endswith(_NEPTUNE) else "tinkerpop")
 
 
-def _checkpoints(settings: Settings, graph: GremlinGraph, journal: SqlJournal) -> EngineCheckpoints:
-    folder = settings.data / ENGINE_FOLDER
-    return EngineCheckpoints(folder, graph, journal, every=settings.checkpoint_every)
+def _checkpoints(
+    settings: Settings, graph: GremlinGraph, journal: SqlJournal, engine: Supervisor
+) -> EngineCheckpoints:
+    return EngineCheckpoints(
+        settings.data / ENGINE_FOLDER,
+        graph,
+        journal,
+        every=settings.checkpoint_every,
+        capacity=lambda: engine.capacity,
+    )
 
 
 def allow_files() -> None:

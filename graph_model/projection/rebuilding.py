@@ -32,6 +32,7 @@ from typing import Final, TypeVar
 from graph_model.facts import Edge, Facts, Row, Vertex, merge
 from graph_model.identity import digest
 from graph_model.producers.commands.documents import KEY_PREFIX
+from graph_model.projection.fullness import is_held
 from graph_model.projection.outcome import project_apart
 from graph_model.projection.projections import Projection, settlements
 from graph_model.projection.runs.graph_runs import GraphRuns
@@ -357,6 +358,7 @@ class Rebuild:
 
     def _take(self, said: Facts) -> None:
         facts = self._runs.window.structure(said)
+        self._runs.wrote(len(facts.vertices) + len(facts.edges))
         self._graph.write(facts)
         self._catalogue.record(facts.rows)
         self._noted.add(_ids(facts))
@@ -377,12 +379,12 @@ class Rebuild:
 
 
 def _is_taken_up(document: StoredDocument) -> bool:
-    """All but documents that wait for a round, and commands that were set aside: their documents
-    are shown until they are replayed and carried out.
+    """All but documents that wait for a round, or for room, and commands that were set aside: their
+    documents are shown until they are replayed and carried out.
     """
     is_command = document.plan_id.startswith(KEY_PREFIX)
     left = {DocumentState.PENDING, *([DocumentState.FAILED] if is_command else [])}
-    return document.state not in left
+    return document.state not in left and not is_held(document)
 
 
 def _contribution_of(projection: Projection) -> Contribution:

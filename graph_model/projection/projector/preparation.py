@@ -55,6 +55,7 @@ class Preparation:
         """
         self._commits.forget()
         self._witness.forget()
+        self._stores.fullness.begin()
         self._rebuilds.drop()
         with self._stores.journal.projecting():
             self._stores.generations.refresh()
@@ -69,6 +70,7 @@ class Preparation:
         self._rules.read(known)
         if known == FROM_NOTHING:
             self._stores.graph.clear()
+            self._rebuilds.begins_from_nothing = False
         is_filled = self._stores.graph.count()[0] > 0 and not self._filling
         doubt = self._find_doubt(is_filled=is_filled)
         outdated = known != self._rules.epoch

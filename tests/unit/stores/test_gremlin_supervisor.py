@@ -229,3 +229,14 @@ def test_what_was_counted_while_the_graph_was_filled_is_not_told_for_the_whole(
     filled.set()
     assert eventually(lambda: watched.supervisor.memory) == Memory(7, 2048)
     watched.supervisor.stop()
+
+
+def test_what_an_engine_overflowed_with_is_not_tried_again(watched: Watched) -> None:
+    before = watched.supervisor.capacity
+    watched.engine.die(OUT_OF_MEMORY)
+    assert watched.supervisor.revive()
+    assert 0 < watched.supervisor.capacity < before
+    watched.engine.die(-9)
+    after = watched.supervisor.capacity
+    watched.supervisor.revive()
+    assert watched.supervisor.capacity == after, "killed by somebody: that tells nothing of room"
