@@ -17,7 +17,8 @@ from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read
 from graph_model.retention.keeping import Keep, read_keep
 
 PREFIX: Final = "HEADWATER_"
-_REPOSITORY: Final = Path(__file__).resolve().parent.parent
+PAGE: Final = Path(__file__).resolve().parent / "frontend"
+"""The page's files; in a checkout a link to the folder ``frontend``."""
 _MEBIBYTE: Final = 1024 * 1024
 #: Read by others in the same shell: the listener in Spark jobs, and the project's own tests.
 OF_OTHERS: Final = (
@@ -174,7 +175,7 @@ def _graph_runs(text: str) -> RunWindow | None:
 
 
 def _frontend(text: str) -> Path:
-    return Path(text).expanduser() if text else _REPOSITORY / "frontend"
+    return Path(text).expanduser() if text else PAGE
 
 
 ROWS: Final[tuple[Row, ...]] = (
@@ -357,7 +358,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "frontend",
         "HEADWATER_FRONTEND",
         "",
-        "Folder of the page's files. Empty: the folder frontend beside the Python packages.",
+        "Folder of the page's files. Empty: those that are installed with the service.",
         _frontend,
     ),
     Row(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from api.routes.pages import missing_parts
-from api.serving.machine import Finding, check_java, check_node, check_python
+from api.serving.machine import Finding, check_java, check_python
 from api.serving.room import MEASURES_KEY
 from api.serving.server import check_free, claim
 from api.serving.storage import DATABASE_FILE, open_storage
@@ -35,7 +35,6 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
     return (
         check_python(version, spark=False),
         check_java(environment, spark=False),
-        check_node(),
         _port("port", settings.host, settings.port, "PORT", "--port"),
         _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
         _data(settings.data),
@@ -211,7 +210,7 @@ def _jars(environment: Mapping[str, str]) -> Finding:
 
 def _page(frontend: Path) -> Finding:
     if missing := missing_parts(frontend):
-        said = f"{', '.join(missing)} missing in {frontend}: run npm ci --prefix frontend"
+        said = f"{', '.join(missing)} missing in {frontend}: run python -m api.serving.page"
         return Finding("page", False, said)
     return Finding("page", True, str(frontend))
 

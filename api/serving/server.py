@@ -284,7 +284,7 @@ def _say_missing_page(settings: Settings, say: Say) -> None:
     if missing := missing_parts(settings.frontend):
         say(
             f"  page       not installed ({', '.join(missing)} missing in {settings.frontend}): "
-            "run npm ci --prefix frontend"
+            "run python -m api.serving.page"
         )
 
 

@@ -16,8 +16,6 @@ import errno
 import json
 import logging
 import os
-import re
-import shutil
 import socket
 import subprocess
 import threading
@@ -31,12 +29,11 @@ from typing import Final, Self
 from graph_model.errors import ConfigurationError, EngineError, GraphUnavailable
 from graph_model.stores.gremlin.connection import Limits
 from graph_model.stores.gremlin.dialect import EMBEDDED
-from graph_model.stores.gremlin.engine import jars, script
+from graph_model.stores.gremlin.engine import jars, java, script
 from graph_model.stores.gremlin.graph import open_graph
 
 DEFAULT_PORT: Final = 8182
 PORT_SETTING: Final = "GREMLIN_PORT"
-OLDEST_JAVA: Final = 17
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _PORT_TAKEN: Final = 98  # engine.groovy ends with it
@@ -103,13 +100,13 @@ class EmbeddedServer:
         with self._lock:
             if self.alive():
                 return
-            java = find_java(self._environment)
+            runtime = java.find_java(self._environment).program
             archives = jars.fetch(self._environment, progress=self._progress)
             check_port(self.host, self.port)
             self._clean_up()
             self._prepare()
-            compiled = script.find_classes(java, archives, self._environment)
-            self._process = self._launch(java, archives, compiled)
+            compiled = script.find_classes(runtime, archives, self._environment)
+            self._process = self._launch(runtime, archives, compiled)
             try:
                 self._await_ready(self._process)
             except BaseException:
@@ -182,10 +179,10 @@ class EmbeddedServer:
         return self.folder / "engine.yaml"
 
     def _launch(
-        self, java: str, archives: Sequence[Path], compiled: Path | None
+        self, runtime: str, archives: Sequence[Path], compiled: Path | None
     ) -> subprocess.Popen[bytes]:
         command = java_command(
-            java,
+            runtime,
             archives,
             compiled,
             heap_mb=self.heap_mb,
@@ -262,7 +259,7 @@ class EmbeddedServer:
 
 
 def java_command(
-    java: str,
+    runtime: str,
     archives: Sequence[Path],
     compiled: Path | None = None,
     *,
@@ -277,7 +274,7 @@ def java_command(
     own = () if compiled is None else (compiled,)
     main = (script.SCRIPT.stem,) if own else ("groovy.ui.GroovyMain", str(script.SCRIPT))
     return [
-        java,
+        runtime,
         # The whole heap from the start, of which only what is used takes memory, and a fifth of it
         # for new objects: a heap that grows is collected whole before each step, and what stays is
         # most of it.
@@ -361,42 +358,6 @@ def server_settings(host: str, port: int, properties: Path) -> str:
 
 
 # --- requirements of this machine ---------------------------------------------------------------
-
-
-def find_java(environment: Mapping[str, str]) -> str:
-    """The ``java`` to run: that of JAVA_HOME, else the first on PATH.
-
-    Raises ConfigurationError, in one line with the package to install, when there is none or it is
-    older than 17.
-    """
-    home = environment.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else "java"
-    found = shutil.which(java, path=environment.get("PATH"))
-    where = f"JAVA_HOME={home}" if home else "PATH"
-    if found is None:
-        raise ConfigurationError(
-            f"no java in {where}: the embedded graph engine needs Java {OLDEST_JAVA} or newer "
-            f"(for example the package openjdk-{OLDEST_JAVA}-jre-headless)"
-        )
-    version = java_version(found)
-    if version is None or version < OLDEST_JAVA:
-        raise ConfigurationError(
-            f"{found} ({where}) is Java {version or 'of unknown version'}: the embedded graph "
-            f"engine needs Java {OLDEST_JAVA} or newer; install it or set JAVA_HOME"
-        )
-    return found
-
-
-def java_version(java: str) -> int | None:
-    """The major version that an executable reports: ``"17.0.15"`` => 17, ``"1.8.0_292"`` => 8."""
-    try:
-        answer = subprocess.run(  # noqa: S603
-            [java, "-version"], capture_output=True, timeout=30, check=False, text=True
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
-    return int(match[1]) if match else None
 
 
 def check_port(host: str, port: int) -> None:
