@@ -185,13 +185,8 @@ def _open_graph(
 ) -> tuple[GremlinGraph, Supervisor | None]:
     """The graph, and the supervisor of the embedded engine; None for a server of one's own."""
     if settings.gremlin_url:
-        dialect = dialect_of(settings)
-        say(f"  graph      {settings.gremlin_url} ({dialect})")
-        graph = open_graph(
-            settings.gremlin_url,
-            dialect=_DIALECTS[dialect],
-            headers=signed_headers(settings.gremlin_url) if settings.gremlin_signed else dict,
-        )
+        say(f"  graph      {settings.gremlin_url} ({dialect_of(settings)})")
+        graph = open_remote_graph(settings)
         stack.callback(graph.close)
         return graph, None
     say(f"  graph      starting the embedded Gremlin Server on port {settings.gremlin_port} …")
@@ -209,6 +204,19 @@ def _open_graph(
     graph = open_graph(engine.url, explain=lambda: supervisor.trouble)
     stack.callback(graph.close)
     return graph, supervisor
+
+
+def open_remote_graph(settings: Settings) -> GremlinGraph:
+    """The graph of a server of one's own; connects at the first question. Raises
+    ConfigurationError where none is set.
+    """
+    if not settings.gremlin_url:
+        raise ConfigurationError("HEADWATER_GREMLIN_URL is empty: there is no engine to start here")
+    return open_graph(
+        settings.gremlin_url,
+        dialect=_DIALECTS[dialect_of(settings)],
+        headers=signed_headers(settings.gremlin_url) if settings.gremlin_signed else dict,
+    )
 
 
 def dialect_of(settings: Settings) -> str:

@@ -231,6 +231,35 @@ class Projector:
         """One step of a rebuild that is wanted or under way; False when there is none."""
         return self._rebuilds.step()
 
+    # without the thread, where another program says when
+
+    def work_until(self, enough: Callable[[], bool]) -> bool:
+        """Rounds and steps of a rebuild until nothing is left, or ``enough`` says so between two.
+
+        Whether nothing was left. Raises Unavailable; the next call begins anew.
+        """
+        try:
+            while not enough():
+                if not self._prepared:
+                    self.prepare()
+                    self._prepared = True
+                if not self._is_whole():
+                    self._prepared = False
+                elif not self._advance():
+                    return True
+        except Unavailable as error:
+            self._fail(error)
+            self._prepared = False
+            raise
+        return False
+
+    def follow(self) -> None:
+        """Read the rules and the catalogue in force, as another process has noted them."""
+        self._stores.generations.refresh()
+        known = self._stores.journal.get_meta(EPOCH_KEY)
+        if known != self._rules.standing_epoch:
+            self._rules.read(known)
+
     # the thread
 
     def start(self) -> None:
@@ -259,9 +288,7 @@ class Projector:
                     self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
             except Unavailable as error:
-                self._readiness.fail(error.reason)
-                self._commits.forget()
-                self._witness.look_soon()
+                self._fail(error)
                 log.warning("projection pauses %.1f s: %s", pause, error)
                 self._sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
@@ -274,13 +301,22 @@ class Projector:
     def _work(self) -> bool:
         """A round of new documents, then a step of a rebuild; idle when there is neither.
 
-        False when the graph turned out to be empty, or the catalogue damaged. Both are checked
-        first, because known elements are not written again.
+        False when the graph turned out to be empty, or the catalogue damaged.
         """
-        if not self._witness.is_graph_whole():
+        if not self._is_whole():
             return False
-        if self._stores.generations.damage is not None:
-            return False
+        if not self._advance():
+            self._activity.wait(self._stopping.is_set)
+        if self._rounds.caught_up and self._commits.rebuild is None:
+            self._waiting.pause(_LINGER_SECONDS)
+        return True
+
+    def _is_whole(self) -> bool:
+        """Checked before a round, because known elements are not written again."""
+        return self._witness.is_graph_whole() and self._stores.generations.damage is None
+
+    def _advance(self) -> bool:
+        """A round of new documents, then a step of a rebuild; False when there was neither."""
         if self._stores.generations.refresh():  # to one that may not hold everything yet
             self._readiness.begin()
         if self._stores.journal.get_meta(EPOCH_KEY) != self._rules.standing_epoch:
@@ -294,11 +330,12 @@ class Projector:
             return False
         if self._readiness.state != "ready":
             self._become_ready()
-        if not projected and not rebuilt:
-            self._activity.wait(self._stopping.is_set)
-        if self._rounds.caught_up and not rebuilt:
-            self._waiting.pause(_LINGER_SECONDS)
-        return True
+        return bool(projected or rebuilt)
+
+    def _fail(self, error: Unavailable) -> None:
+        self._readiness.fail(error.reason)
+        self._commits.forget()
+        self._witness.look_soon()
 
     def _become_ready(self) -> None:
         """Where all is projected; no question sees the rest of a rebuild."""

@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores.database import damage, read, tells_damage
+from graph_model.stores.database import chunks, damage, read, tells_damage
 from graph_model.stores.journal.content import unpack
+from graph_model.stores.journal.large_bodies import MARK, fetch, large_of
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
 from graph_model.stores.protocols import DocumentState
 from graph_model.stores.submissions import content_hash
@@ -23,6 +24,8 @@ Progress = Callable[[int, int], None]
 
 _PAGE: Final = 50
 _RECEIPTS: Final = 1_000
+_SETTLED_SECONDS: Final = 3_600.0
+"""An object of a request that is under way has no row yet."""
 _LATEST: Final = 1 << 53
 """Epoch ms that JSON keeps exactly; some 285,000 years."""
 
@@ -39,6 +42,7 @@ def find_problems(engine: Engine, progress: Progress) -> Iterator[str]:
         progress(done, max(done, total))
     for look in _LOOKS:
         yield from _looked_at(engine, look)
+    yield from _objects_without_body(engine)
 
 
 def _page_after(engine: Engine, last: str) -> Sequence[str]:
@@ -67,7 +71,7 @@ def _problems_of_bodies(engine: Engine, hashes: Sequence[str]) -> Iterator[str]:
             yield from _problems_of_bodies(engine, [one])
         return
     for row in rows:
-        if (problem := _problem(row)) is not None:
+        if (problem := _problem(engine, row)) is not None:
             yield f"body {row.content_hash}{_having(engine, row.content_hash)}: {problem}"
 
 
@@ -91,9 +95,12 @@ def _having(engine: Engine, content: str) -> str:
     return f" of document {', '.join(found)}" if found else ""
 
 
-def _problem(row: Any) -> str | None:
+def _problem(engine: Engine, row: Any) -> str | None:
+    packed = fetch(engine, row.content_hash, row.packed)
+    if packed is None:
+        return "it is missing in the store of large bodies"
     try:
-        body = unpack(row.packed)
+        body = unpack(packed)
     except ValueError as error:
         return str(error)
     if content_hash(row.kind, row.api_version, body) != row.content_hash:
@@ -112,6 +119,22 @@ def _looked_at(engine: Engine, look: Callable[[Connection], Iterator[str]]) -> I
             raise
         found = [f"the rows of the journal cannot be held to each other: {error}"]
     yield from found
+
+
+def _objects_without_body(engine: Engine) -> Iterator[str]:
+    """Of a request that ended between store and database; the journal's own sign is none."""
+    large = large_of(engine)
+    if large is None:
+        return
+    for names in chunks(large.store.names(_SETTLED_SECONDS)):
+        asked = sa.select(bodies.c.content_hash).where(
+            bodies.c.content_hash.in_(names), bodies.c.packed == MARK
+        )
+        with read(engine, JournalUnavailable) as connection:
+            known = set(connection.execute(asked).scalars())
+        for name in names:
+            if name not in known and not name.startswith("journal-"):
+                yield f"{large.store.place}: no document has the body {name}"
 
 
 # --- rows against each other ---------------------------------------------------------------------
