@@ -54,6 +54,7 @@ class Settings:
     bodies_above: int
     bodies_key: str
     gremlin_port: int
+    gremlin_read_port: int | None
     gremlin_url: str
     gremlin_dialect: str
     gremlin_signed: bool
@@ -104,6 +105,10 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _read_port(text: str) -> int | None:
+    return _whole(1, 65535)(text) if text else None
 
 
 def _mebibytes(least: int, most: int) -> Callable[[str], int]:
@@ -286,6 +291,14 @@ ROWS: Final[tuple[Row, ...]] = (
         "Port of the embedded Gremlin Server (this computer only): "
         "ws://127.0.0.1:8182/gremlin for notebooks.",
         _whole(1, 65535),
+    ),
+    Row(
+        "gremlin_read_port",
+        "HEADWATER_GREMLIN_READ_PORT",
+        "",
+        "Port of the embedded Gremlin Server where the graph can be read and not changed (this "
+        "computer only), for people: ws://127.0.0.1:8183/gremlin with 8183. Empty: none.",
+        _read_port,
     ),
     Row(
         "gremlin_url",

@@ -64,8 +64,8 @@ the graph up to date with it and listens. Ctrl-C stops everything in order.
   headwater serve --gremlin-url ws://graph.example.org:8182/gremlin""",
     )
     add_settings(
-        added, "host", "port", "data", "database", "gremlin_port", "gremlin_url", "threads",
-        "log_level", "log_format",
+        added, "host", "port", "data", "database", "gremlin_port", "gremlin_read_port",
+        "gremlin_url", "threads", "log_level", "log_format",
     )  # fmt: skip
 
 
