@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { columnSentence, fieldSentences, justBefore } from '../../frontend/js/differences.js';
-import { CHANGES, linkStyle, planModel, toItems, toModel } from '../../frontend/js/model.js';
-import { parse, sameQuestion, write } from '../../frontend/js/url.js';
+import { columnSentence, fieldSentences, justBefore } from '../../frontend/js/panel/differences.js';
+import { CHANGES, linkStyle, planModel, toItems, toModel } from '../../frontend/js/data/model.js';
+import { parse, sameQuestion, write } from '../../frontend/js/data/url.js';
 
 const fixture = (name) =>
   JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), 'utf8'));

@@ -13,7 +13,7 @@ import {
   plain,
   shorten,
   wrap,
-} from '../../frontend/js/format.js';
+} from '../../frontend/js/data/format.js';
 
 const letters = (text) => Array.from(text).length;
 

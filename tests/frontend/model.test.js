@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { announcement } from '../../frontend/js/list.js';
+import { announcement } from '../../frontend/js/page/list.js';
 import {
   bounds,
   emphasis,
@@ -19,8 +19,8 @@ import {
   toItems,
   toModel,
   trace,
-} from '../../frontend/js/model.js';
-import { NAMES } from '../../frontend/js/palette.js';
+} from '../../frontend/js/data/model.js';
+import { NAMES } from '../../frontend/js/drawing/palette.js';
 import { words } from '../../frontend/js/views/overview.js';
 
 const fixture = (name) => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), 'utf8'));
