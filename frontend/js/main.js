@@ -12,8 +12,10 @@ import { describeBundle, describeGroup, opening } from './panel/groups.js';
 import { createThemeSwitch, showDocuments } from './page/header.js';
 import { createKey, sessionStore } from './data/key.js';
 import { announcement, createList } from './page/list.js';
+import { pack } from './drawing/packing.js';
 import { createMinimap } from './drawing/minimap.js';
-import { find, findNode, step, tally } from './data/model.js';
+import { find, findNode, tally } from './data/model.js';
+import { step } from './data/walk.js';
 import { banners, footnote } from './page/notes.js';
 import { readPalette } from './drawing/palette.js';
 import { createPanel } from './panel/panel.js';
@@ -117,7 +119,7 @@ let retryTimer = 0;
 let clickTimer = 0;
 /** @type {{page: Page|null, id: string}} what the panel shows: the same is not asked for twice */
 let described = { page: null, id: '' };
-/** @type {import('./data/model.js').Position} where the keyboard stands on the canvas */
+/** @type {import('./data/walk.js').Position} where the keyboard stands on the canvas */
 let position = { id: '', came: null };
 
 let shades = colours();
@@ -315,6 +317,7 @@ function unseenHeading(words) {
  */
 function showPicture(heading, model) {
   drawn = foldFans(model, { opened: state.fans, pinned: [state.selected] });
+  if (!graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
   graph.show(drawn, state.selected);
   list.show(drawn);
   replace(places.legend, legend(drawn));

@@ -178,6 +178,7 @@ function withGroups(model, gone, folds) {
   for (const fold of folds) if (!gone.has(fold.hub)) boxes.set(fold.id, groupBox(model, fold));
   const rows = new Map([...boxes.values()].flatMap((box) => box.rows).map((row) => [row.id, row]));
   const links = foldedLinks(model, gone);
+  for (const [id, link] of links) links.set(id, { ...link, route: [] });
   settleAnew(boxes, rows, links, new Set(folds.flatMap(({ id, hub }) => [id, hub])));
   return finish(boxes, rows, links, model.focus);
 }

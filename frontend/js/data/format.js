@@ -125,12 +125,12 @@ export function shorten(text, length) {
  * @param {string} text
  * @param {number} width
  * @param {(text: string) => number} measure
- * @param {'start'|'end'} [cut] where the ellipsis goes
+ * @param {'start'|'middle'|'end'} [cut] where the ellipsis goes
  * @returns {string}
  */
 export function fit(text, width, measure, cut = 'end') {
   const most = 400;
-  const sample = text.length > most ? (cut === 'end' ? text.slice(0, most) : text.slice(-most)) : text;
+  const sample = text.length > most ? sampled(text, most, cut) : text;
   if (sample === text && measure(text) <= width) return text;
   const characters = Array.from(sample);
   let [least, greatest] = [0, characters.length];
@@ -142,27 +142,18 @@ export function fit(text, width, measure, cut = 'end') {
   return clip(characters, least, cut);
 }
 
-function clip(characters, kept, cut) {
-  if (cut === 'end') return `${characters.slice(0, kept).join('').trimEnd()}…`;
-  return `…${kept === 0 ? '' : characters.slice(-kept).join('').trimStart()}`;
+function sampled(text, most, cut) {
+  if (cut === 'middle') return text.slice(0, most / 2) + text.slice(-most / 2);
+  return cut === 'end' ? text.slice(0, most) : text.slice(-most);
 }
 
-/**
- * One line where it fits, else two: broken after a separator when there is one in the right place,
- * the second cut with an ellipsis. `employee-curate => ['employee-', 'curate']`.
- * @param {string} text
- * @param {number} width
- * @param {(text: string) => number} measure
- * @returns {string[]}
- */
-export function wrap(text, width, measure) {
-  const sample = text.slice(0, 200);
-  if (sample === text && measure(text) <= width) return [text];
-  const parts = sample.split(/(?<=[-_./: ])/);
-  let first = '';
-  while (parts.length > 1 && measure(first + parts[0]) <= width) first += parts.shift();
-  if (!first) return [fit(text, width, measure)];
-  return [first.trimEnd(), fit(text.slice(first.length), width, measure)];
+function clip(characters, kept, cut) {
+  if (cut === 'middle') {
+    const end = Math.floor(kept / 2);
+    return `${characters.slice(0, kept - end).join('').trimEnd()}…${end === 0 ? '' : characters.slice(-end).join('').trimStart()}`;
+  }
+  if (cut === 'end') return `${characters.slice(0, kept).join('').trimEnd()}…`;
+  return `…${kept === 0 ? '' : characters.slice(-kept).join('').trimStart()}`;
 }
 
 const HOW = Object.freeze({

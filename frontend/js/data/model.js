@@ -1,6 +1,6 @@
 /**
- * From a reply of the server to what is drawn and walked: boxes with rows, links, neighbours, the
- * next step of an arrow key, and the items that vis-network shows. Pure: no page, no canvas, no vis.
+ * From a reply of the server to what is drawn and walked: boxes with rows, links, neighbours. Pure: no
+ * page, no canvas, no vis.
  */
 import { plain } from './format.js';
 import { SIZES } from '../drawing/layout.js';
@@ -48,6 +48,7 @@ import { decodeText } from './url.js';
  * @property {'feeds'|'DIRECT'|'INDIRECT'} kind
  * @property {'forward'|'back'|'beside'} way  to the right, to the left, or between boxes above each other
  * @property {number} parallel  its number among the links of the same two ends
+ * @property {Array<[number, number]>} route  points past the boxes between its ends, of the server
  * @property {''|'added'|'removed'|'changed'} change  in a comparison
  * @property {object} edge    the edge of the reply
  */
@@ -65,11 +66,6 @@ import { decodeText } from './url.js';
  */
 
 /** @typedef {Box|Row|Link} Item */
-
-/** @typedef {'upstream'|'downstream'} Direction */
-
-/** @type {readonly Direction[]} */
-export const DIRECTIONS = Object.freeze(['upstream', 'downstream']);
 
 const TITLE = SIZES.dataset.height;
 
@@ -264,6 +260,7 @@ function toLinks(edges, boxes, rows) {
       to: edge.to,
       kind: edge.kind,
       parallel,
+      route: edge.route ?? [],
       way: 'forward',
       change: changeOf(edge),
       edge,
@@ -336,7 +333,12 @@ function seatRows(boxes) {
   }
 }
 
-function readingOrder(boxes) {
+/**
+ * Every box and row once: left to right, rows after their table.
+ * @param {Map<string, Box>} boxes
+ * @returns {string[]}
+ */
+export function readingOrder(boxes) {
   const sorted = [...boxes.values()].sort((one, other) => one.x - other.x || one.y - other.y);
   return sorted.flatMap((box) => [box.id, ...box.rows.map((row) => row.id)]);
 }
@@ -396,140 +398,6 @@ export function homeOf(model, row) {
 }
 
 /**
- * The ids on the other ends of the links, each once.
- * @param {Model} model
- * @param {string} id
- * @param {Direction} direction
- * @returns {string[]}
- */
-export function next(model, id, direction) {
-  const [links, end] = direction === 'downstream' ? [model.outgoing, 'to'] : [model.incoming, 'from'];
-  return [...new Set((links.get(id) ?? []).map((link) => link[end]))];
-}
-
-/**
- * What lights up with an item: itself, its links and their ends. A table lights up with its columns.
- * @param {Model} model
- * @param {string} id
- * @returns {Set<string>}
- */
-export function neighbourhood(model, id) {
-  const lit = new Set();
-  const link = model.links.get(id);
-  if (link) return light(model, lit, link);
-  lit.add(id);
-  const row = model.rows.get(id);
-  if (row) lit.add(row.box);
-  const parts = [id, ...(model.boxes.get(id)?.rows ?? []).map((one) => one.id)];
-  for (const part of parts) {
-    lit.add(part);
-    for (const near of [...(model.outgoing.get(part) ?? []), ...(model.incoming.get(part) ?? [])])
-      light(model, lit, near);
-  }
-  return lit;
-}
-
-function light(model, lit, link) {
-  lit.add(link.id);
-  for (const end of [link.from, link.to]) {
-    lit.add(end);
-    if (model.rows.has(end)) lit.add(model.rows.get(end).box);
-  }
-  for (const job of link.edge.jobs ?? []) if (model.boxes.has(job)) lit.add(job);
-  return lit;
-}
-
-/**
- * Everything that a column comes from and everything that comes from it, with the links between.
- * Only one direction is followed at a time: a sibling computed from the same source is not on the way.
- * @param {Model} model
- * @param {string} id
- * @returns {Set<string>}
- */
-export function trace(model, id) {
-  const lit = new Set([id]);
-  const row = model.rows.get(id);
-  if (row) lit.add(row.box);
-  /** @type {Array<[Map<string, Link[]>, 'from'|'to']>} */
-  const ways = [
-    [model.outgoing, 'to'],
-    [model.incoming, 'from'],
-  ];
-  for (const [links, end] of ways) {
-    const seen = new Set([id]);
-    const open = [id];
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      for (const link of links.get(at) ?? []) {
-        light(model, lit, link);
-        if (!seen.has(link[end])) {
-          seen.add(link[end]);
-          open.push(link[end]);
-        }
-      }
-    }
-  }
-  return lit;
-}
-
-/**
- * What a selection lights up: the whole way of a column, the neighbourhood of anything else.
- * @param {Model} model
- * @param {string} id
- * @returns {Set<string>|null} null: nothing is selected, nothing fades
- */
-export function emphasis(model, id) {
-  if (!id || !find(model, id)) return null;
-  return model.rows.has(id) ? trace(model, id) : neighbourhood(model, id);
-}
-
-/**
- * @typedef {object} Position  where the keyboard stands, and the link along which it came
- * @property {string} id
- * @property {{from: string, direction: Direction}|null} came
- */
-
-/**
- * The next position for a key. Right and Left follow links downstream and upstream (and back the way
- * that was come); Page Down and Page Up go through the other ends of the same origin; Down, Up, Home
- * and End go through everything in reading order.
- * @param {Model} model
- * @param {Position} position
- * @param {string} key
- * @returns {Position|null} null: the key means nothing here
- */
-export function step(model, position, key) {
-  if (key === 'ArrowRight') return follow(model, position, 'downstream');
-  if (key === 'ArrowLeft') return follow(model, position, 'upstream');
-  if (key === 'PageDown') return sibling(model, position, 1);
-  if (key === 'PageUp') return sibling(model, position, -1);
-  const place = model.order.indexOf(position.id);
-  const places = {
-    ArrowDown: place + 1,
-    ArrowUp: place < 0 ? 0 : place - 1,
-    Home: 0,
-    End: model.order.length - 1,
-  };
-  const id = model.order[places[key]];
-  return id === undefined ? null : { id, came: null };
-}
-
-function follow(model, position, direction) {
-  const { id, came } = position;
-  const ends = next(model, id, direction);
-  if (ends.length === 0) return null;
-  const back = came && came.direction !== direction && ends.includes(came.from);
-  return { id: back ? came.from : ends[0], came: { from: id, direction } };
-}
-
-function sibling(model, { id, came }, by) {
-  if (!came) return null;
-  const ends = next(model, came.from, came.direction);
-  const place = ends.indexOf(id);
-  if (place < 0 || ends.length < 2) return null;
-  return { id: ends[(place + by + ends.length) % ends.length], came };
-}
-
-/**
  * What lies under a point of the canvas: the row of a table before the table.
  * @param {Model} model
  * @param {number} x
@@ -563,38 +431,6 @@ export function bounds(model) {
 }
 
 /**
- * Where links meet a box or a row: small points on its left and right side. Links that run back have
- * points of their own, a little lower, so that they do not cover the links that run forward; links
- * between boxes that stand above each other leave and arrive on the right.
- * @param {Model} model
- * @param {Link} link
- * @returns {[Port, Port]} where it leaves and where it arrives
- */
-export function ports(model, link) {
-  const [leaving, arriving] = SIDES[link.way];
-  return [port(model, link.from, leaving, link.way), port(model, link.to, arriving, link.way)];
-}
-
-/** The sides at which a link leaves and arrives. */
-export const SIDES = Object.freeze({
-  forward: ['right', 'left'],
-  back: ['left', 'right'],
-  beside: ['right', 'right'],
-});
-
-/** @typedef {{id: string, x: number, y: number}} Port */
-
-function port(model, id, side, way) {
-  const row = model.rows.get(id);
-  const box = model.boxes.get(row ? row.box : id);
-  const title = titleHeight(box);
-  const middle = row ? row.y : box.y - box.height / 2 + title / 2;
-  const y = middle + (way === 'back' ? (row ? row.height : title) * 0.22 : 0);
-  const x = side === 'left' ? box.x - box.width / 2 : box.x + box.width / 2;
-  return { id: `${way === 'back' ? 'back-' : ''}${side}:${id}`, x, y };
-}
-
-/**
  * The height of a table's title: what lies above its first column, or all of it.
  * @param {Box} box
  * @returns {number}
@@ -602,81 +438,6 @@ function port(model, id, side, way) {
 export function titleHeight(box) {
   const [first] = box.rows;
   return first ? Math.max(0, first.y - first.height / 2 - (box.y - box.height / 2)) : box.height;
-}
-
-/**
- * @typedef {object} LinkStyle  the options of a vis edge that depend on palette and emphasis
- * @property {string} id
- * @property {{color: string, opacity: number}} color
- * @property {number} width
- */
-
-/**
- * @param {Link} link
- * @param {import('../drawing/palette.js').Palette} palette
- * @param {Set<string>|null} lit what is emphasised; null: nothing fades
- * @returns {LinkStyle}
- */
-export function linkStyle(link, palette, lit) {
-  const strong = lit?.has(link.id) ?? false;
-  const faded = lit !== null && !strong;
-  const base =
-    link.kind === 'feeds' ? palette.feeds : link.kind === 'INDIRECT' ? palette.indirect : palette.direct;
-  const change = CHANGES[link.change];
-  const calm = strong && link.kind === 'feeds' ? palette.accent : base;
-  const plain = link.edge.attempted ? palette.failed : calm;
-  const color = change ? palette[change.colour] : plain;
-  const width = (strong ? 2.5 : 1.4) + (change ? 1 : 0);
-  return { id: link.id, color: { color, opacity: faded ? 0.16 : 1 }, width };
-}
-
-/**
- * Everything vis-network is given. Boxes come as nodes without a look of their own: graph.js paints
- * them. Ports are made for the ends of links only.
- * @param {Model} model
- * @param {import('../drawing/palette.js').Palette} palette
- * @param {Set<string>|null} lit
- * @returns {{nodes: object[], edges: object[]}}
- */
-export function toItems(model, palette, lit) {
-  /** @type {object[]} */
-  const nodes = [...model.boxes.values()].map((box) => ({
-    id: `box:${box.id}`,
-    x: box.x,
-    y: box.y,
-    shape: 'custom',
-  }));
-  const made = new Map();
-  const edges = [...model.links.values()].map((link) => {
-    const [from, to] = ports(model, link);
-    made.set(from.id, from).set(to.id, to);
-    return {
-      ...linkStyle(link, palette, lit),
-      ...linkShape(model, link, to.y - from.y),
-      from: from.id,
-      to: to.id,
-    };
-  });
-  for (const { id, x, y } of made.values()) nodes.push({ id, x, y, shape: 'dot', size: 0.5, opacity: 0 });
-  return { nodes, edges };
-}
-
-/** What a person declares is dotted; what decides but does not flow, and what failed, is dashed. */
-function dashesOf({ kind, edge }) {
-  if (edge.attempted) return [6, 4];
-  if (edge.origin === 'declared') return [2, 5];
-  return kind === 'INDIRECT' ? [5, 4] : false;
-}
-
-function linkShape(model, link, down) {
-  const offset = 0.09 * Math.ceil(link.parallel / 2) * (link.parallel % 2 === 0 ? 1 : -1);
-  const bow = { enabled: true, type: down > 0 ? 'curvedCW' : 'curvedCCW', roundness: 0.35 + offset };
-  const wave = { enabled: true, type: 'cubicBezier', forceDirection: 'horizontal', roundness: 0.5 + offset };
-  return {
-    dashes: CHANGES[link.change]?.dashes ?? dashesOf(link),
-    arrows: { to: { enabled: true, scaleFactor: model.rows.has(link.to) ? 0.4 : 0.5 } },
-    smooth: link.way === 'beside' ? bow : wave,
-  };
 }
 
 /**

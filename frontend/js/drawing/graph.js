@@ -1,31 +1,24 @@
 /**
- * The canvas. The only file that names vis-network: it gives panning, zooming, drawing of edges and
- * their hit test; positions come from the model, boxes are painted by shapes.js, and what lies under
- * the pointer is asked of the model.
+ * The canvas. The only file that names vis-network: it gives panning, zooming and the drawing of what is
+ * in view; positions come from the model, boxes are painted by shapes.js, links by links.js, and what
+ * lies under the pointer is asked of the model.
  */
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
-import {
-  bounds,
-  emphasis,
-  findNode,
-  hit,
-  homeOf,
-  linkStyle,
-  neighbourhood,
-  SIDES,
-  titleHeight,
-  toItems,
-} from '../data/model.js';
-import { paint, paintLane } from './shapes.js';
+import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
+import { emphasis, neighbourhood } from '../data/walk.js';
+import { createLinks } from './links.js';
+import { routeLinks } from './routes.js';
+import { FADED, paint, paintLane } from './shapes.js';
 
 const LARGEST = 1.2;
-const SMALLEST = 0.06;
-/** A picture that can only be fitted whole below this zoom is not fitted whole. */
+const SMALLEST = 0.02;
+/** A picture that can only be fitted whole below this zoom first opens as a close-up. */
 const LEGIBLE = 0.4;
 const CLOSE_UP = 0.75;
-const MANY_LINKS = 3000;
+/** The pointer rests so long, in ms, before what lies under it lights up. */
+const HOVER_WAIT = 140;
 /** Room for the footnote, the legend and the buttons over the canvas. */
-const PADDING = Object.freeze({ left: 30, right: 30, top: 62, bottom: 60 });
+const PADDING = Object.freeze({ left: 24, right: 24, top: 62, bottom: 60 });
 const RIM = 40;
 const SLOP = 4;
 
@@ -46,15 +39,6 @@ const OPTIONS = Object.freeze({
     zoomSpeed: 0.6,
   },
   nodes: { physics: false, fixed: true, chosen: false, borderWidth: 0, font: { size: 0 } },
-  edges: {
-    physics: false,
-    chosen: false,
-    hoverWidth: 0,
-    selectionWidth: 0,
-    arrowStrikethrough: false,
-    color: { inherit: false },
-    font: { size: 0 },
-  },
 });
 
 /**
@@ -72,7 +56,9 @@ const OPTIONS = Object.freeze({
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
  * @property {string} selected
  * @property {string} hovered
+ * @property {number} faded      how much is left of what is not emphasised
  * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
+ * @property {ReturnType<createLinks>|null} links
  * @property {boolean} moved          by the reader: it is not fitted again
  */
 
@@ -85,19 +71,19 @@ const OPTIONS = Object.freeze({
 export function createGraph(container, palette, listener) {
   /** @type {DataSet<import('/vendor/vis-network/vis-network.min.js').Node, 'id'>} */
   const nodes = new DataSet();
-  /** @type {DataSet<import('/vendor/vis-network/vis-network.min.js').Edge, 'id'>} */
-  const edges = new DataSet();
   /** @type {Drawing} */
   const state = {
     model: null,
     palette,
     lit: null,
+    faded: FADED.selected,
     selected: '',
     hovered: '',
     linked: { left: new Set(), right: new Set() },
+    links: null,
     moved: false,
   };
-  const network = new Network(container, { nodes, edges }, OPTIONS);
+  const network = new Network(container, { nodes, edges: new DataSet() }, OPTIONS);
   const drawing = container.querySelector('.vis-network');
   drawing?.setAttribute('tabindex', '-1');
   drawing?.setAttribute('aria-hidden', 'true');
@@ -124,47 +110,49 @@ export function createGraph(container, palette, listener) {
     }
   }
 
-  function show(model, selected) {
+  /**
+   * @param {import('../data/model.js').Model} model
+   * @param {string} selected
+   * @param {boolean} [still] the view stays where it is: more is shown of the same picture
+   */
+  function show(model, selected, still = false) {
     container.dataset.selected = selected;
+    const ways = routeLinks(model);
     Object.assign(state, {
       model,
       selected,
       lit: emphasis(model, selected),
+      faded: FADED.selected,
       hovered: '',
       linked: rowsWithLinks(model),
+      links: createLinks(model, ways),
     });
-    const items = toItems(model, state.palette, state.lit);
-    for (const node of items.nodes) if (node.shape === 'custom') node.ctxRenderer = painter;
-    const busy = items.edges.length > MANY_LINKS;
-    network.setOptions({ interaction: { hideEdgesOnDrag: busy, hideEdgesOnZoom: busy } });
     nodes.clear();
-    edges.clear();
-    nodes.add(items.nodes);
-    edges.add(items.edges);
+    nodes.add(
+      [...model.boxes.values()].map(({ id, x, y }) => ({ id: `box:${id}`, x, y, shape: 'custom', ctxRenderer: painter })),
+    );
     Object.assign(container.dataset, {
       nodes: model.boxes.size,
       columns: model.rows.size,
       edges: model.links.size,
     });
-    fitAll();
+    if (still) network.redraw();
+    else open();
   }
 
-  /** One batched update, of the links whose look changes. */
-  function restyle(lit) {
-    if (!state.model || sameSet(lit, state.lit)) return network.redraw();
-    const changed = [...state.model.links.values()]
-      .filter((link) => lookOf(link.id, lit) !== lookOf(link.id, state.lit))
-      .map((link) => linkStyle(link, state.palette, lit));
-    state.lit = lit;
-    if (changed.length > 0) edges.update(changed);
-    return network.redraw();
+  function restyle(lit, faded) {
+    state.faded = faded;
+    if (!sameSet(lit, state.lit)) state.lit = lit;
+    network.redraw();
   }
 
   function select(id) {
     state.selected = id;
     container.dataset.selected = id;
-    restyle(state.model ? emphasis(state.model, id) : null);
+    restyle(state.model ? emphasis(state.model, id) : null, FADED.selected);
   }
+
+  let waiting = 0;
 
   function hover(id, point) {
     const { model } = state;
@@ -172,18 +160,34 @@ export function createGraph(container, palette, listener) {
       state.hovered = id;
       container.style.cursor = id ? 'pointer' : '';
       container.dataset.hovered = id;
-      if (!emphasis(model, state.selected)) restyle(id ? neighbourhood(model, id) : null);
+      clearTimeout(waiting);
+      if (!emphasis(model, state.selected))
+        waiting = setTimeout(() => light(model, id), id || state.lit ? HOVER_WAIT : 0);
     }
     listener.onHover(id, point);
+  }
+
+  function light(model, id) {
+    if (model !== state.model || id !== state.hovered || emphasis(model, state.selected)) return;
+    restyle(id ? neighbourhood(model, id) : null, FADED.hovered);
   }
 
   function at(pointer) {
     if (!state.model) return '';
     const { x, y } = network.DOMtoCanvas(pointer);
-    return hit(state.model, x, y) || String(network.getEdgeAt(pointer) ?? '');
+    return hit(state.model, x, y) || (state.links?.hit(x, y, network.getScale()) ?? '');
   }
 
+  /** Everything, whatever it takes. */
   function fitAll() {
+    const around = state.model && bounds(state.model);
+    if (!around || container.clientWidth === 0) return;
+    state.moved = true;
+    network.moveTo({ ...wholeOf(around, container), animation: false });
+  }
+
+  /** Everything where it can be read, else a close-up. */
+  function open() {
     const { model } = state;
     const around = model && bounds(model);
     if (!around || container.clientWidth === 0) return;
@@ -224,9 +228,7 @@ export function createGraph(container, palette, listener) {
 
   function repaint(colours) {
     state.palette = colours;
-    if (!state.model) return;
-    edges.update([...state.model.links.values()].map((link) => linkStyle(link, colours, state.lit)));
-    network.redraw();
+    if (state.model) network.redraw();
   }
 
   /**
@@ -256,8 +258,8 @@ export function createGraph(container, palette, listener) {
   network.on('beforeDrawing', (context) => {
     const { model } = state;
     const around = model?.lanes?.length ? bounds(model) : null;
-    if (!around) return;
-    for (const lane of model?.lanes ?? []) paintLane(context, lane, around, state.palette);
+    if (around) for (const lane of model?.lanes ?? []) paintLane(context, lane, around, state.palette);
+    state.links?.paint(context, { ...state, scale: network.getScale() });
   });
   network.on('afterDrawing', (context) => {
     if (!state.model) return;
@@ -270,7 +272,7 @@ export function createGraph(container, palette, listener) {
   network.on('zoom', keep);
   whenResized(container, () => {
     network.setSize('100%', '100%');
-    if (!state.moved) fitAll();
+    if (!state.moved) open();
     network.redraw();
   });
 
@@ -283,7 +285,13 @@ export function createGraph(container, palette, listener) {
     network.moveTo({ position: point, animation: false });
   }
 
-  return { show, select, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+  /** Whether all of it can be read at once, as it stands. */
+  function fits(model) {
+    const around = bounds(model);
+    return !around || measure(around, container).whole >= LEGIBLE;
+  }
+
+  return { show, select, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
 }
 
 /**
@@ -304,13 +312,7 @@ function centreOf(model, item) {
  * @returns {{position: {x: number, y: number}, scale: number}}
  */
 function frameOf(around, container, focus) {
-  const room = {
-    x: container.clientWidth - PADDING.left - PADDING.right,
-    y: container.clientHeight - PADDING.top - PADDING.bottom,
-  };
-  const size = { x: around.right - around.left, y: around.bottom - around.top };
-  const fits = { x: room.x / size.x, y: room.y / size.y };
-  const whole = Math.max(SMALLEST, Math.min(LARGEST, fits.x, fits.y));
+  const { room, fits, whole } = measure(around, container);
   const scale = whole >= LEGIBLE ? whole : Math.min(CLOSE_UP, Math.max(LEGIBLE, fits.x, fits.y));
   const along = (axis, start, end, before, after) => {
     const middle = (start + end) / 2 + (after - before) / (2 * scale);
@@ -324,6 +326,30 @@ function frameOf(around, container, focus) {
   return { position, scale };
 }
 
+function measure(around, container) {
+  const room = {
+    x: container.clientWidth - PADDING.left - PADDING.right,
+    y: container.clientHeight - PADDING.top - PADDING.bottom,
+  };
+  const size = { x: around.right - around.left, y: around.bottom - around.top };
+  const fits = { x: room.x / size.x, y: room.y / size.y };
+  return { room, fits, whole: Math.max(SMALLEST, Math.min(LARGEST, fits.x, fits.y)) };
+}
+
+function wholeOf(around, container) {
+  const { whole: scale } = measure(around, container);
+  const middle = (start, end, before, after) => (start + end) / 2 + (after - before) / (2 * scale);
+  return {
+    scale,
+    position: {
+      x: middle(around.left, around.right, PADDING.left, PADDING.right),
+      y: middle(around.top, around.bottom, PADDING.top, PADDING.bottom),
+    },
+  };
+}
+
+const SIDES = Object.freeze({ forward: ['right', 'left'], back: ['left', 'right'], beside: ['right', 'right'] });
+
 function rowsWithLinks(model) {
   const sides = { left: new Set(), right: new Set() };
   for (const link of model.links.values()) {
@@ -332,11 +358,6 @@ function rowsWithLinks(model) {
     sides[arriving].add(link.to);
   }
   return sides;
-}
-
-function lookOf(id, lit) {
-  if (lit === null) return 'usual';
-  return lit.has(id) ? 'strong' : 'faded';
 }
 
 function sameSet(one, other) {

@@ -1,26 +1,30 @@
 /**
  * How a table, a job and an operation are painted. Knows a canvas context, not vis-network.
- * A table is a frame with a band at its left; a job is a pill; an operation is a plain card.
+ * A table is a frame with a title; a job is a pill; an operation is a plain card.
  */
-import { fit, formatNumber, wrap } from '../data/format.js';
+import { fit, formatNumber } from '../data/format.js';
 import { CHANGES, swatch, titleHeight } from '../data/model.js';
+import { paintGlyph } from './glyphs.js';
+import { lookOf } from './looks.js';
 
 const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
-const FADED = 0.22;
-/** Nearer than this a box has a mark and a second line; farther away its name has all the room. */
-const NEAR = 0.7;
-/** Farther than this the columns of a table are left out. */
+/** How much is left of what is not emphasised, while something is selected or the pointer rests. */
+export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
+/** Nearer than this a box has a second line; farther away its name has all the room. */
+const NEAR = 0.8;
+/** Farther than this the columns of a table are left out, and than this all words. */
 const ROWS = 0.3;
+const WORDS = 0.16;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
-const TITLE = Object.freeze({ size: 13, least: 11.5, screen: 10.5, most: 22 });
-const ROW = Object.freeze({ size: 12, screen: 9.8, most: 16, indent: 14, deepest: 5 });
-const LEADING = 1.08;
+const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, share: 0.62 });
+const ROW = Object.freeze({ size: 12, screen: 10.5, most: 17, indent: 14, deepest: 5 });
 
 /**
  * @typedef {object} Look  what the painting depends on besides the box
  * @property {import('./palette.js').Palette} palette
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
+ * @property {number} faded           how much is left of the others
  * @property {string} selected        id, or empty
  * @property {string} focus           id of what was asked about, or empty
  * @property {number} scale           zoom of the canvas
@@ -34,13 +38,13 @@ const LEADING = 1.08;
  */
 export function paint(context, box, look) {
   const frame = { x: box.x - box.width / 2, y: box.y - box.height / 2, width: box.width, height: box.height };
-  const colours = coloursOf(box, look.palette);
-  context.globalAlpha = look.lit === null || look.lit.has(box.id) ? 1 : FADED;
+  const colours = lookOf(box, look.palette);
+  context.globalAlpha = look.lit === null || look.lit.has(box.id) ? 1 : look.faded;
   context.textBaseline = 'middle';
   if (box.kind === 'group') paintPile(context, frame, colours, look.palette);
   paintHalo(context, box, frame, look);
   paintFrame(context, box, frame, colours, look);
-  paintTitle(context, box, frame, colours, look);
+  if (look.scale >= WORDS) paintTitle(context, box, frame, colours, look);
   if (look.scale >= ROWS) for (const row of box.rows) paintRow(context, row, frame, look);
   if (box.failed) paintBadge(context, frame.x + frame.width - 6, frame.y + 3, '!', look.palette.failed, look);
   if (box.node.more) paintMore(context, box.node.more, frame, look);
@@ -86,24 +90,6 @@ export function paintLane(context, { label, colour, top, bottom }, { left, right
   context.fillText(label, frame.x + 14, top + 16);
 }
 
-function coloursOf(box, palette) {
-  if (box.kind === 'group')
-    return { edge: palette.operation, fill: palette.operationSoft, mark: palette.operation };
-  if (box.kind === 'job')
-    return {
-      edge: box.failed ? palette.failed : palette.job,
-      fill: box.failed ? palette.failedSoft : palette.jobSoft,
-      mark: palette.job,
-    };
-  if (box.kind === 'dataset') {
-    const mark = swatch(box.layer?.colour) ? box.layer.colour : palette.dataset;
-    return { edge: mark, fill: palette.surface, mark };
-  }
-  const ends = { read: palette.dataset, write: palette.direct };
-  const edge = ends[box.node.kind] ?? palette.operation;
-  return { edge, fill: palette.surface, mark: edge };
-}
-
 function radiusOf(box) {
   return box.kind === 'job' ? box.height / 2 : 7;
 }
@@ -130,7 +116,8 @@ function paintFrame(context, box, frame, colours, { palette }) {
   context.fill();
   context.fillStyle = colours.fill;
   context.fill();
-  if (box.kind !== 'job' && box.kind !== 'group') paintBand(context, box, frame, colours, palette);
+  if (box.kind === 'dataset') paintHead(context, box, frame, colours);
+  else if (box.kind === 'operation') paintBand(context, frame, colours);
   outline(context, frame, radiusOf(box));
   context.strokeStyle = colours.edge;
   context.lineWidth = box.failed ? 2 : 1.3;
@@ -139,145 +126,46 @@ function paintFrame(context, box, frame, colours, { palette }) {
   context.setLineDash([]);
 }
 
-function paintBand(context, box, frame, colours, palette) {
+/** The title of a table on its own ground: the hue of its layer. */
+function paintHead(context, box, frame, colours) {
   context.save();
   context.clip();
-  if (box.rows.length > 0) {
-    context.fillStyle = palette.datasetSoft;
-    context.fillRect(frame.x, frame.y, frame.width, titleHeight(box));
-  }
-  context.fillStyle = colours.mark;
-  context.fillRect(frame.x, frame.y, 5, box.rows.length > 0 ? titleHeight(box) : frame.height);
+  context.fillStyle = colours.head;
+  context.fillRect(frame.x, frame.y, frame.width, titleHeight(box));
   context.restore();
 }
 
-function paintTitle(context, box, frame, colours, look) {
-  (look.scale >= NEAR ? paintNearTitle : paintFarTitle)(context, box, frame, colours, look);
+function paintBand(context, frame, colours) {
+  context.save();
+  context.clip();
+  context.fillStyle = colours.mark;
+  context.fillRect(frame.x, frame.y, 5, frame.height);
+  context.restore();
 }
 
-function paintNearTitle(context, box, frame, colours, look) {
-  const { palette } = look;
+/** One line, one size in the whole picture; what does not fit loses its middle. */
+function paintTitle(context, box, frame, colours, look) {
+  const { palette, scale } = look;
   const height = titleHeight(box);
   const middle = frame.y + height / 2;
-  const twoLines = Boolean(box.detail) && height >= 36;
-  const { mark, size } = nearTitle(context, box, frame.width - 26);
-  if (size === 0) return paintFarTitle(context, box, frame, colours, look);
-  const left = frame.x + 15 + mark;
-  const width = frame.width - 26 - mark;
-  if (mark > 0 && box.kind === 'dataset') paintTableMark(context, frame.x + 15, middle, colours.mark);
-  if (mark > 0 && box.kind === 'group') paintPlus(context, frame.x + 15, middle, colours.mark);
-  if (mark > 0 && box.kind === 'job') paintJobMark(context, frame.x + 15, middle, colours.mark);
-  write(
-    context,
-    box.label,
-    left,
-    twoLines ? middle - 8 : middle,
-    width,
-    `600 ${size}px ${FAMILY}`,
-    palette.ink,
-  );
-  if (!twoLines) return undefined;
+  const size = halves(Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, TITLE.screen / scale)));
+  const glyph = colours.glyph || box.kind === 'group' ? Math.min(20, Math.max(16, size)) : 0;
+  const left = frame.x + (box.kind === 'job' ? 14 : 10);
+  if (box.kind === 'group') paintPlus(context, left, middle, colours.mark);
+  else if (glyph > 0) paintGlyph(context, colours.glyph, { x: left, y: middle, size: glyph, colour: colours.mark });
+  const start = left + (glyph > 0 ? glyph + 7 : 2);
+  const room = frame.x + frame.width - start - (box.kind === 'job' ? 12 : 8);
+  const twoLines = scale >= NEAR && Boolean(box.detail) && height >= 36;
+  const font = `600 ${size}px ${FAMILY}`;
+  write(context, box.label, start, twoLines ? middle - 8 : middle, room, font, palette.ink, 'middle');
+  if (!twoLines) return;
+  const below = `11px ${box.kind === 'operation' ? MONO : FAMILY}`;
   const colour = box.failed ? palette.failed : palette.muted;
-  const font = box.kind === 'operation' ? `11px ${MONO}` : `11px ${FAMILY}`;
-  return write(
-    context,
-    box.detail,
-    left,
-    middle + 9,
-    width,
-    font,
-    colour,
-    box.kind === 'dataset' ? 'start' : 'end',
-  );
-}
-
-/** The name comes first: it gives up size, then its mark, and last the second line (size 0). */
-function nearTitle(context, box, room) {
-  const wide = measure(context, box.label, `600 ${TITLE.size}px ${FAMILY}`);
-  const usual = box.kind === 'operation' ? 0 : 21;
-  for (const [mark, size] of [
-    [usual, TITLE.size],
-    [usual, 12.5],
-    [usual, 12],
-    [0, TITLE.size],
-    [0, 12],
-    [0, TITLE.least],
-  ]) {
-    if ((wide * size) / TITLE.size <= room - mark) return { mark, size };
-  }
-  return { mark: 0, size: 0 };
-}
-
-function paintFarTitle(context, box, frame, _colours, { palette, scale }) {
-  const height = titleHeight(box);
-  const { size, lines } = farTitle(
-    context,
-    box.label,
-    frame.width - (box.kind === 'job' ? 26 : 22),
-    height,
-    scale,
-  );
-  context.font = `600 ${size}px ${FAMILY}`;
-  context.fillStyle = palette.ink;
-  const top = frame.y + height / 2 - ((lines.length - 1) * size * LEADING) / 2;
-  lines.forEach((line, number) => context.fillText(line, frame.x + 14, top + number * size * LEADING));
-}
-
-/** On one line when it costs little size; else on two; else smaller; cut when nothing else is left. */
-function farTitle(context, label, room, height, scale) {
-  const wanted = Math.max(TITLE.size - 1, TITLE.screen / scale);
-  const wide = measure(context, label, `600 ${TITLE.size}px ${FAMILY}`) / TITLE.size;
-  const single = Math.min(TITLE.most, height * 0.6, wanted);
-  const near = [single, single * 0.92, single * 0.84].find((size) => wide * size <= room);
-  if (near) return { size: halves(near), lines: [label] };
-  const double = halves(Math.min((height - 3) / (2 * LEADING), wanted));
-  const lines = wrapped(context, label, room, `600 ${double}px ${FAMILY}`);
-  const whole = !lines.at(-1).endsWith('…');
-  const small = room / wide;
-  return whole || small < TITLE.least ? { size: double, lines } : { size: halves(small), lines: [label] };
+  write(context, box.detail, start, middle + 9, room, below, colour, box.kind === 'dataset' ? 'start' : 'end');
 }
 
 function halves(size) {
   return Math.floor(2 * size) / 2;
-}
-
-const wraps = new Map();
-
-function wrapped(context, label, width, font) {
-  const key = `${font}|${Math.round(width)}|${label.slice(0, 200)}|${label.length}`;
-  if (!wraps.has(key)) {
-    if (wraps.size > 20_000) wraps.clear();
-    context.font = font;
-    wraps.set(
-      key,
-      wrap(label, width, (sample) => context.measureText(sample).width),
-    );
-  }
-  return wraps.get(key);
-}
-
-function paintTableMark(context, x, y, colour) {
-  context.strokeStyle = colour;
-  context.lineWidth = 1.4;
-  context.beginPath();
-  context.roundRect(x, y - 7, 15, 14, 2);
-  context.moveTo(x, y - 2.2);
-  context.lineTo(x + 15, y - 2.2);
-  context.moveTo(x + 6, y - 2.2);
-  context.lineTo(x + 6, y + 7);
-  context.moveTo(x + 6, y + 2.6);
-  context.lineTo(x + 15, y + 2.6);
-  context.stroke();
-}
-
-function paintJobMark(context, x, y, colour) {
-  context.fillStyle = colour;
-  context.beginPath();
-  context.moveTo(x + 2, y - 7);
-  context.lineTo(x + 14, y);
-  context.lineTo(x + 2, y + 7);
-  context.closePath();
-  context.fill();
 }
 
 function paintPlus(context, x, y, colour) {
@@ -413,10 +301,10 @@ function paintQuality(context, box, frame, palette) {
   context.strokeStyle = palette.canvas;
   context.lineWidth = 2;
   context.stroke();
-  paintGlyph(context, failed, x, y);
+  paintTick(context, failed, x, y);
 }
 
-function paintGlyph(context, failed, x, y) {
+function paintTick(context, failed, x, y) {
   context.lineWidth = 1.8;
   context.beginPath();
   if (failed) {
@@ -463,7 +351,7 @@ const fitted = new Map();
  * @param {number} width
  * @param {string} font
  * @param {string} colour
- * @param {'start'|'end'} [cut]
+ * @param {'start'|'middle'|'end'} [cut]
  */
 function write(context, text, x, y, width, font, colour, cut = 'end') {
   if (!text || width <= 0) return;

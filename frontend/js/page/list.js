@@ -7,7 +7,8 @@ import { tagChip } from '../panel/classifications.js';
 import { data, element, replace } from './dom.js';
 import { qualityChip, qualityWords } from '../panel/facets.js';
 import { count, formatNumber, howWord, shorten } from '../data/format.js';
-import { CHANGES, DIRECTIONS, next, nodeOf, step } from '../data/model.js';
+import { CHANGES, nodeOf } from '../data/model.js';
+import { DIRECTIONS, next, step } from '../data/walk.js';
 import { separated } from '../panel/panel.js';
 
 const MOST_NAMES = 3;
@@ -24,7 +25,7 @@ export const KIND_NAMES = Object.freeze({
 /**
  * What is said of an item when the reader arrives at it.
  * @param {import('../data/model.js').Model} model
- * @param {import('../data/model.js').Position} position
+ * @param {import('../data/walk.js').Position} position
  * @returns {string}
  */
 export function announcement(model, position) {

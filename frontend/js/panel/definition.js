@@ -4,7 +4,7 @@
 import { anchor, data, element, icon } from '../page/dom.js';
 import { formatNumber } from '../data/format.js';
 import { jobLink } from './links.js';
-import { DIRECTIONS } from '../data/model.js';
+import { DIRECTIONS } from '../data/walk.js';
 import { section, separated } from './panel.js';
 import { link } from '../data/url.js';
 
