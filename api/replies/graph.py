@@ -187,6 +187,7 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
             "plans": list(edge.plans),
             "jobs": list(edge.jobs),
             **chain,
+            **_route(edge),
         }
     reply = _between(edge, "feeds") | {"plans": list(edge.plans)}
     if edge.modes:
@@ -195,7 +196,11 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
         reply["jobs"] = list(edge.jobs)
     if edge.attempted:
         reply["attempted"] = True
-    return reply
+    return reply | _route(edge)
+
+
+def _route(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
+    return {} if edge.route is None else {"route": [list(point) for point in edge.route]}
 
 
 def _between(edge: FeedEdge | ColumnEdgeView, kind: str) -> dict[str, Any]:
