@@ -63,8 +63,9 @@ _TOLD: Final = (
 )
 #: Spark reports the insert that this one runs, with the same query and target.
 _AROUND_AN_INSERT: Final = "InsertIntoDataSourceDirCommand"
-#: Other commands with such a name and a query are taken for writes; a view keeps no data.
-_LIKE_A_WRITE: Final = re.compile(r"^(?!.*View)(Insert|Save|Write|Append|Overwrite|.*AsSelect)")
+#: Other commands with such a name and a query are taken for writes. A view keeps no data, and the
+#: batches of a stream (``WriteTo…``) are reported by the stream.
+_LIKE_A_WRITE: Final = re.compile(r"^(?!.*View)(Insert|Save|Append|Overwrite|.*AsSelect)")
 #: The table that Hudi's bulk insert appends to, inside a reported command.
 _HUDI_BULK: Final = "HoodieDataSourceInternalTable"
 _MOST_WRAPPINGS: Final = 5
