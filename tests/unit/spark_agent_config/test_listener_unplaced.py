@@ -51,9 +51,13 @@ def test_a_table_that_names_itself_is_named_by_its_catalog_or_its_source() -> No
     assert name_of_table("acme", {"table": "x"}) == "acme:x"
 
 
-def test_a_batch_of_a_stream_is_told_by_the_stream() -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["WriteToMicroBatchDataSource", "InsertIntoDataSourceDirCommand", "SaveAsV1TableCommand"],
+)
+def test_a_command_around_one_that_is_told_is_not(name: str) -> None:
     fuse = Fuse()
-    assert capture(execution(fuse, insert(fuse, nodeName="WriteToMicroBatchDataSource"))) == []
+    assert capture(execution(fuse, insert(fuse, nodeName=name))) == []
 
 
 def test_a_table_that_could_not_be_made_has_the_place_that_the_write_in_it_knew() -> None:
