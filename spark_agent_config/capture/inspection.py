@@ -61,10 +61,11 @@ _TOLD: Final = (
     | MAINTENANCE_COMMANDS.keys()
     | {CALL}
 )
-#: Spark reports the insert that this one runs, with the same query and target.
-_AROUND_AN_INSERT: Final = "InsertIntoDataSourceDirCommand"
-#: Other commands with such a name and a query are taken for writes; a view keeps no data.
-_LIKE_A_WRITE: Final = re.compile(r"^(?!.*View)(Insert|Save|Write|Append|Overwrite|.*AsSelect)")
+#: Spark also reports the command that these run, with the same query and target.
+_AROUND_ANOTHER: Final = frozenset({"InsertIntoDataSourceDirCommand", "SaveAsV1TableCommand"})
+#: Other commands with such a name and a query are taken for writes. A view keeps no data, and the
+#: batches of a stream (``WriteTo…``) are reported by the stream.
+_LIKE_A_WRITE: Final = re.compile(r"^(?!.*View)(Insert|Save|Append|Overwrite|.*AsSelect)")
 #: The table that Hudi's bulk insert appends to, inside a reported command.
 _HUDI_BULK: Final = "HoodieDataSourceInternalTable"
 _MOST_WRAPPINGS: Final = 5
@@ -161,7 +162,7 @@ class Inspector:
 
     def _is_told(self, name: str, command: Any) -> bool:
         """A known command, or one that looks like a write: it has a query and such a name."""
-        if name in _TOLD or name == _AROUND_AN_INSERT or not _LIKE_A_WRITE.search(name):
+        if name in _TOLD or name in _AROUND_ANOTHER or not _LIKE_A_WRITE.search(name):
             return name in _TOLD
         return self._ask_quietly(command.query) is not None
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from spark_agent_config.capture.captured import CapturedQuery
+from spark_agent_config.capture.captured import CapturedQuery, Target
 
 #: The command around, and the commands that it may have run.
 _ENCLOSED: Final = {
@@ -95,12 +95,28 @@ def _is_going_on(query: CapturedQuery) -> bool:
 
 def _encloses(outer: CapturedQuery, inner: CapturedQuery) -> bool:
     inside = _ENCLOSED.get(outer.command, frozenset())
-    return inner.command in inside and inner.target.uri == outer.target.uri
+    return inner.command in inside and (
+        inner.target.uri == outer.target.uri or _is_its_place(outer.target, inner.target)
+    )
+
+
+def _is_its_place(outer: Target, inner: Target) -> bool:
+    """Whether a write that failed inside another knows the place of the table, which is gone."""
+    if outer.unplaced is None or outer.table is None or inner.table is None:
+        return False
+    named = (outer.table.database, outer.table.name)
+    return inner.unplaced is None and named == (inner.table.database, inner.table.name)
 
 
 def _with_outcome(outer: CapturedQuery, inner: CapturedQuery) -> CapturedQuery:
+    target = outer.target
+    if target.unplaced is not None:
+        target = replace(
+            target, uri=inner.target.uri, format=inner.target.format, unplaced=inner.target.unplaced
+        )
     return replace(
         outer,
+        target=target,
         read_metrics=outer.read_metrics or inner.read_metrics,
         write_metrics=outer.write_metrics or inner.write_metrics,
         written_partitions=outer.written_partitions or inner.written_partitions,

@@ -21,7 +21,7 @@ from spark_agent_config.capture.tables.table_versions import TableVersions
 from spark_agent_config.capture.tables.tables import Tables
 from spark_agent_config.capture.tables.unplaced import (
     name_in_catalog,
-    name_of_source,
+    name_of_table,
     stores_nothing,
 )
 
@@ -144,7 +144,7 @@ class Relations:
         if catalog is not None and name is not None:
             uri = name_in_catalog(catalog, name.database, name.name)
         else:
-            uri = name_of_source(kind, lower_names(options))
+            uri = name_of_table(kind, lower_names(options))
         return Relation(_optional(uri), provider, options, name, unplaced=uri)
 
     def _of_files(self, index: Callable[[], Any], read: Relation) -> Relation | None:

@@ -10,6 +10,7 @@ for readers and writers, and the plan gets the gap ``unknown-place``:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -17,6 +18,7 @@ from typing import Final
 _TABLE_OPTIONS: Final = (
     "dbtable", "table", "tablename", "collection", "index", "resource", "topic", "sheet", "path",
 )  # fmt: skip
+_WORD: Final = re.compile(r"[A-Za-z][\w.\-]*")
 #: The last part of the class of many sources.
 _NO_NAME: Final = "DefaultSource"
 #: Sources of Spark's own that store nothing.
@@ -24,13 +26,22 @@ _STORES_NOTHING: Final = ("console", "foreach", "memory", "noop", "rate")
 
 
 def name_of_source(kind: str, options: Mapping[str, str]) -> str | None:
-    """By the source's name and its options, those in small letters; None: it stores nothing."""
-    parts = [part for part in kind.partition("(")[0].split(".") if part != _NO_NAME]
-    short = parts[-1].strip() if parts else ""
-    if not short or stores_nothing(short):
+    """By a source's name or class and its options, those in small letters; None: it stores nothing.
+
+    Some describe themselves: ``[socket: host:9000]``, ``RateStream(rowsPerSecond=5)``.
+    """
+    found = _WORD.search(kind)
+    parts = [part for part in found[0].split(".") if part != _NO_NAME] if found else []
+    if not parts or stores_nothing(parts[-1]):
         return None
     table = next((options[name] for name in _TABLE_OPTIONS if options.get(name)), "")
-    return f"{short.lower()}:{table}"
+    return f"{parts[-1].lower()}:{table}"
+
+
+def name_of_table(name: str, options: Mapping[str, str]) -> str | None:
+    """By the name that a table gives itself: ``crm.sales.orders``, or that of its source."""
+    catalog, dot, rest = name.partition(".")
+    return f"{catalog}:{rest}" if dot and _WORD.fullmatch(name) else name_of_source(name, options)
 
 
 def name_in_catalog(catalog: str, database: str | None, table: str) -> str:

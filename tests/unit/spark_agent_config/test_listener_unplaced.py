@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from spark_agent_config.capture.captured import CapturedQuery
+from spark_agent_config.capture.captured import CapturedQuery, Table, Target
+from spark_agent_config.capture.commands.nested import NestedWrites
 from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_plan
-from spark_agent_config.capture.tables.unplaced import name_of_source
+from spark_agent_config.capture.tables.unplaced import name_of_source, name_of_table
 from tests.captured_queries import APPLICATION
 from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, instance, mapping, sequence, text
 from tests.unit.spark_agent_config.test_listener_inspection import (
@@ -31,7 +33,7 @@ from tests.unit.spark_agent_config.test_listener_inspection import (
         ("mongodb", {"collection": "staff", "database": "hr"}, "mongodb:staff"),
         ("Acme", {}, "acme:"),
         ("org.acme.bigquery.DefaultSource", {"table": "hr.staff"}, "bigquery:hr.staff"),
-        ("Socket(host:9000)", {}, "socket:"),
+        ("[socket: host:9000]", {}, "socket:"),
         ("RateStream(rowsPerSecond=5)", {}, None),
         ("console", {"path": "/x"}, None),
         ("noop-table", {}, None),
@@ -42,6 +44,44 @@ def test_a_source_without_a_place_is_named_by_its_kind_and_its_table(
     kind: str, options: Mapping[str, str], name: str | None
 ) -> None:
     assert name_of_source(kind, options) == name
+
+
+def test_a_table_that_names_itself_is_named_by_its_catalog_or_its_source() -> None:
+    assert name_of_table("crm.sales.orders", {"table": "x"}) == "crm:sales.orders"
+    assert name_of_table("acme", {"table": "x"}) == "acme:x"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["WriteToMicroBatchDataSource", "InsertIntoDataSourceDirCommand", "SaveAsV1TableCommand"],
+)
+def test_a_command_around_one_that_is_told_is_not(name: str) -> None:
+    fuse = Fuse()
+    assert capture(execution(fuse, insert(fuse, nodeName=name))) == []
+
+
+def test_a_table_that_could_not_be_made_has_the_place_that_the_write_in_it_knew() -> None:
+    table = Table("orders", "sales")
+    outer = CapturedQuery(
+        "CreateTableAsSelect",
+        "[]",
+        Target("ice:sales.orders", "ErrorIfExists", table=table, unplaced="ice:sales.orders"),
+        error="no",
+    )
+    inner = CapturedQuery(
+        "AppendData", "[]", Target("file:/ice/orders", "Append", "iceberg", table=table),
+        error="no", staged=True,
+    )  # fmt: skip
+    other = replace(inner, target=replace(inner.target, table=Table("other", "sales")))
+    nested = NestedWrites()
+
+    assert nested.admit([other], 0) == []
+    assert nested.admit([inner], 0) == []
+    (told,) = nested.admit([outer], 1)
+
+    assert (told.command, told.target.uri) == ("CreateTableAsSelect", "file:/ice/orders")
+    assert (told.target.mode, told.target.unplaced) == ("ErrorIfExists", None)
+    assert nested.release(staged=True) == [other]
 
 
 def save(fuse: Fuse, provider: str, **options: str) -> Node:
@@ -178,7 +218,7 @@ def gaps_of(captured: CapturedQuery) -> list[tuple[str, str]]:
 def test_the_mode_that_an_unknown_command_has_hides_no_history() -> None:
     fuse = Fuse()
     command = insert(
-        fuse, nodeName="WriteElsewhere", outputPath=lambda: 1 / 0, mode=text(fuse, "Overwrite")
+        fuse, nodeName="SaveElsewhere", outputPath=lambda: 1 / 0, mode=text(fuse, "Overwrite")
     )
 
     (captured,) = capture(execution(fuse, command))
