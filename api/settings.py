@@ -7,6 +7,7 @@ One row a setting; a test compares ``docs/settings.md`` with the rows. A variabl
 from __future__ import annotations
 
 import difflib
+import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,7 @@ class Settings:
     access_log: str
     anonymous: frozenset[str]
     insecure: bool
+    trusted_proxy: str
     cors_origins: tuple[str, ...]
     frontend: Path
     cache: str
@@ -154,6 +156,16 @@ def _switch(text: str) -> bool:
     if text.lower() not in _SWITCH:
         raise ValueError("true or false")
     return _SWITCH[text.lower()]
+
+
+def _proxy(text: str) -> str:
+    """One address: waitress compares it with that of each connection."""
+    if text in {"", "*"}:
+        return text
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise ValueError("one IP address, *, or nothing") from None
 
 
 def _origins(text: str) -> tuple[str, ...]:
@@ -345,6 +357,15 @@ ROWS: Final[tuple[Row, ...]] = (
         "true: start beyond this computer although no API key was made. Every client that reaches "
         "it may do everything.",
         _switch,
+    ),
+    Row(
+        "trusted_proxy",
+        "HEADWATER_TRUSTED_PROXY",
+        "",
+        "Address of the reverse proxy in front: the X-Forwarded-For, -Proto and -Host that it "
+        "sends count (the last of each), and a key must exist even on this computer. *: whoever "
+        "connects is a proxy, where nothing else can connect. Empty: these headers are ignored.",
+        _proxy,
     ),
     Row(
         "cors_origins",
