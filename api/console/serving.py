@@ -65,8 +65,8 @@ The first start downloads the server's Java archives (34 files, HEADWATER_CACHE 
   headwater serve --gremlin-url ws://graph.example.org:8182/gremlin""",
     )
     add_settings(
-        added, "host", "port", "data", "database", "gremlin_port", "gremlin_url", "threads",
-        "log_level", "log_format",
+        added, "host", "port", "data", "database", "gremlin_port", "gremlin_read_port",
+        "gremlin_url", "threads", "log_level", "log_format",
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def add_demo(commands: Any) -> None:
         demo,
         "run a small PySpark pipeline that reports to a running Headwater",
         """\
-Needs PySpark (make demo installs it). Prints links to what it drew.
+Needs PySpark (make demo installs it). Prints links to the pages of its lineage.
 
   headwater demo
   headwater demo --url http://127.0.0.1:8081""",
@@ -90,7 +90,7 @@ def add_doctor(commands: Any) -> None:
         commands,
         "doctor",
         doctor,
-        "look at everything that a start needs, and say what to do",
+        "check everything that a start needs, and print the remedies",
         """\
   headwater doctor
   headwater doctor --port 8081 --data /srv/headwater""",

@@ -17,7 +17,7 @@ from api.serving.server import check_free, claim
 from api.serving.storage import DATABASE_FILE, open_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
-from graph_model.projection.runs.graph_runs import RUNS_KEY, setting_of
+from graph_model.projection.runs.graph_runs import RUNS_KEY, left_by, setting_of
 from graph_model.retention.forecast import Forecast, Measure, growth, read_measures
 from graph_model.stores.catalogue.generations import examine_file
 from graph_model.stores.database import claim_database, shown
@@ -113,7 +113,7 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
     except HeadwaterError as error:
         yield Finding("journal", False, str(error))
         return
-    anew = "the next start makes it anew from the journal"
+    anew = "the next start rebuilds it from the journal"
     said = "belongs to the journal" if doubt is None else f"{doubt}: {anew}"
     yield Finding("catalogue", doubt is None, said)
 
@@ -122,6 +122,8 @@ def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:
     """The setting, and what the graph has where that is still another one."""
     wanted, has = str(settings.run_window), setting_of(noted)
     said = wanted if has == wanted else f"{has}; the next start makes it {wanted}"
+    if noted == left_by(settings.run_window):
+        said = f"none: the graph is nearly full; with more room they are {wanted}"
     return Finding("runs in the graph", True, said)
 
 
