@@ -71,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(metavar="COMMAND", required=True)
     serving.add_serve(commands)
     serving.add_demo(commands)
+    serving.add_fetch(commands)
     configuration.add_config(commands)
     journal.add_journal(commands)
     consuming.add_consume(commands)

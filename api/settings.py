@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from graph_model.errors import ConfigurationError
 from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read_run_window
 from graph_model.retention.keeping import Keep, read_keep
+from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit
 from graph_model.stores.places import split_place
 
 PREFIX: Final = "HEADWATER_"
@@ -37,6 +38,8 @@ ANONYMOUS_ROLES: Final = ("reader", "producer")
 """The roles that a caller without a key can have; admin is none of them."""
 GREMLIN_DIALECTS: Final = ("tinkerpop", "neptune")
 _NOBODY: Final = "none"
+_AUTO: Final = "auto"
+_HEAP_BOUNDS: Final = (LEAST_HEAP_MB, 1_048_576)
 _POSTGRESQL: Final = ("postgresql://", "postgresql+psycopg://", "postgres://")
 _SWITCH: Final = {"true": True, "1": True, "false": False, "0": False}
 
@@ -134,6 +137,13 @@ def _queue(text: str) -> str:
     if text and not text.startswith(("https://", "http://")):
         raise ValueError("the URL of a queue")
     return text
+
+
+def _heap(text: str) -> int:
+    try:
+        return fitting_heap(memory_limit()) if text == _AUTO else _whole(*_HEAP_BOUNDS)(text)
+    except ValueError as error:
+        raise ValueError(f"{_AUTO}, or {error}") from None
 
 
 def _text(text: str) -> str:
@@ -340,8 +350,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "HEADWATER_GREMLIN_HEAP",
         "2048",
         "Memory of the embedded Gremlin Server in MB; 2048 holds about 800,000 vertices and edges "
-        "(docs/graph.md).",
-        _whole(128, 1_048_576),
+        "(docs/graph.md). auto: half of the container's limit, or of this computer's memory.",
+        _heap,
     ),
     Row(
         "checkpoint_every",

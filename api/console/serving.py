@@ -1,4 +1,4 @@
-"""``headwater serve``, ``demo`` and ``doctor``."""
+"""``headwater serve``, ``demo``, ``fetch`` and ``doctor``."""
 
 from __future__ import annotations
 
@@ -83,6 +83,33 @@ Needs PySpark (make demo installs it). Prints links to the pages of its lineage.
   headwater demo --url http://127.0.0.1:8081""",
     )
     add_url(added)
+
+
+def fetch(call: Call) -> int:
+    """Download what the first start would, and compile the engine's script."""
+    from graph_model.stores.gremlin.engine import jars, script
+
+    runtime = java.find_java(call.environment)
+    archives = jars.fetch(call.environment)
+    compiled = script.find_classes(runtime.program, archives, call.environment)
+    call.say(f"{len(archives)} archives in {jars.cache_folder(call.environment)}")
+    call.say(f"engine's script {'compiled' if compiled else 'is compiled at each start'}")
+    return 0
+
+
+def add_fetch(commands: Any) -> None:
+    add_command(
+        commands,
+        "fetch",
+        fetch,
+        "download what the embedded engine needs, before a start without network",
+        """\
+The first start does this too. HEADWATER_CACHE names the folder; a container image or a computer
+without network gets it filled.
+
+  headwater fetch
+  HEADWATER_CACHE=/opt/headwater/cache headwater fetch""",
+    )
 
 
 def add_doctor(commands: Any) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from api.routes.pages import VENDOR, missing_parts
 from api.settings import PAGE
+from graph_model.stores.gremlin.engine import jars
 from tests.conftest import needs_java
 from tests.e2e.service import RunningHeadwater
 
@@ -104,6 +105,9 @@ def test_the_wheel_serves_without_a_checkout(wheel: Path, tmp_path: Path) -> Non
     assert "usage: headwater serve" in run(
         environment / "bin" / "headwater", "serve", "--help", at=place
     )
+    fetched = run(environment / "bin" / "headwater", "fetch", at=place)
+    assert f"{len(jars.locked())} archives in" in fetched
+    assert "script compiled" in fetched
     headwater = RunningHeadwater(place / "data")
     headwater.start((environment / "bin" / "headwater",), without_checkout(), place)
     try:
