@@ -102,6 +102,12 @@ check: ready-check $(SERVE) $(DEVELOPMENT) $(PAGE_TOOLS) ## Lint, format, types 
 	$(BIN)/lint-imports
 	npm --prefix frontend --silent run check
 
+.PHONY: wheel
+wheel: $(SERVE) $(PAGE) ## Build the wheel, the page inside, into build/dist
+	rm -rf build/wheel build/dist
+	$(PIP) wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
+	@ls build/dist/*.whl
+
 .PHONY: terraform
 terraform: ## Check the AWS deployment: format, schema, its tests (needs terraform, no account)
 	terraform -chdir=terraform fmt -check -recursive

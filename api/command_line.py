@@ -30,12 +30,13 @@ _DESCRIPTION: Final = """\
 Headwater keeps the lineage of your Spark jobs: which job read and wrote which table, which column
 came from which. Start it, point a job at it, look at the page.
 
-  make run                      start it (headwater serve), then open http://127.0.0.1:8080
+  headwater serve               start it (make run does), then open http://127.0.0.1:8080
   headwater demo                a small PySpark pipeline that reports to it
   headwater config spark        what your own jobs need to report to it
 
 Settings come from the environment (HEADWATER_PORT, HEADWATER_DATA …: docs/settings.md) and from
-options of the same name, which win.
+options of the same name, which win. The data are in ./data of the folder where it is started, or
+in HEADWATER_DATA; downloads are in ~/.cache/headwater, or in HEADWATER_CACHE.
 """
 
 
@@ -70,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(metavar="COMMAND", required=True)
     serving.add_serve(commands)
     serving.add_demo(commands)
+    serving.add_fetch(commands)
     configuration.add_config(commands)
     journal.add_journal(commands)
     consuming.add_consume(commands)

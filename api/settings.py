@@ -7,6 +7,7 @@ One row a setting; a test compares ``docs/settings.md`` with the rows. A variabl
 from __future__ import annotations
 
 import difflib
+import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple
 from graph_model.errors import ConfigurationError
 from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read_run_window
 from graph_model.retention.keeping import Keep, read_keep
+from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit
 from graph_model.stores.places import split_place
 
 PREFIX: Final = "HEADWATER_"
@@ -36,6 +38,8 @@ ANONYMOUS_ROLES: Final = ("reader", "producer")
 """The roles that a caller without a key can have; admin is none of them."""
 GREMLIN_DIALECTS: Final = ("tinkerpop", "neptune")
 _NOBODY: Final = "none"
+_AUTO: Final = "auto"
+_HEAP_BOUNDS: Final = (LEAST_HEAP_MB, 1_048_576)
 _POSTGRESQL: Final = ("postgresql://", "postgresql+psycopg://", "postgres://")
 _SWITCH: Final = {"true": True, "1": True, "false": False, "0": False}
 
@@ -71,6 +75,7 @@ class Settings:
     access_log: str
     anonymous: frozenset[str]
     insecure: bool
+    trusted_proxy: str
     cors_origins: tuple[str, ...]
     frontend: Path
     cache: str
@@ -134,6 +139,13 @@ def _queue(text: str) -> str:
     return text
 
 
+def _heap(text: str) -> int:
+    try:
+        return fitting_heap(memory_limit()) if text == _AUTO else _whole(*_HEAP_BOUNDS)(text)
+    except ValueError as error:
+        raise ValueError(f"{_AUTO}, or {error}") from None
+
+
 def _text(text: str) -> str:
     if not text.strip():
         raise ValueError("a value, not empty")
@@ -189,6 +201,16 @@ def _switch(text: str) -> bool:
     if text.lower() not in _SWITCH:
         raise ValueError("true or false")
     return _SWITCH[text.lower()]
+
+
+def _proxy(text: str) -> str:
+    """One address: waitress compares it with that of each connection."""
+    if text in {"", "*"}:
+        return text
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise ValueError("one IP address, *, or nothing") from None
 
 
 def _origins(text: str) -> tuple[str, ...]:
@@ -328,8 +350,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "HEADWATER_GREMLIN_HEAP",
         "2048",
         "Memory of the embedded Gremlin Server in MB; 2048 holds about 800,000 vertices and edges "
-        "(docs/graph.md).",
-        _whole(128, 1_048_576),
+        "(docs/graph.md). auto: half of the container's limit, or of this computer's memory.",
+        _heap,
     ),
     Row(
         "checkpoint_every",
@@ -427,6 +449,15 @@ ROWS: Final[tuple[Row, ...]] = (
         "true: start beyond this computer although no API key was made. Every client that reaches "
         "it may do everything.",
         _switch,
+    ),
+    Row(
+        "trusted_proxy",
+        "HEADWATER_TRUSTED_PROXY",
+        "",
+        "Address of the reverse proxy in front: the X-Forwarded-For, -Proto and -Host that it "
+        "sends count (the last of each), and a key must exist even on this computer. *: whoever "
+        "connects is a proxy, where nothing else can connect. Empty: these headers are ignored.",
+        _proxy,
     ),
     Row(
         "cors_origins",

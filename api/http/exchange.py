@@ -23,6 +23,7 @@ from api.serving.logs import FIELDS, current_request_id
 HEADER: Final = "X-Request-Id"
 _WELL_FORMED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _MOST_PATH: Final = 200
+_MOST_ADDRESS: Final = 100
 _BROKEN: Final = 500
 _PROBES: Final = ("/health/ready", "/about/readiness")
 UNMATCHED: Final = "unmatched"
@@ -56,7 +57,7 @@ def watch(app: Flask, metrics: Metrics, seconds: Callable[[], float]) -> None:
             Exchange(
                 request.method, request.path, route(), response.status_code, took,
                 response.content_length or 0, request.content_length or 0,
-                current_principal().name,
+                current_principal().name, request.remote_addr or "",
             )
         )  # fmt: skip
         return response
@@ -77,7 +78,10 @@ def route() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request with its answer; ``seconds`` is its duration, lengths are in bytes."""
+    """A request with its answer; ``seconds`` is its duration, lengths are in bytes.
+
+    ``client`` is the address that connected, or that the trusted proxy names.
+    """
 
     method: str
     path: str
@@ -87,6 +91,7 @@ class Exchange:
     sent: int
     received: int
     principal: str
+    client: str = ""
 
 
 def tell(exchange: Exchange) -> None:
@@ -107,10 +112,11 @@ def tell(exchange: Exchange) -> None:
         "bytes": exchange.sent,
         "bytesReceived": exchange.received,
         "principal": exchange.principal,
+        "client": exchange.client[:_MOST_ADDRESS],
     }
     log.log(
         level,
-        "%(method)s %(path)r %(status)d %(durationMs).1f ms %(bytes)d B %(principal)s",
+        "%(method)s %(path)r %(status)d %(durationMs).1f ms %(bytes)d B %(principal)s %(client)r",
         fields,
         extra={FIELDS: fields},
     )

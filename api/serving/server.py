@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from flask import Flask
@@ -82,6 +82,7 @@ _IN_MEMORY: Final = 256 * 1024
 file."""
 _UNSENT: Final = 16 * 1024 * 1024
 """Bytes of answers that a connection may leave unsent; the next one waits for its client."""
+_PROXY_HEADERS: Final = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"})
 _PROGRESS_SECONDS: Final = 2.0
 _SAME_WISH_SECONDS: Final = 1.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
@@ -289,11 +290,19 @@ def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterat
         outbuf_high_watermark=_UNSENT,
         log_socket_errors=False,  # a client that leaves is no news
         asyncore_use_poll=True,  # the default knows no more than 1,024 files
+        **_proxy(settings),
     )
     try:
         yield server
     finally:
         server.close()
+
+
+def _proxy(settings: Settings) -> dict[str, Any]:
+    """What waitress believes of a proxy's headers: of all others it removes them."""
+    if not settings.trusted_proxy:
+        return {}
+    return {"trusted_proxy": settings.trusted_proxy, "trusted_proxy_headers": _PROXY_HEADERS}
 
 
 def _say_ready(settings: Settings, say: Say) -> None:
@@ -364,13 +373,16 @@ def _now() -> int:
 def check_keys(settings: Settings, bound: str, keys: Keys) -> None:
     """Raises ConfigurationError where other computers could connect and no key was ever made.
 
-    ``bound`` is the address of the listening socket. HEADWATER_INSECURE allows it.
+    ``bound`` is the address of the listening socket; a proxy on this computer lets others in.
+    HEADWATER_INSECURE allows it.
     """
-    if is_loopback(bound) or settings.insecure or keys.exist():
+    closed = is_loopback(bound) and not settings.trusted_proxy
+    if closed or settings.insecure or keys.exist():
         return
     place = "" if settings.database else f" --data {settings.data}"
+    way = f"on {settings.host}" if not settings.trusted_proxy else "through the proxy"
     raise ConfigurationError(
-        f"on {settings.host} every client on the network could come in, for no API key was made: "
+        f"{way} every client on the network could come in, for no API key was made: "
         f"headwater keys create NAME --role admin{place}, or, where that is meant, "
         "HEADWATER_INSECURE=true"
     )

@@ -45,8 +45,14 @@ class RunningHeadwater:
     def log(self) -> str:
         return (self.data.parent / f"{self.data.name}.log").read_text(errors="replace")
 
-    def start(self) -> None:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("HEADWATER_DATA")}
+    def start(
+        self,
+        program: Sequence[str | Path] = (sys.executable, "-m", "api.command_line"),
+        variables: Mapping[str, str] = os.environ,
+        folder: Path | None = None,
+    ) -> None:
+        """``program`` is this checkout's; ``folder`` is where it is started."""
+        environment = {k: v for k, v in variables.items() if not k.startswith("HEADWATER_DATA")}
         environment |= {
             "HEADWATER_PORT": str(self.port),
             "HEADWATER_GREMLIN_PORT": str(self.gremlin_port),
@@ -55,8 +61,8 @@ class RunningHeadwater:
         }
         with (self.data.parent / f"{self.data.name}.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "api.command_line", "serve"],
-                env=environment, stdout=log, stderr=log, start_new_session=True,
+                [*map(str, program), "serve"],
+                env=environment, stdout=log, stderr=log, start_new_session=True, cwd=folder,
             )  # fmt: skip
         self.await_ready()
 

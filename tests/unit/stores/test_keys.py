@@ -223,6 +223,14 @@ def test_another_address_without_keys_stops_the_start_in_one_line(address: str) 
     assert "\n" not in said
 
 
+@pytest.mark.parametrize("proxy", ["127.0.0.1", "*"])
+def test_behind_a_proxy_loopback_needs_a_key_too(proxy: str) -> None:
+    settings = read_settings({"HEADWATER_TRUSTED_PROXY": proxy})
+    with pytest.raises(ConfigurationError, match="through the proxy every client"):
+        check_keys(settings, "127.0.0.1", NoKeys())
+    check_keys(settings, "127.0.0.1", OneKey(a_key()))
+
+
 def test_a_key_or_a_clear_word_lets_it_start() -> None:
     check_keys(read_settings({}), "0.0.0.0", OneKey(a_key()))
     check_keys(read_settings({"HEADWATER_INSECURE": "true"}), "0.0.0.0", NoKeys())
