@@ -18,7 +18,8 @@ from graph_model.retention.keeping import Keep, read_keep
 from graph_model.stores.places import split_place
 
 PREFIX: Final = "HEADWATER_"
-_REPOSITORY: Final = Path(__file__).resolve().parent.parent
+PAGE: Final = Path(__file__).resolve().parent / "frontend"
+"""The page's files; in a checkout a link to the folder ``frontend``."""
 _MEBIBYTE: Final = 1024 * 1024
 #: Read by others in the same shell: the listener in Spark jobs, and the project's own tests.
 OF_OTHERS: Final = (
@@ -53,6 +54,7 @@ class Settings:
     bodies_above: int
     bodies_key: str
     gremlin_port: int
+    gremlin_read_port: int | None
     gremlin_url: str
     gremlin_dialect: str
     gremlin_signed: bool
@@ -103,6 +105,10 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _read_port(text: str) -> int | None:
+    return _whole(1, 65535)(text) if text else None
 
 
 def _mebibytes(least: int, most: int) -> Callable[[str], int]:
@@ -156,7 +162,7 @@ def _gremlin_url(text: str) -> str:
 
 def _dialect(text: str) -> str:
     if text and text not in GREMLIN_DIALECTS:
-        raise ValueError(f"{' or '.join(GREMLIN_DIALECTS)}, or nothing to tell by the address")
+        raise ValueError(f"{' or '.join(GREMLIN_DIALECTS)}, or empty: chosen by the address")
     return text
 
 
@@ -204,7 +210,7 @@ def _graph_runs(text: str) -> RunWindow | None:
 
 
 def _frontend(text: str) -> Path:
-    return Path(text).expanduser() if text else _REPOSITORY / "frontend"
+    return Path(text).expanduser() if text else PAGE
 
 
 ROWS: Final[tuple[Row, ...]] = (
@@ -287,6 +293,14 @@ ROWS: Final[tuple[Row, ...]] = (
         _whole(1, 65535),
     ),
     Row(
+        "gremlin_read_port",
+        "HEADWATER_GREMLIN_READ_PORT",
+        "",
+        "Port of the embedded Gremlin Server where the graph can be read and not changed (this "
+        "computer only), for people: ws://127.0.0.1:8183/gremlin with 8183. Empty: none.",
+        _read_port,
+    ),
+    Row(
         "gremlin_url",
         "HEADWATER_GREMLIN_URL",
         "",
@@ -331,8 +345,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "graph_runs",
         "HEADWATER_GRAPH_RUNS",
         "",
-        "Which runs stand in the graph, for those who traverse it by hand; no answer needs them. "
-        "none, newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
+        "The runs that the graph contains, for traversals by hand; no answer uses them: none, "
+        "newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
         "newest:3 on the embedded engine, days:90 on a server of your own.",
         _graph_runs,
     ),
@@ -426,7 +440,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "frontend",
         "HEADWATER_FRONTEND",
         "",
-        "Folder of the page's files. Empty: the folder frontend beside the Python packages.",
+        "Folder of the page's files. Empty: those that are installed with the service.",
         _frontend,
     ),
     Row(

@@ -79,9 +79,9 @@ def _refuse_emptied(journal: Path) -> None:
         return
     if any(journal.parent.glob("catalogue-*.db")):
         raise ConfigurationError(
-            f"{journal} is empty, but a catalogue that was made from a journal lies beside it:"
+            f"{journal} is empty, but beside it is a catalogue that was made from a journal:"
             " restore the newest backup into another data folder (headwater restore FILE --data"
-            " FOLDER), or remove the empty file to begin anew"
+            " FOLDER), or remove the empty file to start with an empty journal"
         )
 
 

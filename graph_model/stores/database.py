@@ -806,7 +806,7 @@ def is_busy(error: Exception) -> bool:
 def _note_damage(engine: Engine, error: exc.SQLAlchemyError) -> None:
     noted: Damage = engine.get_execution_options()[_DAMAGE]
     if noted.met is None and isinstance(error, exc.DBAPIError) and tells_damage(error):
-        noted.met = _reason(error) or "what it stores cannot be read"
+        noted.met = _reason(error) or "its content cannot be read"
 
 
 def tells_damage(error: BaseException | None) -> bool:

@@ -335,7 +335,7 @@ class _Examination:
     def _end(self, end: Any, sha256: str) -> None:
         counts = (end["documents"], end["receipts"])
         if counts != (self._documents, self._receipts) or end["sha256"] != sha256:
-            raise ValueError("it holds something else than its last line says")
+            raise ValueError("its content differs from the hash in its last line")
         self.ended = True
 
 
@@ -392,8 +392,8 @@ def _make_room(connection: Connection, *, replace: bool) -> None:
     held = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
     if held and not replace:
         raise ConfigurationError(
-            f"the journal holds {held:,} documents: restore into an empty one, or say --replace to"
-            " remove them (headwater backup keeps them elsewhere first)"
+            f"the journal holds {held:,} documents: restore into an empty one, or give --replace"
+            " to remove them (make a headwater backup of them first)"
         )
     for table in (raw, receipts, documents, bodies):
         connection.execute(table.delete())

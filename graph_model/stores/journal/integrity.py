@@ -162,7 +162,7 @@ def _documents_without_receipt(connection: Connection) -> Iterator[str]:
     received = sa.exists().where(receipts.c.position == documents.c.position)
     asked = sa.select(documents.c.position).where(~received).order_by(documents.c.position)
     for position in connection.execute(asked).scalars():
-        yield f"document {position}: nothing tells how it came"
+        yield f"document {position}: it has no receipt"
 
 
 def _arrivals_without_document(connection: Connection) -> Iterator[str]:
@@ -170,7 +170,7 @@ def _arrivals_without_document(connection: Connection) -> Iterator[str]:
         kept = sa.exists().where(documents.c.position == table.c.position)
         asked = sa.select(table.c.position).where(~kept).distinct().order_by(table.c.position)
         for position in connection.execute(asked).scalars():
-            yield f"document {position}: {said} tells of it, but it is not there"
+            yield f"document {position}: {said} names it, but it does not exist"
 
 
 def _odd_documents(connection: Connection) -> Iterator[str]:
@@ -188,11 +188,11 @@ def _odd_documents(connection: Connection) -> Iterator[str]:
     )
     for row in connection.execute(asked):
         if row.state not in known:
-            yield f"document {row.position}: its state {row.state!r} is none that there is"
+            yield f"document {row.position}: its state {row.state!r} is unknown"
         elif row.kind != row.said:
-            yield f"document {row.position}: it is kept as {row.kind}, its body as {row.said}"
+            yield f"document {row.position}: its kind is {row.kind}, its body's {row.said}"
         else:
-            yield f"document {row.position}: it has failed and nothing says why"
+            yield f"document {row.position}: it failed without a reason"
 
 
 def _impossible_arrivals(connection: Connection) -> Iterator[str]:
@@ -215,7 +215,7 @@ def odd_receipt(received_at: object, *texts: object) -> str:
     if not isinstance(received_at, int) or not 0 <= received_at < _LATEST:
         return f"the time {received_at!r} is none"
     if not all(isinstance(text, str) for text in texts):
-        return "a value that should be a text is none"
+        return "a value that should be a text is not one"
     return ""
 
 
