@@ -76,8 +76,12 @@ class EventSource:
         return sum(int(number) for number in found["Attributes"].values())
 
     def _delete(self, messages: list[Mapping[str, Any]]) -> None:
-        for one in messages:
-            self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=one["ReceiptHandle"])
+        entries = [
+            {"Id": str(index), "ReceiptHandle": one["ReceiptHandle"]}
+            for index, one in enumerate(messages)
+        ]
+        if entries:
+            self._sqs.delete_message_batch(QueueUrl=self._url, Entries=entries)
 
     def _give_back(self, messages: list[Mapping[str, Any]]) -> None:
         for one in messages:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +49,7 @@ from tests.lambda_runtime import (
     http_api_2,
     json_of,
 )
+from tests.waiting import eventually
 
 VERSIONS = "ABSA-Spline-API-Version"
 NO_TIME = TimeLeft(1_000)
@@ -782,3 +787,26 @@ def test_the_entry_points_keep_their_parts_between_events(cloud: Cloud) -> None:
         for made in (accepting._accept, enqueuing._enqueue, taking._take):
             made.forget()
     assert len(cloud.documents()) == 2
+
+
+def test_a_consumer_in_a_container_takes_the_same_messages(cloud: Cloud) -> None:
+    """``headwater consume sqs``, stopped once the queue is empty."""
+    send = enqueue(cloud)
+    for event in (run_event("a", 0), run_event("a", 1, job={}), run_event("b", 0)):
+        send(lineage(event))
+    environment = {**os.environ, **cloud.environment()}
+    command = ["consume", "sqs", "--queue", cloud.events, "--direct"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "api.command_line", *command],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    eventually(lambda: cloud.count(cloud.events) == 0)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    assert "2 documents taken, 1 set aside" in output
+    assert len(cloud.documents()) == 2
+    assert len(cloud.dead_letters()) == 1
