@@ -147,8 +147,8 @@ Events of OpenLineage, plans and events of Spline, notifications of uploads: doc
 message is deleted once its documents are durable, or once it is in the dead-letter queue with the
 reason why it can never be taken. What fails for a moment comes again after the visibility timeout.
 
-  headwater consume sqs --queue https://sqs.eu-west-1.amazonaws.com/123456789012/events.fifo \\
-    --dead-letter-queue https://sqs.eu-west-1.amazonaws.com/123456789012/events-dead.fifo""",
+  headwater consume sqs --queue $EVENTS --dead-letter-queue $DEAD_LETTERS
+  headwater consume sqs --queue $UPLOADS --dead-letter-queue $DEAD_UPLOADS --direct""",
     )
     sqs.add_argument("--queue", required=True, metavar="URL", help="the queue")
     way = sqs.add_mutually_exclusive_group()
