@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
 
 import pytest
@@ -30,6 +28,7 @@ from aws.take import make_take
 from graph_model.stores.journal import SqlJournal
 from tests.aws import Aws, environment_of, moto_server
 from tests.e2e.producer_service import SPLINE_1_2, a_plan
+from tests.killing import Line, in_another_process, lines_of, make_visible
 from tests.lambda_runtime import EventSource, Request, TimeLeft, http_api_1, http_api_2
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -40,12 +39,9 @@ WATCHED: Final = (
     str(ROOT / "graph_model" / "stores" / "journal" / "arrivals.py"),
     str(ROOT / "graph_model" / "stores" / "journal" / "large_bodies.py"),
 )
-CRASHED: Final = 77
 ALL: Final = os.environ.get("HEADWATER_TEST_CRASHES") == "all"
 SOME: Final = 15
 LEFT: Final = TimeLeft()
-
-Line = tuple[str, int]
 
 
 @pytest.fixture(scope="module")
@@ -93,57 +89,6 @@ def deploy(aws: Aws, folder: Path) -> Deployment:
         "HEADWATER_MESSAGE_SIZE": "4",
     }
     return Deployment(aws, environment)
-
-
-# --- killing -------------------------------------------------------------------------------------
-
-
-def in_another_process(work: Callable[[], None], at: Line | None) -> bool:
-    """Do the work in a fork, which is killed at this line; whether it was."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            sys.settrace(_killer(at) if at else None)
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    assert code in {0, CRASHED}, code
-    return code == CRASHED
-
-
-def _killer(at: Line) -> Callable[..., Any]:
-    def trace(frame: FrameType, event: str, _argument: object) -> Any:
-        if frame.f_code.co_filename != at[0]:
-            return None
-        if event == "line" and frame.f_lineno == at[1]:
-            os._exit(CRASHED)
-        return trace
-
-    return trace
-
-
-def lines_of(work: Callable[[], None]) -> list[Line]:
-    """Every watched line that the work comes to, in that order."""
-    found: dict[Line, None] = {}
-
-    def trace(frame: FrameType, event: str, _argument: object) -> Any:
-        if not frame.f_code.co_filename.startswith(WATCHED):
-            return None
-        if event == "line":
-            found.setdefault((frame.f_code.co_filename, frame.f_lineno))
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return list(found)
 
 
 def tried(lines: list[Line]) -> list[Line]:
@@ -208,7 +153,7 @@ def test_the_consumer_can_be_killed_at_every_line(aws: Aws, tmp_path: Path) -> N
     """One process after the other is killed, each at the next line, until one has taken all."""
     first = deploy(aws, tmp_path / "whole")
     send(first)
-    lines = lines_of(lambda: take(first))
+    lines = lines_of(lambda: take(first), WATCHED)
     check(first)
     assert len(lines) > 150
     killed, deployment = 0, None
@@ -217,7 +162,7 @@ def test_the_consumer_can_be_killed_at_every_line(aws: Aws, tmp_path: Path) -> N
             deployment = deploy(aws, tmp_path / str(number))
             send(deployment)
         killed += in_another_process(partial(take, deployment), line)
-        make_visible(deployment)
+        make_visible(deployment.environment["HEADWATER_EVENT_QUEUE"])
         if deployment.queue("EVENT").count() == 0:
             check(deployment)
             deployment = None
@@ -227,23 +172,9 @@ def test_the_consumer_can_be_killed_at_every_line(aws: Aws, tmp_path: Path) -> N
     assert killed > 0.8 * len(tried(lines))
 
 
-def make_visible(deployment: Deployment) -> None:
-    """The visibility timeout of what a killed process has received has passed."""
-    from moto.sqs.models import sqs_backends
-
-    name = deployment.environment["HEADWATER_EVENT_QUEUE"].rpartition("/")[2]
-    for backends in sqs_backends.values():
-        for backend in backends.values():
-            if (queue := backend.queues.get(name)) is not None:
-                for message in queue._messages:
-                    message.change_visibility(0)
-                queue.pending_messages.clear()
-                queue.pending_message_groups.clear()
-
-
 def test_the_enqueuer_can_be_killed_at_every_line(aws: Aws, tmp_path: Path) -> None:
     """The client has no answer and sends again."""
-    lines = lines_of(lambda: send(deploy(aws, tmp_path / "whole")))
+    lines = lines_of(lambda: send(deploy(aws, tmp_path / "whole")), WATCHED)
     assert len(lines) > 60
     deployment = deploy(aws, tmp_path / "killed")
     for line in tried(lines):
@@ -263,7 +194,7 @@ def test_the_gateways_function_can_be_killed_at_every_line(aws: Aws, tmp_path: P
         answer = make_accept(deployment.environment).answer(request, LEFT)
         assert answer["statusCode"] == 201
 
-    lines = lines_of(lambda: accept(deploy(aws, tmp_path / "whole")))
+    lines = lines_of(lambda: accept(deploy(aws, tmp_path / "whole")), WATCHED)
     assert len(lines) > 100
     deployment = deploy(aws, tmp_path / "killed")
     for line in tried(lines):

@@ -7,7 +7,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
@@ -18,14 +19,19 @@ from aws.parts import deadline
 from aws.project import Project, make_project
 from aws.take import make_take
 from graph_model.errors import JournalUnavailable
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.projection.runs.window import REMOTE
 from graph_model.stores.database import Lock, alone, open_database
-from graph_model.stores.gremlin.graph import GremlinGraph
+from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.aws import Aws, environment_of, moto_server
 from tests.e2e.producer_service import SPLINE_1_2, a_plan, an_event
+from tests.killing import in_another_process, lines_of, make_visible
 from tests.lambda_runtime import EventSource, Request, TimeLeft, http_api_1, http_api_2, json_of
+from tests.projections import small_headwater, submission
 
 pytestmark = pytest.mark.engine
 
+ROOT: Final = Path(__file__).resolve().parents[2]
 LEFT = TimeLeft(300_000)
 HEADERS = (("Content-Type", SPLINE_1_2),)
 
@@ -135,3 +141,62 @@ def test_while_another_projector_holds_the_lease_wake_ups_come_again(
     other.dispose()
     deployed.queue("PROJECTION").drain(deployed.run)
     assert deployed.get("/journal", summary="true")["pending"] == 0
+
+
+# --- killed while it projects --------------------------------------------------------------------
+
+KILLED_AT: Final = (
+    str(ROOT / "aws" / "project.py"),
+    str(ROOT / "aws" / "waking.py"),
+    str(ROOT / "graph_model" / "projection" / "projector" / "attempting.py"),
+    str(ROOT / "graph_model" / "projection" / "projector" / "commits.py"),
+    str(ROOT / "graph_model" / "projection" / "projector" / "rounds.py"),
+)
+SOME: Final = 12
+
+
+def test_the_projector_can_be_killed_at_any_line(deployed: Deployed) -> None:
+    """Each process is killed at another line, while a new event waits; the last one ends the work.
+    The graph is then the one of a projection that nobody disturbed.
+    """
+
+    def work() -> None:
+        made = make_project(deployed.environment)
+        deployed.queue("PROJECTION").drain(lambda one: made.run(one, deadline(LEFT)))
+        made.close()
+
+    assert deployed.post("/producer/execution-plans", a_plan()) == 201
+    lines = lines_of(work, KILLED_AT)
+    assert len(lines) > 60
+    chosen = lines[:: len(lines) // SOME]
+    killed = 0
+    for number, line in enumerate(chosen):
+        event = an_event(timestamp=1_700_000_000_000 + number)
+        assert deployed.post("/producer/execution-events", [event]) == 201
+        killed += in_another_process(work, line)
+        make_visible(deployed.environment["HEADWATER_PROJECTION_QUEUE"])
+    deployed.run({"source": "aws.events"})
+    assert killed > len(chosen) // 2
+    summary = deployed.get("/journal", summary="true")
+    assert (summary["pending"], summary["projected"]) == (0, 1 + len(chosen))
+    assert elements_of(deployed) == undisturbed(len(chosen))
+
+
+def elements_of(deployed: Deployed) -> list[str]:
+    graph = open_graph(deployed.environment["HEADWATER_GREMLIN_URL"])
+    found = sorted(repr(one) for one in graph.scan())
+    graph.close()
+    return found
+
+
+def undisturbed(events: int) -> list[str]:
+    """The elements that the same documents give in one go, in memory."""
+    headwater = small_headwater(REMOTE)
+    headwater.accept(submission(PLAN_KIND, a_plan()))
+    for number in range(events):
+        one = an_event(timestamp=1_700_000_000_000 + number)
+        headwater.accept(submission(EVENT_KIND, one))
+    headwater.project()
+    found = sorted(repr(one) for one in headwater.graph.scan())
+    headwater.close()
+    return found
