@@ -4,7 +4,7 @@ A function runs in a forked process, which ends without any clean-up (``os._exit
 comes to one line of the package ``aws``, of ``collectors/sqs`` or of the journal's way of taking
 documents. Then another process goes on with what the queues still hold. Every line that a whole run
 comes to is a case; the queues and the bucket are moto's, in the process that stays alive. A run of
-the tests tries some lines of each function, ``HEADWATER_TEST_CRASHES=all`` every one (an hour).
+the tests tries some lines of each function, ``HEADWATER_TEST_CRASHES=all`` every one (six minutes).
 """
 
 from __future__ import annotations
