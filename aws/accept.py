@@ -44,9 +44,17 @@ _MULTI_VALUE: Final = "apig_wsgi.multi_value_headers"
 
 
 class Accept:
-    """``answer`` handles one event of a gateway."""
+    """``answer`` handles one event of a gateway. ``close`` gives back the connections, where a
+    container does not simply end.
+    """
 
-    def __init__(self, application: WSGIApplication, projector: ProjectorElsewhere) -> None:
+    def __init__(
+        self,
+        application: WSGIApplication,
+        projector: ProjectorElsewhere,
+        close: Callable[[], None],
+    ) -> None:
+        self.close = close
         self._answer: Callable[[dict[str, Any], Any], dict[str, Any]]
         self._answer = make_lambda_handler(keep_first_headers(application))
         self._projector = projector
@@ -69,7 +77,13 @@ def make_accept(environment: Mapping[str, str]) -> Accept:
     graph = open_remote_graph(settings)
     projector = ProjectorElsewhere(journal, Projector(journal, graph, generations), queue)
     service = Service(journal, projector, graph, generations, now, keys)
-    return Accept(create_app(settings, service), projector)
+
+    def close() -> None:
+        graph.close()
+        generations.close()
+        journal.close()
+
+    return Accept(create_app(settings, service), projector, close)
 
 
 _accept: Final = MadeOnce(make_accept)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 from api.intake.uploads import Uploads
@@ -61,25 +60,6 @@ def uploads_of(settings: Settings) -> Uploads | None:
 def deadline(context: Context, reserve: float = _RESERVE_SECONDS) -> Callable[[], bool]:
     """Whether so many seconds are left, or fewer, until Lambda ends the invocation."""
     return lambda: context.get_remaining_time_in_millis() < reserve * 1_000
-
-
-def read_text(place: str) -> str:
-    """The text of a file, or of an object ``s3://bucket/key``. Raises ConfigurationError."""
-    if not place.startswith("s3://"):
-        try:
-            return Path(place).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"{place}: {error}") from error
-    import boto3
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    bucket, _, key = place.removeprefix("s3://").partition("/")
-    try:
-        found = boto3.client("s3").get_object(Bucket=bucket, Key=key)
-        text: str = found["Body"].read().decode("utf-8")
-    except (BotoCoreError, ClientError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{place}: {error}") from error
-    return text
 
 
 def now() -> int:

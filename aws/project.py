@@ -32,9 +32,18 @@ RESERVE_SECONDS: Final = 30.0
 
 
 class Project:
-    """``run`` handles one event of a queue or of a schedule."""
+    """``run`` handles one event of a queue or of a schedule. ``close`` gives back the connections,
+    where a container does not simply end.
+    """
 
-    def __init__(self, database: Database, projector: Projector, queue: WakeUps) -> None:
+    def __init__(
+        self,
+        database: Database,
+        projector: Projector,
+        queue: WakeUps,
+        close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.close = close
         self._database = database
         self._projector = projector
         self._queue = queue
@@ -73,7 +82,13 @@ def make_project(environment: Mapping[str, str]) -> Project:
     generations = SqlGenerations(database, journal)
     graph = open_remote_graph(settings)
     projector = Projector(journal, graph, generations, runs=settings.run_window)
-    return Project(database, projector, queue)
+
+    def close() -> None:
+        graph.close()
+        generations.close()
+        journal.close()
+
+    return Project(database, projector, queue, close)
 
 
 _project: Final = MadeOnce(make_project)

@@ -9,20 +9,22 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from api.serving.storage import open_storage
-from aws.parts import Context, MadeOnce, deadline, now, read_text, required, settings_of, uploads_of
+from aws.parts import Context, MadeOnce, deadline, now, required, settings_of, uploads_of
 from aws.waking import WakeUps, wake
 from collectors.destinations import Destination, JournalDestination
 from collectors.sqs.batches import SetMessageAside, take_batch
 from collectors.sqs.messages import MessageReader
 from collectors.sqs.queues import DeadLetters, Queue, message_of, open_client
-from collectors.sqs.rewriting import parse_rules
+from collectors.sqs.rewriting import load_rules
 from graph_model.stores.journal import SqlJournal
 
 ROUTE: Final = "sqs"
 
 
 class Take:
-    """``run`` handles one batch of a queue."""
+    """``run`` handles one batch of a queue. ``close`` gives back the connections, where a container
+    does not simply end.
+    """
 
     def __init__(
         self,
@@ -30,7 +32,9 @@ class Take:
         destination_of: Callable[[str], Destination],
         set_aside: SetMessageAside,
         queue: WakeUps | None,
+        close: Callable[[], None],
     ) -> None:
+        self.close = close
         self._reader = reader
         self._destination_of = destination_of
         self._set_aside = set_aside
@@ -50,14 +54,14 @@ def make_take(environment: Mapping[str, str]) -> Take:
     settings = settings_of(environment)
     client = open_client()
     dead = required(settings.dead_letter_queue, "HEADWATER_DEAD_LETTER_QUEUE")
-    place = settings.rewrite_rules
-    rules = parse_rules(read_text(place), place) if place else ()
+    rules = load_rules(settings.rewrite_rules)
     journal = SqlJournal(open_storage(settings, make=True))
     return Take(
         MessageReader(uploads_of(settings), rules, settings.max_body_bytes),
         lambda principal: JournalDestination(journal, now, ROUTE, principal),
         DeadLetters(Queue(dead, client)),
         Queue(settings.projection_queue, client) if settings.projection_queue else None,
+        journal.close,
     )
 
 

@@ -35,7 +35,7 @@ OPEN: Final = frozenset(
 )  # fmt: skip
 """Blueprints and endpoints without any check: the page's own files hold no lineage."""
 
-PRODUCERS: Final = frozenset({"producer", "producer_at_root", "openlineage"})
+PRODUCERS: Final = frozenset({"producer", "producer_at_root", "openlineage", "uploads"})
 """Blueprints that take documents, the agents' handshake included."""
 
 DECLARING: Final = frozenset({"declarations"})

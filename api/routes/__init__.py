@@ -4,6 +4,7 @@ In reading order:
 
 ``producer``     Spline's producer API, at the root and under ``/producer``
 ``openlineage``  OpenLineage's API: one event a request, or a batch
+``uploads``      places in a bucket for documents larger than a gateway takes
 ``graph``        lineage, columns, lists, runs, impact, differences
 ``governance``   statements of people: layers, classifications, declarations, rules
 ``journal``      received documents, their states and reasons; replay
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from api.consumer import about
 from api.consumer import routes as consumer
-from api.routes import commands, health, journal, openlineage, pages, producer
+from api.routes import commands, health, journal, openlineage, pages, producer, uploads
 from api.routes.governance import declarations, governance, quality, rules
 from api.routes.graph import columns, difference, graph, impact, runs
 
@@ -34,6 +35,7 @@ def register(app: Flask, api: Api) -> None:
         name = "producer" if prefix else "producer_at_root"
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
     api.register_blueprint(openlineage.blueprint)
+    api.register_blueprint(uploads.blueprint)
     api.register_blueprint(consumer.blueprint)
     api.register_blueprint(about.blueprint)
     api.register_blueprint(graph.blueprint)

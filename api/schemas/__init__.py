@@ -6,6 +6,7 @@ In reading order:
 ``query``       fields of query strings: strict, each with its own message
 ``plan``        the envelope of an execution plan (producer API 1.2 and 1.1)
 ``event``       one execution event (producer API 1.2 and 1.1)
+``uploads``     body and answer of the route for large documents
 ``graph``       queries and replies of the graph's routes
 ``governance``  bodies and answers for statements of people
 ``commands``    bodies and answers of the routes that take commands

@@ -20,7 +20,8 @@ from typing import Final
 
 from api.intake.pieces import Prepared
 from collectors.destinations import Destination
-from collectors.sqs.messages import Documents, Message, MessageReader
+from collectors.sqs.messages import Documents, MessageReader
+from collectors.sqs.queues import Message
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 
 log = logging.getLogger(__name__)

@@ -23,6 +23,7 @@ from api.intake.pieces import Prepared, prepare
 from api.intake.uploads import Uploaded, Uploads
 from collectors.kafka import ENTITY_HEADER, TYPE_HEADER, kind_and_version
 from collectors.sqs.outgoing import POINTER, PRINCIPAL
+from collectors.sqs.queues import Message
 from collectors.sqs.rewriting import Rules, rewrite
 from graph_model.errors import InvalidInput
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, RUN_EVENT_KIND
@@ -36,19 +37,6 @@ LINEAGE: Final = "lineage"
 _TAKEN: Final = frozenset({PLAN_KIND, EVENT_KIND, *EVENT_KINDS})
 """What clients report; what people order or declare comes over HTTP alone."""
 _ENVELOPE_VERSION: Final = "1.2"
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message as a consumer receives it. ``group`` is "" on a queue without an order;
-    ``receives`` counts deliveries, from 1.
-    """
-
-    id: str
-    body: str
-    attributes: Mapping[str, str]
-    group: str = ""
-    receives: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from collectors.sqs.messages import Message
 from collectors.sqs.outgoing import Outgoing, chunked
 from graph_model.errors import Unavailable
 
@@ -25,6 +25,19 @@ _ATTEMPTS: Final = 3
 _FIFO: Final = ".fifo"
 _MOST_REASON: Final = 1_000
 _WAIT_SECONDS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message as a consumer receives it. ``group`` is "" on a queue without an order;
+    ``receives`` counts deliveries, from 1.
+    """
+
+    id: str
+    body: str
+    attributes: Mapping[str, str]
+    group: str = ""
+    receives: int = 1
 
 
 def open_client() -> Any:

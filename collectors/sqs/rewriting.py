@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from graph_model.errors import ConfigurationError, InvalidDocument
@@ -67,6 +68,32 @@ Rules = Sequence[Rule]
 
 
 # --- reading rules -------------------------------------------------------------------------------
+
+
+def load_rules(place: str) -> Rules:
+    """The rules of a file, or of an object ``s3://bucket/key``; none for "". Raises
+    ConfigurationError.
+    """
+    if not place:
+        return ()
+    try:
+        text = _fetched(place) if place.startswith("s3://") else Path(place).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"rewrite rules {place}: {error}") from error
+    return parse_rules(text, place)
+
+
+def _fetched(place: str) -> str:
+    import boto3  # 0.2 s, for rules that lie there
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    bucket, _, key = place.removeprefix("s3://").partition("/")
+    try:
+        found = boto3.client("s3").get_object(Bucket=bucket, Key=key)
+        text: str = found["Body"].read().decode("utf-8")
+    except (BotoCoreError, ClientError) as error:
+        raise ConfigurationError(f"rewrite rules {place}: {error}") from error
+    return text
 
 
 def parse_rules(text: str, where: str) -> Rules:

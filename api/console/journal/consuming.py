@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -11,6 +12,7 @@ from typing import Any
 
 from api.console.call import PROGRAM, Call, add_command, add_settings, add_url, read_label
 from api.console.journal.destinations import destination_of_documents
+from graph_model.errors import ConfigurationError
 
 
 def consume_kafka(call: Call) -> int:
@@ -32,6 +34,39 @@ def consume_kafka(call: Call) -> int:
     ):
         call.say(f"Consuming {options.topic} as {options.group}; Ctrl-C stops it.")
         done = consume(source, taking, set_aside, stopped)
+    call.say(f"{done.taken:,} documents taken, {done.set_aside:,} set aside")
+    return 0
+
+
+def consume_sqs(call: Call) -> int:
+    """Take documents from a queue of Amazon SQS until Ctrl-C."""
+    from api.intake.uploads import Uploads
+    from api.serving.logs import set_up_logging
+    from collectors.sqs.loop import consume_queue
+    from collectors.sqs.messages import MessageReader
+    from collectors.sqs.queues import DeadLetters, Queue, open_client
+    from collectors.sqs.rewriting import load_rules
+
+    options, settings = call.options, call.settings()
+    if not settings.dead_letter_queue:
+        raise ConfigurationError(
+            "--dead-letter-queue (HEADWATER_DEAD_LETTER_QUEUE): messages that can never be taken "
+            "need a place"
+        )
+    set_up_logging(settings.log_level, settings.log_format)
+    client = open_client()
+    uploads = Uploads(settings.uploads) if settings.uploads else None
+    reader = MessageReader(uploads, load_rules(settings.rewrite_rules), settings.max_body_bytes)
+    dead_letters = DeadLetters(Queue(settings.dead_letter_queue, client))
+    with (
+        destination_of_documents(
+            call, direct=options.direct, route="sqs", principal="queue"
+        ) as taking,
+        _asked_to_stop() as stopped,
+    ):
+        call.say(f"Consuming {options.queue}; Ctrl-C stops it.")
+        queue = Queue(options.queue, client)
+        done = consume_queue(queue, reader, taking, dead_letters, stopped, time.sleep)
     call.say(f"{done.taken:,} documents taken, {done.set_aside:,} set aside")
     return 0
 
@@ -98,3 +133,27 @@ Needs: pip install 'confluent-kafka>=2.11,<3'
     add_url(way)
     way.add_argument("--direct", action="store_true", help="straight into the data folder")
     add_settings(kafka, "data", "database", "log_level")
+    _add_sqs(sources)
+
+
+def _add_sqs(sources: Any) -> None:
+    sqs = add_command(
+        sources,
+        "sqs",
+        consume_sqs,
+        "take documents from a queue of Amazon SQS, until Ctrl-C",
+        """\
+Events of OpenLineage, plans and events of Spline, notifications of uploads: docs/queues.md. A
+message is deleted once its documents are durable, or once it is in the dead-letter queue with the
+reason why it can never be taken. What fails for a moment comes again after the visibility timeout.
+
+  headwater consume sqs --queue $EVENTS --dead-letter-queue $DEAD_LETTERS
+  headwater consume sqs --queue $UPLOADS --dead-letter-queue $DEAD_UPLOADS --direct""",
+    )
+    sqs.add_argument("--queue", required=True, metavar="URL", help="the queue")
+    way = sqs.add_mutually_exclusive_group()
+    add_url(way)
+    way.add_argument("--direct", action="store_true", help="straight into the journal")
+    add_settings(
+        sqs, "data", "database", "log_level", "dead_letter_queue", "uploads", "rewrite_rules"
+    )

@@ -1,0 +1,51 @@
+"""A place in a bucket for a document that is larger than a gateway or a function takes.
+
+The answer is no promise that the document is taken: it is checked when it has been put, and what
+can never be taken comes to the dead-letter queue with its reason (docs/queues.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import current_app
+
+from api.http.blueprint import Blueprint
+from api.http.errors import InvalidRequest
+from api.http.principals import current_principal
+from api.intake.uploads import Announced, Uploads
+from api.schemas.uploads import UploadReply, UploadRequest
+from api.settings import Settings
+from graph_model.errors import NotFound
+
+blueprint = Blueprint("uploads", __name__, description="Large documents, by way of a bucket")
+
+
+@blueprint.route("/uploads", methods=["POST"])
+@blueprint.arguments(UploadRequest, location="json")
+@blueprint.response(201, UploadReply)
+def announce(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A URL, signed for one document, this client and fifteen minutes. 404 without
+    HEADWATER_UPLOADS.
+    """
+    settings: Settings = current_app.config["HEADWATER"]
+    if not settings.uploads:
+        raise NotFound("place for uploads", "HEADWATER_UPLOADS")
+    if body["size"] > settings.max_body_bytes:
+        raise InvalidRequest({"size": [f"at most {settings.max_body_bytes:,} bytes"]}, "too-large")
+    principal = current_principal()
+    announced = Announced(
+        body["kind"].value,
+        body["apiVersion"],
+        body["encoding"].value,
+        body["sha256"],
+        body["size"],
+    )
+    signed = Uploads(settings.uploads).sign(announced, principal.name, principal.scope)
+    return {
+        "url": signed.url,
+        "method": "PUT",
+        "headers": dict(signed.headers),
+        "expiresInSeconds": signed.seconds,
+    }

@@ -1,0 +1,85 @@
+"""``python -m bench.queue_road``."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import requests
+
+from bench.queue_road.cold import cold_starts
+from bench.queue_road.road import simulate
+from tests.aws import Aws, environment_of
+
+
+@contextmanager
+def moto_process() -> Iterator[Aws]:
+    """moto's server as a process: it does not take this one's time."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    program = f"from moto.server import main; main(['-H', '127.0.0.1', '-p', '{port}'])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        for _ in range(600):
+            try:
+                requests.get(f"http://127.0.0.1:{port}/moto-api", timeout=5)
+                break
+            except requests.ConnectionError:
+                time.sleep(0.1)
+        yield Aws(f"http://127.0.0.1:{port}")
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The queue road in a simulation")
+    parser.add_argument("--messages", type=int, default=10_000)
+    parser.add_argument("--minutes", type=float, default=60.0, help="end early after so many")
+    parser.add_argument("--cold", type=int, default=0, help="cold starts of each function instead")
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)
+    with moto_process() as aws, environment_of(aws), tempfile.TemporaryDirectory() as folder:
+        if options.cold:
+            return tell_cold(aws, options.cold)
+        began = time.monotonic()
+        found = simulate(aws, folder, options.messages, options.minutes)
+        seconds = time.monotonic() - began
+    print(f"{found.sent:,} messages sent, {found.poison:,} of them poison, in {seconds:,.0f} s")
+    print(f"  enqueue {found.sent / found.send_seconds:,.0f} messages/s (requests of ten)")
+    print(f"  take    {found.delivered / found.take_seconds:,.0f} messages/s (batches of ten)")
+    print(
+        f"  {found.delivered:,} deliveries; {found.crashes:,} batches delivered again after the"
+        " journal had them"
+    )
+    print(
+        f"  {found.journalled:,} documents in the journal, {found.dead:,} in the dead-letter queue"
+    )
+    for problem in found.problems[:20]:
+        print(f"  WRONG: {problem}")
+    print("  nothing lost, nothing twice, every run in order" if not found.problems else "")
+    return 1 if found.problems else 0
+
+
+def tell_cold(aws: Aws, times: int) -> int:
+    """The median of each part, in milliseconds."""
+    print("function   imports   first event   second event   (median, ms)")
+    for name, measured in cold_starts(aws, times):
+        parts = [statistics.median(column) * 1_000 for column in zip(*measured, strict=True)]
+        print(f"{name:<9} {parts[0]:>8,.0f} {parts[1]:>13,.0f} {parts[2]:>14,.1f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
