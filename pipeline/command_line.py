@@ -139,12 +139,16 @@ def load_neptune(call: ProgramCall) -> int:
     from pipeline.neptune.bulk_loader import BulkLoad, LoadRequest, open_client
 
     options = call.options
+    client = open_client(options.endpoint, options.region)
+    load = BulkLoad(client, call.say, time.sleep, every_seconds=options.every)
+    if options.resume:
+        load.watch(*options.resume)
+        return 0
     request = LoadRequest(
         options.source, options.region, options.role, options.parallelism, not options.go_on
     )
     _check_complete(_result(call).manifest(), accept=options.incomplete)
-    client = open_client(options.endpoint, options.region)
-    BulkLoad(client, call.say, time.sleep, every_seconds=options.every).run(request)
+    load.run(request)
     return 0
 
 
@@ -353,6 +357,13 @@ running service: equal hashes mean equal content. An embedded graph needs about 
     added.add_argument("--heap-megabytes", type=_positive, default=2048, metavar="N")
 
 
+def _two_loads(text: str) -> tuple[str, str]:
+    vertices, comma, edges = (part.strip() for part in text.partition(","))
+    if not (vertices and comma and edges) or "," in edges:
+        raise argparse.ArgumentTypeError("the ids of two loads with a comma: vertices, then edges")
+    return vertices, edges
+
+
 def _add_load_neptune(commands: Any) -> None:
     added = _add(
         commands,
@@ -377,6 +388,12 @@ nothing away.
     )
     added.add_argument("--go-on", action="store_true", help="skip records that cannot be loaded")
     added.add_argument("--every", type=_positive, default=10, metavar="SECONDS")
+    added.add_argument(
+        "--resume",
+        type=_two_loads,
+        metavar="VERTICES,EDGES",
+        help="start nothing: watch these two loads, which an interrupted command started",
+    )
     _add_incomplete(added)
 
 

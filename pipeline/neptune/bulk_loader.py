@@ -114,6 +114,11 @@ class BulkLoad:
         """
         vertices = self._start(request, VERTICES, ())
         edges = self._start(request, EDGES, (vertices,))
+        self._say(f"interrupted, go on watching with --resume {vertices},{edges}")
+        self.watch(vertices, edges)
+
+    def watch(self, vertices: str, edges: str) -> None:
+        """Watch two loads that were started before, until both have ended. Raises as ``run``."""
         ended = {part: self._wait(part, at) for part, at in ((VERTICES, vertices), (EDGES, edges))}
         wrong = [f"{part}: {one}" for part, one in ended.items() if not _is_well(one)]
         if wrong:

@@ -129,7 +129,8 @@ def test_a_missing_browser_says_how_to_get_one_or_do_without(bare: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "lock", ["serve", "java", "spark", "spark4", "spark41", "dbt", "development", "build"]
+    "lock",
+    ["serve", "java", "spark", "spark4", "spark41", "dbt", "notebooks", "development", "build"],
 )
 def test_every_requirement_is_locked_by_hash(lock: str) -> None:
     text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")

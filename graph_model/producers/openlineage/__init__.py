@@ -45,7 +45,7 @@ from graph_model.producers.openlineage.translate import (
 )
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-OPENLINEAGE_VERSION: Final = 9
+OPENLINEAGE_VERSION: Final = 10
 
 __all__ = [
     "OPENLINEAGE_VERSION",

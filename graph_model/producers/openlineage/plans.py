@@ -66,7 +66,7 @@ def translate_logic(logic: RunLogic) -> LogicalPlan:
     """The vertices, edges and rows of a logic."""
     job_id = identity.job_id(logic.job.namespace, logic.job.name)
     fingerprint = logic.fingerprint()
-    logical_plan = identity.vertex_id(labels.LOGICAL_PLAN, job_id, fingerprint)
+    logical_plan = identity.logical_plan_id(job_id, logic.job.name, fingerprint)
     collector = FactCollector()
     add_job(collector, job_id, logic.job)
     _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
@@ -87,7 +87,10 @@ def _add_logical_plan(
 ) -> None:
     keys = spell(list(logic.partition_keys))
     gaps = spell([{"code": code, "detail": detail} for code, detail in logic.gaps])
-    values = {"fingerprint": fingerprint, "mode": logic.mode, "partition_keys": keys, "gaps": gaps}
+    values = {
+        "name": identity.plan_name(logic.job.name, fingerprint), "fingerprint": fingerprint,
+        "mode": logic.mode, "partition_keys": keys, "gaps": gaps,
+    }  # fmt: skip
     collector.add(
         Vertex(logical_plan, labels.LOGICAL_PLAN, properties(values)),
         edge(labels.HAS, job_id, logical_plan),

@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-TRANSLATOR_VERSION: Final = 16
+TRANSLATOR_VERSION: Final = 17
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,10 +112,10 @@ def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tupl
     job = naming.job_name(plan.labels, plan.name, document.scope, rules)
     job_id = identity.job_id(job.namespace, job.name)
     fingerprint = logic.fingerprint()
-    logical_plan = identity.vertex_id(labels.LOGICAL_PLAN, job_id, fingerprint)
+    logical_plan = identity.logical_plan_id(job_id, job.name, fingerprint)
     collector = FactCollector()
     add_job(collector, job_id, job)
-    _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
+    _add_logical_plan(collector, logic, job, logical_plan, fingerprint)
     ids: dict[Column, str] = {}
     _add_datasets(collector, logic, logical_plan, ids)
     for _, place in logic.names:
@@ -136,11 +136,15 @@ def add_job(collector: FactCollector, job_id: str, job: JobName) -> None:
 
 
 def _add_logical_plan(
-    collector: FactCollector, logic: Logic, job_id: str, logical_plan: str, fingerprint: str
+    collector: FactCollector, logic: Logic, job: JobName, logical_plan: str, fingerprint: str
 ) -> None:
+    job_id = identity.job_id(job.namespace, job.name)
     keys = spell(list(logic.partition_keys))
     gaps = spell([{"code": code, "detail": detail} for code, detail in logic.gaps])
-    values = {"fingerprint": fingerprint, "mode": logic.mode, "partition_keys": keys, "gaps": gaps}
+    values = {
+        "name": identity.plan_name(job.name, fingerprint), "fingerprint": fingerprint,
+        "mode": logic.mode, "partition_keys": keys, "gaps": gaps,
+    }  # fmt: skip
     target = logic.write.dataset_id
     collector.add(
         Vertex(logical_plan, labels.LOGICAL_PLAN, properties(values)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from botocore.exceptions import ConnectTimeoutError
 from botocore.stub import Stubber
 
 from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
+from pipeline.command_line import _two_loads
 from pipeline.neptune.bulk_loader import BulkLoad, LoadRequest, open_client
 
 ROLE = "arn:aws:iam::123456789012:role/load"
@@ -92,9 +94,27 @@ def test_vertices_are_loaded_before_edges_and_both_are_watched(client: Any, stub
     recorder = Recorder()
     recorder.load(client).run(REQUEST)
     assert recorder.pauses == [7, 7]
+    assert f"--resume {VERTICES},{EDGES}" in recorder.lines[2]
     assert recorder.lines[0] == f"vertices: load {VERTICES} of s3://bucket/lineage/today/vertices/"
-    assert "vertices: LOAD_IN_PROGRESS: 5 records" in recorder.lines[3]
+    assert "vertices: LOAD_IN_PROGRESS: 5 records" in recorder.lines[4]
     assert "edges: LOAD_COMPLETED: 20 records" in recorder.lines[-1]
+
+
+def test_an_interrupted_watch_goes_on_and_starts_nothing(client: Any, stub: Stubber) -> None:
+    expect_status(stub, VERTICES, "LOAD_IN_PROGRESS")
+    stub.add_client_error("get_loader_job_status", "ServerShutdownException")
+    expect_status(stub, VERTICES, "LOAD_COMPLETED")
+    expect_status(stub, EDGES, "LOAD_COMPLETED")
+    recorder = Recorder()
+    recorder.load(client).watch(VERTICES, EDGES)
+    assert recorder.pauses == [7, 1]
+
+
+@pytest.mark.parametrize("text", ["", "one", "one,", ",two", "one,two,three"])
+def test_resume_takes_the_ids_of_two_loads(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="two loads"):
+        _two_loads(text)
+    assert _two_loads("one, two") == ("one", "two")
 
 
 def test_a_load_that_fails_tells_its_errors_and_its_files(client: Any, stub: Stubber) -> None:
