@@ -58,4 +58,10 @@ module "headwater" {
 
   # Producers outside the network sign their requests; each brings its API key, too.
   gateway = { authorization = "AWS_IAM", throttling = { rate = 200, burst = 400 } }
+
+  # The queue road for clients of OpenLineage that know an address alone, and signed uploads for giant plans.
+  functions = { queue_gateway = { authorization = "KEY" } }
+
+  firewall = { requests_in_five_minutes = 20000 }
+  page     = var.page
 }

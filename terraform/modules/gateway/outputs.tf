@@ -14,6 +14,6 @@ output "execution_arn" {
 }
 
 output "security_group_id" {
-  description = "Security group of the VPC link. It allows nothing by itself."
-  value       = aws_security_group.this.id
+  description = "Security group of the VPC link. It allows nothing by itself. Null: a function is behind the gateway."
+  value       = one([for group in aws_security_group.this : group.id])
 }
