@@ -12,5 +12,6 @@ In reading order:
 ``summary``     one log line for all documents that arrived in an interval
 ``refusals``    log lines about refused documents
 ``doctor``      a check of each requirement of a start; each finding has its remedy
+``page``        the page's library, fetched by the integrity hash of its lock
 ``machine``     a check for Python, Java, Node and Chromium, before anything is installed
 """
