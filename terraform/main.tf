@@ -114,8 +114,6 @@ module "service" {
   task                = merge(var.service.task, { architecture = var.architecture })
   tasks               = var.service.tasks
   threads             = var.service.threads
-  keep                = var.service.keep
-  graph_runs          = var.service.graph_runs
   database            = { cluster_resource_id = module.journal.cluster_resource_id, user = local.database_user }
   graph               = { cluster_resource_id = module.graph.cluster_resource_id }
   bodies              = module.bodies.state

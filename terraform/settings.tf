@@ -15,6 +15,8 @@ locals {
     HEADWATER_GREMLIN_SIGNED  = "true"
     HEADWATER_BODIES          = "s3://${module.bodies.state.bucket}/${module.bodies.state.prefix}"
     HEADWATER_BODIES_ABOVE    = tostring(var.bodies_above)
+    HEADWATER_KEEP            = var.keep
+    HEADWATER_GRAPH_RUNS      = var.graph_runs
     HEADWATER_LOG_FORMAT      = "json"
   }
 }

@@ -75,17 +75,29 @@ variable "bodies_above" {
   }
 }
 
+variable "keep" {
+  description = "HEADWATER_KEEP: what stays, such as runs=100,days=400. The service removes the rest at night; where there are functions alone, headwater prune does. Empty: everything stays."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
+variable "graph_runs" {
+  description = "HEADWATER_GRAPH_RUNS: the runs that the graph contains for notebooks: none, newest:3, days:90 or all. Empty: days:90."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
 variable "service" {
-  description = "The service on Fargate: size of a task (cpu in 1024ths of a vCPU, memory in MiB), how many, threads of each, HEADWATER_KEEP and HEADWATER_GRAPH_RUNS. Null: none, the functions do its work."
+  description = "The service on Fargate: size of a task (cpu in 1024ths of a vCPU, memory in MiB), how many, threads of each. Null: none, the functions do its work."
   type = object({
     task = optional(object({
       cpu    = optional(number, 1024)
       memory = optional(number, 4096)
     }), {})
-    tasks      = optional(object({ min = number, max = number }), { min = 2, max = 6 })
-    threads    = optional(number, 16)
-    keep       = optional(string, "")
-    graph_runs = optional(string, "")
+    tasks   = optional(object({ min = number, max = number }), { min = 2, max = 6 })
+    threads = optional(number, 16)
   })
   default = {}
 

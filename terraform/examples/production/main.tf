@@ -48,8 +48,9 @@ module "headwater" {
   service = {
     task  = { cpu = 2048, memory = 8192 }
     tasks = { min = 2, max = 6 }
-    keep  = "runs=100,days=400"
   }
+
+  keep = "runs=100,days=400"
 
   graph   = { capacity = { min = 2.5, max = 64 }, instances = 2, backup_days = 14 }
   journal = { capacity = { min = 1, max = 32 }, instances = 2, backup_days = 35 }

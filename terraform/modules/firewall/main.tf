@@ -35,30 +35,49 @@ resource "aws_wafv2_web_acl" "this" {
     }
   }
 
-  # Lists of AWS: addresses with a bad name, and requests that only attackers send (Log4j and others).
-  dynamic "rule" {
-    for_each = { reputation = ["AWSManagedRulesAmazonIpReputationList", 1], bad-inputs = ["AWSManagedRulesKnownBadInputsRuleSet", 2] }
+  # Addresses with a bad name.
+  rule {
+    name     = "reputation"
+    priority = 1
 
-    content {
-      name     = rule.key
-      priority = rule.value[1]
+    override_action {
+      none {}
+    }
 
-      override_action {
-        none {}
+    statement {
+      managed_rule_group_statement {
+        vendor_name = "AWS"
+        name        = "AWSManagedRulesAmazonIpReputationList"
       }
+    }
 
-      statement {
-        managed_rule_group_statement {
-          vendor_name = "AWS"
-          name        = rule.value[0]
-        }
-      }
+    visibility_config {
+      cloudwatch_metrics_enabled = true
+      metric_name                = "${var.name}-reputation"
+      sampled_requests_enabled   = false
+    }
+  }
 
-      visibility_config {
-        cloudwatch_metrics_enabled = true
-        metric_name                = "${var.name}-${rule.key}"
-        sampled_requests_enabled   = false
+  # Requests that only attackers send, Log4j among them.
+  rule {
+    name     = "bad-inputs"
+    priority = 2
+
+    override_action {
+      none {}
+    }
+
+    statement {
+      managed_rule_group_statement {
+        vendor_name = "AWS"
+        name        = "AWSManagedRulesKnownBadInputsRuleSet"
       }
+    }
+
+    visibility_config {
+      cloudwatch_metrics_enabled = true
+      metric_name                = "${var.name}-bad-inputs"
+      sampled_requests_enabled   = false
     }
   }
 

@@ -41,14 +41,15 @@ resource "aws_cloudfront_vpc_origin" "this" {
 }
 
 resource "aws_cloudfront_response_headers_policy" "this" {
+  #checkov:skip=CKV_AWS_259:It enforces TLS for a year; to be preloaded by browsers is for the owner of the whole domain to ask.
   name    = var.name
   comment = "What a public page has to say; the service's own headers take precedence"
 
   security_headers_config {
     strict_transport_security {
       access_control_max_age_sec = 31536000
-      include_subdomains         = false
-      override                   = false
+      include_subdomains         = true
+      override                   = true
     }
 
     content_type_options {

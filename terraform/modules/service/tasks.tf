@@ -15,12 +15,10 @@ locals {
 
   # docs/settings.md; a name that is not a setting stops the start.
   settings = merge(var.settings, {
-    HEADWATER_HOST       = "0.0.0.0"
-    HEADWATER_PORT       = tostring(local.port)
-    HEADWATER_DATA       = "/data"
-    HEADWATER_THREADS    = tostring(var.threads)
-    HEADWATER_KEEP       = var.keep
-    HEADWATER_GRAPH_RUNS = var.graph_runs
+    HEADWATER_HOST    = "0.0.0.0"
+    HEADWATER_PORT    = tostring(local.port)
+    HEADWATER_DATA    = "/data"
+    HEADWATER_THREADS = tostring(var.threads)
   })
 
   environment = [

@@ -85,20 +85,6 @@ variable "threads" {
   }
 }
 
-variable "keep" {
-  description = "HEADWATER_KEEP: what stays, such as runs=100,days=400. Empty: everything."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
-variable "graph_runs" {
-  description = "HEADWATER_GRAPH_RUNS: the runs that the graph contains for notebooks: none, newest:3, days:90 or all. Empty: days:90."
-  type        = string
-  default     = ""
-  nullable    = false
-}
-
 variable "further_groups" {
   description = "Security groups that the load balancer has beside its own."
   type        = list(string)

@@ -79,6 +79,20 @@ def blocks(text: str, file: str = "main.tf") -> list[Block]:
     return found
 
 
+def local_values(path: Path) -> dict[str, Any]:
+    """Every ``locals`` of one file, in one dict; maps inside it without the parser's own keys."""
+    parsed = hcl2.loads(path.read_text("utf-8"))
+    return {
+        name: _tidy(value) for block in parsed.get("locals", ()) for name, value in _named(block)
+    }
+
+
+def _tidy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _tidy(inner) for name, inner in _named(value)}
+    return value
+
+
 def _named(body: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Its keys without the parser's own, and without the quotes that it leaves."""
     return ((key.strip('"'), value) for key, value in body.items() if not key.startswith("__"))
