@@ -227,7 +227,7 @@ module "firewall" {
 
   name                     = var.name
   scope                    = "REGIONAL"
-  load_balancer_arn        = module.service[0].load_balancer.arn
+  load_balancer            = { arn = module.service[0].load_balancer.arn }
   requests_in_five_minutes = var.firewall.requests_in_five_minutes
   key_arn                  = module.encryption.key_arn
   log_days                 = var.log_days

@@ -5,7 +5,7 @@ mock_provider "aws" {
 variables {
   name                     = "headwater"
   scope                    = "REGIONAL"
-  load_balancer_arn        = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:loadbalancer/app/headwater/0123456789abcdef"
+  load_balancer            = { arn = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:loadbalancer/app/headwater/0123456789abcdef" }
   requests_in_five_minutes = 20000
   key_arn                  = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
   log_days                 = 365
@@ -29,7 +29,7 @@ run "one_address_cannot_take_everything" {
   }
 
   assert {
-    condition     = aws_wafv2_web_acl_association.this[0].resource_arn == var.load_balancer_arn
+    condition     = aws_wafv2_web_acl_association.this[0].resource_arn == var.load_balancer.arn
     error_message = "The rules stand before nothing."
   }
 }

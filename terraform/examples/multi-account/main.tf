@@ -44,11 +44,12 @@ provider "aws" {
   }
 }
 
-data "aws_iam_role" "jobs" {
+data "aws_partition" "current" {
   provider = aws.domain
-  for_each = var.domain.job_role_names
+}
 
-  name = each.value
+locals {
+  job_roles = [for name in var.domain.job_role_names : "arn:${data.aws_partition.current.partition}:iam::${var.domain.account_id}:role/${name}"]
 }
 
 module "headwater" {
@@ -60,7 +61,7 @@ module "headwater" {
   image_tag       = var.image_tag
 
   network   = { availability_zones = ["${var.region}a", "${var.region}b", "${var.region}c"] }
-  producers = { (var.domain.account_id) = { role_arns = [for role in data.aws_iam_role.jobs : role.arn] } }
+  producers = { (var.domain.account_id) = { role_arns = local.job_roles } }
 }
 
 module "producer" {

@@ -124,9 +124,9 @@ resource "aws_wafv2_web_acl" "this" {
 }
 
 resource "aws_wafv2_web_acl_association" "this" {
-  count = var.load_balancer_arn == null ? 0 : 1
+  count = var.load_balancer == null ? 0 : 1
 
-  resource_arn = var.load_balancer_arn
+  resource_arn = var.load_balancer.arn
   web_acl_arn  = aws_wafv2_web_acl.this.arn
 }
 

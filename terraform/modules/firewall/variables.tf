@@ -26,9 +26,9 @@ variable "region" {
   }
 }
 
-variable "load_balancer_arn" {
-  description = "Load balancer that the rules stand before. Null: the distribution names them itself."
-  type        = string
+variable "load_balancer" {
+  description = "Load balancer that the rules stand before, by its ARN. Null: the distribution names them itself."
+  type        = object({ arn = string })
   default     = null
 }
 
