@@ -173,6 +173,7 @@ module "gateway" {
   name          = var.name
   authorization = var.gateway.authorization
   jwt           = var.gateway.jwt
+  callers       = var.gateway.callers
   throttling    = var.gateway.throttling
   routes        = var.gateway.routes
   key_arn       = module.encryption.key_arn
@@ -195,6 +196,7 @@ module "queue_gateway" {
   name          = "${var.name}-queue"
   authorization = var.functions.queue_gateway.authorization
   jwt           = var.functions.queue_gateway.jwt
+  callers       = var.functions.queue_gateway.callers
   token_header  = "Authorization" # nobody behind it looks for an API key there
   throttling    = var.functions.queue_gateway.throttling
   routes        = ["POST /", "POST /api/v1/lineage", "POST /api/v1/lineage/batch"]

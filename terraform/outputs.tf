@@ -34,13 +34,13 @@ output "load_role_arn" {
 }
 
 output "gateway" {
-  description = "The gateway: its address, and the ARN for policies of callers that sign (execute-api:Invoke). Null: none."
-  value       = one([for gateway in module.gateway : { url = gateway.url, execution_arn = gateway.execution_arn }])
+  description = "The gateway: its address, the ARN for policies of callers that sign (execute-api:Invoke), and for other accounts the role to assume. Null: none."
+  value       = one([for gateway in module.gateway : { url = gateway.url, execution_arn = gateway.execution_arn, caller_role_arns = gateway.caller_role_arns }])
 }
 
 output "queue_gateway" {
   description = "The gateway of the queue road, the same. Null: none."
-  value       = one([for gateway in module.queue_gateway : { url = gateway.url, execution_arn = gateway.execution_arn }])
+  value       = one([for gateway in module.queue_gateway : { url = gateway.url, execution_arn = gateway.execution_arn, caller_role_arns = gateway.caller_role_arns }])
 }
 
 output "dead_letter_queues" {

@@ -116,6 +116,7 @@ variable "functions" {
     queue_gateway = optional(object({
       authorization = optional(string, "AWS_IAM")
       jwt           = optional(object({ issuer = string, audience = list(string) }))
+      callers       = optional(map(list(string)), {})
       throttling    = optional(object({ rate = number, burst = number }), { rate = 100, burst = 200 })
     }))
   })
@@ -154,11 +155,12 @@ variable "metrics" {
 }
 
 variable "gateway" {
-  description = "A public HTTP API for producers that do not reach the network: what is behind it (service or functions; the service where there is one), authorization AWS_IAM, JWT (with jwt) or KEY, throttling a route, routes. Null: none."
+  description = "A public HTTP API for producers that do not reach the network: what is behind it (service or functions; the service where there is one), authorization AWS_IAM (with callers: account id => ARNs of roles of other accounts), JWT (with jwt) or KEY, throttling a route, routes. Null: none."
   type = object({
     target        = optional(string)
     authorization = optional(string, "AWS_IAM")
     jwt           = optional(object({ issuer = string, audience = list(string) }))
+    callers       = optional(map(list(string)), {})
     throttling    = optional(object({ rate = number, burst = number }), { rate = 100, burst = 200 })
     routes = optional(set(string), [
       "HEAD /producer/status",

@@ -206,3 +206,40 @@ run "two_things_behind_the_gateway_are_refused" {
 
   expect_failures = [var.function]
 }
+
+run "programs_of_another_account_call_by_a_role" {
+  command = apply
+
+  module {
+    source = "./modules/gateway"
+  }
+
+  variables {
+    callers = { "444455556666" = ["arn:aws:iam::444455556666:role/dbt"] }
+  }
+
+  assert {
+    condition     = toset(jsondecode(aws_iam_role.caller["444455556666"].assume_role_policy).Statement[0].Principal.AWS) == toset(["arn:aws:iam::444455556666:role/dbt"])
+    error_message = "Others may assume the role."
+  }
+
+  assert {
+    condition     = jsondecode(aws_iam_role_policy.caller["444455556666"].policy).Statement[0].Resource == "${aws_apigatewayv2_api.this.execution_arn}/*"
+    error_message = "The role calls another gateway, too."
+  }
+}
+
+run "callers_without_signatures_are_refused" {
+  command = plan
+
+  module {
+    source = "./modules/gateway"
+  }
+
+  variables {
+    authorization = "KEY"
+    callers       = { "444455556666" = ["arn:aws:iam::444455556666:role/dbt"] }
+  }
+
+  expect_failures = [var.callers]
+}

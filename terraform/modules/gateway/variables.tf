@@ -80,6 +80,26 @@ variable "secrets_key_arn" {
   default     = null
 }
 
+variable "callers" {
+  description = "With AWS_IAM, programs of other accounts: account id => ARNs of their roles, which may assume a role that calls the gateway."
+  type        = map(list(string))
+  default     = {}
+  nullable    = false
+
+  validation {
+    condition = alltrue([
+      for account, arns in var.callers :
+      can(regex("^[0-9]{12}$", account)) && length(arns) > 0 && alltrue([for arn in arns : can(regex("^arn:[a-z-]+:iam::${account}:role/[^*]+$", arn))])
+    ])
+    error_message = "Each account, in twelve digits, names at least one role of its own, by its whole ARN."
+  }
+
+  validation {
+    condition     = length(var.callers) == 0 || var.authorization == "AWS_IAM"
+    error_message = "Roles call a gateway with AWS_IAM."
+  }
+}
+
 variable "throttling" {
   description = "Requests a second for each route, and how many may come at once."
   type        = object({ rate = number, burst = number })
