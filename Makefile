@@ -116,6 +116,8 @@ terraform: ## Check the AWS deployment: format, schema, its tests (needs terrafo
 	terraform -chdir=terraform init -backend=false -input=false
 	terraform -chdir=terraform validate
 	terraform -chdir=terraform test
+	@for example in terraform/examples/*; do echo "$$example"; \
+	  terraform -chdir="$$example" init -backend=false -input=false >/dev/null && terraform -chdir="$$example" validate || exit 1; done
 
 .PHONY: lock
 lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg (UPGRADE=--upgrade)

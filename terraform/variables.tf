@@ -29,23 +29,23 @@ variable "network" {
 }
 
 variable "domain_name" {
-  description = "Name under which clients reach the service; certificate_arn is for it. A record for it is yours to make: the output next_steps says which."
+  description = "Name under which clients reach the service; certificate_arn is for it. A record for it is yours to make: the output next_steps says which. Null where there are functions alone."
   type        = string
-  nullable    = false
+  default     = null
 
   validation {
-    condition     = can(regex("^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$", var.domain_name))
+    condition     = var.domain_name == null ? var.service == null : can(regex("^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$", var.domain_name))
     error_message = "A host name such as lineage.example.org."
   }
 }
 
 variable "certificate_arn" {
-  description = "Certificate for domain_name in ACM, in this region."
+  description = "Certificate for domain_name in ACM, in this region. Null where there are functions alone."
   type        = string
-  nullable    = false
+  default     = null
 
   validation {
-    condition     = can(regex("^arn:[a-z-]+:acm:[a-z0-9-]+:[0-9]{12}:certificate/", var.certificate_arn))
+    condition     = var.certificate_arn == null ? var.service == null : can(regex("^arn:[a-z-]+:acm:[a-z0-9-]+:[0-9]{12}:certificate/", var.certificate_arn))
     error_message = "The ARN of a certificate in ACM."
   }
 }
@@ -56,21 +56,71 @@ variable "image_tag" {
   nullable    = false
 }
 
+variable "architecture" {
+  description = "Architecture of the image: X86_64 or ARM64."
+  type        = string
+  default     = "X86_64"
+  nullable    = false
+}
+
+variable "bodies_above" {
+  description = "HEADWATER_BODIES_ABOVE: bodies of documents of more KB than this lie in a bucket, smaller ones in the database."
+  type        = number
+  default     = 256
+  nullable    = false
+
+  validation {
+    condition     = var.bodies_above >= 1 && floor(var.bodies_above) == var.bodies_above
+    error_message = "A whole number of KB, at least 1."
+  }
+}
+
+variable "keep" {
+  description = "HEADWATER_KEEP: what stays, such as runs=100,days=400. The service removes the rest at night; where there are functions alone, headwater prune does. Empty: everything stays."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
+variable "graph_runs" {
+  description = "HEADWATER_GRAPH_RUNS: the runs that the graph contains for notebooks: none, newest:3, days:90 or all. Empty: days:90."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
 variable "service" {
-  description = "The tasks: their size (cpu in 1024ths of a vCPU, memory in MiB), how many, threads of each, HEADWATER_KEEP and HEADWATER_GRAPH_RUNS."
+  description = "The service on Fargate: size of a task (cpu in 1024ths of a vCPU, memory in MiB), how many, threads of each. Null: none, the functions do its work."
   type = object({
     task = optional(object({
-      cpu          = optional(number, 1024)
-      memory       = optional(number, 4096)
-      architecture = optional(string, "X86_64")
+      cpu    = optional(number, 1024)
+      memory = optional(number, 4096)
     }), {})
-    tasks      = optional(object({ min = number, max = number }), { min = 2, max = 6 })
-    threads    = optional(number, 16)
-    keep       = optional(string, "")
-    graph_runs = optional(string, "")
+    tasks   = optional(object({ min = number, max = number }), { min = 2, max = 6 })
+    threads = optional(number, 16)
   })
-  default  = {}
-  nullable = false
+  default = {}
+
+  validation {
+    condition     = var.service != null || var.functions != null
+    error_message = "The service, the functions, or both."
+  }
+}
+
+variable "functions" {
+  description = "The same on Lambda, and the queues: how many of each function run at once, the largest message in KB, rewrite rules of the queue road (a file in the image, or s3://bucket/key with its ARN), and a public gateway of the queue road (authorization AWS_IAM, JWT or KEY). Null: none."
+  type = object({
+    at_once       = optional(object({ accept = number, enqueue = number, take = number }), { accept = 20, enqueue = 50, take = 5 })
+    message_size  = optional(number, 256)
+    rewrite_rules = optional(object({ place = string, object_arn = optional(string) }))
+    queue_gateway = optional(object({
+      authorization = optional(string, "AWS_IAM")
+      jwt           = optional(object({ issuer = string, audience = list(string) }))
+      callers       = optional(map(list(string)), {})
+      throttling    = optional(object({ rate = number, burst = number }), { rate = 100, burst = 200 })
+    }))
+  })
+  default = null
 }
 
 variable "graph" {
@@ -105,10 +155,12 @@ variable "metrics" {
 }
 
 variable "gateway" {
-  description = "A public HTTP API for producers that do not reach the network: authorization AWS_IAM, JWT (with jwt) or KEY, throttling a route, routes. Null: none."
+  description = "A public HTTP API for producers that do not reach the network: what is behind it (service or functions; the service where there is one), authorization AWS_IAM (with callers: account id => ARNs of roles of other accounts), JWT (with jwt) or KEY, throttling a route, routes. Null: none."
   type = object({
+    target        = optional(string)
     authorization = optional(string, "AWS_IAM")
     jwt           = optional(object({ issuer = string, audience = list(string) }))
+    callers       = optional(map(list(string)), {})
     throttling    = optional(object({ rate = number, burst = number }), { rate = 100, burst = 200 })
     routes = optional(set(string), [
       "HEAD /producer/status",
@@ -119,6 +171,37 @@ variable "gateway" {
     ])
   })
   default = null
+
+  validation {
+    condition     = contains(concat(var.service == null ? [] : ["service"], var.functions == null ? [] : ["functions"]), coalesce(try(var.gateway.target, null), var.service == null ? "functions" : "service"))
+    error_message = "target is service or functions, and there must be such."
+  }
+}
+
+variable "page" {
+  description = "A public name of the page: CloudFront with its own firewall. certificate_arn is in us-east-1; the certificate of the load balancer must be for the name, too (domain_name, unless another is given). Null: none, people come by the network."
+  type = object({
+    domain_name              = optional(string)
+    certificate_arn          = string
+    requests_in_five_minutes = optional(number, 3000)
+  })
+  default = null
+
+  validation {
+    condition     = var.page == null || var.service != null
+    error_message = "The page needs the service."
+  }
+}
+
+variable "firewall" {
+  description = "AWS WAF in front of the load balancer: requests that one address may send in five minutes. Null: none."
+  type        = object({ requests_in_five_minutes = optional(number, 20000) })
+  default     = null
+
+  validation {
+    condition     = var.firewall == null || var.service != null
+    error_message = "The firewall stands before the service's load balancer."
+  }
 }
 
 variable "producers" {
@@ -126,15 +209,71 @@ variable "producers" {
   type        = map(object({ role_arns = list(string) }))
   default     = {}
   nullable    = false
+
+  validation {
+    condition     = length(var.producers) == 0 || var.service != null
+    error_message = "The private way of other accounts leads to the service's load balancer."
+  }
 }
 
 variable "lake" {
-  description = "The example's data and Glue jobs: who reports (listener or spline) and the namespace of the jobs. Null: none."
+  description = "The example's data and Glue jobs: who reports (listener or spline), the namespace of the jobs, and an EMR Serverless application for the same jobs. Null: none."
   type = object({
     agent     = optional(string, "listener")
     namespace = optional(string, "hr")
+    emr       = optional(object({ release = optional(string, "emr-7.8.0"), cpu = optional(number, 16) }))
   })
   default = null
+
+  validation {
+    condition     = var.lake == null || var.service != null
+    error_message = "The jobs report to the service's load balancer."
+  }
+}
+
+variable "employees" {
+  description = "Whether there is the HR database of the employees' example (MySQL), from which a job reads by JDBC."
+  type        = bool
+  default     = false
+  nullable    = false
+
+  validation {
+    condition     = !var.employees || var.lake != null
+    error_message = "The example's database needs the lake."
+  }
+}
+
+variable "warehouse" {
+  description = "Redshift Serverless of the employees' example: capacity in RPU, and the hours a month after which it stops. Null: none."
+  type        = object({ capacity = optional(number, 8), hours_a_month = optional(number, 20) })
+  default     = null
+
+  validation {
+    condition     = var.warehouse == null || (var.lake != null && length(var.network.availability_zones) >= 3)
+    error_message = "The warehouse needs the lake, and three zones."
+  }
+}
+
+variable "workflows" {
+  description = "Airflow (Amazon MWAA) that runs the example's jobs and reports its tasks: version, the most workers. Null: none."
+  type        = object({ airflow_version = optional(string, "2.10.3"), workers = optional(number, 2) })
+  default     = null
+
+  validation {
+    condition     = var.workflows == null || var.lake != null
+    error_message = "Airflow needs the lake."
+  }
+}
+
+variable "notebook" {
+  description = "A notebook instance with graph-notebook that may read the graph; its packages come from the lake's bucket of code. Null: none."
+  type        = object({ instance_type = optional(string, "ml.t3.medium"), graph_notebook_version = optional(string, "5.3.0") })
+  default     = null
+
+  validation {
+    condition     = var.notebook == null || var.lake != null
+    error_message = "The notebook needs the lake's bucket of code."
+  }
 }
 
 variable "alarms" {

@@ -70,6 +70,123 @@ run "other_accounts_come_by_the_private_way" {
   }
 }
 
+run "functions_do_without_the_service" {
+  command = apply
+
+  variables {
+    service         = null
+    domain_name     = null
+    certificate_arn = null
+    functions       = { queue_gateway = { authorization = "KEY" } }
+    gateway         = { authorization = "KEY" }
+  }
+
+  assert {
+    condition     = length(module.service) == 0 && output.url == null && length(aws_vpc_security_group_ingress_rule.clients) == 0
+    error_message = "There is a load balancer that nobody asked for."
+  }
+
+  assert {
+    condition     = toset([for name, row in local.connections : row.to if row.from == "functions"]) == toset(["graph", "journal", "endpoints"])
+    error_message = "Functions reach more than they need."
+  }
+
+  assert {
+    condition     = output.gateway != null && output.queue_gateway != null && length(output.dead_letter_queues) == 3
+    error_message = "Both gateways, and a dead-letter queue for each queue."
+  }
+
+  assert {
+    condition     = strcontains(output.next_steps, "headwater-setup") && !strcontains(output.next_steps, "update-service")
+    error_message = "The next steps are those of the functions."
+  }
+}
+
+run "service_and_functions_share_their_settings" {
+  command = apply
+
+  variables {
+    functions = {}
+  }
+
+  assert {
+    condition     = local.settings["HEADWATER_BODIES"] == "s3://${output.buckets.state}/bodies" && !strcontains(local.settings["HEADWATER_DATABASE"], ":secret@")
+    error_message = "Both keep large bodies in one place."
+  }
+}
+
+run "people_come_by_cloudfront" {
+  command = apply
+
+  variables {
+    page     = { certificate_arn = "arn:aws:acm:us-east-1:111122223333:certificate/11111111-2222-3333-4444-555555555555" }
+    firewall = {}
+  }
+
+  assert {
+    condition     = aws_vpc_security_group_ingress_rule.cloudfront[0].prefix_list_id != null && output.page_dns_name != null
+    error_message = "CloudFront does not reach the load balancer."
+  }
+}
+
+run "the_employees_example_is_whole" {
+  command = apply
+
+  variables {
+    network   = { availability_zones = ["eu-west-1a", "eu-west-1b", "eu-west-1c"], cidr = "10.192.0.0/16" }
+    lake      = { emr = {} }
+    employees = true
+    warehouse = {}
+    workflows = {}
+    notebook  = {}
+  }
+
+  assert {
+    condition     = alltrue([for name, value in output.employees : value != null || name == "airflow_webserver_url" || name == "warehouse_secret_arn"])
+    error_message = "An output of the example is missing."
+  }
+
+  assert {
+    condition     = toset([for name, row in local.connections : row.to if row.from == "jobs"]) == toset(["load_balancer", "endpoints", "employees", "warehouse"])
+    error_message = "Jobs reach what the example reads."
+  }
+
+  assert {
+    condition     = [for name, row in local.connections : row.from if row.to == "graph"] == ["notebook", "service"]
+    error_message = "Others than the service and the notebook reach the graph."
+  }
+}
+
+run "neither_service_nor_functions_is_refused" {
+  command = plan
+
+  variables {
+    service = null
+  }
+
+  expect_failures = [var.service]
+}
+
+run "a_gateway_to_functions_that_are_not_there_is_refused" {
+  command = plan
+
+  variables {
+    gateway = { target = "functions" }
+  }
+
+  expect_failures = [var.gateway]
+}
+
+run "airflow_without_its_bucket_is_refused" {
+  command = plan
+
+  variables {
+    workflows = {}
+  }
+
+  expect_failures = [var.workflows]
+}
+
 run "public_clients_are_refused" {
   command = plan
 

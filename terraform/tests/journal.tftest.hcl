@@ -11,7 +11,6 @@ variables {
   capacity            = { min = 0.5, max = 4 }
   instances           = 2
   backup_days         = 35
-  rotation            = { schedule = "cron(0 3 1 * ? *)", window = "1h" }
   deletion_protection = true
   log_days            = 365
 }
@@ -56,6 +55,29 @@ run "the_journal_is_encrypted_private_and_kept" {
   assert {
     condition     = aws_rds_cluster_parameter_group.this.family == "aurora-postgresql16"
     error_message = "The family of the parameters is that of the engine."
+  }
+}
+
+run "programs_sign_in_with_tokens" {
+  command = apply
+
+  module {
+    source = "./modules/journal"
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.iam_database_authentication_enabled
+    error_message = "The service has no password: it signs in with tokens of IAM."
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.master_username != "headwater"
+    error_message = "The owner is another user than the service's, which a member of rds_iam must be."
+  }
+
+  assert {
+    condition     = output.cluster_resource_id == "cluster-JOURNAL"
+    error_message = "Policies of rds-db name the cluster by its resource id."
   }
 }
 

@@ -14,6 +14,7 @@ variables {
   namespace           = "hr"
   agent               = "listener"
   deletion_protection = true
+  log_days            = 365
 }
 
 run "data_are_encrypted_versioned_and_closed" {
@@ -124,4 +125,50 @@ run "a_namespace_with_a_blank_is_refused" {
   }
 
   expect_failures = [var.namespace]
+}
+
+run "emr_runs_the_same_jobs" {
+  command = apply
+
+  module {
+    source = "./modules/lake"
+  }
+
+  variables {
+    emr = { release = "emr-7.8.0", cpu = 16 }
+  }
+
+  assert {
+    condition     = one([for one in aws_emrserverless_application.this[0].runtime_configuration : one.properties["spark.headwater.url"] if one.classification == "spark-defaults"]) == "https://lineage.example.org"
+    error_message = "Job runs report to the service."
+  }
+
+  assert {
+    condition     = one(aws_emrserverless_application.this[0].maximum_capacity).cpu == "16 vCPU" && one(aws_emrserverless_application.this[0].auto_stop_configuration).enabled
+    error_message = "The application is bounded, and stops when it is idle."
+  }
+
+  assert {
+    condition     = strcontains(output.emr.start_job_run, "start-job-run") && !strcontains(output.emr.start_job_run, "hw_")
+    error_message = "The command is printed, without a key."
+  }
+
+  assert {
+    condition     = one([for statement in jsondecode(aws_iam_role_policy.emr[0].policy).Statement : statement.Action if statement.Sid == "ReadCodeAndRawData"]) == "s3:GetObject"
+    error_message = "Job runs may change raw data or code."
+  }
+}
+
+run "an_old_emr_is_refused" {
+  command = plan
+
+  module {
+    source = "./modules/lake"
+  }
+
+  variables {
+    emr = { release = "emr-6.15.0", cpu = 16 }
+  }
+
+  expect_failures = [var.emr]
 }

@@ -6,7 +6,7 @@ variables {
   name               = "headwater"
   cidr               = "10.40.0.0/16"
   availability_zones = ["eu-west-1a", "eu-west-1b", "eu-west-1c"]
-  glue               = true
+  services           = ["glue"]
   key_arn            = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
   log_days           = 365
 }

@@ -3,17 +3,20 @@ mock_provider "aws" {
 }
 
 variables {
-  name          = "headwater"
-  key_arn       = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
-  emails        = ["on-call@example.org"]
-  load_balancer = "app/headwater/0123456789abcdef"
-  target_group  = "targetgroup/headwater/0123456789abcdef"
-  cluster       = "headwater"
-  service       = "headwater"
-  log_group     = "/headwater/service"
-  graph         = { cluster = "headwater", max_capacity = 32 }
-  journal       = { cluster = "headwater-journal" }
-  lag_seconds   = 900
+  name        = "headwater"
+  key_arn     = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
+  emails      = ["on-call@example.org"]
+  graph       = { cluster = "headwater", max_capacity = 32 }
+  journal     = { cluster = "headwater-journal" }
+  lag_seconds = 900
+
+  service = {
+    load_balancer = "app/headwater/0123456789abcdef"
+    target_group  = "targetgroup/headwater/0123456789abcdef"
+    cluster       = "headwater"
+    service       = "headwater"
+    log_group     = "/headwater/service"
+  }
 }
 
 run "alarms_reach_somebody" {
@@ -58,7 +61,7 @@ run "the_lag_is_watched_with_a_collector" {
 
   variables {
     metrics_namespace = "Headwater/headwater"
-    gateway           = { api_id = "abcdef1234" }
+    gateways          = { gateway = "abcdef1234" }
   }
 
   assert {
@@ -69,5 +72,39 @@ run "the_lag_is_watched_with_a_collector" {
   assert {
     condition     = aws_cloudwatch_metric_alarm.this["gateway"].dimensions == tomap({ ApiId = "abcdef1234" })
     error_message = "The gateway is watched."
+  }
+}
+
+run "queues_and_functions_are_watched" {
+  command = apply
+
+  module {
+    source = "./modules/observability"
+  }
+
+  variables {
+    service   = null
+    queues    = { events = { name = "headwater-events.fifo", dead_name = "headwater-events-dead.fifo" } }
+    functions = { take = "headwater-take" }
+  }
+
+  assert {
+    condition     = aws_cloudwatch_metric_alarm.this["events-dead"].threshold == 0 && aws_cloudwatch_metric_alarm.this["events-dead"].evaluation_periods == 1 && aws_cloudwatch_metric_alarm.this["events-dead"].dimensions == tomap({ QueueName = "headwater-events-dead.fifo" })
+    error_message = "One message in a dead-letter queue is an alarm."
+  }
+
+  assert {
+    condition     = aws_cloudwatch_metric_alarm.this["events-age"].threshold == 900
+    error_message = "A message that waits is an alarm."
+  }
+
+  assert {
+    condition     = aws_cloudwatch_metric_alarm.this["take-errors"].dimensions == tomap({ FunctionName = "headwater-take" })
+    error_message = "A function that fails is an alarm."
+  }
+
+  assert {
+    condition     = !contains(keys(aws_cloudwatch_metric_alarm.this), "unhealthy") && contains(keys(aws_cloudwatch_metric_alarm.this), "graph-cpu")
+    error_message = "Without the service its alarms would ring for ever; the graph is watched in any case."
   }
 }

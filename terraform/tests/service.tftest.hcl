@@ -9,21 +9,18 @@ variables {
   key_arn         = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
   domain_name     = "lineage.example.org"
   certificate_arn = "arn:aws:acm:eu-west-1:111122223333:certificate/11111111-2222-3333-4444-555555555555"
-  image_tag       = "0.1.0"
+  cluster         = { name = "headwater", arn = "arn:aws:ecs:eu-west-1:111122223333:cluster/headwater" }
+  image           = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/headwater:0.1.0"
+  repository_arn  = "arn:aws:ecr:eu-west-1:111122223333:repository/headwater"
   task            = { cpu = 1024, memory = 4096, architecture = "X86_64" }
   tasks           = { min = 2, max = 6 }
-  restarts        = { soon = "cron(15 3 1 * ? *)" }
+  database        = { cluster_resource_id = "cluster-JOURNAL", user = "headwater" }
+  graph           = { cluster_resource_id = "cluster-GRAPH" }
+  bodies          = { bucket_arn = "arn:aws:s3:::headwater-state", prefix = "bodies" }
 
-  journal = {
-    host       = "journal.example.org"
-    port       = 5432
-    database   = "headwater"
-    secret_arn = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:rds-AbCdEf"
-  }
-
-  graph = {
-    url                 = "wss://graph.example.org:8182/gremlin"
-    cluster_resource_id = "cluster-ABC"
+  settings = {
+    HEADWATER_DATABASE     = "postgresql://headwater@journal.example.org:5432/headwater?sslmode=verify-full"
+    HEADWATER_DATABASE_IAM = "true"
   }
 
   deletion_protection = true
@@ -39,7 +36,7 @@ run "containers_are_hardened" {
 
   assert {
     condition = alltrue([
-      for container in concat(jsondecode(aws_ecs_task_definition.service.container_definitions), jsondecode(aws_ecs_task_definition.keys.container_definitions)) :
+      for container in jsondecode(aws_ecs_task_definition.service.container_definitions) :
       container.readonlyRootFilesystem && !container.privileged && !startswith(container.user, "0") && container.linuxParameters.capabilities.drop == ["ALL"]
     ])
     error_message = "A container may write its root, is root, or has capabilities."
@@ -51,18 +48,13 @@ run "containers_are_hardened" {
   }
 
   assert {
-    condition     = toset([for one in jsondecode(aws_ecs_task_definition.service.container_definitions)[0].secrets : one.name]) == toset(["PGUSER", "PGPASSWORD"])
-    error_message = "User and password of the database are secrets of the container."
+    condition     = !can(jsondecode(aws_ecs_task_definition.service.container_definitions)[0].secrets)
+    error_message = "The service needs no secret: database and graph take its role."
   }
 
   assert {
-    condition     = anytrue([for one in jsondecode(aws_ecs_task_definition.service.container_definitions)[0].environment : one.name == "HEADWATER_DATABASE" && strcontains(one.value, "sslmode=verify-full") && !strcontains(one.value, "@")])
-    error_message = "The database's URL verifies its certificate and holds no login."
-  }
-
-  assert {
-    condition     = anytrue([for one in jsondecode(aws_ecs_task_definition.service.container_definitions)[0].environment : one.name == "HEADWATER_GREMLIN_SIGNED" && one.value == "true"])
-    error_message = "Handshakes with Neptune are signed."
+    condition     = anytrue([for one in jsondecode(aws_ecs_task_definition.service.container_definitions)[0].environment : one.name == "HEADWATER_DATABASE_IAM" && one.value == "true"])
+    error_message = "What all share reaches the service."
   }
 
   assert {
@@ -117,7 +109,7 @@ run "roles_name_what_they_may_do" {
   }
 
   assert {
-    condition     = jsondecode(aws_iam_role_policy.service.policy).Statement[0].Resource == "arn:aws:neptune-db:eu-west-1:111122223333:cluster-ABC/*"
+    condition     = jsondecode(aws_iam_role_policy.service.policy).Statement[0].Resource == "arn:aws:neptune-db:eu-west-1:111122223333:cluster-GRAPH/*"
     error_message = "The service reaches its own cluster alone."
   }
 
@@ -127,8 +119,30 @@ run "roles_name_what_they_may_do" {
   }
 
   assert {
-    condition     = !strcontains(aws_iam_role_policy.keys.policy, "GetSecretValue")
-    error_message = "The task that makes keys cannot read one."
+    condition     = one([for statement in jsondecode(aws_iam_role_policy.service.policy).Statement : statement.Resource if statement.Sid == "SignInToDatabase"]) == "arn:aws:rds-db:eu-west-1:111122223333:dbuser:cluster-JOURNAL/headwater"
+    error_message = "The service signs in as its own user, in its own cluster."
+  }
+
+  assert {
+    condition     = alltrue([for statement in jsondecode(aws_iam_role_policy.service.policy).Statement : !strcontains(jsonencode(statement.Action), "s3:PutObject") || statement.Resource == "arn:aws:s3:::headwater-state/bodies/*"])
+    error_message = "The service writes its own folder of the bucket alone."
+  }
+}
+
+run "addresses_for_uploads_are_signed_for_one_folder" {
+  command = apply
+
+  module {
+    source = "./modules/service"
+  }
+
+  variables {
+    uploads = { bucket_arn = "arn:aws:s3:::headwater-uploads", prefix = "incoming" }
+  }
+
+  assert {
+    condition     = one([for statement in jsondecode(aws_iam_role_policy.service.policy).Statement : statement.Resource if statement.Sid == "SignUploads"]) == ["arn:aws:s3:::headwater-uploads/incoming/uploads/*"]
+    error_message = "A signed address leads into the folder of uploads alone."
   }
 }
 
@@ -140,8 +154,11 @@ run "a_collector_has_a_key_of_its_own" {
   }
 
   variables {
-    metrics_image          = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/collector:v0.43.0"
-    metrics_repository_arn = "arn:aws:ecr:eu-west-1:111122223333:repository/collector"
+    metrics = {
+      image          = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/collector:v0.43.0"
+      repository_arn = "arn:aws:ecr:eu-west-1:111122223333:repository/collector"
+      key_secret_arn = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:metrics-AbCdEf"
+    }
   }
 
   assert {
@@ -160,41 +177,6 @@ run "a_collector_has_a_key_of_its_own" {
   }
 }
 
-run "other_accounts_have_keys_with_their_scope" {
-  command = apply
-
-  module {
-    source = "./modules/service"
-  }
-
-  variables {
-    producer_secret_arns = { "444455556666" = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:producer-AbCdEf" }
-    producer_key_arn     = "arn:aws:kms:eu-west-1:111122223333:key/66666666-2222-3333-4444-555555555555"
-  }
-
-  assert {
-    condition = anytrue([
-      for key in jsondecode(one([for one in jsondecode(aws_ecs_task_definition.keys.container_definitions)[0].environment : one.value if one.name == "KEYS_TO_CREATE"])) :
-      key.scope == "444455556666" && key.roles == ["producer"]
-    ])
-    error_message = "The account is the scope of what it reports."
-  }
-}
-
-run "latest_is_refused" {
-  command = plan
-
-  module {
-    source = "./modules/service"
-  }
-
-  variables {
-    image_tag = "latest"
-  }
-
-  expect_failures = [var.image_tag]
-}
-
 run "root_is_refused" {
   command = plan
 
@@ -207,4 +189,22 @@ run "root_is_refused" {
   }
 
   expect_failures = [var.image_user]
+}
+
+run "a_collector_without_a_version_is_refused" {
+  command = plan
+
+  module {
+    source = "./modules/service"
+  }
+
+  variables {
+    metrics = {
+      image          = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/collector:latest"
+      repository_arn = "arn:aws:ecr:eu-west-1:111122223333:repository/collector"
+      key_secret_arn = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:metrics-AbCdEf"
+    }
+  }
+
+  expect_failures = [var.metrics]
 }

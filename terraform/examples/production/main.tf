@@ -48,8 +48,9 @@ module "headwater" {
   service = {
     task  = { cpu = 2048, memory = 8192 }
     tasks = { min = 2, max = 6 }
-    keep  = "runs=100,days=400"
   }
+
+  keep = "runs=100,days=400"
 
   graph   = { capacity = { min = 2.5, max = 64 }, instances = 2, backup_days = 14 }
   journal = { capacity = { min = 1, max = 32 }, instances = 2, backup_days = 35 }
@@ -58,4 +59,10 @@ module "headwater" {
 
   # Producers outside the network sign their requests; each brings its API key, too.
   gateway = { authorization = "AWS_IAM", throttling = { rate = 200, burst = 400 } }
+
+  # The queue road for clients of OpenLineage that know an address alone, and signed uploads for giant plans.
+  functions = { queue_gateway = { authorization = "KEY" } }
+
+  firewall = { requests_in_five_minutes = 20000 }
+  page     = var.page
 }

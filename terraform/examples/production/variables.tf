@@ -36,3 +36,9 @@ variable "alarm_emails" {
   type        = set(string)
   default     = []
 }
+
+variable "page" {
+  description = "A public name of the page, with a certificate in us-east-1. Null: people come by the network."
+  type        = object({ domain_name = optional(string), certificate_arn = string })
+  default     = null
+}

@@ -35,7 +35,8 @@ module "headwater" {
   graph   = { capacity = { min = 1, max = 4 }, instances = 1, backup_days = 1 }
   journal = { capacity = { min = 0.5, max = 2 }, instances = 1, backup_days = 1 }
 
-  lake = {}
+  lake     = { emr = {} }
+  notebook = {}
 
   deletion_protection = false
   log_days            = 30

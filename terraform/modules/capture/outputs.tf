@@ -18,3 +18,8 @@ output "security_group_id" {
   description = "Security group of the private way. It allows nothing by itself."
   value       = aws_security_group.this.id
 }
+
+output "endpoint_service_id" {
+  description = "Id of the endpoint service, to accept a connection with."
+  value       = aws_vpc_endpoint_service.this.id
+}

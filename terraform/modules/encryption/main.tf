@@ -53,6 +53,15 @@ resource "aws_kms_key_policy" "this" {
         Condition = { StringEquals = { "aws:SourceAccount" = local.account } }
       },
       {
+        # S3 tells the queue of uploads, whose messages are encrypted.
+        Sid       = "NewsOfBucketsToTheirQueue"
+        Effect    = "Allow"
+        Principal = { Service = "s3.amazonaws.com" }
+        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
+        Resource  = "*"
+        Condition = { StringEquals = { "aws:SourceAccount" = local.account } }
+      },
+      {
         Sid       = "DisksOfTasks"
         Effect    = "Allow"
         Principal = { Service = "fargate.amazonaws.com" }

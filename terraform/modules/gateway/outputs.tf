@@ -14,6 +14,11 @@ output "execution_arn" {
 }
 
 output "security_group_id" {
-  description = "Security group of the VPC link. It allows nothing by itself."
-  value       = aws_security_group.this.id
+  description = "Security group of the VPC link. It allows nothing by itself. Null: a function is behind the gateway."
+  value       = one([for group in aws_security_group.this : group.id])
+}
+
+output "caller_role_arns" {
+  description = "Account id => role that its programs assume to call the gateway."
+  value       = { for account, role in aws_iam_role.caller : account => role.arn }
 }

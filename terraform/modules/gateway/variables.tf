@@ -4,28 +4,21 @@ variable "name" {
   nullable    = false
 }
 
-variable "vpc_id" {
-  description = "Network of the load balancer."
-  type        = string
-  nullable    = false
+variable "listener" {
+  description = "HTTPS listener of the load balancer behind the gateway, with its network, and the name in its certificate, which the gateway verifies and which must be of a public authority. Null: a function is behind it."
+  type        = object({ arn = string, domain_name = string, vpc_id = string, subnet_ids = list(string) })
+  default     = null
 }
 
-variable "subnet_ids" {
-  description = "Private subnets of the VPC link."
-  type        = list(string)
-  nullable    = false
-}
+variable "function" {
+  description = "Function behind the gateway. Null: the load balancer is behind it."
+  type        = object({ name = string, invoke_arn = string })
+  default     = null
 
-variable "listener_arn" {
-  description = "HTTPS listener of the load balancer."
-  type        = string
-  nullable    = false
-}
-
-variable "domain_name" {
-  description = "Name in the certificate of the load balancer, which the gateway verifies; the certificate must be of a public authority."
-  type        = string
-  nullable    = false
+  validation {
+    condition     = (var.function == null) != (var.listener == null)
+    error_message = "Either a listener or a function."
+  }
 }
 
 variable "key_arn" {
@@ -41,7 +34,7 @@ variable "log_days" {
 }
 
 variable "authorization" {
-  description = "Who may come in: AWS_IAM (signed requests), JWT (a token in X-Gateway-Token), or KEY (the service's own API keys alone). The service wants its API key in any case."
+  description = "Who may come in: AWS_IAM (signed requests), JWT (a token in the header that token_header names), or KEY (API keys of Headwater). The service and the function accept want an API key in any case."
   type        = string
   nullable    = false
 
@@ -59,6 +52,51 @@ variable "jwt" {
   validation {
     condition     = var.authorization != "JWT" || try(startswith(var.jwt.issuer, "https://") && length(var.jwt.audience) > 0, false)
     error_message = "With JWT an issuer (https://) and at least one audience are needed."
+  }
+}
+
+variable "token_header" {
+  description = "With JWT: the header that brings the token. Authorization is taken where an API key of Headwater comes along."
+  type        = string
+  default     = "X-Gateway-Token"
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[A-Za-z][A-Za-z0-9-]*$", var.token_header))
+    error_message = "The name of a header."
+  }
+}
+
+variable "key_secret_arns" {
+  description = "With KEY, where nobody behind the gateway checks keys: name => secret with an API key that may come in, as Authorization: Bearer. Empty: the check is left to what is behind the gateway."
+  type        = map(string)
+  default     = {}
+  nullable    = false
+}
+
+variable "secrets_key_arn" {
+  description = "KMS key of those secrets that are not encrypted with key_arn. Null: there are none."
+  type        = string
+  default     = null
+}
+
+variable "callers" {
+  description = "With AWS_IAM, programs of other accounts: account id => ARNs of their roles, which may assume a role that calls the gateway."
+  type        = map(list(string))
+  default     = {}
+  nullable    = false
+
+  validation {
+    condition = alltrue([
+      for account, arns in var.callers :
+      can(regex("^[0-9]{12}$", account)) && length(arns) > 0 && alltrue([for arn in arns : can(regex("^arn:[a-z-]+:iam::${account}:role/[^*]+$", arn))])
+    ])
+    error_message = "Each account, in twelve digits, names at least one role of its own, by its whole ARN."
+  }
+
+  validation {
+    condition     = length(var.callers) == 0 || var.authorization == "AWS_IAM"
+    error_message = "Roles call a gateway with AWS_IAM."
   }
 }
 

@@ -13,6 +13,11 @@ output "url" {
   value       = "wss://${aws_neptune_cluster.this.endpoint}:${aws_neptune_cluster.this.port}/gremlin"
 }
 
+output "reader" {
+  description = "Host and port for readers: the instances that stand by, or the writer where there is one instance."
+  value       = { host = aws_neptune_cluster.this.reader_endpoint, port = aws_neptune_cluster.this.port }
+}
+
 output "security_group_id" {
   description = "Security group of the cluster. It allows nothing by itself."
   value       = aws_security_group.this.id

@@ -57,6 +57,7 @@ resource "aws_cloudwatch_log_group" "this" {
 
 resource "aws_rds_cluster" "this" {
   #checkov:skip=CKV_AWS_139:The caller says so; only examples/small, which is meant to be removed again, says no.
+  #checkov:skip=CKV_AWS_133:The caller says how many days, at least one; the variable refuses none.
   #checkov:skip=CKV2_AWS_8:Aurora itself restores to any second of the days in backup_days; a plan of AWS Backup is the account owner's.
   cluster_identifier = "${var.name}-journal"
   engine             = "aurora-postgresql"
@@ -69,8 +70,9 @@ resource "aws_rds_cluster" "this" {
   vpc_security_group_ids          = [aws_security_group.this.id]
   db_cluster_parameter_group_name = aws_rds_cluster_parameter_group.this.name
 
-  # RDS makes the password and keeps it in Secrets Manager: it is in no state and no variable.
-  master_username                     = "headwater"
+  # The owner: RDS makes its password and keeps it in Secrets Manager, so that it is in no state and no variable. It
+  # is needed once, to make the user of the service (modules/setup), which signs in with tokens of IAM.
+  master_username                     = "headwater_owner"
   manage_master_user_password         = true
   master_user_secret_kms_key_id       = var.key_arn
   iam_database_authentication_enabled = true
@@ -115,16 +117,15 @@ resource "aws_rds_cluster_instance" "this" {
   monitoring_role_arn             = aws_iam_role.monitoring.arn
 }
 
-# RDS changes the password at a time that is known, since tasks read it when they start
-# (modules/service restarts them then).
+# The owner's password changes every month. Nothing that runs uses it.
 resource "aws_secretsmanager_secret_rotation" "this" {
-  #checkov:skip=CKV_AWS_304:The schedule that the root module gives is monthly.
+  #checkov:skip=CKV_AWS_304:The schedule is monthly.
   secret_id          = aws_rds_cluster.this.master_user_secret[0].secret_arn
   rotate_immediately = false
 
   rotation_rules {
-    schedule_expression = var.rotation.schedule
-    duration            = var.rotation.window
+    schedule_expression = "cron(0 3 1 * ? *)"
+    duration            = "1h"
   }
 }
 

@@ -18,8 +18,13 @@ output "database" {
   value       = aws_rds_cluster.this.database_name
 }
 
-output "secret_arn" {
-  description = "Secret with the fields username and password, made and rotated by RDS."
+output "cluster_resource_id" {
+  description = "Resource id of the cluster, for policies of rds-db."
+  value       = aws_rds_cluster.this.cluster_resource_id
+}
+
+output "owner_secret_arn" {
+  description = "Secret of the owner with the fields username and password, made and rotated by RDS."
   value       = aws_rds_cluster.this.master_user_secret[0].secret_arn
 }
 

@@ -77,9 +77,3 @@ variable "log_days" {
   type        = number
   nullable    = false
 }
-
-variable "rotation" {
-  description = "When RDS changes the password: a schedule of Secrets Manager (UTC) and how long it may take."
-  type        = object({ schedule = string, window = string })
-  nullable    = false
-}

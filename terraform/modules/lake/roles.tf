@@ -3,6 +3,21 @@
 locals {
   catalog = "arn:${local.partition}:glue:${local.region}:${local.account}"
   ec2     = "arn:${local.partition}:ec2:${local.region}:${local.account}"
+
+  table_actions = [
+    "glue:GetDatabase", "glue:GetDatabases", "glue:GetTable", "glue:GetTables", "glue:CreateTable", "glue:UpdateTable",
+    "glue:DeleteTable", "glue:GetPartition", "glue:GetPartitions", "glue:BatchCreatePartition", "glue:BatchGetPartition",
+    "glue:GetUserDefinedFunctions",
+  ]
+
+  # Spark looks for the database default, too, wherever it works.
+  tables = [
+    "${local.catalog}:catalog",
+    "${local.catalog}:database/default",
+    "${local.catalog}:database/${aws_glue_catalog_database.this.name}",
+    "${local.catalog}:table/${aws_glue_catalog_database.this.name}/*",
+    "${local.catalog}:userDefinedFunction/${aws_glue_catalog_database.this.name}/*",
+  ]
 }
 
 resource "aws_iam_role" "this" {
@@ -52,21 +67,10 @@ resource "aws_iam_role_policy" "this" {
         Resource = var.key_arn
       },
       {
-        # Spark looks for the database default, too, wherever it works.
-        Sid    = "Tables"
-        Effect = "Allow"
-        Action = [
-          "glue:GetDatabase", "glue:GetDatabases", "glue:GetTable", "glue:GetTables", "glue:CreateTable", "glue:UpdateTable",
-          "glue:DeleteTable", "glue:GetPartition", "glue:GetPartitions", "glue:BatchCreatePartition", "glue:BatchGetPartition",
-          "glue:GetUserDefinedFunctions",
-        ]
-        Resource = [
-          "${local.catalog}:catalog",
-          "${local.catalog}:database/default",
-          "${local.catalog}:database/${aws_glue_catalog_database.this.name}",
-          "${local.catalog}:table/${aws_glue_catalog_database.this.name}/*",
-          "${local.catalog}:userDefinedFunction/${aws_glue_catalog_database.this.name}/*",
-        ]
+        Sid      = "Tables"
+        Effect   = "Allow"
+        Action   = local.table_actions
+        Resource = local.tables
       },
       {
         Sid      = "Connection"

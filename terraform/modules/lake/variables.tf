@@ -66,3 +66,20 @@ variable "deletion_protection" {
   type        = bool
   nullable    = false
 }
+
+variable "emr" {
+  description = "An EMR Serverless application for the same jobs: its release, and the most vCPUs (each with 4 GB). Null: none."
+  type        = object({ release = string, cpu = number })
+  default     = null
+
+  validation {
+    condition     = var.emr == null || try(can(regex("^emr-7\\.[0-9]+\\.[0-9]+$", var.emr.release)) && var.emr.cpu >= 4 && var.emr.cpu <= 1000, false)
+    error_message = "A release of 7, such as emr-7.8.0 (Spark 3.5), and from 4 to 1000 vCPUs."
+  }
+}
+
+variable "log_days" {
+  description = "How long logs of EMR Serverless are kept, in days."
+  type        = number
+  nullable    = false
+}

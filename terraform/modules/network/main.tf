@@ -14,7 +14,7 @@ locals {
 
   interface_endpoints = toset(concat(
     ["ecr.api", "ecr.dkr", "kms", "logs", "monitoring", "secretsmanager", "sts"],
-    var.glue ? ["glue"] : [],
+    tolist(var.services),
   ))
 }
 
@@ -90,7 +90,7 @@ resource "aws_vpc_endpoint" "s3" {
         Effect    = "Allow"
         Principal = "*"
         Action = [
-          "s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:ListBucket", "s3:GetBucketLocation",
+          "s3:GetObject", "s3:GetObjectVersion", "s3:PutObject", "s3:DeleteObject", "s3:ListBucket", "s3:GetBucketLocation",
           "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts",
         ]
         Resource  = "*"

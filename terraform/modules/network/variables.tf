@@ -26,10 +26,16 @@ variable "availability_zones" {
   }
 }
 
-variable "glue" {
-  description = "Whether Glue jobs run in this network: they need one endpoint more."
-  type        = bool
+variable "services" {
+  description = "Services of AWS that get an endpoint beside those which are always needed, such as glue or sqs."
+  type        = set(string)
+  default     = []
   nullable    = false
+
+  validation {
+    condition     = alltrue([for name in var.services : can(regex("^[a-z0-9-]+([.][a-z0-9-]+)*$", name))])
+    error_message = "Names as in com.amazonaws.<region>.<name>."
+  }
 }
 
 variable "key_arn" {

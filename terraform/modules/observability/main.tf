@@ -3,30 +3,28 @@
 data "aws_region" "current" {}
 
 locals {
-  # Seconds of a period; an alarm needs three in a row. "missing" says what no data mean.
+  # Seconds of a period; an alarm needs three in a row, unless "periods" says otherwise. "missing" says what no data mean.
   period = 300
 
-  balancer = { LoadBalancer = var.load_balancer }
-
-  standing = {
+  of_service = var.service == null ? {} : {
     refused = {
       title     = "The load balancer answers 5xx itself"
-      namespace = "AWS/ApplicationELB", metric = "HTTPCode_ELB_5XX_Count", dimensions = local.balancer
+      namespace = "AWS/ApplicationELB", metric = "HTTPCode_ELB_5XX_Count", dimensions = { LoadBalancer = var.service.load_balancer }
       statistic = "Sum", above = 5, missing = "notBreaching"
     }
     failed = {
       title     = "The service answers 5xx"
-      namespace = "AWS/ApplicationELB", metric = "HTTPCode_Target_5XX_Count", dimensions = local.balancer
+      namespace = "AWS/ApplicationELB", metric = "HTTPCode_Target_5XX_Count", dimensions = { LoadBalancer = var.service.load_balancer }
       statistic = "Sum", above = 5, missing = "notBreaching"
     }
     slow = {
       title     = "Answers take long (p99, seconds)"
-      namespace = "AWS/ApplicationELB", metric = "TargetResponseTime", dimensions = local.balancer
+      namespace = "AWS/ApplicationELB", metric = "TargetResponseTime", dimensions = { LoadBalancer = var.service.load_balancer }
       statistic = "p99", above = 15, missing = "notBreaching"
     }
     unhealthy = {
       title     = "Tasks do not answer"
-      namespace = "AWS/ApplicationELB", metric = "UnHealthyHostCount", dimensions = merge(local.balancer, { TargetGroup = var.target_group })
+      namespace = "AWS/ApplicationELB", metric = "UnHealthyHostCount", dimensions = { LoadBalancer = var.service.load_balancer, TargetGroup = var.service.target_group }
       statistic = "Maximum", above = 0, missing = "notBreaching"
     }
     errors = {
@@ -36,14 +34,17 @@ locals {
     }
     service-memory = {
       title     = "Memory of the tasks (%)"
-      namespace = "AWS/ECS", metric = "MemoryUtilization", dimensions = { ClusterName = var.cluster, ServiceName = var.service }
+      namespace = "AWS/ECS", metric = "MemoryUtilization", dimensions = { ClusterName = var.service.cluster, ServiceName = var.service.service }
       statistic = "Maximum", above = 85, missing = "breaching"
     }
     service-cpu = {
       title     = "CPU of the tasks (%)"
-      namespace = "AWS/ECS", metric = "CPUUtilization", dimensions = { ClusterName = var.cluster, ServiceName = var.service }
+      namespace = "AWS/ECS", metric = "CPUUtilization", dimensions = { ClusterName = var.service.cluster, ServiceName = var.service.service }
       statistic = "Average", above = 90, missing = "breaching"
     }
+  }
+
+  standing = {
     graph-cpu = {
       title     = "CPU of Neptune (%)"
       namespace = "AWS/Neptune", metric = "CPUUtilization", dimensions = { DBClusterIdentifier = var.graph.cluster }
@@ -89,15 +90,48 @@ locals {
     }
   }
 
-  of_gateway = var.gateway == null ? {} : {
-    gateway = {
-      title     = "The gateway answers 5xx"
-      namespace = "AWS/ApiGateway", metric = "5xx", dimensions = { ApiId = var.gateway.api_id }
-      statistic = "Sum", above = 5, missing = "notBreaching"
+  of_gateways = merge([
+    for name, id in var.gateways : {
+      (name) = {
+        title     = "The ${name} answers 5xx"
+        namespace = "AWS/ApiGateway", metric = "5xx", dimensions = { ApiId = id }
+        statistic = "Sum", above = 5, missing = "notBreaching"
+      }
     }
-  }
+  ]...)
 
-  alarms        = merge(local.standing, local.of_collector, local.of_gateway)
+  of_queues = merge([
+    for name, queue in var.queues : {
+      # One message is enough: somebody's document waits there.
+      "${name}-dead" = {
+        title     = "Messages that could not be taken: ${name}"
+        namespace = "AWS/SQS", metric = "ApproximateNumberOfMessagesVisible", dimensions = { QueueName = queue.dead_name }
+        statistic = "Maximum", above = 0, missing = "notBreaching", periods = 1
+      }
+      "${name}-age" = {
+        title     = "The oldest message waits (seconds): ${name}"
+        namespace = "AWS/SQS", metric = "ApproximateAgeOfOldestMessage", dimensions = { QueueName = queue.name }
+        statistic = "Maximum", above = var.lag_seconds, missing = "notBreaching"
+      }
+    }
+  ]...)
+
+  of_functions = merge([
+    for name, function in var.functions : {
+      "${name}-errors" = {
+        title     = "The function ${name} fails"
+        namespace = "AWS/Lambda", metric = "Errors", dimensions = { FunctionName = function }
+        statistic = "Sum", above = 5, missing = "notBreaching"
+      }
+      "${name}-throttled" = {
+        title     = "Calls of the function ${name} are refused: all of them run"
+        namespace = "AWS/Lambda", metric = "Throttles", dimensions = { FunctionName = function }
+        statistic = "Sum", above = 50, missing = "notBreaching"
+      }
+    }
+  ]...)
+
+  alarms        = merge(local.of_service, local.standing, local.of_collector, local.of_gateways, local.of_queues, local.of_functions)
   log_namespace = "Headwater/${var.name}/log"
 }
 
@@ -127,15 +161,17 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   comparison_operator = "GreaterThanThreshold"
   threshold           = each.value.above
   period              = local.period
-  evaluation_periods  = 3
+  evaluation_periods  = try(each.value.periods, 3)
   treat_missing_data  = each.value.missing
   alarm_actions       = [aws_sns_topic.this.arn]
   ok_actions          = [aws_sns_topic.this.arn]
 }
 
 resource "aws_cloudwatch_log_metric_filter" "errors" {
+  count = var.service == null ? 0 : 1
+
   name           = "${var.name}-errors"
-  log_group_name = var.log_group
+  log_group_name = var.service.log_group
   pattern        = "{ $.level = \"error\" }"
 
   metric_transformation {

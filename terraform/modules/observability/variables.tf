@@ -21,36 +21,6 @@ variable "emails" {
   }
 }
 
-variable "load_balancer" {
-  description = "Load balancer, as the dimension of its metrics (arn_suffix)."
-  type        = string
-  nullable    = false
-}
-
-variable "target_group" {
-  description = "Target group, as the dimension of its metrics (arn_suffix)."
-  type        = string
-  nullable    = false
-}
-
-variable "cluster" {
-  description = "Name of the ECS cluster."
-  type        = string
-  nullable    = false
-}
-
-variable "service" {
-  description = "Name of the ECS service."
-  type        = string
-  nullable    = false
-}
-
-variable "log_group" {
-  description = "Name of the log group of the service, a JSON object a line."
-  type        = string
-  nullable    = false
-}
-
 variable "graph" {
   description = "Neptune: name of the cluster and its greatest capacity in NCU."
   type        = object({ cluster = string, max_capacity = number })
@@ -80,8 +50,29 @@ variable "lag_seconds" {
   }
 }
 
-variable "gateway" {
-  description = "Id of the gateway's API. Null: there is none."
-  type        = object({ api_id = string })
+variable "service" {
+  description = "The service: load balancer and target group as dimensions of their metrics (arn_suffix), names of the ECS cluster and service, and of the log group, a JSON object a line. Null: there is none."
+  type        = object({ load_balancer = string, target_group = string, cluster = string, service = string, log_group = string })
   default     = null
+}
+
+variable "gateways" {
+  description = "Gateways: what each is called => id of its API."
+  type        = map(string)
+  default     = {}
+  nullable    = false
+}
+
+variable "queues" {
+  description = "Queues: what each is called => its name, and that of its dead-letter queue."
+  type        = map(object({ name = string, dead_name = string }))
+  default     = {}
+  nullable    = false
+}
+
+variable "functions" {
+  description = "Functions: what each is called => its name."
+  type        = map(string)
+  default     = {}
+  nullable    = false
 }

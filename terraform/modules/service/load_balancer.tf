@@ -13,7 +13,7 @@ resource "aws_lb" "this" {
   internal                   = true
   load_balancer_type         = "application"
   subnets                    = var.subnet_ids
-  security_groups            = [aws_security_group.load_balancer.id]
+  security_groups            = concat([aws_security_group.load_balancer.id], var.further_groups)
   drop_invalid_header_fields = true
   desync_mitigation_mode     = "strictest"
   enable_deletion_protection = var.deletion_protection

@@ -11,34 +11,6 @@ locals {
   region    = data.aws_region.current.region
 }
 
-resource "aws_ecr_repository" "this" {
-  name                 = var.name
-  image_tag_mutability = "IMMUTABLE"
-  force_delete         = !var.deletion_protection
-
-  image_scanning_configuration {
-    scan_on_push = true
-  }
-
-  encryption_configuration {
-    encryption_type = "KMS"
-    kms_key         = var.key_arn
-  }
-}
-
-resource "aws_ecr_lifecycle_policy" "this" {
-  repository = aws_ecr_repository.this.name
-
-  policy = jsonencode({
-    rules = [{
-      rulePriority = 1
-      description  = "The newest images stay"
-      selection    = { tagStatus = "any", countType = "imageCountMoreThan", countNumber = 30 }
-      action       = { type = "expire" }
-    }]
-  })
-}
-
 resource "aws_security_group" "service" {
   name        = "${var.name}-service"
   description = "Tasks of ${var.name}"
@@ -46,24 +18,9 @@ resource "aws_security_group" "service" {
   tags        = { Name = "${var.name}-service" }
 }
 
-resource "aws_ecs_cluster" "this" {
-  name = var.name
-
-  setting {
-    name  = "containerInsights"
-    value = "enhanced"
-  }
-
-  configuration {
-    managed_storage_configuration {
-      fargate_ephemeral_storage_kms_key_id = var.key_arn
-    }
-  }
-}
-
 resource "aws_ecs_service" "this" {
   name             = var.name
-  cluster          = aws_ecs_cluster.this.arn
+  cluster          = var.cluster.arn
   task_definition  = aws_ecs_task_definition.service.arn
   launch_type      = "FARGATE"
   platform_version = "LATEST"
@@ -107,7 +64,7 @@ resource "aws_ecs_service" "this" {
 resource "aws_appautoscaling_target" "this" {
   service_namespace  = "ecs"
   scalable_dimension = "ecs:service:DesiredCount"
-  resource_id        = "service/${aws_ecs_cluster.this.name}/${aws_ecs_service.this.name}"
+  resource_id        = "service/${var.cluster.name}/${aws_ecs_service.this.name}"
   min_capacity       = var.tasks.min
   max_capacity       = var.tasks.max
 }
@@ -126,40 +83,6 @@ resource "aws_appautoscaling_policy" "cpu" {
 
     predefined_metric_specification {
       predefined_metric_type = "ECSServiceAverageCPUUtilization"
-    }
-  }
-}
-
-# --- a new password ------------------------------------------------------------------------------------
-
-# Tasks read the database's password when they start. Open connections outlive a new one, further ones are
-# refused: so the tasks are replaced, one after the other, soon after the rotation and after its window.
-resource "aws_scheduler_schedule" "restart" {
-  for_each = var.restarts
-
-  name                         = "${var.name}-restart-${each.key}"
-  description                  = "Replaces the tasks of ${var.name}, which then read the new password of the database"
-  schedule_expression          = each.value
-  schedule_expression_timezone = "UTC"
-  kms_key_arn                  = var.key_arn
-
-  flexible_time_window {
-    mode = "OFF"
-  }
-
-  target {
-    arn      = "arn:${local.partition}:scheduler:::aws-sdk:ecs:updateService"
-    role_arn = aws_iam_role.restart.arn
-
-    input = jsonencode({
-      Cluster            = aws_ecs_cluster.this.name
-      Service            = aws_ecs_service.this.name
-      ForceNewDeployment = true
-    })
-
-    retry_policy {
-      maximum_retry_attempts       = 5
-      maximum_event_age_in_seconds = 3600
     }
   }
 }

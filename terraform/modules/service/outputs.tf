@@ -25,29 +25,9 @@ output "port" {
   value       = local.port
 }
 
-output "cluster_name" {
-  description = "The ECS cluster."
-  value       = aws_ecs_cluster.this.name
-}
-
 output "service_name" {
   description = "The ECS service."
   value       = aws_ecs_service.this.name
-}
-
-output "keys_task_definition" {
-  description = "Task definition that makes API keys."
-  value       = aws_ecs_task_definition.keys.family
-}
-
-output "repository_url" {
-  description = "Where to push the image."
-  value       = aws_ecr_repository.this.repository_url
-}
-
-output "key_secret_arns" {
-  description = "Secrets of the API keys: admin, producer, metrics."
-  value       = { for name, secret in aws_secretsmanager_secret.key : name => secret.arn }
 }
 
 output "log_group_name" {
@@ -57,5 +37,5 @@ output "log_group_name" {
 
 output "metrics" {
   description = "Namespace of the service's own metrics; null without a collector."
-  value       = var.metrics_image == null ? null : local.metrics_namespace
+  value       = var.metrics == null ? null : local.metrics_namespace
 }

@@ -1,4 +1,4 @@
-# Four roles: what starts tasks, what the service may do, what makes keys, what restarts the service.
+# Two roles: what starts tasks, and what the service may do.
 
 locals {
   trust_of_tasks = jsonencode({
@@ -17,7 +17,7 @@ locals {
 
 resource "aws_iam_role" "execution" {
   name               = "${var.name}-execution"
-  description        = "Lets ECS pull the image, read the secrets of the containers and write their logs"
+  description        = "Lets ECS pull the image, read the API key of the collector and write logs"
   assume_role_policy = local.trust_of_tasks
 }
 
@@ -40,7 +40,7 @@ resource "aws_iam_role_policy" "execution" {
           Sid      = "PullImages"
           Effect   = "Allow"
           Action   = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
-          Resource = concat([aws_ecr_repository.this.arn], var.metrics_repository_arn == null ? [] : [var.metrics_repository_arn])
+          Resource = concat([var.repository_arn], var.metrics[*].repository_arn)
         },
         {
           Sid      = "WriteLogs"
@@ -48,19 +48,23 @@ resource "aws_iam_role_policy" "execution" {
           Action   = ["logs:CreateLogStream", "logs:PutLogEvents"]
           Resource = [for group in aws_cloudwatch_log_group.this : "${group.arn}:log-stream:*"]
         },
-        {
-          Sid      = "ReadSecretsOfContainers"
-          Effect   = "Allow"
-          Action   = "secretsmanager:GetSecretValue"
-          Resource = [var.journal.secret_arn, aws_secretsmanager_secret.key["metrics"].arn]
-        },
-        {
-          Sid       = "DecryptThem"
-          Effect    = "Allow"
-          Action    = "kms:Decrypt"
-          Resource  = var.key_arn
-          Condition = { StringEquals = { "kms:ViaService" = "secretsmanager.${local.region}.amazonaws.com" } }
-        },
+      ],
+      [
+        for statement in [
+          {
+            Sid      = "ReadKeyOfCollector"
+            Effect   = "Allow"
+            Action   = "secretsmanager:GetSecretValue"
+            Resource = var.metrics[*].key_secret_arn
+          },
+          {
+            Sid       = "DecryptIt"
+            Effect    = "Allow"
+            Action    = "kms:Decrypt"
+            Resource  = [var.key_arn]
+            Condition = { StringEquals = { "kms:ViaService" = "secretsmanager.${local.region}.amazonaws.com" } }
+          },
+        ] : statement if var.metrics != null
       ],
     )
   })
@@ -68,12 +72,12 @@ resource "aws_iam_role_policy" "execution" {
 
 resource "aws_iam_role" "service" {
   name               = "${var.name}-service"
-  description        = "What Headwater itself may do: ask and write the graph"
+  description        = "What Headwater itself may do: graph, journal, large bodies"
   assume_role_policy = local.trust_of_tasks
 }
 
 resource "aws_iam_role_policy" "service" {
-  name = "graph"
+  name = "graph-and-journal"
   role = aws_iam_role.service.id
 
   policy = jsonencode({
@@ -87,8 +91,44 @@ resource "aws_iam_role_policy" "service" {
           Resource  = "arn:${local.partition}:neptune-db:${local.region}:${local.account}:${var.graph.cluster_resource_id}/*"
           Condition = { StringEquals = { "neptune-db:QueryLanguage" = "Gremlin" } }
         },
+        {
+          Sid      = "SignInToDatabase"
+          Effect   = "Allow"
+          Action   = "rds-db:connect"
+          Resource = "arn:${local.partition}:rds-db:${local.region}:${local.account}:dbuser:${var.database.cluster_resource_id}/${var.database.user}"
+        },
+        {
+          Sid      = "LargeBodies"
+          Effect   = "Allow"
+          Action   = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"]
+          Resource = "${var.bodies.bucket_arn}/${var.bodies.prefix}/*"
+        },
+        {
+          # Without it a body that is missing looks like one that is forbidden.
+          Sid       = "LookForLargeBodies"
+          Effect    = "Allow"
+          Action    = "s3:ListBucket"
+          Resource  = var.bodies.bucket_arn
+          Condition = { StringLike = { "s3:prefix" = "${var.bodies.prefix}/*" } }
+        },
+        {
+          Sid       = "EncryptLargeBodies"
+          Effect    = "Allow"
+          Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
+          Resource  = var.key_arn
+          Condition = { StringEquals = { "kms:ViaService" = "s3.${local.region}.amazonaws.com" } }
+        },
       ],
-      var.metrics_image == null ? [] : [
+      var.uploads == null ? [] : [
+        {
+          # The service signs addresses that clients put giant plans to.
+          Sid      = "SignUploads"
+          Effect   = "Allow"
+          Action   = "s3:PutObject"
+          Resource = [for uploads in var.uploads[*] : "${uploads.bucket_arn}/${uploads.prefix}/uploads/*"]
+        },
+      ],
+      var.metrics == null ? [] : [
         {
           Sid      = "WriteMetrics"
           Effect   = "Allow"
@@ -97,69 +137,5 @@ resource "aws_iam_role_policy" "service" {
         },
       ],
     )
-  })
-}
-
-resource "aws_iam_role" "keys" {
-  name               = "${var.name}-keys"
-  description        = "Lets the task that makes API keys put them into their secrets; it can read none"
-  assume_role_policy = local.trust_of_tasks
-}
-
-resource "aws_iam_role_policy" "keys" {
-  name = "put-keys"
-  role = aws_iam_role.keys.id
-
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [
-      {
-        Effect   = "Allow"
-        Action   = "secretsmanager:PutSecretValue"
-        Resource = values(local.key_secret_arns)
-      },
-      {
-        Effect    = "Allow"
-        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
-        Resource  = compact([var.key_arn, var.producer_key_arn])
-        Condition = { StringEquals = { "kms:ViaService" = "secretsmanager.${local.region}.amazonaws.com" } }
-      },
-    ]
-  })
-}
-
-resource "aws_iam_role" "restart" {
-  name        = "${var.name}-restart"
-  description = "Lets the scheduler replace the tasks of the service"
-
-  assume_role_policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Effect    = "Allow"
-      Principal = { Service = "scheduler.amazonaws.com" }
-      Action    = "sts:AssumeRole"
-      Condition = { StringEquals = { "aws:SourceAccount" = local.account } }
-    }]
-  })
-}
-
-resource "aws_iam_role_policy" "restart" {
-  name = "update-service"
-  role = aws_iam_role.restart.id
-
-  policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [
-      {
-        Effect   = "Allow"
-        Action   = "ecs:UpdateService"
-        Resource = aws_ecs_service.this.id
-      },
-      {
-        Effect   = "Allow"
-        Action   = "kms:Decrypt"
-        Resource = var.key_arn
-      },
-    ]
   })
 }

@@ -17,7 +17,7 @@ variable "subnet_ids" {
 }
 
 variable "key_arn" {
-  description = "KMS key of logs, secrets, images and the disks of the tasks."
+  description = "KMS key of logs, large bodies and the API key of the collector."
   type        = string
   nullable    = false
 }
@@ -34,17 +34,6 @@ variable "certificate_arn" {
   nullable    = false
 }
 
-variable "image_tag" {
-  description = "Tag of the image in the repository that this module makes."
-  type        = string
-  nullable    = false
-
-  validation {
-    condition     = can(regex("^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$", var.image_tag)) && var.image_tag != "latest"
-    error_message = "A tag of one build, such as 0.1.0; not latest: a task that is replaced must be what was deployed."
-  }
-}
-
 variable "image_user" {
   description = "User and group that the image runs as, in numbers; not root. /data must be a volume of the image that belongs to them."
   type        = string
@@ -54,18 +43,6 @@ variable "image_user" {
   validation {
     condition     = can(regex("^[1-9][0-9]*:[1-9][0-9]*$", var.image_user))
     error_message = "Two numbers above 0, such as 10001:10001."
-  }
-}
-
-variable "database_certificates" {
-  description = "File in the image with the certificate authorities of RDS (its global bundle)."
-  type        = string
-  default     = "/etc/ssl/certs/rds-global-bundle.pem"
-  nullable    = false
-
-  validation {
-    condition     = can(regex("^/[A-Za-z0-9._/-]+$", var.database_certificates))
-    error_message = "An absolute path of letters, digits, dots, dashes and underscores."
   }
 }
 
@@ -108,71 +85,70 @@ variable "threads" {
   }
 }
 
-variable "keep" {
-  description = "HEADWATER_KEEP: what stays, such as runs=100,days=400. Empty: everything."
-  type        = string
-  default     = ""
+variable "further_groups" {
+  description = "Security groups that the load balancer has beside its own."
+  type        = list(string)
+  default     = []
   nullable    = false
 }
 
-variable "graph_runs" {
-  description = "HEADWATER_GRAPH_RUNS: the runs that the graph contains for notebooks: none, newest:3, days:90 or all. Empty: days:90."
-  type        = string
-  default     = ""
+variable "cluster" {
+  description = "The ECS cluster: its name and its ARN."
+  type        = object({ name = string, arn = string })
   nullable    = false
 }
 
-variable "journal" {
-  description = "The database: its writer, and the secret with the fields username and password."
-  type = object({
-    host       = string
-    port       = number
-    database   = string
-    secret_arn = string
-  })
-  nullable = false
+variable "image" {
+  description = "The image to run, with its tag."
+  type        = string
+  nullable    = false
+}
+
+variable "repository_arn" {
+  description = "ARN of the repository that the image is in."
+  type        = string
+  nullable    = false
+}
+
+variable "settings" {
+  description = "Settings that the service and everything beside it share: name (HEADWATER_...) => value. None is a secret."
+  type        = map(string)
+  nullable    = false
+}
+
+variable "database" {
+  description = "The database: resource id of the cluster, and the user that signs in with tokens."
+  type        = object({ cluster_resource_id = string, user = string })
+  nullable    = false
+}
+
+variable "bodies" {
+  description = "Where large bodies lie: ARN of the bucket, and the folder in it."
+  type        = object({ bucket_arn = string, prefix = string })
+  nullable    = false
+}
+
+variable "uploads" {
+  description = "Where clients put plans that are too large for a gateway: ARN of the bucket, and the folder in it. Null: nowhere."
+  type        = object({ bucket_arn = string, prefix = string })
+  default     = null
 }
 
 variable "graph" {
-  description = "The graph: its Gremlin address (wss://) and the resource id of the Neptune cluster."
-  type        = object({ url = string, cluster_resource_id = string })
+  description = "The graph: resource id of the Neptune cluster."
+  type        = object({ cluster_resource_id = string })
   nullable    = false
 }
 
-variable "restarts" {
-  description = "When tasks are replaced to read a new password of the database: name => schedule of EventBridge (UTC)."
-  type        = map(string)
-  nullable    = false
-}
-
-variable "producer_secret_arns" {
-  description = "Secrets for API keys of other accounts: account id => ARN. Documents with such a key have the account as their scope."
-  type        = map(string)
-  default     = {}
-  nullable    = false
-}
-
-variable "producer_key_arn" {
-  description = "KMS key of those secrets."
-  type        = string
-  default     = null
-}
-
-variable "metrics_image" {
-  description = "Image of the AWS Distro for OpenTelemetry Collector in a registry that the network reaches, with a fixed tag. Null: no collector, and no alarm on the lag."
-  type        = string
+variable "metrics" {
+  description = "Collector of the service's own metrics: its image (AWS Distro for OpenTelemetry, with a fixed tag), ARN of its ECR repository, secret with its API key. Null: none, and no alarm on the lag."
+  type        = object({ image = string, repository_arn = string, key_secret_arn = string })
   default     = null
 
   validation {
-    condition     = var.metrics_image == null || can(regex("^[^:]+(:[0-9]+)?/[^:]+:(v?[0-9][^:]*)$", var.metrics_image)) || can(regex("@sha256:[0-9a-f]{64}$", var.metrics_image))
+    condition     = var.metrics == null || try(can(regex("^[^:]+(:[0-9]+)?/[^:]+:(v?[0-9][^:]*)$", var.metrics.image)) || can(regex("@sha256:[0-9a-f]{64}$", var.metrics.image)), false)
     error_message = "An image with a version or a digest."
   }
-}
-
-variable "metrics_repository_arn" {
-  description = "ARN of the ECR repository of that image."
-  type        = string
-  default     = null
 }
 
 variable "deletion_protection" {

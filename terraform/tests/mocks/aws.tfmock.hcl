@@ -34,8 +34,9 @@ mock_resource "aws_secretsmanager_secret" {
 
 mock_resource "aws_rds_cluster" {
   defaults = {
-    endpoint = "headwater-journal.cluster-mocked.eu-west-1.rds.amazonaws.com"
-    port     = 5432
+    endpoint            = "headwater-journal.cluster-mocked.eu-west-1.rds.amazonaws.com"
+    port                = 5432
+    cluster_resource_id = "cluster-JOURNAL"
     master_user_secret = [{
       secret_arn    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:rds-mocked-AbCdEf"
       secret_status = "active"
@@ -100,4 +101,64 @@ mock_resource "aws_apigatewayv2_api" {
 
 mock_resource "aws_glue_connection" {
   defaults = { arn = "arn:aws:glue:eu-west-1:111122223333:connection/headwater" }
+}
+
+mock_resource "aws_sqs_queue" {
+  defaults = {
+    arn = "arn:aws:sqs:eu-west-1:111122223333:mocked"
+    url = "https://sqs.eu-west-1.amazonaws.com/111122223333/mocked"
+  }
+}
+
+mock_resource "aws_lambda_function" {
+  defaults = {
+    arn        = "arn:aws:lambda:eu-west-1:111122223333:function:mocked"
+    invoke_arn = "arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:111122223333:function:mocked/invocations"
+  }
+}
+
+mock_resource "aws_wafv2_web_acl" {
+  defaults = { arn = "arn:aws:wafv2:eu-west-1:111122223333:regional/webacl/mocked/11111111-2222-3333-4444-555555555555" }
+}
+
+mock_resource "aws_cloudfront_distribution" {
+  defaults = {
+    arn         = "arn:aws:cloudfront::111122223333:distribution/E1MOCKED"
+    domain_name = "d1mocked.cloudfront.net"
+  }
+}
+
+mock_resource "aws_cloudwatch_log_delivery_destination" {
+  defaults = { arn = "arn:aws:logs:us-east-1:111122223333:delivery-destination:mocked" }
+}
+
+mock_resource "aws_glue_job" {
+  defaults = { arn = "arn:aws:glue:eu-west-1:111122223333:job/mocked" }
+}
+
+mock_resource "aws_redshiftserverless_workgroup" {
+  defaults = { arn = "arn:aws:redshift-serverless:eu-west-1:111122223333:workgroup/11111111-2222-3333-4444-555555555555" }
+}
+
+mock_resource "aws_db_instance" {
+  defaults = {
+    endpoint = "headwater-employees.mocked.eu-west-1.rds.amazonaws.com:3306"
+    master_user_secret = [{
+      secret_arn    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:rds-mocked-AbCdEf"
+      secret_status = "active"
+      kms_key_id    = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
+    }]
+  }
+}
+
+mock_resource "aws_vpc_endpoint" {
+  defaults = {
+    id             = "vpce-0123456789abcdef0"
+    prefix_list_id = "pl-12345678"
+    dns_entry      = [{ dns_name = "vpce-mocked.vpce.amazonaws.com", hosted_zone_id = "Z1MOCKED" }]
+  }
+}
+
+mock_resource "aws_vpc_endpoint_service" {
+  defaults = { service_name = "com.amazonaws.vpce.eu-west-1.vpce-svc-0123456789abcdef0" }
 }

@@ -17,7 +17,20 @@ import hcl2
 FOLDER = Path(__file__).resolve().parents[3] / "terraform"
 _STATEMENT = re.compile(r'Effect\s*=\s*\\?"(Allow|Deny)\\?"(.*?)(?=Effect\s*=|\Z)', re.DOTALL)
 _ACTION = re.compile(r"\bAction\s*=\s*(\[[^\]]*\]|\\?\"[^\"]*\")")
+_RESOURCE = re.compile(r"\bResource\s*=\s*(\[[^\]]*\]|\\?\"[^\"]*\")")
+_PRINCIPAL = re.compile(r"\bPrincipal\s*=\s*\\?\"\*\\?\"")
 _TEXT = re.compile(r'"([^"\\]*)\\?"')
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the rules ask about a statement of a policy."""
+
+    effect: str
+    actions: tuple[str, ...]
+    resources: tuple[str, ...]
+    everyone: bool
+    has_condition: bool
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,20 @@ def blocks(text: str, file: str = "main.tf") -> list[Block]:
     return found
 
 
+def local_values(path: Path) -> dict[str, Any]:
+    """Every ``locals`` of one file, in one dict; maps inside it without the parser's own keys."""
+    parsed = hcl2.loads(path.read_text("utf-8"))
+    return {
+        name: _tidy(value) for block in parsed.get("locals", ()) for name, value in _named(block)
+    }
+
+
+def _tidy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _tidy(inner) for name, inner in _named(value)}
+    return value
+
+
 def _named(body: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Its keys without the parser's own, and without the quotes that it leaves."""
     return ((key.strip('"'), value) for key, value in body.items() if not key.startswith("__"))
@@ -93,14 +120,24 @@ def within(body: Any, name: str) -> list[Any]:
 
 def policies(block: Block) -> list[str]:
     """The texts of its policies."""
-    names = ("policy", "assume_role_policy", "access_policy")
+    names = ("policy", "assume_role_policy", "access_policy", "policy_document")
     return [value for name in names for value in within(block.body, name) if isinstance(value, str)]
 
 
-def statements(policy: str) -> list[tuple[str, tuple[str, ...]]]:
-    """(Allow or Deny, its actions), in order."""
-    found = []
-    for effect, rest in _STATEMENT.findall(policy):
-        actions = [action for given in _ACTION.findall(rest) for action in _TEXT.findall(given)]
-        found.append((effect, tuple(actions)))
-    return found
+def statements(policy: str) -> list[Statement]:
+    """Its statements, in order; a principal may stand before the effect or behind it."""
+    parts = _STATEMENT.findall(policy)
+    return [
+        Statement(
+            effect=effect,
+            actions=_texts(_ACTION, rest),
+            resources=_texts(_RESOURCE, rest),
+            everyone=_PRINCIPAL.search(rest) is not None,
+            has_condition=re.search(r"\bCondition\s*=", rest) is not None,
+        )
+        for effect, rest in parts
+    ]
+
+
+def _texts(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
+    return tuple(one for given in pattern.findall(text) for one in _TEXT.findall(given))

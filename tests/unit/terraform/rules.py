@@ -23,6 +23,13 @@ ENCRYPTED: Final = {
     "aws_ecr_repository": ("kms_key",),
     "aws_ecs_cluster": ("fargate_ephemeral_storage_kms_key_id",),
     "aws_glue_job": ("security_configuration",),
+    "aws_emrserverless_application": ("encryption_key_arn",),
+    "aws_lambda_function": ("kms_key_arn",),
+    "aws_scheduler_schedule": ("kms_key_arn",),
+    "aws_db_instance": ("storage_encrypted", "kms_key_id", "master_user_secret_kms_key_id"),
+    "aws_redshiftserverless_namespace": ("kms_key_id", "admin_password_secret_kms_key_id"),
+    "aws_mwaa_environment": ("kms_key",),
+    "aws_sagemaker_notebook_instance": ("kms_key_id",),
     "aws_kms_key": ("enable_key_rotation",),
 }
 #: What must say no in so many words: a default may change.
@@ -31,9 +38,21 @@ PRIVATE: Final = {
     "aws_rds_cluster_instance": ("publicly_accessible",),
     "aws_subnet": ("map_public_ip_on_launch",),
     "aws_ecs_service": ("assign_public_ip", "enable_execute_command"),
+    "aws_db_instance": ("publicly_accessible",),
+    "aws_redshiftserverless_workgroup": ("publicly_accessible",),
 }
-#: What opens a network to the internet.
+#: What must be said in these words: type of resource => argument => value.
+CLOSED: Final = {
+    "aws_sagemaker_notebook_instance": {
+        "direct_internet_access": "Disabled",
+        "root_access": "Disabled",
+    },
+    "aws_mwaa_environment": {"webserver_access_mode": "PRIVATE_ONLY"},
+}
+#: What opens a network to the internet. CloudFront wants to see an internet gateway beside a
+#: private origin; without a route, which would be a door, nothing goes through it.
 DOORS: Final = (
+    "aws_route",
     "aws_internet_gateway",
     "aws_egress_only_internet_gateway",
     "aws_nat_gateway",
@@ -41,6 +60,12 @@ DOORS: Final = (
     "aws_s3_bucket_acl",
     "aws_s3_bucket_website_configuration",
     "aws_lambda_function_url",
+)
+WITHOUT_ROUTE: Final = ("modules/page", "aws_internet_gateway")
+#: Actions that know no resource: a statement that allows them alone may name every resource.
+UNBOUND: Final = re.compile(
+    r"ecr:GetAuthorizationToken|ec2:Describe\w+|cloudwatch:PutMetricData|logs:DescribeLogGroups"
+    r"|s3:GetAccountPublicAccessBlock"
 )
 #: What each bucket has beside it, in its module.
 OF_BUCKETS: Final = (
@@ -92,7 +117,16 @@ def private(blocks: Sequence[Block]) -> list[str]:
         if within(block.body, name) != [False]
     ]
     faults += [
-        f"{block.place} opens the network" for block in _resources(blocks) if block.type in DOORS
+        f"{block.place} does not say that {name} is {value}"
+        for block in _resources(blocks)
+        for name, value in CLOSED.get(block.type, {}).items()
+        if plain(block.body.get(name)) != value
+    ]
+    faults += [
+        f"{block.place} opens the network"
+        for block in _resources(blocks)
+        if (block.type in DOORS and (block.module, block.type) != WITHOUT_ROUTE)
+        or (block.type.endswith("route_table") and "route" in block.body)
     ]
     faults += [
         f"{block.place} is not internal"
@@ -119,9 +153,58 @@ def signed_and_with_tls(blocks: Sequence[Block]) -> list[str]:
             if plain(block.body.get("protocol")) not in {"HTTPS", "TLS", "TCP"}:
                 faults.append(f"{block.place} speaks without TLS")
         elif block.type == "aws_rds_cluster_parameter_group":
-            given = {plain(one["name"]): plain(one["value"]) for one in block.body["parameter"]}
-            if given.get("rds.force_ssl") != "1":
+            if _parameters(block, "parameter", "name", "value").get("rds.force_ssl") != "1":
                 faults.append(f"{block.place} takes connections without TLS")
+        elif block.type == "aws_db_parameter_group":
+            given = _parameters(block, "parameter", "name", "value")
+            if given.get("require_secure_transport") != "1":
+                faults.append(f"{block.place} takes connections without TLS")
+        elif block.type == "aws_redshiftserverless_workgroup":
+            given = _parameters(block, "config_parameter", "parameter_key", "parameter_value")
+            if given.get("require_ssl") != "true":
+                faults.append(f"{block.place} takes connections without TLS")
+    return faults
+
+
+def guarded_doors(blocks: Sequence[Block]) -> list[str]:
+    """Public on purpose: gateways ask, are throttled and logged; CloudFront has a firewall."""
+    faults = []
+    for block in _resources(blocks):
+        if block.type == "aws_apigatewayv2_route":
+            if plain(block.body.get("authorization_type")) in {None, "NONE"}:
+                faults.append(f"{block.place} asks nobody")
+        elif block.type == "aws_apigatewayv2_stage":
+            wanted = ("throttling_rate_limit", "throttling_burst_limit", "destination_arn")
+            faults += [
+                f"{block.place} has no {name}" for name in wanted if not within(block.body, name)
+            ]
+        elif block.type == "aws_cloudfront_distribution":
+            if not block.body.get("web_acl_id"):
+                faults.append(f"{block.place} has no firewall")
+            if {plain(one) for one in within(block.body, "viewer_protocol_policy")} != {
+                "https-only"
+            }:
+                faults.append(f"{block.place} speaks without TLS")
+    return faults
+
+
+def closed_queues(blocks: Sequence[Block]) -> list[str]:
+    """Each queue wants TLS; each but a dead-letter queue has one, for what cannot be taken."""
+    faults = []
+    for queue in _resources(blocks):
+        if queue.type != "aws_sqs_queue":
+            continue
+        address = f"aws_sqs_queue.{queue.name}"
+        beside = {
+            block.type: block
+            for block in _resources(blocks)
+            if block.module == queue.module and address in str(block.body.get("queue_url", ""))
+        }
+        policy = beside.get("aws_sqs_queue_policy")
+        if policy is None or "aws:SecureTransport" not in str(policy.body):
+            faults.append(f"{queue.place} takes messages without TLS")
+        if queue.name != "dead" and "aws_sqs_queue_redrive_policy" not in beside:
+            faults.append(f"{queue.place} has no dead-letter queue")
     return faults
 
 
@@ -153,9 +236,11 @@ def named_actions(blocks: Sequence[Block]) -> list[str]:
         for policy in policies(block):
             faults += [
                 f"{block.place} allows {action}"
-                for effect, actions in statements(policy)
-                for action in actions
-                if effect == "Allow" and "*" in action and not _is_administration(block, action)
+                for statement in statements(policy)
+                for action in statement.actions
+                if statement.effect == "Allow"
+                and "*" in action
+                and not _is_administration(block, action)
             ]
             if re.search(r"\b(NotAction|NotPrincipal|NotResource)\b", policy):
                 faults.append(f"{block.place} allows what it does not name")
@@ -164,17 +249,35 @@ def named_actions(blocks: Sequence[Block]) -> list[str]:
     return faults
 
 
+def named_resources(blocks: Sequence[Block]) -> list[str]:
+    """What a policy allows, it allows on something, to somebody."""
+    faults = []
+    for block in _resources(blocks):
+        of_itself = block.type in KEY_POLICIES  # in a key's policy * is the key
+        of_network = block.type == "aws_vpc_endpoint"  # its conditions are the bound
+        for statement in (one for policy in policies(block) for one in statements(policy)):
+            if statement.effect != "Allow" or (of_network and statement.has_condition):
+                continue
+            bound = [action for action in statement.actions if not UNBOUND.fullmatch(action)]
+            if "*" in statement.resources and bound and not of_itself:
+                faults.append(f"{block.place} allows {bound[0]} on everything")
+            if statement.everyone and not of_network:
+                faults.append(f"{block.place} allows everyone {statement.actions[0]}")
+    return faults
+
+
 def no_secrets(blocks: Sequence[Block]) -> list[str]:
     """No value of a secret passes through a state: none is written, none is read."""
     faults = [
         f"{block.place} has a secret in the state"
         for block in blocks
-        if block.type in {"aws_secretsmanager_secret_version", "random_password"}
+        if block.type
+        in {"aws_secretsmanager_secret_version", "random_password", "aws_iam_access_key"}
     ]
     faults += [
         f"{block.place} has a {name}"
         for block in _resources(blocks)
-        for name in ("master_password", "password", "secret_string")
+        for name in ("master_password", "password", "admin_user_password", "secret_string")
         if within(block.body, name)
     ]
     return faults
@@ -185,14 +288,21 @@ RULES: Final[tuple[Rule, ...]] = (
     encrypted,
     private,
     signed_and_with_tls,
+    guarded_doors,
     closed_buckets,
+    closed_queues,
     named_actions,
+    named_resources,
     no_secrets,
 )
 
 
 def _resources(blocks: Iterable[Block]) -> list[Block]:
     return [block for block in blocks if block.kind == "resource"]
+
+
+def _parameters(block: Block, kind: str, name: str, value: str) -> dict[str, str]:
+    return {plain(one[name]): plain(one[value]) for one in block.body.get(kind, ())}
 
 
 def _is_of(block: Block, bucket: Block) -> bool:

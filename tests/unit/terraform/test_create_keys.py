@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import boto3
@@ -15,8 +13,9 @@ import pytest
 from api.console.keys.table import create
 from graph_model.stores.database import open_database
 from graph_model.stores.keys import KeyRequest, Role, SqlKeys
+from tests.unit.terraform.scripts import load_script
 
-SCRIPT = Path(__file__).resolve().parents[3] / "terraform/modules/service/create_keys.py"
+SCRIPT = "modules/setup/create_keys.py"
 FAKE_COMMAND = """\
 import sys
 sys.stdout.write("a: producer\\nhw_" + "-".join(sys.argv[1:]) + "\\nIt is shown this once.\\n")
@@ -31,15 +30,6 @@ class Secrets:
 
     def put_secret_value(self, SecretId: str, SecretString: str) -> None:
         self.put[SecretId] = SecretString
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("create_keys", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -66,7 +56,7 @@ def test_a_key_is_put_where_it_belongs_and_not_printed(
     one = {"name": "admin", "roles": ["admin"], "scope": "", "secret": "arn:a"}
     two = {"name": "team", "roles": ["producer", "reader"], "scope": "4444", "secret": "arn:b"}
     monkeypatch.setenv("KEYS_TO_CREATE", wanted(one, two))
-    load().main()
+    load_script(SCRIPT).main()
     assert secrets.put["arn:a"].startswith("hw_keys-create-admin-2")
     assert secrets.put["arn:a"].endswith("---role-admin")
     assert secrets.put["arn:b"].endswith("---role-producer---role-reader---scope-4444")
@@ -80,7 +70,7 @@ def test_a_command_that_fails_ends_the_task(
     one = {"name": "admin", "roles": ["admin"], "scope": "", "secret": "arn:a"}
     monkeypatch.setenv("KEYS_TO_CREATE", wanted(one))
     with pytest.raises(subprocess.CalledProcessError):
-        load().main()
+        load_script(SCRIPT).main()
     assert secrets.put == {}
 
 

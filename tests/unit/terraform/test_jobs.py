@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import boto3
 import pytest
 
 from spark_agent_config.configuration.properties import spline_properties
+from tests.unit.terraform.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[3]
 LAKE = ROOT / "terraform/modules/lake"
+SCRIPT = "modules/lake/start_job.py"
 LABELS = "spark.spline.postProcessingFilter.userExtraMeta.rules"
-
-
-def load_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("start_job", LAKE / "start_job.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_stock_agent_is_configured_as_the_project_prints_it() -> None:
@@ -64,12 +56,12 @@ def test_what_glue_adds_is_left_alone() -> None:
     arguments = ["--JOB_NAME", "x", "--agent", "listener", "--example", "report_managers"]
     arguments += ["--raw", "s3://r/hr", "--curated", "s3://c", "--aggregated", "s3://a"]
     arguments += ["--database", "d", "--key_secret", "arn", "--enable-metrics", "true"]
-    given = load_script().read_arguments(arguments)
+    given = load_script(SCRIPT).read_arguments(arguments)
     assert (given.example, given.curated) == ("report_managers", "s3://c")
 
 
 def test_the_lake_of_buckets_has_the_places_that_the_jobs_ask_for() -> None:
-    lake = load_script().BucketLake("s3://r/hr", "s3://c", "s3://a")
+    lake = load_script(SCRIPT).BucketLake("s3://r/hr", "s3://c", "s3://a")
     assert lake.raw("salaries.csv") == "s3://r/hr/salaries.csv"
     assert lake.curated_employees == "s3://c/employees"
     assert lake.managers_report == "s3://a/managers"
@@ -86,7 +78,7 @@ def test_the_jobs_run_by_their_script_and_report(
     shutil.copytree(ROOT / "spark_agent_config/examples/data", tmp_path / "raw")
     secret = SimpleNamespace(get_secret_value=lambda SecretId: {"SecretString": "hw_1"})
     monkeypatch.setattr(boto3, "client", lambda _name: secret)
-    script = load_script()
+    script = load_script(SCRIPT)
     monkeypatch.setattr(
         script, "open_session", lambda name, _settings: local_session(name, tmp_path)
     )

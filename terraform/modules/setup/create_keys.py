@@ -1,9 +1,9 @@
 """Makes API keys and puts each into its secret; nothing of them is printed.
 
-It runs as a task of its own, with the image of the service. ``KEYS_TO_CREATE`` is a JSON array of
-``{"name", "roles", "scope", "secret"}``: the secret is named by its ARN. A name is never given
-twice, so each one gets the time at its end. Run again, it makes new keys beside the old ones, which
-work until ``headwater keys revoke`` ends them.
+It runs as the second container of the task ``setup``, with the image of the service.
+``KEYS_TO_CREATE`` is a JSON array of ``{"name", "roles", "scope", "secret"}``: the secret is named
+by its ARN. A name is never given twice, so each one gets the time at its end. Run again, it makes
+new keys beside the old ones, which work until ``headwater keys revoke`` ends them.
 """
 
 import json

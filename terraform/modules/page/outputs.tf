@@ -1,0 +1,9 @@
+output "dns_name" {
+  description = "What domain_name must point to, for people outside the network."
+  value       = aws_cloudfront_distribution.this.domain_name
+}
+
+output "distribution_id" {
+  description = "The distribution, the dimension of its metrics."
+  value       = aws_cloudfront_distribution.this.id
+}
