@@ -20,7 +20,7 @@ from api.consumer import about
 from api.consumer import routes as consumer
 from api.routes import commands, health, journal, openlineage, pages, producer
 from api.routes.governance import declarations, governance, quality, rules
-from api.routes.graph import columns, difference, graph, impact, runs
+from api.routes.graph import columns, difference, graph, home, impact, runs
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -37,6 +37,7 @@ def register(app: Flask, api: Api) -> None:
     api.register_blueprint(consumer.blueprint)
     api.register_blueprint(about.blueprint)
     api.register_blueprint(graph.blueprint)
+    api.register_blueprint(home.blueprint)
     api.register_blueprint(columns.blueprint)
     api.register_blueprint(runs.blueprint)
     api.register_blueprint(difference.blueprint)

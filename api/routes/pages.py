@@ -1,8 +1,8 @@
 """Files for browsers: the page of ``frontend/``, and the OpenAPI page.
 
-Only files on the list below are served: the page itself, style sheets, scripts and pictures under
-their folders, two files of vis-network. Names are matched, then the file must lie inside its
-folder, so neither ``..`` nor a symbolic link leads out.
+Only files on the list below are served: the page itself, style sheets, scripts, pictures and the
+sample under their folders, two files of vis-network. Names are matched, then the file must lie
+inside its folder, so neither ``..`` nor a symbolic link leads out.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ TYPES: Final = {
     ".js": "text/javascript",
     ".mjs": "text/javascript",
     ".css": "text/css",
+    ".json": "application/json",
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".ico": "image/x-icon",
@@ -47,9 +48,9 @@ def page() -> Response:
     return _file(_frontend(), "index.html", "text/html")
 
 
-@blueprint.route("/<any(js, css, images):folder>/<path:name>")
+@blueprint.route("/<any(js, css, images, sample):folder>/<path:name>")
 def asset(folder: str, name: str) -> Response:
-    """A script, style sheet or picture of the page."""
+    """A script, style sheet or picture of the page, or its sample of lineage."""
     return _asset(_frontend() / folder, name)
 
 

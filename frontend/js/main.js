@@ -21,16 +21,19 @@ import { readPalette } from './drawing/palette.js';
 import { createPanel } from './panel/panel.js';
 import { createSearch } from './page/search.js';
 import { createTooltip } from './page/tooltip.js';
+import { createTour } from './start/tour.js';
 import { change, link, parse, sameQuestion, write } from './data/url.js';
 import { columns } from './views/columns.js';
 import { declare } from './views/declare.js';
 import { diff } from './views/diff.js';
+import { home } from './views/home.js';
 import { impact } from './views/impact.js';
 import { job } from './views/job.js';
 import { journal } from './views/journal.js';
 import { classes } from './views/classes.js';
 import { layers } from './views/layers.js';
 import { lineage } from './views/lineage.js';
+import { fields, jobs, runs, tables } from './views/lists.js';
 import { overview } from './views/overview.js';
 import { plan } from './views/plan.js';
 import { quality } from './views/quality.js';
@@ -48,6 +51,7 @@ import { plans } from './views/plans.js';
  * @property {HTMLElement|null} empty a face in place of the picture
  * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
  * @property {HTMLElement|null} [below]         under the picture
+ * @property {object[]} [items]        of a list, for its filters
  * @property {() => HTMLElement} [document]     in place of picture and panel
  * @property {() => import('./panel/panel.js').Description|null} [summary]  the panel when nothing is selected
  * @property {(item: import('./data/model.js').Item) => import('./panel/panel.js').Description} [details]
@@ -56,6 +60,11 @@ import { plans } from './views/plans.js';
  */
 
 const VIEWS = {
+  home,
+  tables,
+  jobs,
+  runs,
+  fields,
   overview,
   job,
   plan,
@@ -114,6 +123,8 @@ let page = null;
 let drawn = null;
 /** @type {{view: string, follow: import('./page/controls.js').Control['follow']}} */
 let controls = { view: '', follow: () => {} };
+/** @type {import('./data/url.js').State|null} whose picture stands on the canvas */
+let pictured = null;
 let question = 0;
 let retryTimer = 0;
 let clickTimer = 0;
@@ -138,6 +149,7 @@ const panel = createPanel(places.panel, {
     focusStage();
   },
 });
+const tour = createTour(at('tour'), follow);
 const form = formSwitch(go);
 const search = createSearch({ input: byId('search', HTMLInputElement), results: at('results') }, api, {
   hrefOf: resultHref,
@@ -191,7 +203,7 @@ function arrive(from) {
 
 /** Another subject: the old picture must not stand under the new name. */
 function forget() {
-  page = drawn = null;
+  page = drawn = pictured = null;
   panel.clear();
   replace(places.notes);
   replace(places.below);
@@ -203,7 +215,7 @@ async function load() {
   const mine = (question += 1);
   clearTimeout(retryTimer);
   begin();
-  const result = await VIEWS[state.view].load({ state, api, reload: load, announce, repaint, go });
+  const result = await VIEWS[state.view].load({ state, api, reload: load, announce, repaint, go, tour });
   if (mine !== question || (!result.ok && result.stale)) return;
   if (result.ok) finish(result.data);
   else if (result.error.status === 401) askForKey(result.error);
@@ -253,7 +265,14 @@ function finish(loaded) {
   showDocuments(places.journal, api);
 }
 
+const HEADINGS = { home: 'Home', overview: 'Overview', tables: 'Tables', jobs: 'Jobs', runs: 'Runs', fields: 'Columns' };
+
 const KINDS = {
+  home: '',
+  tables: '',
+  jobs: '',
+  runs: '',
+  fields: '',
   overview: '',
   journal: '',
   storage: '',
@@ -292,13 +311,16 @@ function showBody(shown) {
   places.form.hidden = !picture;
   drawn = null;
   if (!picture) {
+    pictured = null;
     showFace(shown.empty);
     panel.clear();
     return;
   }
   showFace(null);
   replace(places.footnote, footnote(shown.reply));
-  showPicture(shown.heading, picture);
+  const again = pictured !== null && sameQuestion(pictured, state);
+  pictured = state;
+  showPicture(shown.heading, picture, again);
   showState();
 }
 
@@ -314,11 +336,12 @@ function unseenHeading(words) {
 /**
  * @param {string} heading
  * @param {import('./data/model.js').Model} model
+ * @param {boolean} [still] asked again: the view stays where it is
  */
-function showPicture(heading, model) {
+function showPicture(heading, model, still = false) {
   drawn = foldFans(model, { opened: state.fans, pinned: [state.selected] });
   if (!graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
-  graph.show(drawn, state.selected);
+  graph.show(drawn, state.selected, still);
   list.show(drawn);
   replace(places.legend, legend(drawn));
   describePicture(heading, drawn);
@@ -407,8 +430,8 @@ async function awaitServer(mine) {
 
 /** No picture: the view's name stands above a face. */
 function leave() {
-  page = drawn = null;
-  head(state.view === 'overview' ? 'Overview' : nameOf(state), '');
+  page = drawn = pictured = null;
+  head(HEADINGS[state.view] ?? nameOf(state), '');
   replace(places.notes);
   panel.clear();
 }
@@ -438,6 +461,30 @@ async function wait(error, mine) {
   setState('rebuilding');
   announce('The graph is being rebuilt. The page asks again by itself.');
   retryTimer = setTimeout(load, error.retryAfter * 1000);
+}
+
+/* New documents */
+
+/** How often the page asks whether documents have arrived, in ms. */
+const WATCH = 5000;
+let seen = -1;
+
+/** Reload what is open once documents have arrived and are in the graph; the view stays where it is. */
+async function watch() {
+  if (document.hidden || document.body.dataset.state === 'loading') return;
+  const summary = await api.get('/journal', { summary: true }, 'watch');
+  if (!summary.ok || summary.data.pending > 0) return;
+  const before = seen;
+  seen = summary.data.projected;
+  if (before < 0 || before === seen || busy()) return;
+  if (LIVE.has(state.view)) await load();
+}
+
+/** These show what arrives; pages in which somebody reads or writes wait for a press. */
+const LIVE = new Set(['home', 'overview', 'lineage', 'job', 'runs', 'journal']);
+
+function busy() {
+  return document.activeElement instanceof HTMLInputElement || document.activeElement instanceof HTMLTextAreaElement;
 }
 
 /* The reader's hands */
@@ -546,11 +593,12 @@ function resultHref(item) {
 
 function click(event) {
   const target = event.target instanceof Element ? event.target.closest('a[data-internal]') : null;
+  const href = target?.getAttribute('href');
   const plainClick =
     event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!(target instanceof HTMLAnchorElement) || !plainClick || event.defaultPrevented) return;
+  if (!target || !href || !plainClick || event.defaultPrevented) return;
   event.preventDefault();
-  follow(target.href);
+  follow(href);
   if (places.panel.contains(target) || places.below.contains(target))
     places.heading.focus({ preventScroll: true });
 }
@@ -563,6 +611,17 @@ function shortcut(event) {
   search.focus();
 }
 
+/** A menu closes when the keyboard or the pointer leaves it, and with what is chosen in it. */
+const more = at('more');
+document.addEventListener('pointerdown', ({ target }) => {
+  if (!(target instanceof Node && more.contains(target))) more.removeAttribute('open');
+});
+more.addEventListener('focusout', ({ relatedTarget }) => {
+  if (relatedTarget instanceof Node && !more.contains(relatedTarget)) more.removeAttribute('open');
+});
+more.addEventListener('click', ({ target }) => {
+  if (target instanceof HTMLAnchorElement) more.removeAttribute('open');
+});
 document.addEventListener('click', click);
 at('skip').addEventListener('click', (event) => {
   event.preventDefault();
@@ -584,3 +643,4 @@ createThemeSwitch(places.theme, () => {
   graph.repaint(shades);
 });
 load();
+setInterval(watch, WATCH);

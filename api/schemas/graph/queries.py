@@ -83,6 +83,31 @@ class HistoryQuery(Query):
     at = Instant()
 
 
+class EndState(StrEnum):
+    """How an execution ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class RunsQuery(HistoryQuery):
+    state = Choice(EndState, load_default=None)
+
+
+class AreaKind(StrEnum):
+    """By what the map of the estate is drawn."""
+
+    PLACE = "place"
+    LAYER = "layer"
+
+
+class MapQuery(Query):
+    """``within``: the area that is open, its parts from the widest on, one a line."""
+
+    by = Choice(AreaKind, load_default=AreaKind.PLACE)
+    within = OptionalText(most=2_000, load_default="")
+
+
 class AtQuery(Query):
     at = Instant()
 

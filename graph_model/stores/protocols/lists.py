@@ -68,6 +68,24 @@ class RunSummary:
     error: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class RecentExecution:
+    """An execution that wrote or read, as the list of all runs shows it; ``target`` "" where it
+    wrote nothing; ``metrics`` is JSON.
+    """
+
+    id: str
+    job: str
+    run: str
+    target: str
+    at: int
+    state: str
+    kind: str
+    duration_ms: int | None
+    error: str | None
+    metrics: str
+
+
 class CatalogueLists(Protocol):
     """Lists, counts and search. Lists are ordered and paged; ``limit`` is 1..1000. ``cursor`` is a
     former ``Page.next``; any other raises InvalidReference.
@@ -124,6 +142,20 @@ class CatalogueLists(Protocol):
     def estate(self, hidden: Collection[str], *, failures: int, at: int | None) -> Estate:
         """Totals of all nodes that existed at the time, without hidden ones (ids), and so many
         failures.
+        """
+
+    def recent_executions(
+        self,
+        hidden: Collection[str],
+        *,
+        state: str | None = None,
+        counted: bool = True,
+        limit: int = 100,
+        cursor: str | None = None,
+        at: int | None = None,
+    ) -> Page[RecentExecution]:
+        """The writes and reads of all jobs, newest first, without those of hidden jobs and
+        datasets. The total is 0 unless it is ``counted``.
         """
 
     def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:
