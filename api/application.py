@@ -19,6 +19,7 @@ from api.http.rates import Rates
 from api.http.security import secure
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.service import Service, attach
+from api.serving.compression import compress
 from api.settings import Settings
 from graph_model.stores.keys import Role
 
@@ -51,6 +52,7 @@ def create_app(settings: Settings, service: Service) -> Flask:
     _measure(service)
     register_error_handlers(app)
     watch(app, service.metrics, time.monotonic)
+    compress(app)
     secure(app, settings.cors_origins, lambda: not (settings.insecure or service.keys.exist()))
     anonymous = frozenset(map(Role, settings.anonymous))
     guard(app, Guard(service.keys, anonymous, Rates(time.monotonic)))

@@ -9,6 +9,7 @@ In reading order:
 ``journal``      received documents, their states and reasons; replay
 ``commands``     forget and prune, each with a dry run, and the list of past commands
 ``health``       liveness, readiness and metrics
+``page_files``   the page's files under the hash of their contents, for browsers to keep
 ``pages``        files for browsers: the page of ``frontend/``, and the OpenAPI page
 """
 

@@ -7,7 +7,6 @@ import { byId, data, download, element, focusFirst, replace } from './page/dom.j
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
 import { formatNumber, shorten } from './data/format.js';
 import { foldFans } from './data/fans.js';
-import { createGraph } from './drawing/graph.js';
 import { describeBundle, describeGroup, opening } from './panel/groups.js';
 import { createThemeSwitch, showDocuments } from './page/header.js';
 import { createKey, sessionStore } from './data/key.js';
@@ -23,24 +22,6 @@ import { createSearch } from './page/search.js';
 import { createTooltip } from './page/tooltip.js';
 import { createTour } from './start/tour.js';
 import { change, link, parse, sameQuestion, write } from './data/url.js';
-import { columns } from './views/columns.js';
-import { declare } from './views/declare.js';
-import { diff } from './views/diff.js';
-import { home } from './views/home.js';
-import { impact } from './views/impact.js';
-import { job } from './views/job.js';
-import { journal } from './views/journal.js';
-import { classes } from './views/classes.js';
-import { layers } from './views/layers.js';
-import { lineage } from './views/lineage.js';
-import { fields, jobs, runs, tables } from './views/lists.js';
-import { overview } from './views/overview.js';
-import { plan } from './views/plan.js';
-import { quality } from './views/quality.js';
-import { rules } from './views/rules.js';
-import { run } from './views/run.js';
-import { storage } from './views/storage.js';
-import { plans } from './views/plans.js';
 
 /**
  * @typedef {object} Page  what a view makes of the server's replies
@@ -59,28 +40,35 @@ import { plans } from './views/plans.js';
  *   click leads; empty: nowhere
  */
 
+/**
+ * @typedef {object} View
+ * @property {string[]} controls
+ * @property {(context: import('./panel/details.js').Context) => Promise<import('./data/api.js').Result>} load
+ */
+
+/** @type {Record<string, () => Promise<View>>} each is fetched when it is first looked at */
 const VIEWS = {
-  home,
-  tables,
-  jobs,
-  runs,
-  fields,
-  overview,
-  job,
-  plan,
-  run,
-  lineage,
-  columns,
-  impact,
-  journal,
-  storage,
-  layers,
-  classes,
-  declare,
-  diff,
-  plans,
-  rules,
-  quality,
+  home: () => import('./views/home.js').then((module) => module.home),
+  tables: () => import('./views/lists.js').then((module) => module.tables),
+  jobs: () => import('./views/lists.js').then((module) => module.jobs),
+  runs: () => import('./views/lists.js').then((module) => module.runs),
+  fields: () => import('./views/lists.js').then((module) => module.fields),
+  overview: () => import('./views/overview.js').then((module) => module.overview),
+  job: () => import('./views/job.js').then((module) => module.job),
+  plan: () => import('./views/plan.js').then((module) => module.plan),
+  run: () => import('./views/run.js').then((module) => module.run),
+  lineage: () => import('./views/lineage.js').then((module) => module.lineage),
+  columns: () => import('./views/columns.js').then((module) => module.columns),
+  impact: () => import('./views/impact.js').then((module) => module.impact),
+  journal: () => import('./views/journal.js').then((module) => module.journal),
+  storage: () => import('./views/storage.js').then((module) => module.storage),
+  layers: () => import('./views/layers.js').then((module) => module.layers),
+  classes: () => import('./views/classes.js').then((module) => module.classes),
+  declare: () => import('./views/declare.js').then((module) => module.declare),
+  diff: () => import('./views/diff.js').then((module) => module.diff),
+  plans: () => import('./views/plans.js').then((module) => module.plans),
+  rules: () => import('./views/rules.js').then((module) => module.rules),
+  quality: () => import('./views/quality.js').then((module) => module.quality),
 };
 const DOUBLE_CLICK = 280;
 /** How often a server that is away is looked for, in ms. */
@@ -125,6 +113,8 @@ let drawn = null;
 let controls = { view: '', follow: () => {} };
 /** @type {import('./data/url.js').State|null} whose picture stands on the canvas */
 let pictured = null;
+/** @type {View} the one that is looked at */
+let view = { controls: [], load: async () => ({ ok: false, stale: true }) };
 let question = 0;
 let retryTimer = 0;
 let clickTimer = 0;
@@ -134,14 +124,22 @@ let described = { page: null, id: '' };
 let position = { id: '', came: null };
 
 let shades = colours();
-const graph = createGraph(places.canvas, shades, {
-  onSelect: clickItem,
-  onOpen: openItem,
-  onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
-  onMove: drawMinimap,
-});
+/** @type {ReturnType<typeof import('./drawing/graph.js').createGraph>|null} fetched with the first picture */
+let graph = null;
+
+/** The canvas, with vis-network, which most of the page does without. */
+async function openCanvas() {
+  const { createGraph } = await import('./drawing/graph.js');
+  graph ??= createGraph(places.canvas, shades, {
+    onSelect: clickItem,
+    onOpen: openItem,
+    onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
+    onMove: drawMinimap,
+  });
+}
+
 const tooltip = createTooltip(places.tooltip, places.stage);
-const minimap = createMinimap(places.minimap, (point) => graph.moveTo(point));
+const minimap = createMinimap(places.minimap, (point) => graph?.moveTo(point));
 const list = createList(places.list, { onSelect: select, onOpen: openDetails, announce });
 const panel = createPanel(places.panel, {
   onClose: () => {
@@ -166,7 +164,7 @@ function colours() {
 
 /** What was classified shows at once. */
 function repaint() {
-  graph.repaint(shades);
+  graph?.repaint(shades);
 }
 
 function announce(text) {
@@ -214,20 +212,33 @@ function forget() {
 async function load() {
   const mine = (question += 1);
   clearTimeout(retryTimer);
+  setState('loading');
+  const wanted = await VIEWS[state.view]().catch(() => null);
+  if (mine !== question) return undefined;
+  if (!wanted) return fail(unreachable());
+  view = wanted;
   begin();
-  const result = await VIEWS[state.view].load({ state, api, reload: load, announce, repaint, go, tour });
-  if (mine !== question || (!result.ok && result.stale)) return;
-  if (result.ok) finish(result.data);
-  else if (result.error.status === 401) askForKey(result.error);
-  else if (result.error.status === 503) await wait(result.error, mine);
-  else fail(result.error);
+  const result = await view.load({ state, api, reload: load, announce, repaint, go, tour });
+  if (mine !== question || (!result.ok && result.stale)) return undefined;
+  if (result.ok && result.data.model && !result.data.empty) await openCanvas();
+  if (mine !== question) return undefined;
+  if (result.ok) return finish(result.data);
+  if (result.error.status === 401) return askForKey(result.error);
+  if (result.error.status === 503) return wait(result.error, mine);
+  return fail(result.error);
+}
+
+/** A part of the page itself did not come. */
+function unreachable() {
+  const message = 'The server did not answer. It may be stopped, or the network may be down.';
+  return { status: 0, message, errors: {}, retryAfter: 3 };
 }
 
 function begin() {
   setState('loading');
   document.body.dataset.view = state.view;
   if (controls.view !== state.view) {
-    controls = { view: state.view, follow: createControls(places.controls, VIEWS[state.view].controls, go) };
+    controls = { view: state.view, follow: createControls(places.controls, view.controls, go) };
   }
   controls.follow(state, page);
   form.follow(state, page);
@@ -254,7 +265,7 @@ function finish(loaded) {
   page = loaded;
   head(page.heading, page.subtitle);
   controls.follow(state, page);
-  replace(places.notes, banners(page, state, { timed: VIEWS[state.view].controls.includes('at'), go }));
+  replace(places.notes, banners(page, state, { timed: view.controls.includes('at'), go }));
   showBody(page);
   setState(page.empty ? 'empty' : 'ready');
   announce(
@@ -340,8 +351,8 @@ function unseenHeading(words) {
  */
 function showPicture(heading, model, still = false) {
   drawn = foldFans(model, { opened: state.fans, pinned: [state.selected] });
-  if (!graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
-  graph.show(drawn, state.selected, still);
+  if (graph && !graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
+  graph?.show(drawn, state.selected, still);
   list.show(drawn);
   replace(places.legend, legend(drawn));
   describePicture(heading, drawn);
@@ -365,7 +376,7 @@ function showState() {
   places.stage.tabIndex = asList ? -1 : 0;
   places.stage.setAttribute('role', asList ? 'group' : 'application');
   if (!page || !drawn) return;
-  graph.select(state.selected);
+  graph?.select(state.selected);
   list.select(state.selected);
   const item = find(drawn, state.selected);
   document.body.dataset.selected = item ? item.id : '';
@@ -375,7 +386,7 @@ function showState() {
   places.panel.hidden = !description;
   if (description) panel.show(description, Boolean(item));
   else panel.clear();
-  if (item) graph.reveal(item.id, coveredWidth(), false);
+  if (item) graph?.reveal(item.id, coveredWidth(), false);
 }
 
 /**
@@ -502,7 +513,7 @@ function select(id) {
 function clickItem(id) {
   clearTimeout(clickTimer);
   if (state.view !== 'overview' || !places.panel.hidden) return select(id);
-  graph.select(id);
+  graph?.select(id);
   clickTimer = setTimeout(() => select(id), DOUBLE_CLICK);
   return undefined;
 }
@@ -530,10 +541,10 @@ function focusStage() {
 function pressStage(event) {
   if (event.target !== places.stage || !drawn || event.ctrlKey || event.metaKey || event.altKey) return;
   const keys = {
-    '+': () => graph.zoom(1.25),
-    '=': () => graph.zoom(1.25),
-    '-': () => graph.zoom(0.8),
-    0: () => graph.fit(),
+    '+': () => graph?.zoom(1.25),
+    '=': () => graph?.zoom(1.25),
+    '-': () => graph?.zoom(0.8),
+    0: () => graph?.fit(),
     Escape: () => select(''),
   };
   if (event.key === 'Enter') (event.shiftKey ? openItem : openDetails)(state.selected);
@@ -551,7 +562,7 @@ function walk(model, key) {
   if (!to) return false;
   go({ selected: to.id }, { replace: true });
   position = to;
-  graph.reveal(to.id, coveredWidth(), true);
+  graph?.reveal(to.id, coveredWidth(), true);
   announce(announcement(model, to));
   return true;
 }
@@ -572,7 +583,7 @@ function drawMinimap(seen) {
 }
 
 async function saveImage() {
-  if (!page) return;
+  if (!page || !graph) return;
   const { heading } = page;
   const blob = await graph.toImage();
   const name =
@@ -636,11 +647,11 @@ window.addEventListener('popstate', () => {
   state = parse(location.search);
   arrive(from);
 });
-replace(places.tools, canvasTools({ zoom: graph.zoom, fit: graph.fit, save: saveImage }));
+replace(places.tools, canvasTools({ zoom: (by) => graph?.zoom(by), fit: () => graph?.fit(), save: saveImage }));
 replace(places.form, form.node);
 createThemeSwitch(places.theme, () => {
   shades = colours();
-  graph.repaint(shades);
+  graph?.repaint(shades);
 });
 load();
 setInterval(watch, WATCH);
