@@ -6,6 +6,7 @@ import { canvasTools, createControls, formSwitch, legend } from './page/controls
 import { byId, data, download, element, focusFirst, replace } from './page/dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
 import { formatNumber, shorten } from './data/format.js';
+import { openAll, toggled } from './drawing/growth.js';
 import { foldFans } from './data/fans.js';
 import { describeBundle, describeGroup, opening } from './panel/groups.js';
 import { createThemeSwitch, showDocuments } from './page/header.js';
@@ -113,6 +114,8 @@ let drawn = null;
 let controls = { view: '', follow: () => {} };
 /** @type {import('./data/url.js').State|null} whose picture stands on the canvas */
 let pictured = null;
+/** @type {import('./data/model.js').Model|null} what the list holds: it is made when it is looked at */
+let listed = null;
 /** @type {View} the one that is looked at */
 let view = { controls: [], load: async () => ({ ok: false, stale: true }) };
 let question = 0;
@@ -127,12 +130,20 @@ let shades = colours();
 /** @type {ReturnType<typeof import('./drawing/graph.js').createGraph>|null} fetched with the first picture */
 let graph = null;
 
+/** These nearly always show a picture: its library comes while the server answers. */
+const PICTURES = new Set(['overview', 'job', 'plan', 'lineage', 'columns', 'diff', 'plans']);
+
 /** The canvas, with vis-network, which most of the page does without. */
 async function openCanvas() {
   const { createGraph } = await import('./drawing/graph.js');
-  graph ??= createGraph(places.canvas, shades, {
+  if (graph) return;
+  graph = createGraph(places.canvas, shades, {
     onSelect: clickItem,
     onOpen: openItem,
+    onHandle: (id, side, whole) => {
+      go({ opened: toggled(state.opened, { id, side, whole }) });
+      focusStage();
+    },
     onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
     onMove: drawMinimap,
   });
@@ -192,6 +203,7 @@ function move(to, { replace: instead = false } = {}) {
 
 function arrive(from) {
   if (page && sameQuestion(from, state)) {
+    if (from.opened !== state.opened) return load();
     if (page.model && from.fans !== state.fans) showPicture(page.heading, page.model);
     return showState();
   }
@@ -218,9 +230,11 @@ async function load() {
   if (!wanted) return fail(unreachable());
   view = wanted;
   begin();
+  const canvas = PICTURES.has(state.view) ? openCanvas() : null;
   const result = await view.load({ state, api, reload: load, announce, repaint, go, tour });
   if (mine !== question || (!result.ok && result.stale)) return undefined;
-  if (result.ok && result.data.model && !result.data.empty) await openCanvas();
+  if (result.ok && result.data.model && !result.data.empty) await (canvas ?? openCanvas());
+  if (result.ok && result.data.model && state.opened) await openAll(api, state, result.data.model);
   if (mine !== question) return undefined;
   if (result.ok) return finish(result.data);
   if (result.error.status === 401) return askForKey(result.error);
@@ -353,7 +367,7 @@ function showPicture(heading, model, still = false) {
   drawn = foldFans(model, { opened: state.fans, pinned: [state.selected] });
   if (graph && !graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
   graph?.show(drawn, state.selected, still);
-  list.show(drawn);
+  listed = null;
   replace(places.legend, legend(drawn));
   describePicture(heading, drawn);
   described = { page: null, id: '' };
@@ -376,6 +390,10 @@ function showState() {
   places.stage.tabIndex = asList ? -1 : 0;
   places.stage.setAttribute('role', asList ? 'group' : 'application');
   if (!page || !drawn) return;
+  if (asList && listed !== drawn) {
+    listed = drawn;
+    list.show(drawn);
+  }
   graph?.select(state.selected);
   list.select(state.selected);
   const item = find(drawn, state.selected);
@@ -547,7 +565,9 @@ function pressStage(event) {
     0: () => graph?.fit(),
     Escape: () => select(''),
   };
-  if (event.key === 'Enter') (event.shiftKey ? openItem : openDetails)(state.selected);
+  const side = { '>': 'downstream', '<': 'upstream' }[event.key];
+  if (side && drawn.boxes.has(state.selected)) go({ opened: toggled(state.opened, { id: state.selected, side, whole: false }) });
+  else if (event.key === 'Enter') (event.shiftKey ? openItem : openDetails)(state.selected);
   else if (keys[event.key]) keys[event.key]();
   else if (!walk(drawn, event.key)) return;
   event.preventDefault();

@@ -33,9 +33,9 @@ JOB_HEIGHT: Final = 40.0
 #: How a column is known: see ``ColumnNodeView``.
 SCHEMA: Final = "schema"
 LINEAGE: Final = "lineage"
-_CHARACTER_WIDTH: Final = 9.0
+_CHARACTER_WIDTH: Final = 10.4
 _MIN_WIDTH: Final = 140.0
-_MAX_WIDTH: Final = 264.0
+_MAX_WIDTH: Final = 290.0
 #: So many edges of one pair of boxes run beside each other; more lie upon one another.
 _MOST_BESIDE: Final = 12
 

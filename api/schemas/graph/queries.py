@@ -45,6 +45,7 @@ class LineageQuery(Query):
     classification = Text(most=64, load_default=None)
     limit = Whole(1, 5_000, load_default=500)
     layout = Flag(load_default=False)
+    beyond = Flag(load_default=False)
     group = Choice(Group, load_default=None)
 
 

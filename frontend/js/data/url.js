@@ -41,6 +41,8 @@
  * @property {string} after       where the server goes on with a list
  * @property {''|'failed'|'completed'} ended  filter of jobs and runs by the state of a run
  * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
+ * @property {string} opened      sides of nodes that were opened where they stand (growth.js)
+ * @property {boolean} tables     tables only: no jobs between them
  * @property {string} fans        how many of a fan are drawn (fans.js)
  * @property {string} selected    id of the selected node or edge
  * @property {'graph'|'list'} as  the picture or its accessible list
@@ -66,6 +68,8 @@ const FIELDS = Object.freeze({
     'group',
     'at',
     'limit',
+    'tables',
+    'opened',
     'fans',
     'selected',
     'as',
@@ -159,6 +163,8 @@ const DEFAULTS = Object.freeze({
   facet: '',
   runs: '',
   fans: '',
+  opened: '',
+  tables: false,
   selected: '',
   as: 'graph',
 });
@@ -269,7 +275,7 @@ export function depthOf(state) {
  */
 export function sameQuestion(one, other) {
   /** @type {Partial<State>} */
-  const looks = { selected: '', as: 'graph', runs: '', fans: '' };
+  const looks = { selected: '', as: 'graph', runs: '', fans: '', opened: '' };
   return write({ ...one, ...looks }) === write({ ...other, ...looks });
 }
 

@@ -8,7 +8,7 @@ import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
 import { emphasis, neighbourhood } from '../data/walk.js';
 import { createLinks } from './links.js';
 import { routeLinks } from './routes.js';
-import { FADED, paint, paintLane } from './shapes.js';
+import { FADED, handleAt, paint, paintLane } from './shapes.js';
 
 const LARGEST = 1.2;
 const SMALLEST = 0.02;
@@ -45,6 +45,7 @@ const OPTIONS = Object.freeze({
  * @typedef {object} Listener
  * @property {(id: string) => void} onSelect   a click; an empty id when nothing was hit
  * @property {(id: string) => void} onOpen     a double click on a box or a row
+ * @property {(id: string, side: 'upstream'|'downstream', whole: boolean) => void} onHandle  a press on a handle; whole: with shift
  * @property {(id: string, point: {x: number, y: number}) => void} onHover  pixels inside the container
  * @property {(seen: {left: number, top: number, right: number, bottom: number}) => void} onMove  after each drawing: what is in view
  */
@@ -178,6 +179,11 @@ export function createGraph(container, palette, listener) {
     return hit(state.model, x, y) || (state.links?.hit(x, y, network.getScale()) ?? '');
   }
 
+  function pressed(pointer) {
+    const { x, y } = network.DOMtoCanvas(pointer);
+    return state.model ? handleAt(state.model, x, y, network.getScale()) : null;
+  }
+
   /** Everything, whatever it takes. */
   function fitAll() {
     const around = state.model && bounds(state.model);
@@ -250,9 +256,13 @@ export function createGraph(container, palette, listener) {
     });
   }
 
-  network.on('click', ({ pointer }) => listener.onSelect(at(pointer.DOM)));
+  network.on('click', ({ pointer, event }) => {
+    const handle = pressed(pointer.DOM);
+    if (handle) listener.onHandle(handle.id, handle.side, Boolean(event.srcEvent?.shiftKey));
+    else listener.onSelect(at(pointer.DOM));
+  });
   network.on('doubleClick', ({ pointer }) => {
-    const id = at(pointer.DOM);
+    const id = pressed(pointer.DOM) ? '' : at(pointer.DOM);
     if (id && !state.model?.links.has(id)) listener.onOpen(id);
   });
   network.on('beforeDrawing', (context) => {

@@ -27,6 +27,7 @@ const MAKERS = {
   columns: columnsToggle,
   indirect: indirectToggle,
   ends: endsToggle,
+  tables: (change) => toggle('tables', 'Tables only', change),
   group: groupToggle,
   at: asOf,
   from: (change) => moment(change, 'from', 'From'),

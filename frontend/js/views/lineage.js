@@ -8,7 +8,7 @@ import { findNode, tally, toModel } from '../data/model.js';
 import { depthOf, lineageOf, write } from '../data/url.js';
 
 export const lineage = {
-  controls: ['direction', 'depth', 'columns', 'indirect', 'group', 'at'],
+  controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'at'],
 
   /**
    * @param {import('../panel/details.js').Context} context
@@ -54,6 +54,8 @@ function question(state) {
     columns: state.columns || '',
     indirect: state.indirect || '',
     group: state.group,
+    jobs: state.tables ? false : '',
+    beyond: true,
     at,
     limit,
     layout: true,
