@@ -27,6 +27,14 @@ def compress(app: Flask) -> None:
     kept: dict[str, bytes] = {}
     lock = threading.Lock()
 
+    def keep(path: str, body: bytes) -> bytes:
+        with lock:
+            if path not in kept:
+                if len(kept) >= _MOST_KEPT:
+                    kept.clear()
+                kept[path] = gzip.compress(body, _KEPT_LEVEL, mtime=0)
+            return kept[path]
+
     def shrink(response: Response) -> Response:
         if response.mimetype not in _TYPES or response.status_code != 200:
             return response
@@ -34,18 +42,11 @@ def compress(app: Flask) -> None:
         if not _wanted(response):
             return response
         response.direct_passthrough = False
-        immutable = "immutable" in response.headers.get("Cache-Control", "")
-        if immutable and request.path in kept:
-            packed = kept[request.path]
+        body = response.get_data()  # also where it is not needed: it closes the file in the end
+        if "immutable" in response.headers.get("Cache-Control", ""):
+            packed = keep(request.path, body)
         else:
-            packed = gzip.compress(
-                response.get_data(), _KEPT_LEVEL if immutable else _LEVEL, mtime=0
-            )
-            if immutable:
-                with lock:
-                    if len(kept) >= _MOST_KEPT:
-                        kept.clear()
-                    kept[request.path] = packed
+            packed = gzip.compress(body, _LEVEL, mtime=0)
         response.set_data(packed)
         response.headers["Content-Encoding"] = "gzip"
         etag, _ = response.get_etag()

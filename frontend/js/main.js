@@ -8,6 +8,7 @@ import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js
 import { formatNumber, shorten } from './data/format.js';
 import { openAll, toggled } from './drawing/growth.js';
 import { foldFans } from './data/fans.js';
+import { foldColumns, tableOfRest, tenMore } from './data/rows.js';
 import { describeBundle, describeGroup, opening } from './panel/groups.js';
 import { createThemeSwitch, showDocuments } from './page/header.js';
 import { createKey, sessionStore } from './data/key.js';
@@ -205,6 +206,7 @@ function arrive(from) {
   if (page && sameQuestion(from, state)) {
     if (from.opened !== state.opened) return load();
     if (page.model && from.fans !== state.fans) showPicture(page.heading, page.model);
+    if (page.model && from.rows !== state.rows) showPicture(page.heading, page.model, true);
     return showState();
   }
   if (['view', 'node', 'plan', 'dataset', 'column', 'fromPlan', 'toPlan'].some((field) => from[field] !== state[field])) forget();
@@ -364,7 +366,8 @@ function unseenHeading(words) {
  * @param {boolean} [still] asked again: the view stays where it is
  */
 function showPicture(heading, model, still = false) {
-  drawn = foldFans(model, { opened: state.fans, pinned: [state.selected] });
+  const narrow = foldColumns(model, { opened: state.rows, pinned: [state.selected] });
+  drawn = foldFans(narrow, { opened: state.fans, pinned: [state.selected] });
   if (graph && !graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
   graph?.show(drawn, state.selected, still);
   listed = null;
@@ -415,6 +418,7 @@ function showState() {
  */
 function detailsOf({ model: whole, details }, model, item) {
   if ('edge' in item && whole && !whole.links.has(item.id)) return describeBundle(model, item);
+  if (tableOfRest(item.id)) return null;
   if (item.kind !== 'group' || !whole) return details?.(item);
   return describeGroup(state, whole, item, (all) => openFan(item, all));
 }
@@ -530,6 +534,8 @@ function select(id) {
  */
 function clickItem(id) {
   clearTimeout(clickTimer);
+  const wide = tableOfRest(id);
+  if (wide) return go({ rows: tenMore(state.rows, wide) });
   if (state.view !== 'overview' || !places.panel.hidden) return select(id);
   graph?.select(id);
   clickTimer = setTimeout(() => select(id), DOUBLE_CLICK);
@@ -539,7 +545,7 @@ function clickItem(id) {
 function openItem(id) {
   clearTimeout(clickTimer);
   const item = drawn && findNode(drawn, id);
-  if (!item) return undefined;
+  if (!item || tableOfRest(id)) return undefined;
   if (item.kind === 'group') return openFan(item, false);
   const href = page?.hrefOf?.(item);
   return href ? follow(href) : undefined;
@@ -547,6 +553,11 @@ function openItem(id) {
 
 function openDetails(id) {
   if (!id) return;
+  const wide = tableOfRest(id);
+  if (wide) {
+    go({ rows: tenMore(state.rows, wide) });
+    return;
+  }
   if (state.selected !== id) go({ selected: id }, { replace: true });
   panel.focus();
 }

@@ -42,6 +42,7 @@
  * @property {''|'failed'|'completed'} ended  filter of jobs and runs by the state of a run
  * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
  * @property {string} opened      sides of nodes that were opened where they stand (growth.js)
+ * @property {string} rows        how many columns of wide tables are drawn (rows.js)
  * @property {boolean} tables     tables only: no jobs between them
  * @property {string} fans        how many of a fan are drawn (fans.js)
  * @property {string} selected    id of the selected node or edge
@@ -55,7 +56,8 @@ const FIELDS = Object.freeze({
   jobs: ['q', 'namespace', 'ended', 'sort', 'page', 'after', 'at'],
   runs: ['ended', 'page', 'after', 'at'],
   fields: ['q', 'sort', 'page'],
-  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'fans', 'selected', 'as'],
+  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'rows',
+    'fans', 'selected', 'as'],
   job: ['node', 'at', 'limit', 'runs', 'fans', 'selected', 'as'],
   plan: ['plan', 'selected', 'as'],
   run: ['run', 'at'],
@@ -70,6 +72,7 @@ const FIELDS = Object.freeze({
     'limit',
     'tables',
     'opened',
+    'rows',
     'fans',
     'selected',
     'as',
@@ -84,6 +87,7 @@ const FIELDS = Object.freeze({
     'ends',
     'at',
     'limit',
+    'rows',
     'fans',
     'selected',
     'as',
@@ -109,6 +113,7 @@ const FIELDS = Object.freeze({
     'columns',
     'indirect',
     'limit',
+    'rows',
     'fans',
     'selected',
     'as',
@@ -164,6 +169,7 @@ const DEFAULTS = Object.freeze({
   runs: '',
   fans: '',
   opened: '',
+  rows: '',
   tables: false,
   selected: '',
   as: 'graph',
@@ -275,7 +281,7 @@ export function depthOf(state) {
  */
 export function sameQuestion(one, other) {
   /** @type {Partial<State>} */
-  const looks = { selected: '', as: 'graph', runs: '', fans: '', opened: '' };
+  const looks = { selected: '', as: 'graph', runs: '', fans: '', opened: '', rows: '' };
   return write({ ...one, ...looks }) === write({ ...other, ...looks });
 }
 
