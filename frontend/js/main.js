@@ -6,6 +6,7 @@ import { canvasTools, createControls, formSwitch, legend } from './page/controls
 import { byId, data, download, element, focusFirst, replace } from './page/dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
 import { formatNumber, shorten } from './data/format.js';
+import { shareMenu } from './export/share.js';
 import { openAll, toggled } from './drawing/growth.js';
 import { foldFans } from './data/fans.js';
 import { foldColumns, tableOfRest, tenMore } from './data/rows.js';
@@ -23,7 +24,7 @@ import { createPanel } from './panel/panel.js';
 import { createSearch } from './page/search.js';
 import { createTooltip } from './page/tooltip.js';
 import { createTour } from './start/tour.js';
-import { change, link, parse, sameQuestion, write } from './data/url.js';
+import { change, depthOf, link, parse, sameQuestion, write } from './data/url.js';
 
 /**
  * @typedef {object} Page  what a view makes of the server's replies
@@ -34,6 +35,7 @@ import { change, link, parse, sameQuestion, write } from './data/url.js';
  * @property {HTMLElement|null} empty a face in place of the picture
  * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
  * @property {HTMLElement|null} [below]         under the picture
+ * @property {string} [asked]          path and query of the question behind the picture
  * @property {object[]} [items]        of a list, for its filters
  * @property {() => HTMLElement} [document]     in place of picture and panel
  * @property {() => import('./panel/panel.js').Description|null} [summary]  the panel when nothing is selected
@@ -614,14 +616,20 @@ function drawMinimap(seen) {
 }
 
 async function saveImage() {
-  if (!page || !graph) return;
-  const { heading } = page;
-  const blob = await graph.toImage();
+  const found = shared();
+  if (found) download(await found.image(), `${found.name}.png`);
+}
+
+/** What the picture is, for whoever takes it away. */
+function shared() {
+  if (!page || !graph || !drawn) return null;
+  const canvas = graph;
   const name =
-    shorten(heading, 60)
+    shorten(page.heading, 60)
       .replace(/[^\p{L}\p{N}._-]+/gu, '-')
       .replace(/^-+|-+$/g, '') || 'lineage';
-  download(blob, `${name}.png`);
+  const { reply, asked = '' } = page;
+  return { model: drawn, reply: reply ?? {}, name, asked, state, depth: depthOf(state), palette: shades, keyed: key.get() !== '', image: () => canvas.toImage() };
 }
 
 /* Header */
@@ -678,7 +686,7 @@ window.addEventListener('popstate', () => {
   state = parse(location.search);
   arrive(from);
 });
-replace(places.tools, canvasTools({ zoom: (by) => graph?.zoom(by), fit: () => graph?.fit(), save: saveImage }));
+replace(places.tools, canvasTools({ zoom: (by) => graph?.zoom(by), fit: () => graph?.fit(), save: saveImage, share: shareMenu(shared, announce) }));
 replace(places.form, form.node);
 createThemeSwitch(places.theme, () => {
   shades = colours();

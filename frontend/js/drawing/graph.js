@@ -20,6 +20,9 @@ const HOVER_WAIT = 140;
 /** Room for the footnote, the legend and the buttons over the canvas. */
 const PADDING = Object.freeze({ left: 24, right: 24, top: 62, bottom: 60 });
 const RIM = 40;
+/** What browsers still make a picture of. */
+const LONGEST_SIDE = 12_000;
+const MOST_PIXELS = 64_000_000;
 const SLOP = 4;
 
 const OPTIONS = Object.freeze({
@@ -238,18 +241,27 @@ export function createGraph(container, palette, listener) {
   }
 
   /**
-   * The picture as it is now, on its ground colour.
+   * The whole picture on its ground colour, whatever the window shows; smaller where it would be too large
+   * for a browser.
    * @returns {Promise<Blob>}
    */
   function toImage() {
-    const drawn = container.querySelector('canvas');
+    const { model } = state;
+    const around = model && bounds(model);
     const copy = document.createElement('canvas');
     const context = copy.getContext('2d');
-    if (!drawn || !context) throw new Error('There is no picture to save.');
-    [copy.width, copy.height] = [drawn.width, drawn.height];
+    if (!model || !around || !context) throw new Error('There is no picture to save.');
+    const [wide, high] = [around.right - around.left + 2 * RIM, around.bottom - around.top + 2 * RIM];
+    const scale = Math.min(2, LONGEST_SIDE / wide, LONGEST_SIDE / high, Math.sqrt(MOST_PIXELS / (wide * high)));
+    [copy.width, copy.height] = [Math.ceil(wide * scale), Math.ceil(high * scale)];
     context.fillStyle = state.palette.canvas;
     context.fillRect(0, 0, copy.width, copy.height);
-    context.drawImage(drawn, 0, 0);
+    context.scale(scale, scale);
+    context.translate(RIM - around.left, RIM - around.top);
+    const look = { ...state, focus: model.focus, scale: Math.max(scale, 0.5) };
+    for (const lane of model.lanes ?? []) paintLane(context, lane, around, state.palette);
+    state.links?.paint(context, look);
+    for (const box of model.boxes.values()) paint(context, box, look);
     return new Promise((resolve, reject) => {
       const settle = (blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large.')));
       copy.toBlob(settle, 'image/png');

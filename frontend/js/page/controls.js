@@ -416,7 +416,7 @@ export function legend(model) {
 
 /**
  * Zoom, fit and picture buttons over the canvas.
- * @param {{zoom: (factor: number) => void, fit: () => void, save: () => void}} canvas
+ * @param {{zoom: (factor: number) => void, fit: () => void, save: () => void, share: HTMLElement}} canvas
  * @returns {HTMLElement}
  */
 export function canvasTools(canvas) {
@@ -439,5 +439,6 @@ export function canvasTools(canvas) {
       { icon: 'image', label: 'Save as PNG', quiet: true, onclick: canvas.save },
       { 'data-testid': 'save-image' },
     ),
+    canvas.share,
   );
 }

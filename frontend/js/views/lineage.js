@@ -2,6 +2,7 @@
  * The neighbourhood of a table, a job or a column.
  */
 import { describe } from '../panel/details.js';
+import { address } from '../data/api.js';
 import { emptyFace } from '../page/faces.js';
 import { count } from '../data/format.js';
 import { findNode, tally, toModel } from '../data/model.js';
@@ -31,6 +32,7 @@ export const lineage = {
         heading: focus?.label ?? state.node,
         subtitle: words(state, model),
         reply: result.data,
+        asked: address('/graph/lineage', question(state)),
         model,
         empty:
           model.boxes.size === 0

@@ -1,6 +1,7 @@
 /**
  * All jobs and tables.
  */
+import { address } from '../data/api.js';
 import { describe } from '../panel/details.js';
 import { element, icon, time } from '../page/dom.js';
 import { emptyFace, firstFace } from '../page/faces.js';
@@ -22,7 +23,8 @@ export const overview = {
     const { state, api } = context;
     const { q, namespace, layer, classification, group, at, limit } = state;
     const filters = { q, namespace, layer, classification };
-    const graph = await api.get('/graph/overview', { ...filters, group, at, limit, layout: true }, 'page');
+    const asked = { ...filters, group, at, limit, layout: true };
+    const graph = await api.get('/graph/overview', asked, 'page');
     if (!graph.ok) return graph;
     const model = toModel(graph.data);
     return {
@@ -31,6 +33,7 @@ export const overview = {
         heading: 'Overview',
         subtitle: words(graph.data.totals, model),
         reply: graph.data,
+        asked: address('/graph/overview', asked),
         model,
         empty: model.boxes.size === 0 ? await emptiness(context) : null,
         notes: [failures(state, graph.data)],
