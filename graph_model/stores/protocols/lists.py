@@ -164,7 +164,9 @@ class CatalogueLists(Protocol):
         """
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
-        """Datasets, jobs and columns whose name holds the text (any case).
+        """Datasets, jobs and columns whose name holds the words of the text (any case and order);
+        where there is none, with one typing error forgiven in each word of four letters or more.
 
-        Ranked: equal name, then prefix of a name or of a path part, then substring; shorter first.
+        Ranked: equal name, then prefix of a name or of a path part, then substring, then the words
+        apart; shorter first.
         """
