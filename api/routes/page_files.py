@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Final
 
 _FOLDERS: Final = ("js", "css", "sample")
-_START: Final = "js/main.js"
+#: What every page needs, and the first view.
+_STARTS: Final = ("js/main.js", "js/views/home.js")
 ALL_STYLES: Final = "css/all.css"
 _IMPORT: Final = re.compile(r"^import\s[^;']*?from\s'([^']+)';", re.MULTILINE)
 _STYLES: Final = re.compile(r'(?: *<link rel="stylesheet" href="/css/[a-z]+\.css">\n)+')
@@ -86,7 +87,8 @@ def _read(folder: Path, paths: list[Path]) -> PageFiles:
 
 def modules_of(folder: Path) -> list[str]:
     """The modules that the page needs before it can ask anything, in the order of their imports."""
-    found, waiting = [], [_START]
+    found: list[str] = []
+    waiting = list(_STARTS)
     while waiting:
         name = waiting.pop(0)
         path = folder / name
