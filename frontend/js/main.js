@@ -22,6 +22,7 @@ import { banners, footnote } from './page/notes.js';
 import { readPalette } from './drawing/palette.js';
 import { createPanel } from './panel/panel.js';
 import { createSearch } from './page/search.js';
+import { createShortcuts } from './page/shortcuts.js';
 import { createTooltip } from './page/tooltip.js';
 import { createTour } from './start/tour.js';
 import { change, depthOf, link, parse, sameQuestion, write } from './data/url.js';
@@ -161,6 +162,8 @@ const panel = createPanel(places.panel, {
     focusStage();
   },
 });
+const showKeys = createShortcuts(byId('shortcuts', HTMLDialogElement));
+at('help').addEventListener('click', showKeys);
 const tour = createTour(at('tour'), follow);
 const form = formSwitch(go);
 const search = createSearch({ input: byId('search', HTMLInputElement), results: at('results') }, api, {
@@ -655,8 +658,12 @@ function click(event) {
 
 function shortcut(event) {
   const writing = event.target.closest?.('input, select, textarea');
-  if (event.key !== '/' || writing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!['/', '?'].includes(event.key) || writing || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
+  if (event.key === '?') {
+    showKeys();
+    return;
+  }
   at('search').focus();
   search.focus();
 }

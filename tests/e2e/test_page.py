@@ -92,7 +92,9 @@ def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: P
     canvas = page.get_by_test_id("canvas")
     expect(canvas).to_have_attribute("data-nodes", "12")
     expect(canvas).to_have_attribute("data-edges", "12")
-    expect(page.get_by_test_id("subtitle")).to_have_text("4 jobs, 1 failed last time · 8 tables")
+    expect(page.get_by_test_id("subtitle")).to_have_text(
+        "4 jobs, 1 whose last run failed · 8 tables"
+    )
     expect(page.get_by_test_id("failures").get_by_role("link")).to_have_text("attendance")
     expect(page.get_by_test_id("legend")).to_contain_text("Last run failed")
 
@@ -104,7 +106,7 @@ def test_a_picture_that_is_cut_counts_and_names_what_it_does_not_draw(
     page.goto("/?view=overview")
     wait_for(page)
     expect(page.get_by_test_id("subtitle")).to_have_text(
-        "289 jobs, 24 failed last time · 410 tables · drawn: 4 jobs, 8 tables"
+        "289 jobs, 24 whose last run failed · 410 tables · drawn: 4 jobs, 8 tables"
     )
     failures = page.get_by_test_id("failures")
     expect(failures.get_by_role("link")).to_have_text(["nightly-close", "attendance"])
@@ -276,7 +278,7 @@ def test_shift_and_enter_lead_on_from_a_node_and_from_nothing_else(page: Page) -
 
 
 def test_the_keyboard_goes_on_from_what_the_link_selects(page: Page) -> None:
-    page.goto(f"/?selected={node('employee-agg')['id']}")
+    page.goto(f"/?view=overview&selected={node('employee-agg')['id']}")
     wait_for(page)
     page.get_by_test_id("stage").focus()
     page.keyboard.press("ArrowRight")
@@ -816,7 +818,7 @@ def test_hostile_names_are_text_and_nothing_runs(
 
 def test_a_uri_is_never_a_link_target(page: Page, api: FakeApi) -> None:
     api.play("hostile")
-    page.goto("/?selected=ds_" + "c" * 32)
+    page.goto("/?view=overview&selected=ds_" + "c" * 32)
     wait_for(page)
     expect(page.get_by_test_id("panel")).to_contain_text("javascript:alert(1)")
     targets = page.evaluate("() => [...document.querySelectorAll('a')].map((a) => a.protocol)")

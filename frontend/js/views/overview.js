@@ -11,6 +11,7 @@ import { tally, toModel } from '../data/model.js';
 import { jobReference, lineageOf, link, write } from '../data/url.js';
 
 const MOST_NAMED = 4;
+const DAY = 86_400_000;
 
 export const overview = {
   controls: ['q', 'namespace', 'layer', 'classification', 'group', 'at'],
@@ -52,7 +53,7 @@ export const overview = {
  */
 export function words(totals, model) {
   const drawn = tally(model);
-  const trouble = totals.failed > 0 ? `, ${formatNumber(totals.failed)} failed last time` : '';
+  const trouble = totals.failed > 0 ? `, ${formatNumber(totals.failed)} whose last run failed` : '';
   const all = `${count(totals.jobs, 'job')}${trouble} · ${count(totals.datasets, 'table')}`;
   const whole = drawn.jobs >= totals.jobs && drawn.datasets >= totals.datasets;
   return whole ? all : `${all} · drawn: ${count(drawn.jobs, 'job')}, ${count(drawn.datasets, 'table')}`;
@@ -80,8 +81,10 @@ async function emptiness({ state, api }) {
   );
 }
 
-/** Whose last run failed, drawn or not: the first thing that the engineer on call needs. */
-function failures(state, { totals, failures: newest }) {
+/** Whose last run failed in the day before the newest event, drawn or not; older failures are no news. */
+function failures(state, { totals, asOf, failures: all }) {
+  const since = asOf ? Date.parse(asOf) - DAY : 0;
+  const newest = all.filter(({ at }) => Date.parse(at) >= since);
   if (newest.length === 0) return null;
   const links = newest
     .slice(0, MOST_NAMED)
@@ -93,7 +96,7 @@ function failures(state, { totals, failures: newest }) {
     'p',
     { class: 'banner failed', 'data-testid': 'failures' },
     icon('warning'),
-    element('strong', {}, 'Failed last time:'),
+    element('strong', {}, 'Last run failed:'),
     links,
     rest > 0 ? `and ${formatNumber(rest)} more` : null,
   );
