@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Flask
 
 from api import routes
+from api.compression import compress
 from api.http.access import Guard, guard
 from api.http.blueprint import Api
 from api.http.errors import register_error_handlers
@@ -19,7 +20,6 @@ from api.http.rates import Rates
 from api.http.security import secure
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.service import Service, attach
-from api.serving.compression import compress
 from api.settings import Settings
 from graph_model.stores.keys import Role
 

@@ -11,7 +11,7 @@ In reading order:
 ``logs``        the log: lines for people or JSON for machines, on standard error, without secrets
 ``summary``     one log line for all documents that arrived in an interval
 ``refusals``    log lines about refused documents
-``compression`` answers compressed for clients that take it
 ``doctor``      a check of each requirement of a start; each finding has its remedy
+``page``        the page's library, fetched by the integrity hash of its lock
 ``machine``     a check for Python, Java, Node and Chromium, before anything is installed
 """

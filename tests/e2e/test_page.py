@@ -472,6 +472,7 @@ def test_lineage_follows_direction_depth_columns_and_indirect(page: Page, api: F
         "depth": "2",
         "columns": "true",
         "indirect": "true",
+        "beyond": "true",
         "layout": "true",
     }
     assert state_of(page)["depth"] == "2"

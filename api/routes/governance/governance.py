@@ -9,7 +9,7 @@ from typing import Any, Final
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources, is_rebuilding
+from api.http.sources import current_sources, lacking
 from api.http.times import format_instant
 from api.intake.statements import declare, resolve_node
 from api.replies.graph import to_json
@@ -55,7 +55,7 @@ from graph_model.lineage import ColumnEdge
 from graph_model.producers.commands.documents import CommandKind, Statement, write_value
 
 blueprint = Blueprint(
-    "governance", __name__, description="Layers, classifications: what people say of the graph"
+    "governance", __name__, description="Layers and classifications, stated by people"
 )
 _TAGGED: Final = (labels.DATASET, labels.COLUMN)
 
@@ -295,7 +295,7 @@ def columns(query: Mapping[str, Any], tag: str) -> Response:
 def _spread_reply(tag: str, found: Spread, sources: Sources, *, propagate: bool) -> dict[str, Any]:
     found = visible_spread(found, sources.hidden)
     names = _ColumnNames(found, sources)
-    partial = {"reason": "rebuilding", "limit": 0} if is_rebuilding() else to_json(found.partial)
+    partial = to_json(lacking() or found.partial)
     return {
         "tag": tag,
         "propagate": propagate,

@@ -183,6 +183,7 @@ const PARTIAL = Object.freeze({
   time: 'the walk ran out of time',
   hub: 'a node with very many neighbours was not followed',
   rebuilding: 'the graph is still catching up with what was received',
+  full: 'the graph is full, and new jobs, tables and columns wait for room',
   starts: 'more tables begin like this than are followed',
   bytes: 'the reply grew to its greatest size',
   inputs: 'the run reads more tables than are followed',
