@@ -9,6 +9,7 @@ knows nothing of Gremlin or SQL. In reading order:
 ``schemas``       the shapes of requests and of answers
 ``replies``       frozen values of the answers -> JSON
 ``consumer``      Spline's consumer API, as its viewers call it
+``compression``   answers compressed for clients that take it
 ``http``          rules for every request: keys, errors, limits, headers, metrics
 ``service``       the parts of a running Headwater, as one value
 ``settings``      the settings, from an environment that is passed in

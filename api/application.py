@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Flask
 
 from api import routes
+from api.compression import compress
 from api.http.access import Guard, guard
 from api.http.blueprint import Api
 from api.http.errors import register_error_handlers
@@ -51,6 +52,7 @@ def create_app(settings: Settings, service: Service) -> Flask:
     _measure(service)
     register_error_handlers(app)
     watch(app, service.metrics, time.monotonic)
+    compress(app)
     secure(app, settings.cors_origins, lambda: not (settings.insecure or service.keys.exist()))
     anonymous = frozenset(map(Role, settings.anonymous))
     guard(app, Guard(service.keys, anonymous, Rates(time.monotonic)))

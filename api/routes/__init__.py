@@ -10,6 +10,7 @@ In reading order:
 ``journal``      received documents, their states and reasons; replay
 ``commands``     forget and prune, each with a dry run, and the list of past commands
 ``health``       liveness, readiness and metrics
+``page_files``   the page's files under the hash of their contents, for browsers to keep
 ``pages``        files for browsers: the page of ``frontend/``, and the OpenAPI page
 """
 
@@ -21,7 +22,7 @@ from api.consumer import about
 from api.consumer import routes as consumer
 from api.routes import commands, health, journal, openlineage, pages, producer, uploads
 from api.routes.governance import declarations, governance, quality, rules
-from api.routes.graph import columns, difference, graph, impact, runs
+from api.routes.graph import columns, difference, graph, home, impact, runs
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -39,6 +40,7 @@ def register(app: Flask, api: Api) -> None:
     api.register_blueprint(consumer.blueprint)
     api.register_blueprint(about.blueprint)
     api.register_blueprint(graph.blueprint)
+    api.register_blueprint(home.blueprint)
     api.register_blueprint(columns.blueprint)
     api.register_blueprint(runs.blueprint)
     api.register_blueprint(difference.blueprint)

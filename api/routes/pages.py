@@ -1,8 +1,8 @@
 """Files for browsers: the page of ``frontend/``, and the OpenAPI page.
 
-Only files on the list below are served: the page itself, style sheets, scripts and pictures under
-their folders, two files of vis-network. Names are matched, then the file must lie inside its
-folder, so neither ``..`` nor a symbolic link leads out.
+Only files on the list below are served: the page itself, style sheets, scripts, pictures and the
+sample under their folders, two files of vis-network. Names are matched, then the file must lie
+inside its folder, so neither ``..`` nor a symbolic link leads out.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from flask import Blueprint, Response, current_app, send_file
+from flask import Blueprint, Response, current_app, request, send_file
 from werkzeug.exceptions import NotFound
 
+from api.routes.page_files import ALL_STYLES, PageFolder, readdress
 from api.settings import Settings
 
 blueprint = Blueprint("pages", __name__)
@@ -29,11 +30,13 @@ TYPES: Final = {
     ".js": "text/javascript",
     ".mjs": "text/javascript",
     ".css": "text/css",
+    ".json": "application/json",
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".ico": "image/x-icon",
     ".woff2": "font/woff2",
 }
+_FOLDER: Final = PageFolder()
 _NAME: Final = re.compile(r"(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.[a-z0-9]+")
 
 
@@ -44,12 +47,39 @@ def page() -> Response:
         response = _file(_OWN, "setup.html", "text/html")
         response.status_code = 503
         return response
-    return _file(_frontend(), "index.html", "text/html")
+    files = _FOLDER.files(_frontend(), VENDOR)
+    response = Response(files.index, mimetype="text/html")
+    response.headers["Cache-Control"] = "no-cache"
+    response.set_etag(files.hash)
+    response.make_conditional(request)
+    return response
 
 
-@blueprint.route("/<any(js, css, images):folder>/<path:name>")
+@blueprint.route("/files/<named>/<path:name>")
+def kept_file(named: str, name: str) -> Response:
+    """A file of the page under the hash of all of them: it never changes."""
+    files = _FOLDER.files(_frontend(), VENDOR)
+    if named != files.hash:
+        raise NotFound("these files are of another version: load the page again")
+    folder, _, rest = name.partition("/")
+    if name == ALL_STYLES:
+        response = Response(files.styles, mimetype=TYPES[".css"])
+    elif folder == "vendor":
+        response = vendor(rest.removeprefix("vis-network/"))
+    elif folder in ("js", "css", "sample"):
+        response = asset(folder, rest)
+    else:
+        raise NotFound(f"no file {name[:80]!r} is served")
+    if folder == "js":
+        response.direct_passthrough = False
+        response.set_data(readdress(response.get_data(), named))
+    response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    return response
+
+
+@blueprint.route("/<any(js, css, images, sample):folder>/<path:name>")
 def asset(folder: str, name: str) -> Response:
-    """A script, style sheet or picture of the page."""
+    """A script, style sheet or picture of the page, or its sample of lineage."""
     return _asset(_frontend() / folder, name)
 
 

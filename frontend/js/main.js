@@ -6,8 +6,10 @@ import { canvasTools, createControls, formSwitch, legend } from './page/controls
 import { byId, data, download, element, focusFirst, replace } from './page/dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
 import { formatNumber, shorten } from './data/format.js';
+import { shareMenu } from './export/share.js';
+import { openAll, toggled } from './drawing/growth.js';
 import { foldFans } from './data/fans.js';
-import { createGraph } from './drawing/graph.js';
+import { foldColumns, tableOfRest, tenMore } from './data/rows.js';
 import { describeBundle, describeGroup, opening } from './panel/groups.js';
 import { createThemeSwitch, showDocuments } from './page/header.js';
 import { createKey, sessionStore } from './data/key.js';
@@ -20,24 +22,10 @@ import { banners, footnote } from './page/notes.js';
 import { readPalette } from './drawing/palette.js';
 import { createPanel } from './panel/panel.js';
 import { createSearch } from './page/search.js';
+import { createShortcuts } from './page/shortcuts.js';
 import { createTooltip } from './page/tooltip.js';
-import { change, link, parse, sameQuestion, write } from './data/url.js';
-import { columns } from './views/columns.js';
-import { declare } from './views/declare.js';
-import { diff } from './views/diff.js';
-import { impact } from './views/impact.js';
-import { job } from './views/job.js';
-import { journal } from './views/journal.js';
-import { classes } from './views/classes.js';
-import { layers } from './views/layers.js';
-import { lineage } from './views/lineage.js';
-import { overview } from './views/overview.js';
-import { plan } from './views/plan.js';
-import { quality } from './views/quality.js';
-import { rules } from './views/rules.js';
-import { run } from './views/run.js';
-import { storage } from './views/storage.js';
-import { plans } from './views/plans.js';
+import { createTour } from './start/tour.js';
+import { change, depthOf, link, parse, sameQuestion, write } from './data/url.js';
 
 /**
  * @typedef {object} Page  what a view makes of the server's replies
@@ -48,6 +36,8 @@ import { plans } from './views/plans.js';
  * @property {HTMLElement|null} empty a face in place of the picture
  * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
  * @property {HTMLElement|null} [below]         under the picture
+ * @property {string} [asked]          path and query of the question behind the picture
+ * @property {object[]} [items]        of a list, for its filters
  * @property {() => HTMLElement} [document]     in place of picture and panel
  * @property {() => import('./panel/panel.js').Description|null} [summary]  the panel when nothing is selected
  * @property {(item: import('./data/model.js').Item) => import('./panel/panel.js').Description} [details]
@@ -55,23 +45,35 @@ import { plans } from './views/plans.js';
  *   click leads; empty: nowhere
  */
 
+/**
+ * @typedef {object} View
+ * @property {string[]} controls
+ * @property {(context: import('./panel/details.js').Context) => Promise<import('./data/api.js').Result>} load
+ */
+
+/** @type {Record<string, () => Promise<View>>} each is fetched when it is first looked at */
 const VIEWS = {
-  overview,
-  job,
-  plan,
-  run,
-  lineage,
-  columns,
-  impact,
-  journal,
-  storage,
-  layers,
-  classes,
-  declare,
-  diff,
-  plans,
-  rules,
-  quality,
+  home: () => import('./views/home.js').then((module) => module.home),
+  tables: () => import('./views/lists.js').then((module) => module.tables),
+  jobs: () => import('./views/lists.js').then((module) => module.jobs),
+  runs: () => import('./views/lists.js').then((module) => module.runs),
+  fields: () => import('./views/lists.js').then((module) => module.fields),
+  overview: () => import('./views/overview.js').then((module) => module.overview),
+  job: () => import('./views/job.js').then((module) => module.job),
+  plan: () => import('./views/plan.js').then((module) => module.plan),
+  run: () => import('./views/run.js').then((module) => module.run),
+  lineage: () => import('./views/lineage.js').then((module) => module.lineage),
+  columns: () => import('./views/columns.js').then((module) => module.columns),
+  impact: () => import('./views/impact.js').then((module) => module.impact),
+  journal: () => import('./views/journal.js').then((module) => module.journal),
+  storage: () => import('./views/storage.js').then((module) => module.storage),
+  layers: () => import('./views/layers.js').then((module) => module.layers),
+  classes: () => import('./views/classes.js').then((module) => module.classes),
+  declare: () => import('./views/declare.js').then((module) => module.declare),
+  diff: () => import('./views/diff.js').then((module) => module.diff),
+  plans: () => import('./views/plans.js').then((module) => module.plans),
+  rules: () => import('./views/rules.js').then((module) => module.rules),
+  quality: () => import('./views/quality.js').then((module) => module.quality),
 };
 const DOUBLE_CLICK = 280;
 /** How often a server that is away is looked for, in ms. */
@@ -114,6 +116,12 @@ let page = null;
 let drawn = null;
 /** @type {{view: string, follow: import('./page/controls.js').Control['follow']}} */
 let controls = { view: '', follow: () => {} };
+/** @type {import('./data/url.js').State|null} whose picture stands on the canvas */
+let pictured = null;
+/** @type {import('./data/model.js').Model|null} what the list holds: it is made when it is looked at */
+let listed = null;
+/** @type {View} the one that is looked at */
+let view = { controls: [], load: async () => ({ ok: false, stale: true }) };
 let question = 0;
 let retryTimer = 0;
 let clickTimer = 0;
@@ -123,14 +131,30 @@ let described = { page: null, id: '' };
 let position = { id: '', came: null };
 
 let shades = colours();
-const graph = createGraph(places.canvas, shades, {
-  onSelect: clickItem,
-  onOpen: openItem,
-  onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
-  onMove: drawMinimap,
-});
+/** @type {ReturnType<typeof import('./drawing/graph.js').createGraph>|null} fetched with the first picture */
+let graph = null;
+
+/** These nearly always show a picture: its library comes while the server answers. */
+const PICTURES = new Set(['overview', 'job', 'plan', 'lineage', 'columns', 'diff', 'plans']);
+
+/** The canvas, with vis-network, which most of the page does without. */
+async function openCanvas() {
+  const { createGraph } = await import('./drawing/graph.js');
+  if (graph) return;
+  graph = createGraph(places.canvas, shades, {
+    onSelect: clickItem,
+    onOpen: openItem,
+    onHandle: (id, side, whole) => {
+      go({ opened: toggled(state.opened, { id, side, whole }) });
+      focusStage();
+    },
+    onHover: (id, point) => tooltip(id && drawn ? find(drawn, id) : undefined, point),
+    onMove: drawMinimap,
+  });
+}
+
 const tooltip = createTooltip(places.tooltip, places.stage);
-const minimap = createMinimap(places.minimap, (point) => graph.moveTo(point));
+const minimap = createMinimap(places.minimap, (point) => graph?.moveTo(point));
 const list = createList(places.list, { onSelect: select, onOpen: openDetails, announce });
 const panel = createPanel(places.panel, {
   onClose: () => {
@@ -138,6 +162,9 @@ const panel = createPanel(places.panel, {
     focusStage();
   },
 });
+const showKeys = createShortcuts(byId('shortcuts', HTMLDialogElement));
+at('help').addEventListener('click', showKeys);
+const tour = createTour(at('tour'), follow);
 const form = formSwitch(go);
 const search = createSearch({ input: byId('search', HTMLInputElement), results: at('results') }, api, {
   hrefOf: resultHref,
@@ -154,7 +181,7 @@ function colours() {
 
 /** What was classified shows at once. */
 function repaint() {
-  graph.repaint(shades);
+  graph?.repaint(shades);
 }
 
 function announce(text) {
@@ -182,7 +209,9 @@ function move(to, { replace: instead = false } = {}) {
 
 function arrive(from) {
   if (page && sameQuestion(from, state)) {
+    if (from.opened !== state.opened) return load();
     if (page.model && from.fans !== state.fans) showPicture(page.heading, page.model);
+    if (page.model && from.rows !== state.rows) showPicture(page.heading, page.model, true);
     return showState();
   }
   if (['view', 'node', 'plan', 'dataset', 'column', 'fromPlan', 'toPlan'].some((field) => from[field] !== state[field])) forget();
@@ -191,7 +220,7 @@ function arrive(from) {
 
 /** Another subject: the old picture must not stand under the new name. */
 function forget() {
-  page = drawn = null;
+  page = drawn = pictured = null;
   panel.clear();
   replace(places.notes);
   replace(places.below);
@@ -202,20 +231,35 @@ function forget() {
 async function load() {
   const mine = (question += 1);
   clearTimeout(retryTimer);
+  setState('loading');
+  const wanted = await VIEWS[state.view]().catch(() => null);
+  if (mine !== question) return undefined;
+  if (!wanted) return fail(unreachable());
+  view = wanted;
   begin();
-  const result = await VIEWS[state.view].load({ state, api, reload: load, announce, repaint, go });
-  if (mine !== question || (!result.ok && result.stale)) return;
-  if (result.ok) finish(result.data);
-  else if (result.error.status === 401) askForKey(result.error);
-  else if (result.error.status === 503) await wait(result.error, mine);
-  else fail(result.error);
+  const canvas = PICTURES.has(state.view) ? openCanvas() : null;
+  const result = await view.load({ state, api, reload: load, announce, repaint, go, tour });
+  if (mine !== question || (!result.ok && result.stale)) return undefined;
+  if (result.ok && result.data.model && !result.data.empty) await (canvas ?? openCanvas());
+  if (result.ok && result.data.model && state.opened) await openAll(api, state, result.data.model);
+  if (mine !== question) return undefined;
+  if (result.ok) return finish(result.data);
+  if (result.error.status === 401) return askForKey(result.error);
+  if (result.error.status === 503) return wait(result.error, mine);
+  return fail(result.error);
+}
+
+/** A part of the page itself did not come. */
+function unreachable() {
+  const message = 'The server did not answer. It may be stopped, or the network may be down.';
+  return { status: 0, message, errors: {}, retryAfter: 3 };
 }
 
 function begin() {
   setState('loading');
   document.body.dataset.view = state.view;
   if (controls.view !== state.view) {
-    controls = { view: state.view, follow: createControls(places.controls, VIEWS[state.view].controls, go) };
+    controls = { view: state.view, follow: createControls(places.controls, view.controls, go) };
   }
   controls.follow(state, page);
   form.follow(state, page);
@@ -242,7 +286,7 @@ function finish(loaded) {
   page = loaded;
   head(page.heading, page.subtitle);
   controls.follow(state, page);
-  replace(places.notes, banners(page, state, { timed: VIEWS[state.view].controls.includes('at'), go }));
+  replace(places.notes, banners(page, state, { timed: view.controls.includes('at'), go }));
   showBody(page);
   setState(page.empty ? 'empty' : 'ready');
   announce(
@@ -253,7 +297,14 @@ function finish(loaded) {
   showDocuments(places.journal, api);
 }
 
+const HEADINGS = { home: 'Home', overview: 'Overview', tables: 'Tables', jobs: 'Jobs', runs: 'Runs', fields: 'Columns' };
+
 const KINDS = {
+  home: '',
+  tables: '',
+  jobs: '',
+  runs: '',
+  fields: '',
   overview: '',
   journal: '',
   storage: '',
@@ -292,13 +343,16 @@ function showBody(shown) {
   places.form.hidden = !picture;
   drawn = null;
   if (!picture) {
+    pictured = null;
     showFace(shown.empty);
     panel.clear();
     return;
   }
   showFace(null);
   replace(places.footnote, footnote(shown.reply));
-  showPicture(shown.heading, picture);
+  const again = pictured !== null && sameQuestion(pictured, state);
+  pictured = state;
+  showPicture(shown.heading, picture, again);
   showState();
 }
 
@@ -314,12 +368,14 @@ function unseenHeading(words) {
 /**
  * @param {string} heading
  * @param {import('./data/model.js').Model} model
+ * @param {boolean} [still] asked again: the view stays where it is
  */
-function showPicture(heading, model) {
-  drawn = foldFans(model, { opened: state.fans, pinned: [state.selected] });
-  if (!graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
-  graph.show(drawn, state.selected);
-  list.show(drawn);
+function showPicture(heading, model, still = false) {
+  const narrow = foldColumns(model, { opened: state.rows, pinned: [state.selected] });
+  drawn = foldFans(narrow, { opened: state.fans, pinned: [state.selected] });
+  if (graph && !graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
+  graph?.show(drawn, state.selected, still);
+  listed = null;
   replace(places.legend, legend(drawn));
   describePicture(heading, drawn);
   described = { page: null, id: '' };
@@ -342,7 +398,11 @@ function showState() {
   places.stage.tabIndex = asList ? -1 : 0;
   places.stage.setAttribute('role', asList ? 'group' : 'application');
   if (!page || !drawn) return;
-  graph.select(state.selected);
+  if (asList && listed !== drawn) {
+    listed = drawn;
+    list.show(drawn);
+  }
+  graph?.select(state.selected);
   list.select(state.selected);
   const item = find(drawn, state.selected);
   document.body.dataset.selected = item ? item.id : '';
@@ -352,7 +412,7 @@ function showState() {
   places.panel.hidden = !description;
   if (description) panel.show(description, Boolean(item));
   else panel.clear();
-  if (item) graph.reveal(item.id, coveredWidth(), false);
+  if (item) graph?.reveal(item.id, coveredWidth(), false);
 }
 
 /**
@@ -363,6 +423,7 @@ function showState() {
  */
 function detailsOf({ model: whole, details }, model, item) {
   if ('edge' in item && whole && !whole.links.has(item.id)) return describeBundle(model, item);
+  if (tableOfRest(item.id)) return null;
   if (item.kind !== 'group' || !whole) return details?.(item);
   return describeGroup(state, whole, item, (all) => openFan(item, all));
 }
@@ -407,8 +468,8 @@ async function awaitServer(mine) {
 
 /** No picture: the view's name stands above a face. */
 function leave() {
-  page = drawn = null;
-  head(state.view === 'overview' ? 'Overview' : nameOf(state), '');
+  page = drawn = pictured = null;
+  head(HEADINGS[state.view] ?? nameOf(state), '');
   replace(places.notes);
   panel.clear();
 }
@@ -440,6 +501,30 @@ async function wait(error, mine) {
   retryTimer = setTimeout(load, error.retryAfter * 1000);
 }
 
+/* New documents */
+
+/** How often the page asks whether documents have arrived, in ms. */
+const WATCH = 5000;
+let seen = -1;
+
+/** Reload what is open once documents have arrived and are in the graph; the view stays where it is. */
+async function watch() {
+  if (document.hidden || document.body.dataset.state === 'loading') return;
+  const summary = await api.get('/journal', { summary: true }, 'watch');
+  if (!summary.ok || summary.data.pending > 0) return;
+  const before = seen;
+  seen = summary.data.projected;
+  if (before < 0 || before === seen || busy()) return;
+  if (LIVE.has(state.view)) await load();
+}
+
+/** These show what arrives; pages in which somebody reads or writes wait for a press. */
+const LIVE = new Set(['home', 'overview', 'lineage', 'job', 'runs', 'journal']);
+
+function busy() {
+  return document.activeElement instanceof HTMLInputElement || document.activeElement instanceof HTMLTextAreaElement;
+}
+
 /* The reader's hands */
 
 function select(id) {
@@ -454,8 +539,10 @@ function select(id) {
  */
 function clickItem(id) {
   clearTimeout(clickTimer);
+  const wide = tableOfRest(id);
+  if (wide) return go({ rows: tenMore(state.rows, wide) });
   if (state.view !== 'overview' || !places.panel.hidden) return select(id);
-  graph.select(id);
+  graph?.select(id);
   clickTimer = setTimeout(() => select(id), DOUBLE_CLICK);
   return undefined;
 }
@@ -463,7 +550,7 @@ function clickItem(id) {
 function openItem(id) {
   clearTimeout(clickTimer);
   const item = drawn && findNode(drawn, id);
-  if (!item) return undefined;
+  if (!item || tableOfRest(id)) return undefined;
   if (item.kind === 'group') return openFan(item, false);
   const href = page?.hrefOf?.(item);
   return href ? follow(href) : undefined;
@@ -471,6 +558,11 @@ function openItem(id) {
 
 function openDetails(id) {
   if (!id) return;
+  const wide = tableOfRest(id);
+  if (wide) {
+    go({ rows: tenMore(state.rows, wide) });
+    return;
+  }
   if (state.selected !== id) go({ selected: id }, { replace: true });
   panel.focus();
 }
@@ -483,13 +575,15 @@ function focusStage() {
 function pressStage(event) {
   if (event.target !== places.stage || !drawn || event.ctrlKey || event.metaKey || event.altKey) return;
   const keys = {
-    '+': () => graph.zoom(1.25),
-    '=': () => graph.zoom(1.25),
-    '-': () => graph.zoom(0.8),
-    0: () => graph.fit(),
+    '+': () => graph?.zoom(1.25),
+    '=': () => graph?.zoom(1.25),
+    '-': () => graph?.zoom(0.8),
+    0: () => graph?.fit(),
     Escape: () => select(''),
   };
-  if (event.key === 'Enter') (event.shiftKey ? openItem : openDetails)(state.selected);
+  const side = { '>': 'downstream', '<': 'upstream' }[event.key];
+  if (side && drawn.boxes.has(state.selected)) go({ opened: toggled(state.opened, { id: state.selected, side, whole: false }) });
+  else if (event.key === 'Enter') (event.shiftKey ? openItem : openDetails)(state.selected);
   else if (keys[event.key]) keys[event.key]();
   else if (!walk(drawn, event.key)) return;
   event.preventDefault();
@@ -504,7 +598,7 @@ function walk(model, key) {
   if (!to) return false;
   go({ selected: to.id }, { replace: true });
   position = to;
-  graph.reveal(to.id, coveredWidth(), true);
+  graph?.reveal(to.id, coveredWidth(), true);
   announce(announcement(model, to));
   return true;
 }
@@ -525,14 +619,20 @@ function drawMinimap(seen) {
 }
 
 async function saveImage() {
-  if (!page) return;
-  const { heading } = page;
-  const blob = await graph.toImage();
+  const found = shared();
+  if (found) download(await found.image(), `${found.name}.png`);
+}
+
+/** What the picture is, for whoever takes it away. */
+function shared() {
+  if (!page || !graph || !drawn) return null;
+  const canvas = graph;
   const name =
-    shorten(heading, 60)
+    shorten(page.heading, 60)
       .replace(/[^\p{L}\p{N}._-]+/gu, '-')
       .replace(/^-+|-+$/g, '') || 'lineage';
-  download(blob, `${name}.png`);
+  const { reply, asked = '' } = page;
+  return { model: drawn, reply: reply ?? {}, name, asked, state, depth: depthOf(state), palette: shades, keyed: key.get() !== '', image: () => canvas.toImage() };
 }
 
 /* Header */
@@ -546,23 +646,39 @@ function resultHref(item) {
 
 function click(event) {
   const target = event.target instanceof Element ? event.target.closest('a[data-internal]') : null;
+  const href = target?.getAttribute('href');
   const plainClick =
     event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!(target instanceof HTMLAnchorElement) || !plainClick || event.defaultPrevented) return;
+  if (!target || !href || !plainClick || event.defaultPrevented) return;
   event.preventDefault();
-  follow(target.href);
+  follow(href);
   if (places.panel.contains(target) || places.below.contains(target))
     places.heading.focus({ preventScroll: true });
 }
 
 function shortcut(event) {
   const writing = event.target.closest?.('input, select, textarea');
-  if (event.key !== '/' || writing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!['/', '?'].includes(event.key) || writing || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
+  if (event.key === '?') {
+    showKeys();
+    return;
+  }
   at('search').focus();
   search.focus();
 }
 
+/** A menu closes when the keyboard or the pointer leaves it, and with what is chosen in it. */
+const more = at('more');
+document.addEventListener('pointerdown', ({ target }) => {
+  if (!(target instanceof Node && more.contains(target))) more.removeAttribute('open');
+});
+more.addEventListener('focusout', ({ relatedTarget }) => {
+  if (relatedTarget instanceof Node && !more.contains(relatedTarget)) more.removeAttribute('open');
+});
+more.addEventListener('click', ({ target }) => {
+  if (target instanceof HTMLAnchorElement) more.removeAttribute('open');
+});
 document.addEventListener('click', click);
 at('skip').addEventListener('click', (event) => {
   event.preventDefault();
@@ -577,10 +693,11 @@ window.addEventListener('popstate', () => {
   state = parse(location.search);
   arrive(from);
 });
-replace(places.tools, canvasTools({ zoom: graph.zoom, fit: graph.fit, save: saveImage }));
+replace(places.tools, canvasTools({ zoom: (by) => graph?.zoom(by), fit: () => graph?.fit(), save: saveImage, share: shareMenu(shared, announce) }));
 replace(places.form, form.node);
 createThemeSwitch(places.theme, () => {
   shades = colours();
-  graph.repaint(shades);
+  graph?.repaint(shades);
 });
 load();
+setInterval(watch, WATCH);

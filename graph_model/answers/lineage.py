@@ -9,7 +9,8 @@ from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.nodes import located_column, location_of
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, find_node, show_view
-from graph_model.lineage import Question
+from graph_model.lineage import Answer, Lineage, PlanUse, Question
+from graph_model.picture.beyond import count_beyond, with_attempts
 from graph_model.picture.filtering import EVERYTHING, Filter
 from graph_model.picture.view import GraphView
 
@@ -24,16 +25,23 @@ def lineage(
     jobs: bool = True,
     layout: bool = False,
     by_layer: bool = False,
+    beyond: bool = False,
     selection: Selection = ALL,
 ) -> GraphView:
     """The neighbourhood of ``question.node``, in any spelling that ``references`` resolves.
 
-    ``selection`` leaves nodes out of the result, never the requested one.
+    ``selection`` leaves nodes out of the result, never the requested one. ``beyond``: with what
+    failed runs tried, and with the number of neighbours that are not drawn.
     """
     sources, node = find_node(sources, question.node, question.at)
     wanted = filter_of(sources, selection, question.at)
     view = draw_around(
-        sources, replace(question, node=node), jobs=jobs, layout=layout, wanted=wanted
+        sources,
+        replace(question, node=node),
+        jobs=jobs,
+        layout=layout,
+        wanted=wanted,
+        beyond=beyond,
     )
     return show_view(sources, view, layout=layout, by_layer=by_layer)
 
@@ -45,6 +53,7 @@ def draw_around(
     jobs: bool,
     layout: bool = False,
     wanted: Filter = EVERYTHING,
+    beyond: bool = False,
 ) -> GraphView:
     """The neighbourhood of a node (an id), hidden nodes included."""
     lineage = sources.lineage
@@ -54,8 +63,20 @@ def draw_around(
     elif identity.kind_of(question.node) == labels.COLUMN:
         question = replace(question, node=located_column(sources, question.node, question.at))
     answer = filter_answer(sources, answer, lineage.past, wanted, frozenset({question.node}))
+    if beyond and question.depth > 0:
+        whole = with_attempts(
+            answer, _uses_around(lineage, answer, question.at), question.direction
+        )
+        counted = count_beyond(whole, _uses_around(lineage, whole, question.at))
+        answer = replace(whole, left_out=counted)
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
     view = draw_answer(
         sources, answer, lineage.past, question.at, jobs=jobs, columns=columns, layout=layout
     )
     return replace(view, focus=question.node)
+
+
+def _uses_around(lineage: Lineage, answer: Answer, at: int | None) -> tuple[PlanUse, ...]:
+    """The plans in force between the drawn nodes and their neighbours."""
+    datasets, jobs, _ = lineage.around(answer.datasets, answer.jobs, at)
+    return lineage.overview(datasets, jobs, at).plans

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-LAYER_GAP: Final = 64.0
+LAYER_GAP: Final = 60.0
 ROW_GAP: Final = 24.0
 COMPONENT_GAP: Final = 60.0
 #: Distance of two edges that run beside each other through a layer.

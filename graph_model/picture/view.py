@@ -33,9 +33,9 @@ JOB_HEIGHT: Final = 40.0
 #: How a column is known: see ``ColumnNodeView``.
 SCHEMA: Final = "schema"
 LINEAGE: Final = "lineage"
-_CHARACTER_WIDTH: Final = 9.0
+_CHARACTER_WIDTH: Final = 10.4
 _MIN_WIDTH: Final = 140.0
-_MAX_WIDTH: Final = 264.0
+_MAX_WIDTH: Final = 290.0
 #: So many edges of one pair of boxes run beside each other; more lie upon one another.
 _MOST_BESIDE: Final = 12
 
@@ -509,7 +509,7 @@ def place(view: GraphView) -> GraphView:
     for dataset, listed in inside.items():
         if dataset in places:
             places |= _column_places(places[dataset], listed)
-    routes = _routes(ends, layout)
+    routes = _routes(ends, _heights(view, inside), layout)
     return replace(
         view,
         nodes=tuple(node._replace(place=places.get(node.id)) for node in view.nodes),
@@ -525,24 +525,30 @@ def _ends(view: GraphView, columns: Sequence[ColumnNodeView]) -> list[tuple[str,
     return [(table.get(e.source, e.source), table.get(e.target, e.target)) for e in view.edges]
 
 
-def _routes(ends: Sequence[tuple[str, str]], layout: Layout) -> list[Route | None]:
-    """The route of each edge; edges of one pair of boxes run beside each other."""
-    total: dict[tuple[str, str], int] = {}
-    for pair in ends:
-        total[pair] = total.get(pair, 0) + 1
-    seen: dict[tuple[str, str], int] = {}
-    routes: list[Route | None] = []
-    for pair in ends:
-        number = seen.get(pair, 0)
-        seen[pair] = number + 1
-        beside = min(total[pair], _MOST_BESIDE)
-        aside = EDGE_GAP * (number % _MOST_BESIDE - (beside - 1) / 2)
+def _heights(view: GraphView, inside: Mapping[str, Sequence[ColumnNodeView]]) -> list[int]:
+    """Of each edge how far down its ends lie in their tables."""
+    row = {column.id: n for listed in inside.values() for n, column in enumerate(listed)}
+    return [row.get(edge.source, 0) + row.get(edge.target, 0) for edge in view.edges]
+
+
+def _routes(
+    ends: Sequence[tuple[str, str]], heights: Sequence[int], layout: Layout
+) -> list[Route | None]:
+    """The route of each edge; edges of one pair of boxes run beside each other, from above as
+    their ends lie.
+    """
+    of_pair: dict[tuple[str, str], list[int]] = {}
+    for place, pair in enumerate(ends):
+        of_pair.setdefault(pair, []).append(place)
+    routes: list[Route | None] = [None] * len(ends)
+    for pair, places in of_pair.items():
         points = layout.routes.get(pair)
-        routes.append(
-            None
-            if points is None
-            else tuple((round(at.x, 1), round(at.y + aside, 1)) for at in points)
-        )
+        if points is None:
+            continue
+        beside = min(len(places), _MOST_BESIDE)
+        for number, place in enumerate(sorted(places, key=lambda one: (heights[one], one))):
+            aside = EDGE_GAP * (number * beside // len(places) - (beside - 1) / 2)
+            routes[place] = tuple((round(at.x, 1), round(at.y + aside, 1)) for at in points)
     return routes
 
 

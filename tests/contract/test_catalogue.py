@@ -813,6 +813,26 @@ def test_characters_that_mean_something_to_sql_are_taken_literally(
     assert [row.id for row in catalogue.list_datasets(query=text).items] == ["ds-1"]
 
 
+@pytest.mark.parametrize(
+    "text", ["daily revenue", "revenue daily", "revenu", "revenuee", "reveneu", "rebenue dail"]
+)
+def test_words_are_found_in_any_order_and_with_an_error_in_each(
+    catalogue: SqlCatalogue, text: str
+) -> None:
+    catalogue.clear()
+    wanted, other = a_dataset("ds-1", "s3://mart/daily_revenue"), a_dataset("ds-2", "s3://mart/x")
+    catalogue.record([wanted, other])
+    page = catalogue.search(text, kinds=EVERY_KIND, limit=5)
+    assert [match.id for match in page.items] == ["ds-1"]
+
+
+def test_an_error_is_forgiven_only_where_nothing_is_spelled_so(catalogue: SqlCatalogue) -> None:
+    catalogue.clear()
+    catalogue.record([a_dataset("ds-1", "s3://b/sales"), a_dataset("ds-2", "s3://b/scales")])
+    assert [m.id for m in catalogue.search("sales", kinds=EVERY_KIND, limit=5).items] == ["ds-1"]
+    assert catalogue.search("abc", kinds=EVERY_KIND, limit=5).items == ()
+
+
 def test_an_empty_search_finds_everything_of_its_kinds(catalogue: SqlCatalogue) -> None:
     catalogue.record([a_dataset("ds-1", "s3://b/x"), a_job("job-1", "n", "x")])
     assert found(catalogue, "", "dataset") == ["ds-1"]

@@ -461,7 +461,7 @@ _KNOWN: dict[str, set[str]] = {
         "layout",
         "group",
     },
-    "/graph/lineage": {"node", "columns", "jobs", "group"} | _WALK,
+    "/graph/lineage": {"node", "columns", "jobs", "group", "beyond"} | _WALK,
     "/graph/column-lineage": {"dataset", "column", "ends"} | _WALK,
     "/graph/impact": {
         "node",

@@ -87,12 +87,14 @@ def asked(api: FakeApi, path: str) -> list[dict[str, str]]:
 
 
 def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     canvas = page.get_by_test_id("canvas")
     expect(canvas).to_have_attribute("data-nodes", "12")
     expect(canvas).to_have_attribute("data-edges", "12")
-    expect(page.get_by_test_id("subtitle")).to_have_text("4 jobs, 1 failed last time · 8 tables")
+    expect(page.get_by_test_id("subtitle")).to_have_text(
+        "4 jobs, 1 whose last run failed · 8 tables"
+    )
     expect(page.get_by_test_id("failures").get_by_role("link")).to_have_text("attendance")
     expect(page.get_by_test_id("legend")).to_contain_text("Last run failed")
 
@@ -101,10 +103,10 @@ def test_a_picture_that_is_cut_counts_and_names_what_it_does_not_draw(
     page: Page, api: FakeApi
 ) -> None:
     api.play("cut")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     expect(page.get_by_test_id("subtitle")).to_have_text(
-        "289 jobs, 24 failed last time · 410 tables · drawn: 4 jobs, 8 tables"
+        "289 jobs, 24 whose last run failed · 410 tables · drawn: 4 jobs, 8 tables"
     )
     failures = page.get_by_test_id("failures")
     expect(failures.get_by_role("link")).to_have_text(["nightly-close", "attendance"])
@@ -124,13 +126,13 @@ def test_an_attempted_edge_is_named_in_legend_list_and_panel(page: Page, api: Fa
 
 
 def test_the_server_is_asked_for_its_layout(page: Page, api: FakeApi) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     assert asked(api, "/graph/overview") == [{"layout": "true"}]
 
 
 def test_something_is_painted_where_a_node_lies(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     job = node("attendance")
     x, y = point_of(page, job["x"], job["y"])
@@ -140,7 +142,7 @@ def test_something_is_painted_where_a_node_lies(page: Page) -> None:
 
 
 def test_a_click_on_a_node_opens_its_details_and_goes_into_the_link(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     job = node("attendance")
     page.mouse.click(*point_of(page, job["x"], job["y"]))
@@ -174,7 +176,7 @@ def test_a_double_click_opens_a_node_and_back_returns(page: Page) -> None:
 
 
 def test_hovering_tells_the_whole_name_and_lights_up_the_neighbours(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     table = node(TARGET, kind="dataset")
     page.mouse.move(*point_of(page, table["x"], table["y"]))
@@ -185,7 +187,7 @@ def test_hovering_tells_the_whole_name_and_lights_up_the_neighbours(page: Page) 
 
 
 def test_an_edge_can_be_selected_and_tells_its_mode(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     job, table = node("attendance"), node("monthly_attendance", kind="dataset")
     middle = (job["x"] + job["width"] / 2 + table["x"] - table["width"] / 2) / 2
@@ -195,7 +197,7 @@ def test_an_edge_can_be_selected_and_tells_its_mode(page: Page) -> None:
 
 
 def test_zooming_and_fitting_move_the_picture(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     canvas = page.get_by_test_id("canvas")
     fitted = canvas.get_attribute("data-transform")
@@ -209,14 +211,14 @@ def test_zooming_and_fitting_move_the_picture(page: Page) -> None:
 
 def test_a_picture_without_places_is_laid_out_by_the_page(page: Page, api: FakeApi) -> None:
     api.play("unplaced")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "12")
 
 
 def test_a_large_overview_starts_legible_with_a_small_map(page: Page, api: FakeApi) -> None:
     api.play("large")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     canvas = page.get_by_test_id("canvas")
     expect(canvas).to_have_attribute("data-nodes", "720")
@@ -276,7 +278,7 @@ def test_shift_and_enter_lead_on_from_a_node_and_from_nothing_else(page: Page) -
 
 
 def test_the_keyboard_goes_on_from_what_the_link_selects(page: Page) -> None:
-    page.goto(f"/?selected={node('employee-agg')['id']}")
+    page.goto(f"/?view=overview&selected={node('employee-agg')['id']}")
     wait_for(page)
     page.get_by_test_id("stage").focus()
     page.keyboard.press("ArrowRight")
@@ -284,7 +286,7 @@ def test_the_keyboard_goes_on_from_what_the_link_selects(page: Page) -> None:
 
 
 def test_the_list_has_one_row_in_the_tab_order_and_its_arrows_follow_edges(page: Page) -> None:
-    page.goto("/?as=list")
+    page.goto("/?view=overview&as=list")
     wait_for(page)
     rows = page.get_by_test_id("list").locator("tbody tr")
     expect(rows).to_have_count(12)
@@ -312,7 +314,7 @@ def test_the_list_holds_every_edge(page: Page) -> None:
 
 
 def test_graph_and_list_are_two_forms_of_one_link(page: Page, api: FakeApi) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.get_by_test_id("as-list").click()
     expect(page.get_by_test_id("list")).to_be_visible()
@@ -322,7 +324,9 @@ def test_graph_and_list_are_two_forms_of_one_link(page: Page, api: FakeApi) -> N
     assert len(asked(api, "/graph/overview")) == 1
 
 
-@pytest.mark.parametrize("path", ["/", LINEAGE, JOB, PLAN, "/?as=list", "/?view=journal"])
+@pytest.mark.parametrize(
+    "path", ["/?view=overview", LINEAGE, JOB, PLAN, "/?view=overview&as=list", "/?view=journal"]
+)
 def test_everything_that_can_be_operated_has_a_name(page: Page, path: str) -> None:
     page.goto(path)
     wait_for(page)
@@ -337,7 +341,7 @@ def test_everything_that_can_be_operated_has_a_name(page: Page, path: str) -> No
 
 
 def test_focus_can_be_seen_and_the_first_tab_stop_skips_the_header(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.keyboard.press("Tab")
     skip = page.get_by_role("link", name="Skip to the content")
@@ -357,7 +361,9 @@ def test_a_link_that_names_nothing_says_it_once_and_leads_on(page: Page) -> None
     expect(page.get_by_test_id("heading")).to_have_text("Overview")
 
 
-@pytest.mark.parametrize("address", ["/", JOB, PLAN, LINEAGE, "/?view=layers", "/?view=rules"])
+@pytest.mark.parametrize(
+    "address", ["/?view=overview", JOB, PLAN, LINEAGE, "/?view=layers", "/?view=rules"]
+)
 def test_headings_go_down_level_by_level(page: Page, address: str) -> None:
     page.goto(address)
     wait_for(page)
@@ -388,7 +394,7 @@ def test_escape_in_the_panel_closes_it_and_goes_back_to_the_picture(page: Page) 
 
 
 def test_a_server_that_was_away_is_noticed_without_a_press(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.context.set_offline(True)
     page.get_by_test_id("refresh").click()
@@ -402,7 +408,7 @@ def test_a_server_that_was_away_is_noticed_without_a_press(page: Page) -> None:
 
 
 def test_search_groups_its_results_and_opens_one_by_keyboard(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.keyboard.press("/")
     box = page.get_by_role("combobox", name="Search tables, jobs and columns")
@@ -422,7 +428,7 @@ def test_search_groups_its_results_and_opens_one_by_keyboard(page: Page) -> None
 
 
 def test_search_waits_for_a_pause_and_says_when_there_is_nothing(page: Page, api: FakeApi) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     box = page.get_by_test_id("search-input")
     box.press_sequentially("nosuch", delay=20)
@@ -433,7 +439,7 @@ def test_search_waits_for_a_pause_and_says_when_there_is_nothing(page: Page, api
 
 
 def test_a_found_column_opens_the_column_view(page: Page, api: FakeApi) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.get_by_test_id("search-input").fill("employee_id")
     page.get_by_role("option", name="employee_id").click()
@@ -466,6 +472,7 @@ def test_lineage_follows_direction_depth_columns_and_indirect(page: Page, api: F
         "depth": "2",
         "columns": "true",
         "indirect": "true",
+        "beyond": "true",
         "layout": "true",
     }
     assert state_of(page)["depth"] == "2"
@@ -594,7 +601,7 @@ def test_columns_across_jobs_tell_the_expression_of_every_hop(page: Page, api: F
 
 
 def test_the_documents_indicator_leads_to_what_failed_and_why(page: Page, api: FakeApi) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     indicator = page.get_by_test_id("journal-indicator")
     expect(indicator).to_contain_text("1,284 received")
@@ -618,7 +625,7 @@ def test_the_documents_indicator_leads_to_what_failed_and_why(page: Page, api: F
 
 def test_an_empty_server_tells_how_to_send_the_first_lineage(page: Page, api: FakeApi) -> None:
     api.play("empty")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page, "empty")
     face = page.get_by_test_id("face-empty")
     expect(face).to_contain_text("Nothing received yet")
@@ -630,13 +637,13 @@ def test_documents_that_are_not_yet_in_the_graph_are_not_called_nothing(
     page: Page, api: FakeApi
 ) -> None:
     api.play("pending")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page, "empty")
     expect(page.get_by_test_id("face-empty")).to_contain_text("7 documents arrived")
 
 
 def test_a_filter_that_nothing_passes_says_so_and_leads_back(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.get_by_test_id("control-q").press_sequentially("nosuch")
     wait_for(page, "empty")
@@ -649,7 +656,7 @@ def test_a_filter_that_nothing_passes_says_so_and_leads_back(page: Page) -> None
 
 def test_a_partial_answer_names_reason_and_limit_and_offers_more(page: Page, api: FakeApi) -> None:
     api.play("partial")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     banner = page.get_by_test_id("partial")
     expect(banner).to_contain_text("limit 500")
@@ -667,7 +674,7 @@ def test_a_folded_answer_says_so(page: Page, api: FakeApi) -> None:
 
 def test_an_error_tells_its_message_and_can_be_tried_again(page: Page, api: FakeApi) -> None:
     api.play("broken")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page, "error")
     expect(page.get_by_test_id("error-message")).to_contain_text("request 7f3a")
     api.play("usual")
@@ -694,7 +701,7 @@ def test_a_name_that_fits_two_tables_offers_both(page: Page) -> None:
 
 def test_a_rebuilding_server_is_asked_again_without_a_click(page: Page, api: FakeApi) -> None:
     api.play("usual", refusals=1)
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page, "rebuilding")
     expect(page.get_by_test_id("face-rebuilding")).to_contain_text("5 documents still to go")
     wait_for(page)
@@ -702,7 +709,7 @@ def test_a_rebuilding_server_is_asked_again_without_a_click(page: Page, api: Fak
 
 
 def test_a_server_that_is_gone_is_an_error_not_a_blank_page(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.route("**/graph/overview**", lambda route: route.abort())
     page.get_by_test_id("refresh").click()
@@ -736,7 +743,7 @@ def test_a_server_that_wants_a_key_is_given_one_that_never_enters_the_address(
 
 def test_a_key_is_kept_for_the_tab_alone(page: Page, api: FakeApi) -> None:
     api.play("usual", needed=KEY)
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page, "locked")
     page.get_by_test_id("key").fill(KEY)
     page.get_by_test_id("key-send").click()
@@ -752,7 +759,7 @@ def test_a_key_is_kept_for_the_tab_alone(page: Page, api: FakeApi) -> None:
 
 def test_a_key_that_is_refused_is_asked_for_again_and_says_why(page: Page, api: FakeApi) -> None:
     api.play("usual", needed=KEY)
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page, "locked")
     for wrong in ("hw_wrong", "schlüssel"):
         page.get_by_test_id("key").fill(wrong)
@@ -764,7 +771,7 @@ def test_a_key_that_is_refused_is_asked_for_again_and_says_why(page: Page, api: 
 
 def test_a_key_without_the_role_names_the_role_and_can_be_changed(page: Page, api: FakeApi) -> None:
     api.play("forbidden")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page, "error")
     expect(page.get_by_test_id("face-error")).to_contain_text("Not allowed")
     expect(page.get_by_test_id("error-message")).to_contain_text("role reader or admin")
@@ -778,7 +785,7 @@ def test_a_key_without_the_role_names_the_role_and_can_be_changed(page: Page, ap
 
 def test_a_page_that_asks_too_often_waits_as_long_as_it_is_told(page: Page, api: FakeApi) -> None:
     api.play("busy", refusals=1)
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page, "error")
     expect(page.get_by_test_id("face-error")).to_contain_text("Too many requests")
     wait_for(page)
@@ -787,7 +794,9 @@ def test_a_page_that_asks_too_often_waits_as_long_as_it_is_told(page: Page, api:
 # --- hostile names -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/", "/?as=list", "/?view=lineage&node=ds_" + "a" * 32])
+@pytest.mark.parametrize(
+    "path", ["/?view=overview", "/?view=overview&as=list", "/?view=lineage&node=ds_" + "a" * 32]
+)
 @pytest.mark.parametrize("selected", ["", "ds_" + "a" * 32, "ds_" + "b" * 32, "job_" + "d" * 32])
 def test_hostile_names_are_text_and_nothing_runs(
     page: Page, api: FakeApi, path: str, selected: str
@@ -810,7 +819,7 @@ def test_hostile_names_are_text_and_nothing_runs(
 
 def test_a_uri_is_never_a_link_target(page: Page, api: FakeApi) -> None:
     api.play("hostile")
-    page.goto("/?selected=ds_" + "c" * 32)
+    page.goto("/?view=overview&selected=ds_" + "c" * 32)
     wait_for(page)
     expect(page.get_by_test_id("panel")).to_contain_text("javascript:alert(1)")
     targets = page.evaluate("() => [...document.querySelectorAll('a')].map((a) => a.protocol)")
@@ -822,7 +831,7 @@ def test_a_uri_is_never_a_link_target(page: Page, api: FakeApi) -> None:
 
 def test_dark_follows_the_system_and_the_switch_is_remembered(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     body = page.locator("body")
     expect(body).to_have_attribute("data-theme", "dark")
@@ -843,7 +852,9 @@ def test_the_canvas_is_painted_in_the_colours_of_the_theme(page: Page) -> None:
     assert canvas.screenshot() != light
 
 
-@pytest.mark.parametrize("path", ["/", LINEAGE + "&columns=true", JOB, PLAN, "/?view=journal"])
+@pytest.mark.parametrize(
+    "path", ["/?view=overview", LINEAGE + "&columns=true", JOB, PLAN, "/?view=journal"]
+)
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_nothing_sticks_out_at_the_side(page: Page, path: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})

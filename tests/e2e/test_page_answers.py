@@ -85,7 +85,7 @@ def test_a_class_that_was_not_walked_to_its_end_says_so(page: Page, api: FakeApi
 
 def test_boxes_stand_in_lanes_when_asked_to(page: Page, api: FakeApi) -> None:
     api.play("governed")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.get_by_test_id("control-group").click()
     wait_for(page)

@@ -134,7 +134,7 @@ def test_the_panel_of_a_table_tells_what_is_declared_of_it(page: Page, api: Fake
 
 def test_a_declared_edge_is_named_in_legend_list_and_panel(page: Page, api: FakeApi) -> None:
     api.play("declared")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     expect(page.get_by_test_id("legend")).to_contain_text("Declared by a person")
     page.goto("/?view=overview&as=list")

@@ -28,7 +28,7 @@ def open_selected(page: Page) -> None:
 
 def test_the_legend_names_each_layer_with_its_colour(page: Page, api: FakeApi) -> None:
     api.play("governed")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     entry = page.get_by_test_id("legend").locator("[data-layer=curated]")
     expect(entry).to_have_text("curated")
@@ -39,7 +39,7 @@ def test_a_layer_and_a_class_filter_the_overview_and_stand_in_the_link(
     page: Page, api: FakeApi
 ) -> None:
     api.play("governed")
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     page.get_by_test_id("control-layer").select_option("curated")
     with page.expect_response(lambda answer: "classification=PII" in answer.url):
@@ -60,7 +60,7 @@ def test_the_list_says_the_layer_and_the_tags_too(page: Page, api: FakeApi) -> N
 
 
 def test_without_layers_and_classes_there_is_nothing_to_choose(page: Page) -> None:
-    page.goto("/")
+    page.goto("/?view=overview")
     wait_for(page)
     expect(page.get_by_test_id("control-layer")).to_be_hidden()
     expect(page.get_by_test_id("control-classification")).to_be_hidden()

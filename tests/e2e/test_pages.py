@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from werkzeug.test import TestResponse
 
 from api.routes.pages import VENDOR
 from tests.e2e.producer_service import Headwater, headwater
@@ -101,6 +103,48 @@ def test_nothing_else_is(server: Headwater, path: str) -> None:
     with server.ask("GET", path) as raw, server.client.get(path) as decoded:
         assert (raw.status_code, decoded.status_code) == (404, 404)
         assert b"hidden words" not in raw.data + decoded.data
+
+
+def got(server: Headwater, path: str, encoding: str = "identity") -> TestResponse:
+    with server.client.get(path, headers={"Accept-Encoding": encoding}) as response:
+        response.get_data()
+        return response
+
+
+def test_the_page_names_its_files_by_their_hash_and_a_browser_keeps_them(
+    server: Headwater, frontend: Path
+) -> None:
+    head = '<head><script type="module" src="/js/main.js"></script>\n  </head>'
+    (frontend / "index.html").write_text(head, encoding="utf-8")
+    (frontend / "js/main.js").write_text("import { a } from './views/list.js';\n", encoding="utf-8")
+    page = got(server, "/").get_data(as_text=True)
+    [address] = re.findall(r'src="(/files/[0-9a-f]{20}/js/main\.js)"', page)
+    assert f'<link rel="modulepreload" href="{address.replace("main", "views/list")}">' in page
+    kept = got(server, address)
+    assert kept.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    (frontend / "js/main.js").write_text("export {};\n", encoding="utf-8")
+    assert got(server, address).status_code == 404
+    assert address not in got(server, "/").get_data(as_text=True)
+
+
+def test_nothing_else_is_served_under_a_hash_either(server: Headwater, frontend: Path) -> None:
+    link = '    <link rel="stylesheet" href="/css/app.css">\n'
+    (frontend / "index.html").write_text(link, encoding="utf-8")
+    [folder] = re.findall(r"/files/[0-9a-f]+/", got(server, "/").get_data(as_text=True))
+    assert got(server, folder + "css/all.css").data == b"body {}"
+    for name in ("package.json", "js/link.js", "js/../package.json", "vendor/vis-network/x.js"):
+        assert got(server, folder + name).status_code == 404
+
+
+def test_answers_are_compressed_for_who_takes_it(server: Headwater, frontend: Path) -> None:
+    (frontend / "js/main.js").write_text("// words words words\n" * 200, encoding="utf-8")
+    taken = got(server, "/js/main.js", encoding="gzip")
+    assert taken.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(taken.data) == (frontend / "js/main.js").read_bytes()
+    assert "Accept-Encoding" in taken.headers["Vary"]
+    plain = got(server, "/js/main.js", encoding="identity")
+    assert "Content-Encoding" not in plain.headers
+    assert len(taken.data) < len(plain.data) / 5
 
 
 def test_without_what_npm_installs_the_page_says_which_command_to_run(

@@ -64,7 +64,7 @@ def test_every_document_of_the_pipeline_is_in_the_graph(
 def test_the_overview_shows_the_jobs_and_tables_of_the_example(
     filled: tuple[RunningHeadwater, str], page: Page
 ) -> None:
-    page.goto("/?as=list")
+    page.goto("/?view=overview&as=list")
     wait_for(page)
     listed = page.get_by_test_id("list")
     for name in ("curate-employees", "report-managers", "load-attendance", "rank-absences"):

@@ -87,7 +87,7 @@ test('a failed job that is folded is told on the box', () => {
   });
   const [group] = groups(foldFans(model));
   assert.equal(group.failed, true);
-  assert.equal(group.detail, '58 jobs failed last time');
+  assert.equal(group.detail, '58 jobs whose last run failed');
 });
 
 test('an edge to a folded box is attempted where nothing flowed in any that it stands for', () => {

@@ -243,7 +243,7 @@ test('a point hits the column before the table, and nothing beside them', () => 
 test('the words of the overview count everything, and what is drawn where that is less', () => {
   const model = toModel(fixture('overview'));
   const totals = { jobs: 4, datasets: 8, failed: 1 };
-  assert.equal(words(totals, model), '4 jobs, 1 failed last time · 8 tables');
+  assert.equal(words(totals, model), '4 jobs, 1 whose last run failed · 8 tables');
   assert.equal(
     words({ jobs: 289, datasets: 8, failed: 0 }, model),
     '289 jobs · 8 tables · drawn: 4 jobs, 8 tables',

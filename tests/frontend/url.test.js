@@ -14,12 +14,12 @@ import {
   write,
 } from '../../frontend/js/data/url.js';
 
-test('an empty query string is the overview of now, as a graph', () => {
+test('an empty query string is the home page of now', () => {
   const state = parse('');
-  assert.equal(state.view, 'overview');
+  assert.equal(state.view, 'home');
   assert.equal(state.at, '');
   assert.equal(state.as, 'graph');
-  assert.equal(write(state), '/?view=overview');
+  assert.equal(write(state), '/?view=home');
 });
 
 test('what is written is read back, for every view', () => {
@@ -58,7 +58,7 @@ test('values that mean nothing fall back to the default, so that the page still 
   const state = parse('?view=nosuch&direction=sideways&depth=many&limit=-3&as=poem&state=lost&columns=maybe');
   assert.deepEqual(
     [state.view, state.direction, state.depth, state.limit, state.as, state.state, state.columns],
-    ['overview', 'both', null, null, 'graph', 'failed', false],
+    ['home', 'both', null, null, 'graph', 'failed', false],
   );
 });
 

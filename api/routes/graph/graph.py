@@ -97,6 +97,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
             jobs=query["jobs"],
             layout=query["layout"],
             by_layer=query["group"] is not None,
+            beyond=query["beyond"],
             selection=_selection(query),
         )
     return jsonify(graph_reply(view, lack))

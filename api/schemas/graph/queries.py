@@ -45,6 +45,7 @@ class LineageQuery(Query):
     classification = Text(most=64, load_default=None)
     limit = Whole(1, 5_000, load_default=500)
     layout = Flag(load_default=False)
+    beyond = Flag(load_default=False)
     group = Choice(Group, load_default=None)
 
 
@@ -81,6 +82,31 @@ class HistoryQuery(Query):
     limit = Whole(1, 1_000, load_default=100)
     cursor = Text(load_default=None)
     at = Instant()
+
+
+class EndState(StrEnum):
+    """How an execution ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class RunsQuery(HistoryQuery):
+    state = Choice(EndState, load_default=None)
+
+
+class AreaKind(StrEnum):
+    """By what the map of the estate is drawn."""
+
+    PLACE = "place"
+    LAYER = "layer"
+
+
+class MapQuery(Query):
+    """``within``: the area that is open, its parts from the widest on, one a line."""
+
+    by = Choice(AreaKind, load_default=AreaKind.PLACE)
+    within = OptionalText(most=2_000, load_default="")
 
 
 class AtQuery(Query):

@@ -190,7 +190,7 @@ function groupBox(model, fold) {
     id: fold.id,
     kind: 'group',
     label: tallied(members, 'more'),
-    detail: failed.length > 0 ? `${count(failed.length, 'job')} failed last time` : behindWords(model, fold),
+    detail: failed.length > 0 ? `${count(failed.length, 'job')} whose last run failed` : behindWords(model, fold),
     x: members[0].x,
     y: Math.max(...members.map((box) => box.y)),
     width: members[0].width,

@@ -34,8 +34,16 @@
  * @property {string} facet       name of a run facet: what a new quality rule is to read
  * @property {string} runs        ids of runs that are picked for a comparison, by commas
  * @property {string} state       filter of the journal view
- * @property {string} by          by what the storage view shares the journal out
+ * @property {string} by          by what the storage view shares the journal out, and the map its areas
+ * @property {string} within      the area of the map that is open, its parts by line breaks
+ * @property {string} sort        the column that a list is sorted by; `-` in front: from the greatest
+ * @property {number} page        of a list, from 0 on
+ * @property {string} after       where the server goes on with a list
+ * @property {''|'failed'|'completed'} ended  filter of jobs and runs by the state of a run
  * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
+ * @property {string} opened      sides of nodes that were opened where they stand (growth.js)
+ * @property {string} rows        how many columns of wide tables are drawn (rows.js)
+ * @property {boolean} tables     tables only: no jobs between them
  * @property {string} fans        how many of a fan are drawn (fans.js)
  * @property {string} selected    id of the selected node or edge
  * @property {'graph'|'list'} as  the picture or its accessible list
@@ -43,7 +51,13 @@
 
 /** What each view keeps in its links, in the order in which it is written. */
 const FIELDS = Object.freeze({
-  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'fans', 'selected', 'as'],
+  home: ['by', 'within'],
+  tables: ['q', 'layer', 'classification', 'sort', 'page', 'after', 'at'],
+  jobs: ['q', 'namespace', 'ended', 'sort', 'page', 'after', 'at'],
+  runs: ['ended', 'page', 'after', 'at'],
+  fields: ['q', 'sort', 'page'],
+  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'rows',
+    'fans', 'selected', 'as'],
   job: ['node', 'at', 'limit', 'runs', 'fans', 'selected', 'as'],
   plan: ['plan', 'selected', 'as'],
   run: ['run', 'at'],
@@ -56,6 +70,9 @@ const FIELDS = Object.freeze({
     'group',
     'at',
     'limit',
+    'tables',
+    'opened',
+    'rows',
     'fans',
     'selected',
     'as',
@@ -70,6 +87,7 @@ const FIELDS = Object.freeze({
     'ends',
     'at',
     'limit',
+    'rows',
     'fans',
     'selected',
     'as',
@@ -95,6 +113,7 @@ const FIELDS = Object.freeze({
     'columns',
     'indirect',
     'limit',
+    'rows',
     'fans',
     'selected',
     'as',
@@ -112,7 +131,7 @@ const DEPTH_DEFAULT = Object.freeze({ lineage: 1, columns: 10 });
 
 /** @type {Readonly<State>} */
 const DEFAULTS = Object.freeze({
-  view: 'overview',
+  view: 'home',
   q: '',
   namespace: '',
   layer: '',
@@ -140,10 +159,18 @@ const DEFAULTS = Object.freeze({
   limit: null,
   state: 'failed',
   by: 'job',
+  within: '',
+  sort: '',
+  page: 0,
+  after: '',
+  ended: '',
   change: '',
   facet: '',
   runs: '',
   fans: '',
+  opened: '',
+  rows: '',
+  tables: false,
   selected: '',
   as: 'graph',
 });
@@ -152,13 +179,14 @@ const CHOICES = Object.freeze({
   view: VIEWS,
   direction: ['both', 'upstream', 'downstream'],
   state: ['failed', 'waiting', 'pending', 'projected', 'all'],
-  by: ['job', 'namespace', 'producer', 'kind'],
+  by: ['job', 'namespace', 'producer', 'kind', 'layer'],
+  ended: ['', 'failed', 'completed'],
   as: ['graph', 'list'],
   group: ['', 'layer'],
   change: ['', 'dropped', 'renamed', 'retyped'],
 });
 
-const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000] });
+const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: [0, 20] });
 
 /**
  * Read a query string. A value that means nothing is left at its default, so that an old or
@@ -178,7 +206,7 @@ export function parse(search) {
 
 function read(field, text) {
   if (field in CHOICES) return CHOICES[field].includes(text) ? text : DEFAULTS[field];
-  if (field in RANGES) return readNumber(text, RANGES[field]);
+  if (field in RANGES) return readNumber(text, RANGES[field]) ?? DEFAULTS[field];
   if (typeof DEFAULTS[field] === 'boolean') return text === 'true' || text === '1';
   return text;
 }
@@ -253,7 +281,7 @@ export function depthOf(state) {
  */
 export function sameQuestion(one, other) {
   /** @type {Partial<State>} */
-  const looks = { selected: '', as: 'graph', runs: '', fans: '' };
+  const looks = { selected: '', as: 'graph', runs: '', fans: '', opened: '', rows: '' };
   return write({ ...one, ...looks }) === write({ ...other, ...looks });
 }
 

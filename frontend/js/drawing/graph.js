@@ -8,7 +8,7 @@ import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
 import { emphasis, neighbourhood } from '../data/walk.js';
 import { createLinks } from './links.js';
 import { routeLinks } from './routes.js';
-import { FADED, paint, paintLane } from './shapes.js';
+import { FADED, handleAt, paint, paintLane } from './shapes.js';
 
 const LARGEST = 1.2;
 const SMALLEST = 0.02;
@@ -20,6 +20,9 @@ const HOVER_WAIT = 140;
 /** Room for the footnote, the legend and the buttons over the canvas. */
 const PADDING = Object.freeze({ left: 24, right: 24, top: 62, bottom: 60 });
 const RIM = 40;
+/** What browsers still make a picture of. */
+const LONGEST_SIDE = 12_000;
+const MOST_PIXELS = 64_000_000;
 const SLOP = 4;
 
 const OPTIONS = Object.freeze({
@@ -45,6 +48,7 @@ const OPTIONS = Object.freeze({
  * @typedef {object} Listener
  * @property {(id: string) => void} onSelect   a click; an empty id when nothing was hit
  * @property {(id: string) => void} onOpen     a double click on a box or a row
+ * @property {(id: string, side: 'upstream'|'downstream', whole: boolean) => void} onHandle  a press on a handle; whole: with shift
  * @property {(id: string, point: {x: number, y: number}) => void} onHover  pixels inside the container
  * @property {(seen: {left: number, top: number, right: number, bottom: number}) => void} onMove  after each drawing: what is in view
  */
@@ -178,6 +182,11 @@ export function createGraph(container, palette, listener) {
     return hit(state.model, x, y) || (state.links?.hit(x, y, network.getScale()) ?? '');
   }
 
+  function pressed(pointer) {
+    const { x, y } = network.DOMtoCanvas(pointer);
+    return state.model ? handleAt(state.model, x, y, network.getScale()) : null;
+  }
+
   /** Everything, whatever it takes. */
   function fitAll() {
     const around = state.model && bounds(state.model);
@@ -232,27 +241,40 @@ export function createGraph(container, palette, listener) {
   }
 
   /**
-   * The picture as it is now, on its ground colour.
+   * The whole picture on its ground colour, whatever the window shows; smaller where it would be too large
+   * for a browser.
    * @returns {Promise<Blob>}
    */
   function toImage() {
-    const drawn = container.querySelector('canvas');
+    const { model } = state;
+    const around = model && bounds(model);
     const copy = document.createElement('canvas');
     const context = copy.getContext('2d');
-    if (!drawn || !context) throw new Error('There is no picture to save.');
-    [copy.width, copy.height] = [drawn.width, drawn.height];
+    if (!model || !around || !context) throw new Error('There is no picture to save.');
+    const [wide, high] = [around.right - around.left + 2 * RIM, around.bottom - around.top + 2 * RIM];
+    const scale = Math.min(2, LONGEST_SIDE / wide, LONGEST_SIDE / high, Math.sqrt(MOST_PIXELS / (wide * high)));
+    [copy.width, copy.height] = [Math.ceil(wide * scale), Math.ceil(high * scale)];
     context.fillStyle = state.palette.canvas;
     context.fillRect(0, 0, copy.width, copy.height);
-    context.drawImage(drawn, 0, 0);
+    context.scale(scale, scale);
+    context.translate(RIM - around.left, RIM - around.top);
+    const look = { ...state, focus: model.focus, scale: Math.max(scale, 0.5) };
+    for (const lane of model.lanes ?? []) paintLane(context, lane, around, state.palette);
+    state.links?.paint(context, look);
+    for (const box of model.boxes.values()) paint(context, box, look);
     return new Promise((resolve, reject) => {
       const settle = (blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large.')));
       copy.toBlob(settle, 'image/png');
     });
   }
 
-  network.on('click', ({ pointer }) => listener.onSelect(at(pointer.DOM)));
+  network.on('click', ({ pointer, event }) => {
+    const handle = pressed(pointer.DOM);
+    if (handle) listener.onHandle(handle.id, handle.side, Boolean(event.srcEvent?.shiftKey));
+    else listener.onSelect(at(pointer.DOM));
+  });
   network.on('doubleClick', ({ pointer }) => {
-    const id = at(pointer.DOM);
+    const id = pressed(pointer.DOM) ? '' : at(pointer.DOM);
     if (id && !state.model?.links.has(id)) listener.onOpen(id);
   });
   network.on('beforeDrawing', (context) => {

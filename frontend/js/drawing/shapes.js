@@ -47,7 +47,7 @@ export function paint(context, box, look) {
   if (look.scale >= WORDS) paintTitle(context, box, frame, colours, look);
   if (look.scale >= ROWS) for (const row of box.rows) paintRow(context, row, frame, look);
   if (box.failed) paintBadge(context, frame.x + frame.width - 6, frame.y + 3, '!', look.palette.failed, look);
-  if (box.node.more) paintMore(context, box.node.more, frame, look);
+  if (box.node.more || box.node.open) paintHandles(context, box, look);
   if (box.change) paintChange(context, box, frame, look);
   if (box.node.quality) paintQuality(context, box, frame, look.palette);
   if (look.scale >= ROWS) paintTags(context, box.node.classifications, frame, look.palette);
@@ -271,17 +271,61 @@ function paintBadge(context, x, y, sign, colour, { palette }) {
   context.textAlign = 'left';
 }
 
-/** `+4,501` beside a box, at each side where a limit has left neighbours out. */
-function paintMore(context, { upstream, downstream }, frame, { palette }) {
-  context.font = `600 11px ${FAMILY}`;
-  context.fillStyle = palette.muted;
-  const middle = frame.y + frame.height / 2 + 11;
-  if (upstream > 0) {
-    context.textAlign = 'right';
-    context.fillText(`+${formatNumber(upstream)}`, frame.x - 6, middle);
+/** A handle, in pixels of the drawing; it grows against the zoom so that it can be hit. */
+const HANDLE = Object.freeze({ height: 20, least: 26, letter: 7.5, most: 2 });
+
+/**
+ * The handles of a box, where there is more than is drawn, or where it was opened: pills on its lower
+ * corners, `+3` or `−`.
+ * @param {import('../data/model.js').Box} box
+ * @param {number} scale of the canvas
+ * @returns {Array<{side: 'upstream'|'downstream', text: string, x: number, y: number, width: number, height: number, size: number}>}
+ */
+export function handlesOf(box, scale) {
+  const { more, open } = box.node;
+  const size = Math.min(HANDLE.most, Math.max(1, 0.95 / scale));
+  const found = [];
+  for (const side of /** @type {const} */ (['upstream', 'downstream'])) {
+    const number = more?.[side] ?? 0;
+    const text = number > 0 ? `+${formatNumber(number)}` : open?.[side] ? '−' : '';
+    if (!text || box.kind === 'group') continue;
+    const width = Math.max(HANDLE.least, text.length * HANDLE.letter + 12) * size;
+    const x = box.x + (side === 'upstream' ? -1 : 1) * (box.width / 2);
+    found.push({ side, text, x, y: box.y + box.height / 2, width, height: HANDLE.height * size, size });
   }
-  context.textAlign = 'left';
-  if (downstream > 0) context.fillText(`+${formatNumber(downstream)}`, frame.x + frame.width + 6, middle);
+  return found;
+}
+
+/**
+ * The handle under a point.
+ * @param {import('../data/model.js').Model} model
+ * @param {number} x
+ * @param {number} y
+ * @param {number} scale of the canvas
+ * @returns {{id: string, side: 'upstream'|'downstream'}|null}
+ */
+export function handleAt(model, x, y, scale) {
+  for (const box of model.boxes.values())
+    for (const handle of handlesOf(box, scale))
+      if (Math.abs(x - handle.x) <= handle.width / 2 + 2 && Math.abs(y - handle.y) <= handle.height / 2 + 2)
+        return { id: box.id, side: handle.side };
+  return null;
+}
+
+function paintHandles(context, box, { palette, scale }) {
+  for (const { text, x, y, width, height, size } of handlesOf(box, scale)) {
+    outline(context, { x: x - width / 2, y: y - height / 2, width, height }, height / 2);
+    context.fillStyle = palette.surface;
+    context.fill();
+    context.strokeStyle = palette.accent;
+    context.lineWidth = 1.3;
+    context.stroke();
+    context.font = `600 ${halves(11.5 * size)}px ${FAMILY}`;
+    context.fillStyle = palette.accent;
+    context.textAlign = 'center';
+    context.fillText(text, x, y + 0.5);
+    context.textAlign = 'left';
+  }
 }
 
 /** A diamond with a cross where checks failed, a disc with a tick where they passed. */

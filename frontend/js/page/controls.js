@@ -27,12 +27,14 @@ const MAKERS = {
   columns: columnsToggle,
   indirect: indirectToggle,
   ends: endsToggle,
+  tables: (change) => toggle('tables', 'Tables only', change),
   group: groupToggle,
   at: asOf,
   from: (change) => moment(change, 'from', 'From'),
   to: (change) => moment(change, 'to', 'To'),
   state: (change) => segments(change, 'state', 'State of the documents', STATES),
   by: (change) => segments(change, 'by', 'The journal by', SHARED_BY),
+  ended: (change) => segments(change, 'ended', 'State of the last run', ENDED),
 };
 
 /**
@@ -65,7 +67,7 @@ function filter(change) {
   });
   input.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(() => change({ q: input.value.trim(), selected: '' }, { replace: true }), PAUSE);
+    timer = setTimeout(() => change({ q: input.value.trim(), selected: '', page: 0, after: '' }, { replace: true }), PAUSE);
   });
   return { node: labelled('Filter', input, 'control-q'), follow: (state) => follow(input, state.q) };
 }
@@ -82,13 +84,13 @@ function choice(change, name, words, valuesOf) {
   const select = element('select', {
     id,
     'data-testid': id,
-    onchange: () => change({ [name]: select.value, selected: '' }),
+    onchange: () => change({ [name]: select.value, selected: '', page: 0, after: '' }),
   });
   const node = labelled(words, select, id);
   return {
     node,
     follow(state, page) {
-      const values = [...(page?.model?.boxes.values() ?? [])].flatMap(valuesOf);
+      const values = [...[...(page?.model?.boxes.values() ?? [])].flatMap(valuesOf), ...(page?.items ?? []).flatMap((item) => item[name] ?? item[`${name}s`] ?? [])];
       for (const value of [...values, state[name]]) if (value) known.add(value);
       const options = [...known].sort().map((value) => element('option', { value }, value));
       replace(select, element('option', { value: '' }, 'all'), options);
@@ -107,13 +109,14 @@ function namespaces(change) {
   const select = element('select', {
     id: 'control-namespace',
     'data-testid': 'control-namespace',
-    onchange: () => change({ namespace: select.value, selected: '' }),
+    onchange: () => change({ namespace: select.value, selected: '', page: 0, after: '' }),
   });
   return {
     node: labelled('Namespace', select, 'control-namespace'),
     follow(state, page) {
       for (const box of page?.model?.boxes.values() ?? [])
         if (box.kind === 'job') known.add(box.node.namespace);
+      for (const { namespace } of page?.items ?? []) if (namespace) known.add(namespace);
       if (state.namespace) known.add(state.namespace);
       const options = [...known].sort().map((name) => element('option', { value: name }, name));
       replace(select, element('option', { value: '' }, 'all'), options);
@@ -302,6 +305,12 @@ const STATES = Object.freeze([
   ['all', 'All'],
 ]);
 
+const ENDED = Object.freeze([
+  ['', 'All'],
+  ['failed', 'Failed'],
+  ['completed', 'Completed'],
+]);
+
 const SHARED_BY = Object.freeze([
   ['job', 'By job'],
   ['namespace', 'Namespace'],
@@ -314,7 +323,7 @@ function segments(change, field, label, choices) {
   const buttons = new Map(
     choices.map(([value, words]) => [
       value,
-      button({ label: words, onclick: () => change({ [field]: value }) }, { 'data-testid': `${field}-${value}` }),
+      button({ label: words, onclick: () => change({ [field]: value, page: 0, after: '' }) }, { 'data-testid': `${field}-${value || 'all'}` }),
     ]),
   );
   return {
@@ -407,7 +416,7 @@ export function legend(model) {
 
 /**
  * Zoom, fit and picture buttons over the canvas.
- * @param {{zoom: (factor: number) => void, fit: () => void, save: () => void}} canvas
+ * @param {{zoom: (factor: number) => void, fit: () => void, save: () => void, share: HTMLElement}} canvas
  * @returns {HTMLElement}
  */
 export function canvasTools(canvas) {
@@ -430,5 +439,6 @@ export function canvasTools(canvas) {
       { icon: 'image', label: 'Save as PNG', quiet: true, onclick: canvas.save },
       { 'data-testid': 'save-image' },
     ),
+    canvas.share,
   );
 }

@@ -143,5 +143,8 @@ export function createSearch({ input, results }, api, listener) {
   document.addEventListener('pointerdown', (event) => {
     if (!(event.target instanceof Node && form?.contains(event.target))) close();
   });
+  form?.addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !form.contains(relatedTarget)) close();
+  });
   return { focus: () => input.select() };
 }

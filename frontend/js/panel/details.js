@@ -54,6 +54,7 @@ const LONGEST_REFERENCE = 2000;
  * @property {(text: string) => void} announce  to screen readers
  * @property {() => void} repaint           what was classified shows at once
  * @property {import('../page/controls.js').Change} go
+ * @property {{begin: () => void}} tour  of the sample
  */
 
 /**

@@ -7,7 +7,7 @@ import { anchor, data, element, time } from '../page/dom.js';
 import { count, formatNumber, shorten } from '../data/format.js';
 import { datasetLink, jobLink, planLink } from './links.js';
 import { changeChip } from '../page/list.js';
-import { growth, pairExecutions, sideBySide } from '../data/pairs.js';
+import { growth, pairExecutions, sideBySide } from './pairs.js';
 import { errorText, section, stateChip, table } from './panel.js';
 import { link } from '../data/url.js';
 

@@ -17,7 +17,7 @@ import { emptyFace } from '../page/faces.js';
 import { count, shorten } from '../data/format.js';
 import { changeChip } from '../page/list.js';
 import { findNode, toModel } from '../data/model.js';
-import { oldestFirst, pairExecutions } from '../data/pairs.js';
+import { oldestFirst, pairExecutions } from '../panel/pairs.js';
 import { facts, section, table } from '../panel/panel.js';
 import { depthOf, lineageOf, write } from '../data/url.js';
 

@@ -10,7 +10,7 @@ import { code, describedFacts, facetsInForce, runLink } from '../panel/facets.js
 import { count, formatNumber, formatTime, shorten } from '../data/format.js';
 import { datasetLink, impactLink, planLink } from '../panel/links.js';
 import { find, toModel } from '../data/model.js';
-import { pick } from '../data/pairs.js';
+import { pick } from '../panel/pairs.js';
 import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel/panel.js';
 import { lineageOf, link, write } from '../data/url.js';
 

@@ -2,13 +2,14 @@
  * The neighbourhood of a table, a job or a column.
  */
 import { describe } from '../panel/details.js';
+import { address } from '../data/api.js';
 import { emptyFace } from '../page/faces.js';
 import { count } from '../data/format.js';
 import { findNode, tally, toModel } from '../data/model.js';
 import { depthOf, lineageOf, write } from '../data/url.js';
 
 export const lineage = {
-  controls: ['direction', 'depth', 'columns', 'indirect', 'group', 'at'],
+  controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'at'],
 
   /**
    * @param {import('../panel/details.js').Context} context
@@ -31,6 +32,7 @@ export const lineage = {
         heading: focus?.label ?? state.node,
         subtitle: words(state, model),
         reply: result.data,
+        asked: address('/graph/lineage', question(state)),
         model,
         empty:
           model.boxes.size === 0
@@ -54,6 +56,8 @@ function question(state) {
     columns: state.columns || '',
     indirect: state.indirect || '',
     group: state.group,
+    jobs: state.tables ? false : '',
+    beyond: true,
     at,
     limit,
     layout: true,

@@ -1,6 +1,7 @@
 /**
  * All jobs and tables.
  */
+import { address } from '../data/api.js';
 import { describe } from '../panel/details.js';
 import { element, icon, time } from '../page/dom.js';
 import { emptyFace, firstFace } from '../page/faces.js';
@@ -10,6 +11,7 @@ import { tally, toModel } from '../data/model.js';
 import { jobReference, lineageOf, link, write } from '../data/url.js';
 
 const MOST_NAMED = 4;
+const DAY = 86_400_000;
 
 export const overview = {
   controls: ['q', 'namespace', 'layer', 'classification', 'group', 'at'],
@@ -22,7 +24,8 @@ export const overview = {
     const { state, api } = context;
     const { q, namespace, layer, classification, group, at, limit } = state;
     const filters = { q, namespace, layer, classification };
-    const graph = await api.get('/graph/overview', { ...filters, group, at, limit, layout: true }, 'page');
+    const asked = { ...filters, group, at, limit, layout: true };
+    const graph = await api.get('/graph/overview', asked, 'page');
     if (!graph.ok) return graph;
     const model = toModel(graph.data);
     return {
@@ -31,6 +34,7 @@ export const overview = {
         heading: 'Overview',
         subtitle: words(graph.data.totals, model),
         reply: graph.data,
+        asked: address('/graph/overview', asked),
         model,
         empty: model.boxes.size === 0 ? await emptiness(context) : null,
         notes: [failures(state, graph.data)],
@@ -49,7 +53,7 @@ export const overview = {
  */
 export function words(totals, model) {
   const drawn = tally(model);
-  const trouble = totals.failed > 0 ? `, ${formatNumber(totals.failed)} failed last time` : '';
+  const trouble = totals.failed > 0 ? `, ${formatNumber(totals.failed)} whose last run failed` : '';
   const all = `${count(totals.jobs, 'job')}${trouble} · ${count(totals.datasets, 'table')}`;
   const whole = drawn.jobs >= totals.jobs && drawn.datasets >= totals.datasets;
   return whole ? all : `${all} · drawn: ${count(drawn.jobs, 'job')}, ${count(drawn.datasets, 'table')}`;
@@ -77,8 +81,10 @@ async function emptiness({ state, api }) {
   );
 }
 
-/** Whose last run failed, drawn or not: the first thing that the engineer on call needs. */
-function failures(state, { totals, failures: newest }) {
+/** Whose last run failed in the day before the newest event, drawn or not; older failures are no news. */
+function failures(state, { totals, asOf, failures: all }) {
+  const since = asOf ? Date.parse(asOf) - DAY : 0;
+  const newest = all.filter(({ at }) => Date.parse(at) >= since);
   if (newest.length === 0) return null;
   const links = newest
     .slice(0, MOST_NAMED)
@@ -90,7 +96,7 @@ function failures(state, { totals, failures: newest }) {
     'p',
     { class: 'banner failed', 'data-testid': 'failures' },
     icon('warning'),
-    element('strong', {}, 'Failed last time:'),
+    element('strong', {}, 'Last run failed:'),
     links,
     rest > 0 ? `and ${formatNumber(rest)} more` : null,
   );

@@ -9,6 +9,7 @@ from graph_model.stores.catalogue.bulk import SqlBulkRows
 from graph_model.stores.catalogue.listing.estate import SqlEstate
 from graph_model.stores.catalogue.listing.events import SqlEvents
 from graph_model.stores.catalogue.listing.lists import SqlCatalogueLists
+from graph_model.stores.catalogue.listing.recent import SqlRecentExecutions
 from graph_model.stores.catalogue.listing.search import SqlSearch
 from graph_model.stores.catalogue.openlineage.records import SqlFacetRecords, SqlRunRecords
 from graph_model.stores.catalogue.origin import read_origin
@@ -41,6 +42,7 @@ class SqlCatalogue(
     SqlCatalogueLists,
     SqlSearch,
     SqlEstate,
+    SqlRecentExecutions,
     SqlSupportLookup,
     SqlStatementLookup,
     SqlPlanOrigins,

@@ -67,6 +67,7 @@ from graph_model.stores.protocols.lists import (
     FailedJob,
     JobSummary,
     Match,
+    RecentExecution,
     RunSummary,
 )
 from graph_model.stores.protocols.nodes import NodeLookup
@@ -108,6 +109,7 @@ __all__ = [
     "PlanSpan",
     "ReadableWrites",
     "Receipt",
+    "RecentExecution",
     "RunFacet",
     "RunSummary",
     "Span",

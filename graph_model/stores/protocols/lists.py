@@ -68,6 +68,24 @@ class RunSummary:
     error: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class RecentExecution:
+    """An execution that wrote or read, as the list of all runs shows it; ``target`` "" where it
+    wrote nothing; ``metrics`` is JSON.
+    """
+
+    id: str
+    job: str
+    run: str
+    target: str
+    at: int
+    state: str
+    kind: str
+    duration_ms: int | None
+    error: str | None
+    metrics: str
+
+
 class CatalogueLists(Protocol):
     """Lists, counts and search. Lists are ordered and paged; ``limit`` is 1..1000. ``cursor`` is a
     former ``Page.next``; any other raises InvalidReference.
@@ -126,13 +144,29 @@ class CatalogueLists(Protocol):
         failures.
         """
 
+    def recent_executions(
+        self,
+        hidden: Collection[str],
+        *,
+        state: str | None = None,
+        counted: bool = True,
+        limit: int = 100,
+        cursor: str | None = None,
+        at: int | None = None,
+    ) -> Page[RecentExecution]:
+        """The writes and reads of all jobs, newest first, without those of hidden jobs and
+        datasets. The total is 0 unless it is ``counted``.
+        """
+
     def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:
         """(job, logical plan) of those of these jobs whose newest execution failed: the plans that
         failed among the newest 100 executions of that run.
         """
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
-        """Datasets, jobs and columns whose name holds the text (any case).
+        """Datasets, jobs and columns whose name holds the words of the text (any case and order);
+        where there is none, with one typing error forgiven in each word of four letters or more.
 
-        Ranked: equal name, then prefix of a name or of a path part, then substring; shorter first.
+        Ranked: equal name, then prefix of a name or of a path part, then substring, then the words
+        apart; shorter first.
         """

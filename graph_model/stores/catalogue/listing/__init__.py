@@ -7,5 +7,6 @@ In reading order:
 ``search``       substring search over the names of datasets, jobs and columns, in any case
 ``search_text``  the text that a search compares
 ``estate``       totals of the whole catalogue, and the jobs that failed last
+``recent``       the newest executions of all jobs
 ``uses``         the number of rows with a value, where no index knows it
 """

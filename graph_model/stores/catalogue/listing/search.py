@@ -1,4 +1,7 @@
-"""Substring search over the names of datasets, jobs and columns, in any case.
+"""Search over the names of datasets, jobs and columns: parts, in any case, words in any order.
+
+A search without a hit is asked again with one typing error forgiven in each word of four letters or
+more: a wrong letter, one too many, one too few, two that changed places.
 
 A scan with LIKE over text that was folded when it was stored: measured, that is tens of
 milliseconds for 100,000 names, so there is no index of trigrams to keep in step.
@@ -6,7 +9,7 @@ milliseconds for 100,000 names, so there is no index of trigrams to keep in step
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -23,6 +26,9 @@ LONGEST: Final = 2_000
 """The most characters a search takes; longer names are addressed by id."""
 
 _SEPARATORS: Final = ("/", ":", ".")
+_LEAST_FORGIVEN: Final = 4
+_MOST_FORGIVEN: Final = 24
+_MOST_WORDS: Final = 8
 _ESCAPE: Final = "\\"
 
 
@@ -50,8 +56,9 @@ class SqlSearch(CatalogueReader):
     """The search of ``protocols.CatalogueLists``."""
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
-        """Equal names first, then prefixes of a name or path part, then the rest; of each those of
-        datasets and jobs before columns, of which a hundred may be called alike; shorter first.
+        """Equal names first, then prefixes of a name or path part, then what holds the text as it
+        is, then the rest; of each those of datasets and jobs before columns, of which a hundred may
+        be called alike; shorter first.
 
         There is one page: ``next`` is None, ``total`` counts all. Raises InvalidInput for a text
         longer than LONGEST, ValueError for a kind without names.
@@ -64,11 +71,16 @@ class SqlSearch(CatalogueReader):
             raise InvalidInput(f"search: expected at most {LONGEST} characters, not {len(text)}")
         checked_limit(limit)
         folded = fold(text)
-        parts = [_SEARCHED[kind].where(_matches(kind, folded)) for kind in sorted(set(kinds))]
-        if not parts:
+        asked = sorted(set(kinds))
+        if not asked:
             return Page((), 0, None)
         with self._read() as connection:
-            rows = connection.execute(_first(parts, folded, limit)).all()
+            rows: Sequence[sa.Row[Any]] = ()
+            for words in _readings(folded):
+                parts = [_SEARCHED[kind].where(_matches(kind, folded, words)) for kind in asked]
+                rows = connection.execute(_first(parts, folded, limit)).all()
+                if rows:
+                    break
             total = len(rows)
             if total == limit:
                 total = connection.execute(_counted(parts)).scalar_one()
@@ -88,12 +100,54 @@ def _counted(parts: Sequence[sa.Select[Any]]) -> sa.Select[Any]:
     return sa.select(sum(counts[1:], counts[0]))
 
 
-def _matches(kind: str, folded: str) -> sa.ColumnElement[bool]:
+_Words = Sequence[Sequence[str]]
+"""Of each word the patterns of LIKE of which one must be held."""
+
+
+def _readings(folded: str) -> Iterator[_Words]:
+    """The words as they are, then with an error forgiven in each."""
+    words = folded.split()[:_MOST_WORDS]
+    exact = [(_literal(word),) for word in words]
+    yield exact
+    forgiven = [_forgiven(word) for word in words]
+    if any(len(patterns) > 1 for patterns in forgiven):
+        yield forgiven
+
+
+def _forgiven(word: str) -> tuple[str, ...]:
+    """``salse`` => ``_alse``, ``alse``, ``aslse``, ``_salse`` … , each letter taken literally."""
+    if not _LEAST_FORGIVEN <= len(word) <= _MOST_FORGIVEN:
+        return (_literal(word),)
+    found = {_literal(word): None}
+    for at in range(len(word)):
+        before, letter, after = word[:at], word[at], word[at + 1 :]
+        found[f"{_literal(before)}_{_literal(after)}"] = None
+        found[_literal(before + after)] = None
+        found[f"{_literal(before)}_{_literal(letter + after)}"] = None
+        if after:
+            found[_literal(before + after[0] + letter + after[1:])] = None
+    return tuple(found)
+
+
+def _matches(kind: str, folded: str, words: _Words) -> sa.ColumnElement[bool]:
     selected = _SEARCHED[kind].selected_columns
-    # Only the name of a dataset may hold what its whole text (the URI) does not.
-    if kind == labels.DATASET:
-        return sa.or_(holds(selected.search_text, folded), holds(selected.search_name, folded))
-    return holds(selected.search_text, folded)
+    columns = [selected.search_text]
+    if kind == labels.DATASET:  # its name alone may hold what its whole text (the URI) does not
+        columns.append(selected.search_name)
+    whole = [holds(column, folded) for column in columns]
+    if not words:
+        return sa.or_(*whole)
+    each = [
+        sa.or_(
+            *(
+                column.like(f"%{pattern}%", escape=_ESCAPE)
+                for column in columns
+                for pattern in patterns
+            )
+        )
+        for patterns in words
+    ]
+    return sa.or_(*whole, sa.and_(*each))
 
 
 def _ranked(found: sa.Subquery, folded: str) -> sa.Select[Any]:
@@ -101,7 +155,8 @@ def _ranked(found: sa.Subquery, folded: str) -> sa.Select[Any]:
     rank = sa.case(
         (sa.or_(name == folded, text == folded), 0),
         (sa.or_(_begins(name, folded), _begins_part(text, folded)), 1),
-        else_=2,
+        (sa.or_(holds(name, folded), holds(text, folded)), 2),
+        else_=3,
     )
     in_dataset = sa.case((found.c.kind == labels.COLUMN, 1), else_=0)
     order = (rank, in_dataset, sa.func.length(text), text, found.c.kind, found.c.id)
@@ -125,5 +180,8 @@ def _begins_part(column: sa.ColumnElement[str], folded: str) -> sa.ColumnElement
 
 
 def _like(column: sa.ColumnElement[str], before: str, text: str) -> sa.ColumnElement[bool]:
-    literal = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return column.like(f"{before}{literal}%", escape=_ESCAPE)
+    return column.like(f"{before}{_literal(text)}%", escape=_ESCAPE)
+
+
+def _literal(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,56 @@
+"""The first questions of a reader, about the whole estate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response, jsonify
+
+from api.http.blueprint import Blueprint
+from api.http.sources import current_sources
+from api.replies.graph import page_reply, to_json
+from api.schemas.graph.queries import MapQuery, RunsQuery
+from api.schemas.graph.reply import HomeReply, ListReply, MapReply
+from api.schemas.query import NoQuery
+from api.service import current_service
+from graph_model.answers.home import lately, runs
+from graph_model.answers.home.map import estate_map
+
+blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The whole estate")
+
+
+@blueprint.route("/home")
+@blueprint.arguments(NoQuery)
+@blueprint.describes(HomeReply)
+def home(query: Mapping[str, Any]) -> Response:
+    """What failed in the last day, which jobs are late, what was written lately."""
+    del query
+    return jsonify(to_json(lately.home(current_sources(), now=current_service().clock())))
+
+
+@blueprint.route("/map")
+@blueprint.arguments(MapQuery)
+@blueprint.describes(MapReply)
+def area_map(query: Mapping[str, Any]) -> Response:
+    """The areas of the estate and the flows between them."""
+    within = query["within"]
+    found = estate_map(
+        current_sources(), by=query["by"].value, within=within.split("\n") if within else []
+    )
+    return jsonify(to_json(found))
+
+
+@blueprint.route("/runs")
+@blueprint.arguments(RunsQuery)
+@blueprint.describes(ListReply)
+def all_runs(query: Mapping[str, Any]) -> Response:
+    """The runs of all jobs, newest first."""
+    page = runs.all_runs(
+        current_sources(),
+        state=query["state"] and query["state"].value,
+        limit=query["limit"],
+        cursor=query["cursor"],
+        at=query["at"],
+    )
+    return jsonify(page_reply(page))

@@ -1,0 +1,14 @@
+"""The page in a real Chromium: how long what a reader waits for takes, and what it weighs.
+
+    python -m bench.page                     all of it, on an estate of its own
+    python -m bench.page --url http://…      the first view of a running server
+
+``first view``  over 10 Mbit/s and 80 ms, with an empty cache and with a full one: from the address
+                to the page that says it is ready; bytes and requests on the wire
+``paint``       a picture of 1,000 nodes and 1,500 edges: from the reply to the first paint, and the
+                frames while it is dragged
+``columns``     300 tables with 30 columns each, the same
+``memory``      the heap after each fifty of 200 openings
+
+In reading order: ``estates`` (pictures as replies), ``measurement`` (the browser), ``__main__``.
+"""

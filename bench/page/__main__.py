@@ -1,0 +1,76 @@
+"""See the package."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bench.ingest.service import Service
+from bench.page.estates import many_columns, many_nodes
+from bench.page.measurement import (
+    View,
+    browsing,
+    first_views,
+    frames_while_dragging,
+    heap_megabytes,
+    milliseconds_to_paint,
+    showing,
+)
+
+_OPENINGS = 200
+_EVERY = 50
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.page", description=__doc__)
+    parser.add_argument("--url", help="a running server, instead of one of its own")
+    asked = parser.parse_args()
+    if asked.url:
+        _views(asked.url)
+        _pictures(asked.url)
+        return
+    with tempfile.TemporaryDirectory() as folder, Service(Path(folder) / "data", {}) as service:
+        url = f"http://127.0.0.1:{service.port}"
+        _views(url)
+        _pictures(url)
+
+
+def _views(url: str) -> None:
+    with browsing() as browser:
+        for name, view in zip(("cold", "warm"), first_views(browser, f"{url}/"), strict=True):
+            print(f"first view, {name}: {_spell(view)}", flush=True)
+
+
+def _spell(view: View) -> str:
+    return f"{view.seconds:.2f} s, {view.kilobytes:.0f} kB in {view.requests} requests"
+
+
+def _pictures(url: str) -> None:
+    pictures = {
+        "1,000 nodes, 1,500 edges": many_nodes(1_000, 1_500),
+        "300 tables x 30 columns": many_columns(300, 30),
+    }
+    with browsing() as browser:
+        for name, reply in pictures.items():
+            with showing(browser, url, reply) as page:
+                paint = milliseconds_to_paint(page)
+                usual, longest = frames_while_dragging(page)
+                print(
+                    f"{name}: {paint:.0f} ms from reply to paint; frames while dragging: "
+                    f"median {usual:.0f} ms, longest {longest:.0f} ms",
+                    flush=True,
+                )
+        with showing(browser, url, many_nodes(200, 300)) as page:
+            heaps = []
+            for opening in range(_OPENINGS):
+                page.get_by_test_id("refresh").click()
+                page.locator('body[data-state="ready"]').wait_for()
+                if opening % _EVERY == _EVERY - 1:
+                    heaps.append(heap_megabytes(page))
+            told = ", ".join(f"{heap:.1f}" for heap in heaps)
+            print(f"heap after each {_EVERY} openings, MB: {told}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Pictures of many nodes as the server's replies: layered, placed by the server's own layout."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from graph_model.picture.layout import Box, arrange
+
+_LAYERS: Final = 10
+
+
+def many_nodes(nodes: int, edges: int) -> dict[str, Any]:
+    """Tables and jobs in layers, each linked to some of the next."""
+    kinds = ("dataset", "job")
+    width = nodes // _LAYERS
+    named = [f"n{number:05d}" for number in range(nodes)]
+    layer = [number // width for number in range(nodes)]
+    links: dict[tuple[int, int], None] = {}
+    step = 0
+    while len(links) < edges:
+        source = step * 7919 % (nodes - width)
+        beyond = (layer[source] + 1) * width
+        links[source, beyond + (source * 31 + step // nodes * 17) % width] = None
+        step += 1
+    boxes = [Box(one, 180, 46, one) for one in named]
+    layout = arrange(boxes, [(named[a], named[b]) for a, b in links])
+    drawn = [
+        {
+            "id": one, "kind": kinds[layer[number] % 2], "label": f"table_{one}",
+            "name": one, "namespace": "bench", "uri": f"s3://lake/{one}", "scope": "",
+            "x": layout.points[one].x, "y": layout.points[one].y,
+            "width": layout.widths[one], "height": 46,
+        }
+        for number, one in enumerate(named)
+    ]  # fmt: skip
+    flows = [
+        {
+            "id": f"{named[a]}-{named[b]}", "from": named[a], "to": named[b], "kind": "feeds",
+            "plans": [],
+            "route": [[p.x, p.y] for p in layout.routes.get((named[a], named[b]), ())],
+        }
+        for a, b in links
+    ]  # fmt: skip
+    return _reply(drawn, flows)
+
+
+def many_columns(tables: int, columns: int) -> dict[str, Any]:
+    """Chains of tables, each column computed from that of the table before."""
+    nodes: list[dict[str, Any]] = []
+    edges = []
+    height = 46 + 22 * columns + 8
+    for table in range(tables):
+        x, y = table % 10 * 300.0, table // 10 * (height + 30.0)
+        own = {"id": f"t{table}", "kind": "dataset", "label": f"table_{table}", "scope": ""}
+        nodes.append({
+            **own, "uri": f"s3://lake/t{table}", "x": x, "y": y, "width": 220, "height": height,
+            "columns": [f"t{table}c{one}" for one in range(columns)],
+        })  # fmt: skip
+        for one in range(columns):
+            key = f"t{table}c{one}"
+            nodes.append({
+                "id": key, "kind": "column", "label": f"column_{one}", "name": f"column_{one}",
+                "dataset": f"s3://lake/t{table}", "datasetId": f"t{table}", "type": "bigint",
+                "x": x, "y": y - height / 2 + 46 + (one + 0.5) * 22, "width": 220, "height": 22,
+            })  # fmt: skip
+            if table % 10 > 0:
+                edges.append({
+                    "id": f"{key}-e", "from": f"t{table - 1}c{one}", "to": key, "kind": "DIRECT",
+                    "how": "IDENTITY", "expression": "", "plans": [], "jobs": [],
+                })  # fmt: skip
+    return _reply(nodes, edges)
+
+
+def _reply(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[str, Any]:
+    jobs = sum(node["kind"] == "job" for node in nodes)
+    datasets = sum(node["kind"] == "dataset" for node in nodes)
+    return {
+        "nodes": nodes, "edges": edges, "asOf": None, "depth": {"asked": 1, "reached": 1},
+        "folded": False, "focus": None, "partial": None, "layers": [], "hidden": 0,
+        "totals": {"jobs": jobs, "datasets": datasets, "failed": 0}, "failures": [],
+    }  # fmt: skip

@@ -1,0 +1,117 @@
+"""One browser, and what it says about itself."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.browser import ARGUMENTS, chromium_path
+
+_READY: Final = 'body[data-state="ready"]'
+_MEGABIT: Final = 1_000_000 / 8
+_DRAG_STEPS: Final = 40
+
+
+@dataclass(frozen=True)
+class View:
+    seconds: float
+    kilobytes: float
+    requests: int
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path(), args=[*ARGUMENTS, "--enable-precise-memory-info"]
+        )
+        yield browser
+        browser.close()
+
+
+def first_views(browser: Browser, url: str) -> tuple[View, View]:
+    """With an empty cache, then with a full one, over 10 Mbit/s and 80 ms."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send(
+        "Network.emulateNetworkConditions",
+        {
+            "offline": False, "latency": 80,
+            "downloadThroughput": 10 * _MEGABIT, "uploadThroughput": 10 * _MEGABIT,
+        },
+    )  # fmt: skip
+    sizes: list[float] = []
+    session.on("Network.loadingFinished", lambda told: sizes.append(told["encodedDataLength"]))
+    views = []
+    for _ in range(2):
+        sizes.clear()
+        began = time.monotonic()
+        page.goto(url, wait_until="commit")
+        page.locator(_READY).wait_for()
+        seconds = time.monotonic() - began
+        on_wire = [size for size in sizes if size > 0]
+        views.append(View(seconds, sum(on_wire) / 1000, len(on_wire)))
+    context.close()
+    return views[0], views[1]
+
+
+@contextmanager
+def showing(browser: Browser, url: str, reply: dict[str, Any]) -> Iterator[Page]:
+    """The graph of the overview, answered with this reply."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True)
+    page = context.new_page()
+    body = json.dumps(reply)
+    page.route(
+        "**/graph/overview?*",
+        lambda route: route.fulfill(body=body, content_type="application/json"),
+    )
+    page.add_init_script(
+        "window.replied = 0; const real = window.fetch; window.fetch = async (...given) => {"
+        " const answer = await real(...given);"
+        " if (String(given[0]).includes('/graph/overview')) window.replied = performance.now();"
+        " return answer; };"
+        "new MutationObserver(() => { const canvas = document.querySelector('[data-drawn]');"
+        " if (canvas && window.replied && !window.painted) requestAnimationFrame(() =>"
+        " { window.painted ??= performance.now(); }); })"
+        ".observe(document, {subtree: true, attributes: true, attributeFilter: ['data-drawn']});"
+    )
+    page.goto(f"{url}/?view=overview")
+    page.locator(_READY).wait_for(timeout=60_000)
+    page.wait_for_function("window.painted > 0")
+    yield page
+    context.close()
+
+
+def milliseconds_to_paint(page: Page) -> float:
+    return float(page.evaluate("window.painted - window.replied"))
+
+
+def frames_while_dragging(page: Page) -> tuple[float, float]:
+    """Median and longest time between two frames, ms."""
+    page.evaluate(
+        "window.frames_seen = []; let last = performance.now(); const tick = (now) => {"
+        " window.frames_seen.push(now - last); last = now; requestAnimationFrame(tick); };"
+        " requestAnimationFrame(tick);"
+    )
+    page.mouse.move(640, 500)
+    page.mouse.down()
+    for step in range(_DRAG_STEPS):
+        page.mouse.move(640 - 6 * step, 500 - 3 * step)
+    page.mouse.up()
+    seen = [float(one) for one in page.evaluate("window.frames_seen")][2:]
+    return statistics.median(seen), max(seen)
+
+
+def heap_megabytes(page: Page) -> float:
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    return float(page.evaluate("performance.memory.usedJSHeapSize")) / 1_000_000

@@ -1,0 +1,73 @@
+/**
+ * A tour of the sample in five steps: a card at the lower edge that leads from view to view. It can be
+ * left at any step and begun again from the home page.
+ */
+import { button, element, focusFirst, replace } from '../page/dom.js';
+import { write } from '../data/url.js';
+
+const REVENUE = 'dataset:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue';
+const COLUMN = 'column:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue#margin_eur';
+
+/** What each step shows, and where. */
+export const STEPS = Object.freeze([
+  {
+    title: 'What needs a look',
+    words: 'The home page names what failed in the last day, which jobs are late and what was written. The map below opens area by area, down to tables.',
+    href: write({ view: 'home' }),
+  },
+  {
+    title: 'Where a table comes from',
+    words: 'The lineage of the daily revenue: jobs between tables, left to right. Choose a box and its whole way lights up.',
+    href: write({ view: 'lineage', node: REVENUE, depth: 3, direction: 'upstream' }),
+  },
+  {
+    title: 'Which columns',
+    words: 'The same table with columns: every line is a value that flows from one column into another.',
+    href: write({ view: 'lineage', node: REVENUE, columns: true }),
+  },
+  {
+    title: 'How one column is made',
+    words: 'The margin across all jobs, back to the operational databases, with what each job did on the way.',
+    href: write({ view: 'columns', node: COLUMN, direction: 'upstream' }),
+  },
+  {
+    title: 'Why a run failed',
+    words: 'The conversion failed this morning. Its page says what changed upstream since the last good run.',
+    href: write({ view: 'job', node: 'job:sample/conversion' }),
+  },
+]);
+
+/**
+ * @param {HTMLElement} place
+ * @param {(href: string) => void} follow
+ * @returns {{begin: () => void, end: () => void}}
+ */
+export function createTour(place, follow) {
+  function show(number) {
+    const { title, words, href } = STEPS[number];
+    follow(href);
+    place.hidden = false;
+    replace(
+      place,
+      element('h2', {}, `${number + 1} of ${STEPS.length}: ${title}`),
+      element('p', {}, words),
+      element(
+        'div',
+        { class: 'actions' },
+        number > 0 ? button({ icon: 'left', label: 'Back', onclick: () => show(number - 1) }) : null,
+        number + 1 < STEPS.length
+          ? button({ icon: 'right', label: 'Next', onclick: () => show(number + 1) }, { 'data-testid': 'tour-next' })
+          : null,
+        button({ label: number + 1 < STEPS.length ? 'Skip the tour' : 'Done', onclick: end }, { 'data-testid': 'tour-end' }),
+      ),
+    );
+    focusFirst(place, number + 1 < STEPS.length ? '[data-testid="tour-next"]' : '[data-testid="tour-end"]');
+  }
+
+  function end() {
+    place.hidden = true;
+    replace(place);
+  }
+
+  return { begin: () => show(0), end };
+}

@@ -1,0 +1,56 @@
+"""``/graph/runs``: the executions of all jobs, newest first."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from graph_model.answers.home.lately import first_line
+from graph_model.answers.nodes import dataset_references, job_references
+from graph_model.answers.sources import Sources, of_one_state
+from graph_model.picture.view import DatasetReference, JobReference, iso
+from graph_model.stores.protocols import Page
+
+
+@dataclass(frozen=True, slots=True)
+class RunItem:
+    """One execution; ``run`` is the id of its run; ``target`` None: it only read."""
+
+    id: str
+    run: str
+    job: JobReference | None
+    target: DatasetReference | None
+    at: str
+    state: str
+    kind: str
+    duration_ms: int | None
+    error: str | None
+    metrics: Any
+
+
+@of_one_state
+def all_runs(
+    sources: Sources, *, state: str | None, limit: int, cursor: str | None, at: int | None
+) -> Page[RunItem]:
+    page = sources.catalogue.recent_executions(
+        sources.hidden, state=state, limit=limit, cursor=cursor, at=at
+    )
+    jobs = job_references(sources, {one.job for one in page.items})
+    datasets = dataset_references(sources, {one.target for one in page.items if one.target})
+    items = tuple(
+        RunItem(
+            id=one.id,
+            run=one.run,
+            job=jobs.get(one.job),
+            target=datasets.get(one.target),
+            at=iso(one.at) or "",
+            state=one.state,
+            kind=one.kind,
+            duration_ms=one.duration_ms,
+            error=first_line(one.error),
+            metrics=json.loads(one.metrics) if one.metrics else {},
+        )
+        for one in page.items
+    )
+    return Page(items, page.total, page.next)

@@ -1,0 +1,60 @@
+"""What lies beyond a picture: neighbours of its nodes that are not drawn, and failed attempts.
+
+Pure. ``uses`` are the plans in force around the picture; of a dataset the neighbours are jobs, of a
+job datasets.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from graph_model.lineage import Answer, LeftOut, PlanUse
+from graph_model.stores.protocols import Direction
+
+
+def with_attempts(answer: Answer, uses: Iterable[PlanUse], direction: Direction) -> Answer:
+    """With the jobs whose newest run failed and tried to read or write a drawn dataset, and with
+    what they tried on their other side. No data flowed, so nothing is followed from there.
+    """
+    drawn = set(answer.datasets)
+    tried: list[PlanUse] = []
+    for use in uses:
+        read, written = drawn & set(use.sources), drawn & set(use.targets)
+        reads = bool(read) and direction != Direction.UPSTREAM
+        writes = bool(written) and direction != Direction.DOWNSTREAM
+        if use.attempted and (reads or writes):
+            tried.append(
+                use._replace(
+                    sources=use.sources if writes else tuple(sorted(read)),
+                    targets=use.targets if reads else tuple(sorted(written)),
+                )
+            )
+    ends = {end for use in tried for end in (*use.sources, *use.targets)}
+    return replace(
+        answer,
+        datasets=tuple(sorted(drawn | ends)),
+        jobs=tuple(sorted({*answer.jobs, *(use.job for use in tried)})),
+        plans=tuple(sorted({*answer.plans, *tried})),
+    )
+
+
+def count_beyond(answer: Answer, uses: Iterable[PlanUse]) -> tuple[LeftOut, ...]:
+    """Of each drawn node how many neighbours on each side are not drawn; none: not listed."""
+    drawn = {*answer.datasets, *answer.jobs}
+    before: defaultdict[str, set[str]] = defaultdict(set)
+    after: defaultdict[str, set[str]] = defaultdict(set)
+    for use in uses:
+        if use.attempted:
+            continue
+        for source in use.sources:
+            after[source].add(use.job)
+            before[use.job].add(source)
+        for target in use.targets:
+            before[target].add(use.job)
+            after[use.job].add(target)
+    counted = [
+        LeftOut(node, len(before[node] - drawn), len(after[node] - drawn)) for node in sorted(drawn)
+    ]
+    return tuple(one for one in counted if one.upstream or one.downstream)

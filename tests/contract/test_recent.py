@@ -1,0 +1,64 @@
+"""The list of all executions (protocols.CatalogueLists), on every database."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_model.facts import ExecutionRow
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.protocols import RecentExecution
+from tests.contract.databases import recorded_plans
+from tests.contract.rows import EXECUTIONS, TIMES, a_job, property_test
+
+_JOBS = [a_job(f"job-{n}", "ns", f"job {n}") for n in range(4)]
+
+
+@property_test
+@given(
+    rows=EXECUTIONS,
+    hidden=st.sets(st.sampled_from([row.id for row in _JOBS])),
+    state=st.none() | st.sampled_from(["completed", "failed"]),
+    at=st.none() | TIMES,
+    limit=st.integers(1, 3),
+)
+def test_pages_together_are_all_writes_and_reads_newest_first(
+    catalogue: SqlCatalogue,
+    rows: list[ExecutionRow],
+    hidden: set[str],
+    state: str | None,
+    at: int | None,
+    limit: int,
+) -> None:
+    catalogue.clear()
+    catalogue.record([*_JOBS, *rows])
+    expected = [
+        row.id
+        for row in sorted(rows, key=lambda row: (row.at, row.id), reverse=True)
+        if row.kind in ("write", "read")
+        and row.job not in hidden
+        and row.target not in hidden
+        and (state is None or row.state == state)
+        and (at is None or row.at <= at)
+    ]
+    found: list[RecentExecution] = []
+    cursor = None
+    while True:
+        page = catalogue.recent_executions(hidden, state=state, limit=limit, cursor=cursor, at=at)
+        assert page.total == len(expected)
+        found += page.items
+        cursor = page.next
+        if cursor is None:
+            break
+    assert [one.id for one in found] == expected
+
+
+def test_a_page_follows_the_index_by_time() -> None:
+    engine = open_database("sqlite://")
+    catalogue = SqlCatalogue(engine)
+    with recorded_plans(engine) as lines:
+        catalogue.recent_executions(["job-1"], counted=False, limit=100)
+    assert any("catalogue_executions_by_time" in line for line in lines)
+    assert "USE TEMP B-TREE FOR ORDER BY" not in lines, "sorted instead of read in order"
+    engine.dispose()

@@ -1,0 +1,77 @@
+"""A node opens where it stands: more is drawn, and nothing else moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, FloatRect, Page, expect
+
+from tests.e2e.browser import open_page, point_of, wait_for
+from tests.e2e.small_client import serving
+from tests.e2e.test_page import browser
+from tests.e2e.test_page_fans import ran
+from tests.projections import lineage_event, small_headwater
+
+pytestmark = pytest.mark.browser
+__all__ = ["browser"]
+
+MIDDLE = "/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2Fb"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    headwater = small_headwater()
+    links = [("one", "a", "b"), ("two", "b", "c"), ("three", "c", "d"), ("four", "c", "e")]
+    headwater.accept(*(lineage_event(ran(*link)) for link in links))
+    headwater.project()
+    with (
+        serving(headwater, 1_800_000_000_000) as address,
+        open_page(browser, address) as opened,
+    ):
+        yield opened
+    headwater.close()
+
+
+def corner(page: Page, label: str) -> tuple[float, float]:
+    """The lower right corner of a box on the screen, from the server's own answer."""
+    reply = page.request.get(
+        "/graph/lineage?node=dataset:s3://lake/b&layout=true&beyond=true"
+    ).json()
+    [node] = [node for node in reply["nodes"] if node["label"] == label]
+    assert node["more"] == {"upstream": 0, "downstream": 2}
+    return point_of(page, node["x"] + node["width"] / 2, node["y"] + node["height"] / 2)
+
+
+def test_a_handle_opens_a_node_and_closes_it_and_nothing_else_moves(page: Page) -> None:
+    page.goto(MIDDLE)
+    wait_for(page)
+    canvas = page.get_by_test_id("canvas")
+    expect(canvas).to_have_attribute("data-nodes", "5")
+    x, y = corner(page, "c")
+    box = canvas.bounding_box()
+    assert box is not None
+    around = FloatRect(x=box["x"], y=box["y"] + 70, width=x - 40 - box["x"], height=430)
+    page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 120)
+    before = page.screenshot(clip=around)
+
+    page.mouse.click(x, y)
+    expect(canvas).to_have_attribute("data-nodes", "9")
+    assert "opened=d." in page.url
+    page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 120)
+    page.wait_for_timeout(300)
+    assert page.screenshot(clip=around) == before
+
+    page.mouse.click(x, y)
+    expect(canvas).to_have_attribute("data-nodes", "5")
+    assert "opened" not in page.url
+
+
+def test_a_link_opens_the_same_nodes_again(page: Page) -> None:
+    page.goto(MIDDLE)
+    wait_for(page)
+    page.mouse.click(*corner(page, "c"))
+    expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "9")
+    page.reload()
+    wait_for(page)
+    expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "9")

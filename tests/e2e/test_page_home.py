@@ -1,0 +1,67 @@
+"""The home page on an empty server and on the sample; lists; the sample goes away at a press."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.browser import open_page, wait_for
+from tests.e2e.small_client import running, serving
+from tests.e2e.test_page import browser
+from tests.projections import small_headwater
+
+pytestmark = pytest.mark.browser
+__all__ = ["browser"]
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    with (
+        running(small_headwater()) as headwater,
+        serving(headwater, round(time.time() * 1000)) as address,
+        open_page(browser, address) as opened,
+    ):
+        yield opened
+
+
+def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
+    page.goto("/")
+    first = page.get_by_test_id("first-visit")
+    expect(first).to_contain_text(page.url.rstrip("/") + "/producer")
+    page.get_by_test_id("load-sample").click()
+    expect(page.get_by_test_id("subtitle")).to_have_text("15 jobs · 20 tables", timeout=30_000)
+
+    failed = page.get_by_test_id("card-failed")
+    expect(failed).to_contain_text("conversion")
+    expect(failed).to_contain_text("division by zero")
+    page.get_by_test_id("map").get_by_role("link", name="shop-lake").click()
+    expect(page.get_by_test_id("map")).to_contain_text("curated")
+    assert "within=" in page.url
+
+    page.get_by_role("link", name="Tables", exact=True).click()
+    page.get_by_role("link", name="Last write").click()
+    page.get_by_role("link", name="Last write").click()
+    rows = page.get_by_test_id("tables-table").locator("tbody tr")
+    expect(rows.first).to_contain_text("contact_list")
+    assert "sort=-written" in page.url
+    page.reload()
+    expect(rows.first).to_contain_text("contact_list")
+
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_test_id("ended-failed").click()
+    expect(page.get_by_test_id("runs-table").locator("tbody tr")).to_have_count(1)
+
+    page.goto("/")
+    page.get_by_test_id("tour").click()
+    page.get_by_test_id("tour-next").click()
+    wait_for(page)
+    expect(page.get_by_test_id("heading")).to_have_text("mart.daily_revenue")
+    page.get_by_test_id("tour-end").click()
+    expect(page.get_by_test_id("tour-card")).to_be_hidden()
+
+    page.goto("/")
+    page.get_by_test_id("remove-sample").click()
+    expect(page.get_by_test_id("first-visit")).to_be_visible(timeout=30_000)

@@ -1,0 +1,52 @@
+/** The first visit and the lists: what is copied, what the sample tells, how rows are sorted. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { snippets } from '../../frontend/js/start/first.js';
+import { tellAgain } from '../../frontend/js/start/sample.js';
+import { STEPS } from '../../frontend/js/start/tour.js';
+import { sort } from '../../frontend/js/views/lists.js';
+
+const recorded = JSON.parse(readFileSync(new URL('../../frontend/sample/estate.json', import.meta.url), 'utf8'));
+const NOW = Date.parse('2026-05-01T12:00:00Z');
+let ids = 0;
+const events = tellAgain(recorded, NOW, () => `run-${(ids += 1)}`);
+
+test('every setting to copy names this server', () => {
+  const origin = 'https://lineage.internal:9000';
+  for (const { name, text } of snippets(origin, '2026-05-01T12:00:00Z')) assert.ok(text.includes(origin), name);
+});
+
+test('the sample is five days of runs that have ended, in a namespace of its own', () => {
+  assert.equal(events.length, 2 * 5 * recorded.length);
+  assert.deepEqual([...new Set(events.map((event) => event.job.namespace))], ['sample']);
+  const times = events.map((event) => Date.parse(event.eventTime));
+  assert.deepEqual(times, [...times].sort((one, other) => one - other));
+  assert.ok(times.at(-1) < NOW && times[0] > NOW - 6 * 86_400_000);
+  assert.equal(new Set(events.map((event) => event.run.runId)).size, 5 * recorded.length);
+});
+
+test('one run of the sample failed, on the last day, and wrote nothing', () => {
+  const failed = events.filter((event) => event.eventType === 'FAIL');
+  assert.equal(failed.length, 1);
+  assert.ok(Date.parse(failed[0].eventTime) > NOW - 86_400_000);
+  assert.equal(failed[0].outputs[0].outputFacets, undefined);
+});
+
+test('a sample that is loaded again is another: what was removed does not hide it', () => {
+  const again = tellAgain(recorded, NOW, () => `run-${(ids += 1)}`);
+  const first = new Set(events.map((event) => event.run.runId));
+  assert.ok(again.every((event) => !first.has(event.run.runId)));
+});
+
+test('the tour has five steps, each with a place of its own', () => {
+  assert.equal(STEPS.length, 5);
+  assert.equal(new Set(STEPS.map(({ href }) => href)).size, 5);
+});
+
+test('a list is sorted by what its link says, the unknown last either way', () => {
+  const columns = [{ name: 'At', sort: 'at', key: ({ at }) => at, cell: () => '' }];
+  const items = [{ at: '' }, { at: 'b' }, { at: 'c' }, { at: 'a' }];
+  const order = (by) => sort(items, columns, by).map(({ at }) => at).join('');
+  assert.deepEqual([order('at'), order('-at'), order('nosuch')], ['abc', 'cba', 'bca']);
+});

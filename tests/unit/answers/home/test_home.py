@@ -1,0 +1,141 @@
+"""The home page's answers: rhythm, lateness, failures of the day, the map of the estate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from graph_model.answers.home.areas import areas_of
+from graph_model.answers.home.lately import home
+from graph_model.answers.home.map import estate_map
+from graph_model.answers.home.rhythm import is_late, rhythm_of
+from graph_model.answers.home.runs import all_runs
+from tests.projections import SmallHeadwater, lineage_event, small_headwater
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+MIDNIGHT = 1_772_323_200_000  # 2026-03-01T00:00:00Z
+
+
+def event(job: str, day: int, hour: int, target: str, *sources: str, failed: bool = False) -> Any:
+    facets = {"errorMessage": {"message": "boom\nat line 2"}} if failed else {}
+    return lineage_event({
+        "eventType": "FAIL" if failed else "COMPLETE",
+        "eventTime": f"2026-03-{day:02d}T{hour:02d}:00:00Z",
+        "run": {"runId": f"{job} {day} {hour}", "facets": facets},
+        "job": {"namespace": "n", "name": job},
+        "inputs": [{"namespace": "s3://lake", "name": one} for one in sources],
+        "outputs": [{"namespace": "s3://lake", "name": target}],
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def estate() -> Iterator[SmallHeadwater]:
+    headwater = small_headwater()
+    events = [event("daily", day, 2, "curated/orders", "raw/orders") for day in range(1, 8)]
+    events += [event("stopped", day, 3, "curated/old", "raw/old") for day in range(1, 6)]
+    events += [event("broken", day, 4, "mart/sales", "curated/orders") for day in range(1, 7)]
+    events += [event("broken", 7, 4, "mart/sales", "curated/orders", failed=True)]
+    events += [event("long ago", 1, 5, "mart/gone", "raw/orders", failed=True)]
+    headwater.accept(*events)
+    headwater.project()
+    yield headwater
+    headwater.close()
+
+
+def at(day: int, hour: int) -> int:
+    return MIDNIGHT + (day - 1) * DAY + hour * HOUR
+
+
+def test_a_rhythm_is_the_median_between_runs_and_needs_four() -> None:
+    assert rhythm_of([0, HOUR, 2 * HOUR]) is None
+    assert rhythm_of([0, HOUR, 2 * HOUR, 3 * HOUR, 30 * HOUR]) == HOUR
+
+
+def test_late_begins_after_one_and_a_half_times_and_ends_when_the_job_has_stopped() -> None:
+    assert not is_late(0, HOUR, 90 * MINUTE)
+    assert is_late(0, HOUR, 96 * MINUTE)
+    assert not is_late(0, HOUR, 11 * HOUR)
+
+
+@pytest.mark.parametrize(
+    ("uri", "areas"),
+    [
+        ("s3://lake/curated/hr/employees", ("s3://lake", "curated", "hr")),
+        ("s3://lake/employees", ("s3://lake",)),
+        ("jdbc:redshift://wh/analytics:mart.x", ("jdbc:redshift://wh", "analytics", "mart")),
+        ("hive://metastore/hr.employees", ("hive://metastore", "hr")),
+        ("kafka:web.clicks", ("kafka:",)),
+        ("file:/data/a/b", ("file:", "data", "a")),
+        ("no uri at all", ()),
+    ],
+)
+def test_the_areas_of_a_dataset_come_from_its_uri(uri: str, areas: tuple[str, ...]) -> None:
+    assert areas_of(uri) == areas
+
+
+def test_failures_of_the_last_day_are_named_with_their_first_line_and_older_ones_are_not(
+    estate: SmallHeadwater,
+) -> None:
+    found = home(estate.sources, now=at(7, 12))
+    assert (found.failed, [one.job.name for one in found.failures]) == (1, ["broken"])
+    assert found.failures[0].error == "boom"
+    assert found.totals.failed == 2
+    assert home(estate.sources, now=at(9, 12)).failed == 0
+
+
+def test_a_job_that_missed_its_time_is_late_and_one_that_stopped_long_ago_is_not(
+    estate: SmallHeadwater,
+) -> None:
+    assert [one.job.name for one in home(estate.sources, now=at(7, 3)).late_jobs] == ["stopped"]
+    late = home(estate.sources, now=at(9, 12)).late_jobs
+    assert [(one.job.name, one.every_ms) for one in late] == [
+        ("stopped", DAY), ("daily", DAY), ("broken", DAY),
+    ]  # fmt: skip
+    assert home(estate.sources, now=at(28, 0)).late == 0
+
+
+def test_what_was_written_is_listed_once_newest_first(estate: SmallHeadwater) -> None:
+    found = home(estate.sources, now=at(7, 12))
+    assert [one.dataset.label for one in found.written] == ["orders", "sales", "old"]
+
+
+def test_runs_of_all_jobs_are_listed_and_filtered(estate: SmallHeadwater) -> None:
+    failed = all_runs(estate.sources, state="failed", limit=10, cursor=None, at=None)
+    assert [(one.job and one.job.name, one.error) for one in failed.items] == [
+        ("broken", "boom"), ("long ago", "boom"),
+    ]  # fmt: skip
+    first = all_runs(estate.sources, state=None, limit=5, cursor=None, at=None)
+    assert (first.total, len(first.items)) == (20, 5)
+
+
+def test_the_map_opens_step_by_step_down_to_tables(estate: SmallHeadwater) -> None:
+    def drawn(*within: str) -> dict[str, tuple[str, int]]:
+        found = estate_map(estate.sources, by="place", within=within)
+        return {area.label: (area.kind, area.datasets) for area in found.areas}
+
+    assert drawn() == {"s3://lake": ("area", 6)}
+    assert drawn("s3://lake") == {
+        "raw": ("area", 2), "curated": ("area", 2), "mart": ("area", 2),
+    }  # fmt: skip
+    assert drawn("s3://lake", "mart") == {
+        "sales": ("dataset", 1), "gone": ("dataset", 1), "curated": ("outside", 2),
+    }  # fmt: skip
+
+
+def test_the_flows_of_the_map_count_jobs_and_its_areas_their_failures(
+    estate: SmallHeadwater,
+) -> None:
+    found = estate_map(estate.sources, by="place", within=["s3://lake"])
+    label = {area.id: area.label for area in found.areas}
+    flows = {(label[one.source], label[one.target]): one.jobs for one in found.flows}
+    assert flows == {("raw", "curated"): 2, ("curated", "mart"): 1}
+    assert {area.label: area.failed for area in found.areas}["mart"] == 1
+
+
+def test_by_layer_tables_without_one_have_an_area_of_their_own(estate: SmallHeadwater) -> None:
+    [area] = estate_map(estate.sources, by="layer", within=()).areas
+    assert (area.label, area.datasets) == ("no layer", 6)

@@ -1,0 +1,52 @@
+"""Neighbours that are not drawn are counted; what failed runs tried is drawn and not followed."""
+
+from __future__ import annotations
+
+from graph_model.lineage import Answer, LeftOut, PlanUse
+from graph_model.picture.beyond import count_beyond, with_attempts
+from graph_model.stores.protocols import Direction
+
+
+def use(job: str, sources: str, targets: str, *, attempted: bool = False) -> PlanUse:
+    return PlanUse(
+        f"plan of {job}", job, "overwrite", tuple(sources), tuple(targets), attempted=attempted
+    )
+
+
+def answer(datasets: str, jobs: tuple[str, ...], *plans: PlanUse) -> Answer:
+    return Answer(
+        datasets=tuple(datasets), jobs=jobs, plans=plans, columns=(), column_edges=(),
+        as_of=None, depth_asked=1, depth_reached=1, partial=None,
+    )  # fmt: skip
+
+
+ONE = use("job-1", "a", "b")
+
+
+def test_of_a_table_jobs_are_counted_and_of_a_job_tables() -> None:
+    around = [ONE, use("job-2", "b", "c"), use("job-3", "b", "d"), use("job-1", "e", "b")]
+    assert count_beyond(answer("ab", ("job-1",), ONE), around) == (
+        LeftOut("b", 0, 2), LeftOut("job-1", 1, 0),
+    )  # fmt: skip
+
+
+def test_where_everything_is_drawn_nothing_is_counted() -> None:
+    assert count_beyond(answer("ab", ("job-1",), ONE), [ONE]) == ()
+
+
+def test_a_failed_reader_is_drawn_with_what_it_was_to_write_but_not_with_its_other_inputs() -> None:
+    failed = use("job-9", "bx", "y", attempted=True)
+    found = with_attempts(answer("ab", ("job-1",), ONE), [ONE, failed], Direction.BOTH)
+    assert found.datasets == ("a", "b", "y")
+    assert found.jobs == ("job-1", "job-9")
+    [tried] = [one for one in found.plans if one.attempted]
+    assert (tried.sources, tried.targets) == (("b",), ("y",))
+
+
+def test_a_failed_reader_is_not_upstream() -> None:
+    failed = use("job-9", "b", "y", attempted=True)
+    before = answer("ab", ("job-1",), ONE)
+    assert with_attempts(before, [failed], Direction.UPSTREAM).jobs == ("job-1",)
+    writer = use("job-9", "z", "b", attempted=True)
+    assert with_attempts(before, [writer], Direction.UPSTREAM).datasets == ("a", "b", "z")
+    assert with_attempts(before, [writer], Direction.DOWNSTREAM).datasets == ("a", "b")
