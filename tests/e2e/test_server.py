@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from api.serving.server import claim, dialect_of
+from api.serving.server import dialect_of
+from api.serving.storage import claim
 from api.settings import read_settings
 from tests import captures
 from tests.conftest import needs_java

@@ -18,9 +18,9 @@ from graph_model.projection.attempts import (
     Attempt,
     Outline,
     attempt_of,
+    project_apart,
     write_attempt,
 )
-from graph_model.projection.outcome import project_apart
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.orders import OrdersInForce
 from graph_model.projection.projector.rebuilds import Rebuilds

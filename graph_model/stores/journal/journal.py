@@ -19,6 +19,7 @@ from graph_model.errors import (
     JournalUnavailable,
     Unavailable,
 )
+from graph_model.storable_text import storable
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import (
     Lock,
@@ -78,7 +79,6 @@ from graph_model.stores.protocols import (
     StoredDocument,
     Submission,
 )
-from graph_model.stores.storable_text import storable
 
 ID_KEY: Final = "journal_id"
 """Where a journal keeps its own id."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model.facts import Facts, merge
-from graph_model.projection.outcome import Outcome, States
+from graph_model.producers.outcome import Outcome, States
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 FORGOTTEN_REASON: Final = "it was forgotten: it speaks again with a run that was not"
