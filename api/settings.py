@@ -15,9 +15,11 @@ from typing import Final, NamedTuple
 from graph_model.errors import ConfigurationError
 from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read_run_window
 from graph_model.retention.keeping import Keep, read_keep
+from graph_model.stores.places import split_place
 
 PREFIX: Final = "HEADWATER_"
-_REPOSITORY: Final = Path(__file__).resolve().parent.parent
+PAGE: Final = Path(__file__).resolve().parent / "frontend"
+"""The page's files; in a checkout a link to the folder ``frontend``."""
 _MEBIBYTE: Final = 1024 * 1024
 #: Read by others in the same shell: the listener in Spark jobs, and the project's own tests.
 OF_OTHERS: Final = (
@@ -46,7 +48,13 @@ class Settings:
     port: int
     data: Path
     database: str
+    database_iam: bool
+    database_secret: str
+    bodies: str
+    bodies_above: int
+    bodies_key: str
     gremlin_port: int
+    gremlin_read_port: int | None
     gremlin_url: str
     gremlin_dialect: str
     gremlin_signed: bool
@@ -67,6 +75,12 @@ class Settings:
     frontend: Path
     cache: str
     maven_repository: str
+    uploads: str
+    projection_queue: str
+    event_queue: str
+    dead_letter_queue: str
+    message_bytes: int
+    rewrite_rules: str
 
     @property
     def run_window(self) -> RunWindow:
@@ -93,9 +107,31 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+def _read_port(text: str) -> int | None:
+    return _whole(1, 65535)(text) if text else None
+
+
 def _mebibytes(least: int, most: int) -> Callable[[str], int]:
     count = _whole(least, most)
     return lambda text: count(text) * _MEBIBYTE
+
+
+def _kibibytes(least: int, most: int) -> Callable[[str], int]:
+    count = _whole(least, most)
+    return lambda text: count(text) * 1024
+
+
+def _place(text: str) -> str:
+    """``s3://bucket/prefix``, without a slash at its end."""
+    if text:
+        split_place(text)
+    return text.rstrip("/")
+
+
+def _queue(text: str) -> str:
+    if text and not text.startswith(("https://", "http://")):
+        raise ValueError("the URL of a queue")
+    return text
 
 
 def _text(text: str) -> str:
@@ -126,7 +162,7 @@ def _gremlin_url(text: str) -> str:
 
 def _dialect(text: str) -> str:
     if text and text not in GREMLIN_DIALECTS:
-        raise ValueError(f"{' or '.join(GREMLIN_DIALECTS)}, or nothing to tell by the address")
+        raise ValueError(f"{' or '.join(GREMLIN_DIALECTS)}, or empty: chosen by the address")
     return text
 
 
@@ -174,7 +210,7 @@ def _graph_runs(text: str) -> RunWindow | None:
 
 
 def _frontend(text: str) -> Path:
-    return Path(text).expanduser() if text else _REPOSITORY / "frontend"
+    return Path(text).expanduser() if text else PAGE
 
 
 ROWS: Final[tuple[Row, ...]] = (
@@ -210,12 +246,59 @@ ROWS: Final[tuple[Row, ...]] = (
         _database,
     ),
     Row(
+        "database_iam",
+        "HEADWATER_DATABASE_IAM",
+        "false",
+        "true: sign in to HEADWATER_DATABASE with a token of AWS IAM, made anew for each "
+        "connection; its user needs the role rds_iam. The certificate of the server is verified "
+        "(sslmode=verify-full). The region comes from AWS_REGION.",
+        _switch,
+    ),
+    Row(
+        "database_secret",
+        "HEADWATER_DATABASE_SECRET",
+        "",
+        "Name or ARN of a secret in AWS Secrets Manager with username and password, as RDS makes "
+        "it; read for new connections, so that a rotation needs no restart.",
+        str,
+    ),
+    Row(
+        "bodies",
+        "HEADWATER_BODIES",
+        "",
+        "s3://bucket/prefix: the bodies of large documents lie there, the rest of the journal in "
+        "its database. The same in every Headwater on one database. Empty: all in the database.",
+        _place,
+    ),
+    Row(
+        "bodies_above",
+        "HEADWATER_BODIES_ABOVE",
+        "256",
+        "The size in KB, compressed, above which a body lies in HEADWATER_BODIES.",
+        _kibibytes(1, 1_048_576),
+    ),
+    Row(
+        "bodies_key",
+        "HEADWATER_BODIES_KEY",
+        "",
+        "The KMS key that encrypts objects in HEADWATER_BODIES. Empty: the bucket's default.",
+        str,
+    ),
+    Row(
         "gremlin_port",
         "HEADWATER_GREMLIN_PORT",
         "8182",
         "Port of the embedded Gremlin Server (this computer only): "
         "ws://127.0.0.1:8182/gremlin for notebooks.",
         _whole(1, 65535),
+    ),
+    Row(
+        "gremlin_read_port",
+        "HEADWATER_GREMLIN_READ_PORT",
+        "",
+        "Port of the embedded Gremlin Server where the graph can be read and not changed (this "
+        "computer only), for people: ws://127.0.0.1:8183/gremlin with 8183. Empty: none.",
+        _read_port,
     ),
     Row(
         "gremlin_url",
@@ -262,8 +345,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "graph_runs",
         "HEADWATER_GRAPH_RUNS",
         "",
-        "Which runs stand in the graph, for those who traverse it by hand; no answer needs them. "
-        "none, newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
+        "The runs that the graph contains, for traversals by hand; no answer uses them: none, "
+        "newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
         "newest:3 on the embedded engine, days:90 on a server of your own.",
         _graph_runs,
     ),
@@ -357,7 +440,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "frontend",
         "HEADWATER_FRONTEND",
         "",
-        "Folder of the page's files. Empty: the folder frontend beside the Python packages.",
+        "Folder of the page's files. Empty: those that are installed with the service.",
         _frontend,
     ),
     Row(
@@ -374,6 +457,51 @@ ROWS: Final[tuple[Row, ...]] = (
         "",
         "Where the Java archives come from: an http(s) address of a mirror, or a folder laid out "
         "as a Maven repository. Empty: Maven Central. Checksums are checked in any case.",
+        str,
+    ),
+    Row(
+        "uploads",
+        "HEADWATER_UPLOADS",
+        "",
+        "s3://bucket/prefix for documents that are too large for a request or a message: turns on "
+        "POST /uploads (docs/queues.md).",
+        _place,
+    ),
+    Row(
+        "projection_queue",
+        "HEADWATER_PROJECTION_QUEUE",
+        "",
+        "On Lambda: the URL of the SQS queue that wakes the projector.",
+        _queue,
+    ),
+    Row(
+        "event_queue",
+        "HEADWATER_EVENT_QUEUE",
+        "",
+        "On Lambda: the URL of the SQS queue (FIFO) for OpenLineage events.",
+        _queue,
+    ),
+    Row(
+        "dead_letter_queue",
+        "HEADWATER_DEAD_LETTER_QUEUE",
+        "",
+        "The URL of the SQS queue for messages that can never be taken.",
+        _queue,
+    ),
+    Row(
+        "message_bytes",
+        "HEADWATER_MESSAGE_SIZE",
+        "256",
+        "The largest message, in KB, that is sent to HEADWATER_EVENT_QUEUE: at most its "
+        "MaximumMessageSize. Larger events go through HEADWATER_UPLOADS.",
+        _kibibytes(1, 1024),
+    ),
+    Row(
+        "rewrite_rules",
+        "HEADWATER_REWRITE_RULES",
+        "",
+        "A JSON file, or s3://bucket/key, with rules that rename the datasets of OpenLineage "
+        "events from a queue (docs/queues.md). Empty: none.",
         str,
     ),
 )

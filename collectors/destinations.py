@@ -148,7 +148,7 @@ class ServerDestination:
         try:
             return int(json.loads(self._ask("GET", "/journal?summary=true"))["received"])
         except (ValueError, KeyError, TypeError) as error:
-            raise HeadwaterError(f"what answers at {self._url} is no Headwater") from error
+            raise HeadwaterError(f"the server at {self._url} is not a Headwater") from error
 
     def _post(self, documents: Sequence[Prepared]) -> list[Refusal]:
         first = documents[0]

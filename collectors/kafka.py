@@ -76,13 +76,13 @@ class RecordSource(Protocol):
 def read_record(record: KafkaRecord) -> Piece:
     """The document of a record. Raises InvalidInput for a record that no retry can make valid."""
     headers = {name: _text(value) for name, value in record.headers}
-    kind, version = _kind_and_version(headers)
+    kind, version = kind_and_version(headers)
     if record.value is None:
         raise InvalidRequest({"value": ["a document, not an empty record"]})
     return Piece(KINDS[kind], version, parse_json(record.value), record.where)
 
 
-def _kind_and_version(headers: Mapping[str, str]) -> tuple[str, str]:
+def kind_and_version(headers: Mapping[str, str]) -> tuple[str, str]:
     """``ExecutionPlan_1.2`` => (ExecutionPlan, 1.2); otherwise from the two headers of Spline's
     client.
     """

@@ -198,8 +198,8 @@ def _result(call: ProgramCall) -> Result:
 def _check_complete(manifest: Manifest, *, accept: bool) -> None:
     if not (manifest.complete or accept):
         raise InvalidInput(
-            "the rebuild is not complete (headwater-pipeline show says why): say --incomplete to"
-            " load it all the same"
+            "the rebuild is not complete (headwater-pipeline show gives the reason):"
+            " --incomplete loads it nevertheless"
         )
 
 
@@ -324,7 +324,7 @@ def _add_show(commands: Any) -> None:
         commands,
         "show",
         show,
-        "tell what a rebuild has written and set aside",
+        "summarise what a rebuild has written and refused",
         f"  {PROGRAM} show --from s3://bucket/lineage/2026-01-31",
     )
     _add_source(added)
@@ -335,12 +335,12 @@ def _add_verify(commands: Any) -> None:
         commands,
         "verify",
         verify,
-        "prove a rebuild: load it here and tell the hashes",
+        "prove a rebuild: load it here and print its hashes",
         f"""\
-Reads every file as Neptune's loader would, loads all of it into an embedded graph and an empty
-catalogue of its own, and tells their hashes; both are thrown away. "both" is the hash that
-headwater rebuild tells of a running service: equal hashes, equal content. An embedded graph takes
-about 1.5 kB of --heap-megabytes an element.
+Reads every file as Neptune's loader would, loads all of it into a temporary embedded graph and an
+empty catalogue, and prints their hashes. "both" is the hash that headwater rebuild prints for a
+running service: equal hashes mean equal content. An embedded graph needs about 1.5 kB of
+--heap-megabytes an element.
 
   {PROGRAM} verify --from out
   {PROGRAM} verify --from out --expect 0f3c...""",
@@ -375,7 +375,7 @@ nothing away.
     added.add_argument(
         "--parallelism", default="HIGH", help="LOW, MEDIUM, HIGH (default) or OVERSUBSCRIBE"
     )
-    added.add_argument("--go-on", action="store_true", help="load what can be, whatever fails")
+    added.add_argument("--go-on", action="store_true", help="skip records that cannot be loaded")
     added.add_argument("--every", type=_positive, default=10, metavar="SECONDS")
     _add_incomplete(added)
 
@@ -387,9 +387,9 @@ def _add_load_catalogue(commands: Any) -> None:
         load_catalogue,
         "load the catalogue's rows of a rebuild",
         f"""\
-Loads the rows into a new catalogue beside the one in force. With --in-force it then takes its
-place, the journal of that database remembers that everything up to the rebuild is projected, and
-the next headwater serve goes on from there: load the graph first, and stop the service before.
+Loads the rows into a new catalogue beside the current one. With --in-force the new one replaces it,
+the journal of that database notes that everything up to the rebuild is projected, and the next
+headwater serve continues from there: stop the service and load the graph first.
 
   {PROGRAM} load-catalogue --from out --database postgresql://me@db.example.org/headwater
   {PROGRAM} load-catalogue --from s3://bucket/lineage/2026-01-31 --in-force""",
@@ -402,12 +402,12 @@ the next headwater serve goes on from there: load the graph first, and stop the 
 
 def _add_source(added: Any) -> None:
     added.add_argument(
-        "--from", dest="source", required=True, metavar="FOLDER", help="what rebuild has written"
+        "--from", dest="source", required=True, metavar="FOLDER", help="the output of a rebuild"
     )
 
 
 def _add_incomplete(added: Any) -> None:
-    added.add_argument("--incomplete", action="store_true", help="also what is not complete")
+    added.add_argument("--incomplete", action="store_true", help="load an incomplete rebuild, too")
 
 
 def _run_window(text: str) -> RunWindow:

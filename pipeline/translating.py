@@ -179,6 +179,6 @@ def problems_of(counts: Counter[str]) -> tuple[str, ...]:
         found.append(f"{counts[BEGIN]} backups begin and {counts[END]} end: one is cut off")
     if counts["lines"] < counts["expected"]:
         found.append(
-            f"the backups tell of {counts['expected']} documents, {counts['lines']} were read"
+            f"the backups list {counts['expected']} documents, {counts['lines']} were read"
         )
     return tuple(found)

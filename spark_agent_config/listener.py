@@ -321,7 +321,7 @@ def outbox_of(
     try:
         folder = spill_folder(settings, environment)
     except (RuntimeError, OSError) as error:
-        _LOG.debug("What a server does not take is not kept: %s", error)
+        _LOG.debug("Documents that the server does not accept are not kept: %s", error)
         folder = None
     if folder is None:
         return Outbox(prepare, sender, weigh=_weight)

@@ -33,10 +33,10 @@ FACETS: Final[dict[str, dict[str, str]]] = {
         "nominalTime": "the time that the run is for",
         "errorMessage": "the error of a failed run, also the run's own text",
         "spark.exception": "the same, of Spark's client; a COMPLETE after it ends nothing",
-        "extractionError": "what a client could not read; the error where no other is told",
+        "extractionError": "what a client could not read; the error if no other is reported",
         "externalQuery": "the query's id in its warehouse",
         "processing_engine": "name and version of the engine",
-        "environmentVariables": "variables that a client was told to send",
+        "environmentVariables": "variables that the client is configured to send",
         "executionParameters": "parameters of the run",
         "jobDependencies": "control flow: no lineage is made of it",
         "tags": "of a Spark application they are labels: namespace and job name it",
@@ -62,8 +62,8 @@ FACETS: Final[dict[str, dict[str, str]]] = {
         "gcp_lineage": "where Google's own lineage has it",
         "sourceCode": "the text of a task",
         "sourceCodeLocation": "where it is kept",
-        "documentation": "what people say of it",
-        "ownership": "who answers for it",
+        "documentation": "people's statements about it",
+        "ownership": "the responsible person or team",
         "tags": "words that it was given",
     },
     "dataset": {
@@ -74,15 +74,15 @@ FACETS: Final[dict[str, dict[str, str]]] = {
         "lifecycleStateChange": "overwrite, rename, or an end of data; DROP is no write",
         "version": "the version that a table format counts",
         "dataSource": "name and address of the store",
-        "documentation": "what people say of it, also of its columns",
-        "ownership": "who answers for it",
+        "documentation": "people's statements about it and its columns",
+        "ownership": "the responsible person or team",
         "tags": "words that it or a column was given",
         "storage": "layer and file format",
         "catalog": "the catalog that it stands in",
         "hierarchy": "the levels above it",
         "datasetType": "table, view, file, topic, model",
         "dataQualityMetrics": "counts over rows and columns",
-        "dataQualityAssertions": "what was tested and how it ended; dbt says it in two places",
+        "dataQualityAssertions": "tests and their outcomes; dbt sends them in two places",
         "ourOwn": "a facet that nobody knows stands for all others",
     },
     "input": {
@@ -118,7 +118,7 @@ def render() -> str:
 
 
 _INTRODUCTION: Final = """\
-# What of OpenLineage is understood
+# Supported parts of OpenLineage
 
 Made by `python -m tests.conformance`; a test fails where it is out of date.
 
@@ -136,7 +136,7 @@ _FACETS_TITLE: Final = """
 
 *read*: lineage, names, schemas, runs or metrics are made of it. *kept*: a row over time, verbatim,
 on the pages and in `/graph/datasets/{id}/facets` and `/graph/jobs/{id}/facets`; the newest stands,
-`_deleted` takes it away. *document*: it repeats what the graph says or what belongs to the
+`_deleted` takes it away. *document*: it repeats the content of the graph or what belongs to the
 application, and stays in the stored event alone."""
 
 

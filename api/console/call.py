@@ -75,7 +75,7 @@ class Call(console.ProgramCall):
         try:
             answered: dict[str, Any] = json.loads(self.fetch(method, path, sent).text)
         except ValueError as error:
-            raise HeadwaterError(f"what answers at {self.url()} is no Headwater") from error
+            raise HeadwaterError(f"the server at {self.url()} is not a Headwater") from error
         return answered
 
     def fetch(

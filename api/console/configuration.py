@@ -76,7 +76,7 @@ def add_config(commands: Any) -> None:
         commands,
         "config",
         configuration,
-        "print what a platform or a client needs to report here",
+        "print the settings with which a platform or a client reports to this server",
         """\
 spark, glue, emr and databricks are for the stock Spline agent (Scala, Java and Python jobs); the
 others are clients of OpenLineage. PySpark jobs can do with one line and no jar instead:
@@ -88,7 +88,9 @@ spark_agent_config/README.md.
   headwater config glue5 --url https://lineage.example.org --api-key""",
     )
     added.add_argument(
-        "platform", choices=(*FORMS, *CLIENT_FORMS), help="where the jobs run, or what reports"
+        "platform",
+        choices=(*FORMS, *CLIENT_FORMS),
+        help="the platform on which the jobs run, or the client that reports",
     )
     add_url(added)
     added.add_argument("--namespace", default="", help="the namespace of the jobs")

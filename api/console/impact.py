@@ -30,12 +30,11 @@ Asks a running Headwater. Name one thing:
   headwater impact --column 's3://lake/orders#amount' --change dropped
   headwater impact --plan captured.ndjson --map file:/tmp/lake/=s3://lake/
 
-A captured plan is what the listener writes with url=file:/path (or what any other way of capture
-wrote: whatever headwater journal import reads). It is compared with the plan that its job runs
-now, and nothing of it is kept.
+A captured plan is a file that the listener wrote with url=file:/path, or any file that headwater
+journal import accepts. It is compared with the plan that its job runs now, and is not stored.
 
-Exit codes: 0 nothing breaks, 1 it could not be asked or the answer is not whole, 2 the call is
-wrong, 3 something breaks (--fail-on says what counts).
+Exit codes: 0 nothing breaks, 1 the server gave no or an incomplete answer, 2 the call is wrong,
+3 something breaks (--fail-on selects what counts).
 """
 
 
@@ -45,7 +44,9 @@ def impact(call: Call) -> int:
     _refuse_contradictions(options)
     answer = _check_plans(call) if options.plan else _ask(call)
     if "Headwater-As-Of" not in answer.headers:
-        raise HeadwaterError(f"what answers at {call.url()} is no Headwater that knows impact")
+        raise HeadwaterError(
+            f"the server at {call.url()} is not a Headwater that can compute an impact"
+        )
     if options.format == "table":
         for line in _lines(json.loads(answer.text)):
             call.say(line)
@@ -56,9 +57,9 @@ def impact(call: Call) -> int:
 
 def _refuse_contradictions(options: argparse.Namespace) -> None:
     if options.plan and options.change:
-        raise ConfigurationError("--change goes with --column; a plan says itself what changes")
+        raise ConfigurationError("--change goes with --column; a plan contains its own changes")
     if options.plan and options.columns:
-        raise ConfigurationError("--columns does not go with --plan: its columns are what is told")
+        raise ConfigurationError("--columns does not go with --plan, which always lists columns")
     if (options.map or options.as_job) and not options.plan:
         raise ConfigurationError("--map and --as-job go with --plan")
     if options.indirect and options.direct_only:
@@ -74,7 +75,7 @@ def _exit_code(headers: Mapping[str, str], fail_on: str) -> int:
         return BREAKS
     partial = headers.get("Headwater-Partial", "none")
     if partial != "none":
-        raise HeadwaterError(f"the answer is not whole ({partial}): more may break than is told")
+        raise HeadwaterError(f"the answer is incomplete ({partial}): more may break than is listed")
     return 0
 
 
@@ -196,14 +197,16 @@ def _summary(reply: Mapping[str, Any]) -> str:
 
 def add_impact(commands: Any) -> None:
     command = add_command(
-        commands, "impact", impact, "what lies downstream, and what a change breaks", _TEXT
+        commands, "impact", impact, "everything downstream, and the effects of a change", _TEXT
     )
     what = command.add_mutually_exclusive_group(required=True)
     what.add_argument("node", nargs="?", help="dataset:…, column:…#…, job:…/…, prefix:… or an id")
     what.add_argument("--dataset", metavar="URI")
     what.add_argument("--column", metavar="URI#PATH")
     what.add_argument("--job", metavar="NAMESPACE/NAME")
-    what.add_argument("--prefix", metavar="URI", help="all datasets whose URI begins like this")
+    what.add_argument(
+        "--prefix", metavar="URI", help="all datasets whose URI starts with this text"
+    )
     what.add_argument("--plan", metavar="FILE", nargs="+", help="captured plans of a changed job")
     command.add_argument("--change", choices=("dropped", "renamed", "retyped"))
     command.add_argument(
@@ -212,10 +215,10 @@ def add_impact(commands: Any) -> None:
     )  # fmt: skip
     command.add_argument(
         "--map", metavar="FROM=TO", action="append", type=_read_move, default=[],
-        help="what begins with FROM in a captured plan begins with TO (again for more)",
+        help="replace the start FROM of URIs in a captured plan by TO (may be repeated)",
     )  # fmt: skip
     command.add_argument(
-        "--as-job", metavar="NAMESPACE/NAME", help="the job whose place captured plans take"
+        "--as-job", metavar="NAMESPACE/NAME", help="the job that the captured plans replace"
     )
     command.add_argument("--columns", action="store_true", help="columns as well")
     command.add_argument("--indirect", action="store_true", help="also filters, joins, sorts …")

@@ -8,7 +8,9 @@ import sys
 from typing import Any
 
 from api.console.call import Call, add_command, add_settings, add_url
+from api.serving.machine import NEWEST_SPARK_JAVA
 from graph_model.errors import ConfigurationError
+from graph_model.stores.gremlin.engine import java
 
 
 def serve(call: Call) -> int:
@@ -23,12 +25,15 @@ def demo(call: Call) -> int:
     if importlib.util.find_spec("pyspark") is None:
         raise ConfigurationError(
             "the demo needs PySpark, which is not installed here: run make demo, or "
-            "pip install -r requirements/spark.txt"
+            "pip install 'pyspark>=3.5,<3.6'"
         )
     call.ask("GET", "/health/live")
     command = [sys.executable, "-m", "spark_agent_config.demo", "--url", call.url()]
     # Spark's workers would take the first python3 in PATH, whatever its version
     environment = {**call.environment, "PYSPARK_PYTHON": sys.executable}
+    runtime = java.find_java(call.environment, newest=NEWEST_SPARK_JAVA)
+    if runtime.place == java.PACKAGE:
+        environment["JAVA_HOME"] = str(runtime.home)
     return subprocess.run(command, check=False, env=environment).returncode  # noqa: S603 - ours
 
 
@@ -59,8 +64,8 @@ the graph up to date with it and listens. Ctrl-C stops everything in order.
   headwater serve --gremlin-url ws://graph.example.org:8182/gremlin""",
     )
     add_settings(
-        added, "host", "port", "data", "database", "gremlin_port", "gremlin_url", "threads",
-        "log_level", "log_format",
+        added, "host", "port", "data", "database", "gremlin_port", "gremlin_read_port",
+        "gremlin_url", "threads", "log_level", "log_format",
     )  # fmt: skip
 
 
@@ -71,7 +76,7 @@ def add_demo(commands: Any) -> None:
         demo,
         "run a small PySpark pipeline that reports to a running Headwater",
         """\
-Needs PySpark (make demo installs it). Prints links to what it drew.
+Needs PySpark (make demo installs it). Prints links to the pages of its lineage.
 
   headwater demo
   headwater demo --url http://127.0.0.1:8081""",
@@ -84,7 +89,7 @@ def add_doctor(commands: Any) -> None:
         commands,
         "doctor",
         doctor,
-        "look at everything that a start needs, and say what to do",
+        "check everything that a start needs, and print the remedies",
         """\
   headwater doctor
   headwater doctor --port 8081 --data /srv/headwater""",

@@ -10,10 +10,10 @@ from api.console.call import Call, add_command, add_url
 
 _SHOWN: Final = 5
 _TEXT: Final = """\
-Asks a running Headwater. Sizes come from the databases' own books; growth is the rate of the last
-week, measured once an hour, so the first answer is there ten minutes after the first start; who
-fills the journal is worked out from a sample of 1,000 documents. \"At most\": what today's lineage
-rests on stays, whatever HEADWATER_KEEP says.
+Asks a running Headwater. Sizes are the databases' own statistics; growth is the rate of the last
+week, measured once an hour, so the first figure exists ten minutes after the first start; the
+shares of the journal are estimated from a sample of 1,000 documents. \"At most\": the runs behind
+today's lineage stay under any HEADWATER_KEEP.
 
   headwater storage
   headwater storage --json | jq .full.disk.days"""
@@ -80,6 +80,8 @@ def _bytes(size: float) -> str:
 
 
 def add_storage(commands: Any) -> None:
-    added = add_command(commands, "storage", storage, "what takes room and when it is full", _TEXT)
+    added = add_command(
+        commands, "storage", storage, "disk and memory use, and the dates when they are full", _TEXT
+    )
     added.add_argument("--json", action="store_true", help="the whole answer as JSON")
     add_url(added)

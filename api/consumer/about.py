@@ -41,7 +41,7 @@ def liveness() -> Response:
     security=OPEN,
     responses={
         200: {"description": "Answers are whole; no body"},
-        503: {"description": "Rebuilding, or a part is away; /health/ready says which"},
+        503: {"description": "Rebuilding, or a component is unavailable; /health/ready names it"},
     },
 )
 def readiness() -> Response:

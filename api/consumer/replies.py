@@ -17,6 +17,7 @@ from graph_model.answers.consumer.plans import (
     OperationNode,
     PlanInfo,
 )
+from graph_model.lineage import Partial
 from graph_model.producers.spline.documents import Product
 from graph_model.stores.protocols.events import EventRecord, WriteRecord
 
@@ -74,17 +75,16 @@ def _written(write: WriteRecord) -> Json:
     }
 
 
-def overview_reply(overview: Overview, *, rebuilding: bool) -> Json:
+def overview_reply(overview: Overview, *, lack: Partial | None) -> Json:
     """Lineage or impact of an execution; ``info.partial`` is the reason of a partial answer."""
     info: Json = {
         "timestamp": overview.timestamp,
         "applicationId": overview.application_id or None,
         "targetDataSourceId": overview.target,
     }
-    if rebuilding:
-        info["partial"] = {"reason": "rebuilding", "limit": 0}
-    elif overview.partial is not None:
-        info["partial"] = {"reason": overview.partial.reason, "limit": overview.partial.limit}
+    partial = lack or overview.partial
+    if partial is not None:
+        info["partial"] = {"reason": partial.reason, "limit": partial.limit}
     sources = [
         {"_id": node.id, "_type": "DataSourceNode", "name": node.uri} for node in overview.sources
     ]

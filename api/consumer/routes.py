@@ -36,7 +36,7 @@ from api.consumer.shapes import (
 from api.http.blueprint import Blueprint
 from api.schemas.query import NoQuery
 from api.service import current_service
-from api.service.sources import current_sources, is_rebuilding
+from api.service.sources import current_sources, lacking
 from graph_model.answers.consumer.consumer import Consumer, ListQuestion
 from graph_model.stores.protocols.events import EventFilter, ListPage
 
@@ -104,7 +104,7 @@ def data_sources(query: Mapping[str, Any]) -> Response:
 def lineage_overview(query: Mapping[str, Any]) -> Response:
     """The origins of an execution's output."""
     overview = _consumer().lineage_overview(query["eventId"], query["maxDepth"])
-    return jsonify(replies.overview_reply(overview, rebuilding=is_rebuilding()))
+    return jsonify(replies.overview_reply(overview, lack=lacking()))
 
 
 @blueprint.route("/impact-overview")
@@ -113,7 +113,7 @@ def lineage_overview(query: Mapping[str, Any]) -> Response:
 def impact_overview(query: Mapping[str, Any]) -> Response:
     """The uses of an execution's output."""
     overview = _consumer().impact_overview(query["eventId"], query["maxDepth"])
-    return jsonify(replies.overview_reply(overview, rebuilding=is_rebuilding()))
+    return jsonify(replies.overview_reply(overview, lack=lacking()))
 
 
 @blueprint.route("/lineage-detailed")

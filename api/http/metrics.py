@@ -183,7 +183,7 @@ class _JournalCollector(Collector):
         )
         yield _gauge(
             "headwater_projection_lag_seconds",
-            "Since when the oldest of them is there; 0 when there is none",
+            "Time of the oldest of them; 0 when there is none",
             lag_seconds(found, self._clock()),
         )
         yield _gauge(

@@ -8,5 +8,6 @@ In reading order:
 ``orders``         forget and prune requests -> command documents
 ``dumps``          documents in log files and exports: recognised, each with its line
 ``wrapped_lines``  messages that a log broke over several lines, joined
+``uploads``        documents that are too large for a request or a message, by way of a bucket
 ``pieces``         a document from a file or a queue -> a submission, with the routes' checks
 """

@@ -22,11 +22,11 @@ _CHANGES: Final = (ADDED, REMOVED, CHANGED)
 _NO_EVIDENCE: Final = Sides((), ())
 
 
-def time_reply(found: TimeDifference, *, rebuilding: bool) -> dict[str, Any]:
+def time_reply(found: TimeDifference, *, lack: Partial | None) -> dict[str, Any]:
     """Two answers as one graph, each element with its change, its changed fields and the plans
     behind it.
     """
-    shown = graph_reply(found.shown, rebuilding)
+    shown = graph_reply(found.shown, lack)
     changes = found.difference.changes
     return {
         "kind": "times",
@@ -39,7 +39,7 @@ def time_reply(found: TimeDifference, *, rebuilding: bool) -> dict[str, Any]:
         "focus": shown["focus"],
         "layers": shown["layers"],
         "hidden": found.hidden,
-        "partial": to_json(_partial(found, rebuilding)),
+        "partial": to_json(_partial(found, lack)),
     }
 
 
@@ -53,12 +53,12 @@ def _side(view: GraphView, at: int | None) -> dict[str, Any]:
     }
 
 
-def _partial(found: TimeDifference, rebuilding: bool) -> Partial | None:
+def _partial(found: TimeDifference, lack: Partial | None) -> Partial | None:
     """An element missing on one side may only have been cut off: the comparison is as partial as
     either.
     """
-    if rebuilding:
-        return Partial("rebuilding", 0)
+    if lack is not None:
+        return lack
     return found.before.partial or found.after.partial
 
 
@@ -138,10 +138,10 @@ def _step(step: dict[str, Any]) -> dict[str, Any]:
 # --- causes --------------------------------------------------------------------------------------
 
 
-def changes_reply(found: UpstreamChanges, rebuilding: bool) -> dict[str, Any]:
+def changes_reply(found: UpstreamChanges, lack: Partial | None) -> dict[str, Any]:
     """Changes upstream, ranked; both sides as in ``/graph/diff``."""
     sides = {} if found.difference is None else _both_sides(found.difference)
-    partial = Partial("rebuilding", 0) if rebuilding else found.partial
+    partial = lack or found.partial
     return {
         "node": found.node,
         "subject": to_json(found.subject),

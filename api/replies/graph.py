@@ -90,11 +90,11 @@ def runs_reply(found: RunPage) -> dict[str, Any]:
     return {**reply, "open": to_json(found.going)}
 
 
-def graph_reply(view: GraphView, rebuilding: bool) -> dict[str, Any]:
+def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:
     """A graph; while the graph is behind the journal the answer is marked."""
     partial = view.partial
-    if rebuilding:
-        partial = Partial("rebuilding", 0)
+    if lack is not None:
+        partial = lack
     lanes = {} if view.lanes is None else {"lanes": to_json(view.lanes)}
     return {
         "nodes": [_node(node) | _mark(view, node) for node in view.nodes],
@@ -187,6 +187,7 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
             "plans": list(edge.plans),
             "jobs": list(edge.jobs),
             **chain,
+            **_route(edge),
         }
     reply = _between(edge, "feeds") | {"plans": list(edge.plans)}
     if edge.modes:
@@ -195,22 +196,26 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
         reply["jobs"] = list(edge.jobs)
     if edge.attempted:
         reply["attempted"] = True
-    return reply
+    return reply | _route(edge)
+
+
+def _route(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
+    return {} if edge.route is None else {"route": [list(point) for point in edge.route]}
 
 
 def _between(edge: FeedEdge | ColumnEdgeView, kind: str) -> dict[str, Any]:
     return {"id": edge.id, "from": edge.source, "to": edge.target, "kind": kind}
 
 
-def plan_reply(page: PlanPage, rebuilding: bool) -> dict[str, Any]:
+def plan_reply(page: PlanPage, lack: Partial | None) -> dict[str, Any]:
     """The fine view of a plan."""
     reply: dict[str, Any] = to_json(page)
     del reply["inspection"]
     if page.document is None:
         del reply["document"]
     partial: Partial | None = None
-    if rebuilding:
-        partial = Partial("rebuilding", 0)
+    if lack is not None:
+        partial = lack
     elif page.inspection.cut:
         partial = Partial("nodes", len(page.inspection.operations))
     return reply | {

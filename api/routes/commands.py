@@ -29,7 +29,9 @@ from graph_model.governance.nodes import NamedNode, node_ids
 from graph_model.producers.commands.documents import CommandKind
 from graph_model.retention.coverage import Retention
 
-blueprint = Blueprint("commands", __name__, description="Forget, prune: what people order")
+blueprint = Blueprint(
+    "commands", __name__, description="Commands of people: forget, prune, hide, show"
+)
 _HIDDEN_KINDS = (labels.DATASET, labels.JOB)
 _AWAY_SECONDS: Final = 1.0
 _PENDING: Final = (
@@ -65,7 +67,7 @@ def order(body: Mapping[str, Any]) -> dict[str, Any]:
 def _hide(body: Mapping[str, Any], service: Service) -> dict[str, Any]:
     """Hide a dataset or a job, or show it again; a repetition is no command."""
     if is_rebuilding():
-        raise Rebuilding("the graph is being rebuilt: what the command covers is not known yet")
+        raise Rebuilding("the graph is being rebuilt: the command's effect is not known yet")
     hidden = body["command"] == Ordered.HIDE
     names = _to_hide(body["node"], service) if hidden else _to_show(body["node"], service)
     positions: tuple[int, ...] = ()

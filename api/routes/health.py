@@ -44,7 +44,7 @@ def ready() -> Response:
 
 @blueprint.route("/metrics")
 @blueprint.doc(
-    summary="What is measured, for Prometheus",
+    summary="Metrics, for Prometheus",
     responses={200: {"description": "The text format", "content": {"text/plain": {}}}},
 )
 def metrics() -> Response:

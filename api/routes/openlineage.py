@@ -91,7 +91,7 @@ def event() -> Response:
     requestBody=_body({"type": "array", "items": _EVENT}),
     responses={
         200: {
-            "description": "What can be taken is durable; the rest is listed",
+            "description": "Accepted documents are durable; refused ones are listed",
             "content": {"application/json": {"schema": _SUMMARY}},
         }
     },

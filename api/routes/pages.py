@@ -20,10 +20,10 @@ from api.settings import Settings
 blueprint = Blueprint("pages", __name__)
 
 _OWN: Final = Path(__file__).resolve().parent.parent / "pages"
-_VIS: Final = Path("node_modules", "vis-network")
+LIBRARY: Final = Path("node_modules", "vis-network")
 VENDOR: Final = {
-    "vis-network.min.js": _VIS / "standalone" / "esm" / "vis-network.min.js",
-    "vis-network.min.css": _VIS / "styles" / "vis-network.min.css",
+    "vis-network.min.js": LIBRARY / "standalone" / "esm" / "vis-network.min.js",
+    "vis-network.min.css": LIBRARY / "styles" / "vis-network.min.css",
 }
 TYPES: Final = {
     ".js": "text/javascript",
@@ -61,7 +61,7 @@ def icon(name: str) -> Response:
 
 @blueprint.route("/vendor/vis-network/<name>")
 def vendor(name: str) -> Response:
-    """vis-network, as npm installed it."""
+    """vis-network, as npm or ``serving.page`` installed it."""
     if name not in VENDOR:
         raise NotFound(f"no file {name[:80]!r} of vis-network is served")
     return _file(_frontend(), str(VENDOR[name]), TYPES[Path(name).suffix])
@@ -80,7 +80,7 @@ def docs_asset(name: str) -> Response:
 
 
 def missing_parts(frontend: Path) -> tuple[str, ...]:
-    """The missing parts of the page: its own file, or npm packages."""
+    """The missing parts of the page: its own file, or its library."""
     wanted: Mapping[str, Path] = {"index.html": Path("index.html"), **VENDOR}
     return tuple(name for name, place in wanted.items() if not (frontend / place).is_file())
 

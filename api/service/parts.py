@@ -45,6 +45,10 @@ class ProjectionService(Protocol):
         """Why graph or catalogue could not be trusted and everything is projected anew."""
 
     @property
+    def full(self) -> str | None:
+        """Why some documents wait although the graph answers; None where none does."""
+
+    @property
     def rules(self) -> Rules:
         """The naming rules that what stands was projected under."""
 

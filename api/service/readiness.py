@@ -55,6 +55,8 @@ def ask(service: Service) -> ServiceReadiness:
     if service.engine is not None and (memory := service.engine.memory) is not None:
         checks["memory"] = str(memory)
     status = _status(checks, service.projector.state)
+    if (full := service.projector.full) is not None:
+        checks["room"] = full  # it stays ready
     if status == "ready" and (warning := _storage_warning(service)) is not None:
         checks["storage"] = warning  # it stays ready
     return ServiceReadiness(status, checks, None if lag is None else lag.documents, lag)

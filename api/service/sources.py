@@ -11,6 +11,7 @@ from api.http.principals import current_principal
 from api.service import current_service
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound, Rebuilding
+from graph_model.lineage import Partial
 from graph_model.stores.keys import Role
 
 #: How long a walk may take before it answers with the part that it has found.
@@ -46,6 +47,13 @@ def _deadline() -> Callable[[], bool]:
 def is_rebuilding() -> bool:
     """Whether the graph is behind the journal."""
     return current_service().projector.state == "rebuilding"
+
+
+def lacking() -> Partial | None:
+    """What every answer of the graph lacks now: what is still projected, or waits for room."""
+    if is_rebuilding():
+        return Partial("rebuilding", 0)
+    return None if current_service().projector.full is None else Partial("full", 0)
 
 
 @contextmanager

@@ -8,4 +8,5 @@ In reading order:
 ``summary``  one log line for all documents that arrived in an interval
 ``doctor``   a check of each requirement of a start; each finding has its remedy
 ``machine``  a check for Python, Java, Node and Chromium, before anything is installed
+``page``     the page's library, fetched by the integrity hash of its lock
 """

@@ -12,12 +12,12 @@ from typing import Final
 
 from api.routes.pages import missing_parts
 from api.service.room import MEASURES_KEY
-from api.serving.machine import Finding, check_java, check_node, check_python
+from api.serving.machine import Finding, check_java, check_python
 from api.serving.server import check_free
 from api.serving.storage import DATABASE_FILE, claim, open_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
-from graph_model.projection.runs.graph_runs import RUNS_KEY, setting_of
+from graph_model.projection.runs.graph_runs import RUNS_KEY, left_by, setting_of
 from graph_model.retention.forecast import Forecast, Measure, growth, read_measures
 from graph_model.stores.catalogue.generations import examine_file
 from graph_model.stores.database import claim_database, shown
@@ -35,7 +35,6 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
     return (
         check_python(version, spark=False),
         check_java(environment, spark=False),
-        check_node(),
         _port("port", settings.host, settings.port, "PORT", "--port"),
         _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
         _data(settings.data),
@@ -114,7 +113,7 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
     except HeadwaterError as error:
         yield Finding("journal", False, str(error))
         return
-    anew = "the next start makes it anew from the journal"
+    anew = "the next start rebuilds it from the journal"
     said = "belongs to the journal" if doubt is None else f"{doubt}: {anew}"
     yield Finding("catalogue", doubt is None, said)
 
@@ -123,6 +122,8 @@ def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:
     """The setting, and what the graph has where that is still another one."""
     wanted, has = str(settings.run_window), setting_of(noted)
     said = wanted if has == wanted else f"{has}; the next start makes it {wanted}"
+    if noted == left_by(settings.run_window):
+        said = f"none: the graph is nearly full; with more room they are {wanted}"
     return Finding("runs in the graph", True, said)
 
 
@@ -209,7 +210,7 @@ def _jars(environment: Mapping[str, str]) -> Finding:
 
 def _page(frontend: Path) -> Finding:
     if missing := missing_parts(frontend):
-        said = f"{', '.join(missing)} missing in {frontend}: run npm ci --prefix frontend"
+        said = f"{', '.join(missing)} missing in {frontend}: run python -m api.serving.page"
         return Finding("page", False, said)
     return Finding("page", True, str(frontend))
 

@@ -1,9 +1,9 @@
 """A check for Python, Java, Node and Chromium, before anything is installed.
 
-Standard library only, and no import of our own: ``make`` runs it before the virtual environment
-exists.
+Standard library only, and of our own what needs no more: ``make`` runs it before the virtual
+environment exists.
 
-    python3 -m api.serving.machine serve|demo|test|check|fuzz
+    python3 -m api.serving.machine serve|demo|engine|spark|test|check|fuzz
 
 prints one line for each missing program, with the package to install, and ends with 1; prints
 nothing when all are there.
@@ -18,14 +18,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, TextIO
+
+from graph_model.errors import ConfigurationError
+from graph_model.stores.gremlin.engine import java
 
 OLDEST_PYTHON: Final = (3, 11)
 NEWEST_SPARK_PYTHON: Final = (3, 13)
 """PySpark 3.5 names 3.11 as its newest; DataFrames and Python functions were tried up to 3.13."""
 
-OLDEST_JAVA: Final = 17
 NEWEST_SPARK_JAVA: Final = 22
 """Hadoop's login in Spark 3.5 needs Subject.getSubject, which fails from Java 23 on."""
 
@@ -75,27 +76,13 @@ def check_python(version: tuple[int, int], *, spark: bool) -> Finding:
     return Finding("Python", True, found)
 
 
-def check_java(environment: Mapping[str, str], run: Run = output_of, *, spark: bool) -> Finding:
-    """The ``java`` of JAVA_HOME, else the first on PATH."""
-    home = environment.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else "java"
-    where = f"JAVA_HOME={home}" if home else "PATH"
-    install = f"install it (package openjdk-{OLDEST_JAVA}-jre-headless) or set JAVA_HOME"
-    match = re.search(r'version "(?:1\.)?(\d+)', run([java, "-version"]))
-    if match is None:
-        said = f"Java {OLDEST_JAVA} or newer is needed, none is found in {where}: {install}"
-        return Finding("Java", False, said)
-    version = int(match[1])
-    if version < OLDEST_JAVA:
-        said = f"Java {OLDEST_JAVA} or newer is needed, {where} has {version}: {install}"
-        return Finding("Java", False, said)
-    if spark and version > NEWEST_SPARK_JAVA:
-        said = (
-            f"Spark 3.5 needs Java {OLDEST_JAVA} to {NEWEST_SPARK_JAVA}, {where} has {version}: "
-            f"{install}"
-        )
-        return Finding("Java", False, said)
-    return Finding("Java", True, f"{version} ({where})")
+def check_java(environment: Mapping[str, str], *, spark: bool) -> Finding:
+    """The runtime that serves here; with ``spark`` one that the pinned PySpark knows."""
+    try:
+        found = java.find_java(environment, newest=NEWEST_SPARK_JAVA if spark else None)
+    except ConfigurationError as error:
+        return Finding("Java", False, str(error))
+    return Finding("Java", True, f"{found.version} ({found.place})")
 
 
 def check_node(run: Run = output_of) -> Finding:
@@ -125,13 +112,17 @@ def check_browser(environment: Mapping[str, str]) -> Finding:
 
 
 def check_for(purpose: str, environment: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The programs that ``serve``, ``demo``, ``test``, ``check`` or ``fuzz`` needs here."""
-    spark = purpose != "serve"  # the tools of development include PySpark
+    """The programs that a purpose needs here.
+
+    ``serve`` and ``demo`` need Python alone. ``engine`` and ``spark`` look for a Java runtime;
+    where there is none, ``make run`` and ``make demo`` install one.
+    """
+    spark = purpose not in {"serve", "engine"}  # the tools of development include PySpark
     version = (sys.version_info.major, sys.version_info.minor)
     findings = [check_python(version, spark=spark)]
-    if purpose not in {"check", "fuzz"}:
+    if purpose in {"engine", "spark", "test"}:
         findings.append(check_java(environment, spark=spark))
-    if purpose in {"serve", "test", "check"}:
+    if purpose in {"test", "check"}:
         findings.append(check_node())
     if purpose == "test" and "not browser" not in environment.get("ARGS", ""):
         findings.append(check_browser(environment))

@@ -44,7 +44,7 @@ from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import shown
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
-from graph_model.stores.gremlin.engine.server import EmbeddedServer
+from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
 from graph_model.stores.gremlin.engine.supervisor import Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
@@ -104,6 +104,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     listener = stack.enter_context(reserve(settings.host, settings.port))
     if not settings.gremlin_url:
         check_free(_LOOPBACK, settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port")
+    _check_read_port(settings)
     stack.enter_context(claim(settings.data))
     say(f"Headwater {version()}")
     say(f"  data       {settings.data.resolve()}")
@@ -120,7 +121,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     generations = SqlGenerations(database, journal)
     stack.callback(generations.close)
     graph, engine = _open_graph(stack, settings, environment, say)
-    checkpoints = _checkpoints(settings, graph, journal) if engine else None
+    checkpoints = _checkpoints(settings, graph, journal, engine) if engine else None
     projector = Projector(
         journal,
         graph,
@@ -129,6 +130,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
         checkpoints=checkpoints,
         observe=metrics.projected,
         runs=settings.run_window,
+        capacity=lambda: engine.capacity if engine else None,
     )
     if engine:
         engine.watch(graph, lambda: projector.state == "ready")
@@ -181,13 +183,8 @@ def _open_graph(
 ) -> tuple[GremlinGraph, Supervisor | None]:
     """The graph, and the supervisor of the embedded engine; None for a server of one's own."""
     if settings.gremlin_url:
-        dialect = dialect_of(settings)
-        say(f"  graph      {settings.gremlin_url} ({dialect})")
-        graph = open_graph(
-            settings.gremlin_url,
-            dialect=_DIALECTS[dialect],
-            headers=signed_headers(settings.gremlin_url) if settings.gremlin_signed else dict,
-        )
+        say(f"  graph      {settings.gremlin_url} ({dialect_of(settings)})")
+        graph = open_remote_graph(settings)
         stack.callback(graph.close)
         return graph, None
     say(f"  graph      starting the embedded Gremlin Server on port {settings.gremlin_port} …")
@@ -195,16 +192,49 @@ def _open_graph(
         settings.data / ENGINE_FOLDER,
         environment=environment,
         port=settings.gremlin_port,
+        read_port=settings.gremlin_read_port,
         heap_mb=settings.gremlin_heap_mb,
         progress=_download_progress(say),
     )
     stack.callback(engine.stop)
     engine.start()
     say(f"  graph      {engine.url}")
+    if engine.read_url:
+        say(f"  graph      {engine.read_url} (reads only)")
     supervisor = Supervisor(engine)
     graph = open_graph(engine.url, explain=lambda: supervisor.trouble)
     stack.callback(graph.close)
     return graph, supervisor
+
+
+def open_remote_graph(settings: Settings) -> GremlinGraph:
+    """The graph of a server of one's own; connects at the first question. Raises
+    ConfigurationError where none is set.
+    """
+    if not settings.gremlin_url:
+        raise ConfigurationError("HEADWATER_GREMLIN_URL is empty: there is no engine to start here")
+    return open_graph(
+        settings.gremlin_url,
+        dialect=_DIALECTS[dialect_of(settings)],
+        headers=signed_headers(settings.gremlin_url) if settings.gremlin_signed else dict,
+    )
+
+
+def _check_read_port(settings: Settings) -> None:
+    """Raises ConfigurationError when the engine cannot serve readers at this port."""
+    port = settings.gremlin_read_port
+    if port is None:
+        return
+    if settings.gremlin_url:
+        raise ConfigurationError(
+            f"{READ_PORT_SETTING}={port} is a port of the embedded engine, which "
+            "HEADWATER_GREMLIN_URL replaces"
+        )
+    if port == settings.gremlin_port:
+        raise ConfigurationError(
+            f"{READ_PORT_SETTING}={port} is the port of writers, too: choose another one"
+        )
+    check_free(_LOOPBACK, port, READ_PORT_SETTING, "--gremlin-read-port")
 
 
 def dialect_of(settings: Settings) -> str:
@@ -213,9 +243,16 @@ def dialect_of(settings: Settings) -> str:
     return settings.gremlin_dialect or ("neptune" if host.endswith(_NEPTUNE) else "tinkerpop")
 
 
-def _checkpoints(settings: Settings, graph: GremlinGraph, journal: SqlJournal) -> EngineCheckpoints:
-    folder = settings.data / ENGINE_FOLDER
-    return EngineCheckpoints(folder, graph, journal, every=settings.checkpoint_every)
+def _checkpoints(
+    settings: Settings, graph: GremlinGraph, journal: SqlJournal, engine: Supervisor
+) -> EngineCheckpoints:
+    return EngineCheckpoints(
+        settings.data / ENGINE_FOLDER,
+        graph,
+        journal,
+        every=settings.checkpoint_every,
+        capacity=lambda: engine.capacity,
+    )
 
 
 def allow_files() -> None:
@@ -273,7 +310,7 @@ def _say_missing_page(settings: Settings, say: Say) -> None:
     if missing := missing_parts(settings.frontend):
         say(
             f"  page       not installed ({', '.join(missing)} missing in {settings.frontend}): "
-            "run npm ci --prefix frontend"
+            "run python -m api.serving.page"
         )
 
 

@@ -3,6 +3,7 @@
 HEADWATER_DATABASE empty    a SQLite file in the data folder; one Headwater a folder
 HEADWATER_DATABASE=postg…   a PostgreSQL database, which several Headwaters may share as long
                             as they share a graph, too
+HEADWATER_BODIES=s3://…     large bodies of the journal in a bucket, with either of them
 """
 
 from __future__ import annotations
@@ -29,10 +30,42 @@ def open_storage(settings: Settings, *, make: bool = False) -> Database:
 
     ``make``: a SQLite file that is not there yet is made.
     """
+    database = _open_server(settings) if settings.database else _open_file(settings, make=make)
+    if settings.bodies:
+        _keep_large_bodies(settings, database)
+    return database
+
+
+def _open_server(settings: Settings) -> Database:
+    from graph_model.stores.database import open_database, verified_server
+
+    if settings.database_iam and settings.database_secret:
+        raise ConfigurationError(
+            "HEADWATER_DATABASE_IAM and HEADWATER_DATABASE_SECRET: expected one of them"
+        )
+    if settings.database_iam:
+        from graph_model.stores.credentials import sign_in_by_token  # boto3: 0.2 s
+
+        url, server = verified_server(settings.database)
+        return open_database(url, sign_in_by_token(*server))
+    if settings.database_secret:
+        from graph_model.stores.credentials import sign_in_by_secret
+
+        return open_database(settings.database, sign_in_by_secret(settings.database_secret))
+    return open_database(settings.database)
+
+
+def _keep_large_bodies(settings: Settings, database: Database) -> None:
+    from graph_model.stores.bodies import LargeBodies, open_bodies
+    from graph_model.stores.journal.large_bodies import keep_large
+
+    store = open_bodies(settings.bodies, settings.bodies_key)
+    keep_large(database, LargeBodies(store, settings.bodies_above))
+
+
+def _open_file(settings: Settings, *, make: bool) -> Database:
     from graph_model.stores.database import open_database  # SQLAlchemy: 0.2 s that --help saves
 
-    if settings.database:
-        return open_database(settings.database)
     place = settings.data / DATABASE_FILE
     if not make and not place.is_file():
         raise ConfigurationError(
@@ -49,9 +82,9 @@ def _refuse_emptied(journal: Path) -> None:
         return
     if any(journal.parent.glob("catalogue-*.db")):
         raise ConfigurationError(
-            f"{journal} is empty, but a catalogue that was made from a journal lies beside it:"
+            f"{journal} is empty, but beside it is a catalogue that was made from a journal:"
             " restore the newest backup into another data folder (headwater restore FILE --data"
-            " FOLDER), or remove the empty file to begin anew"
+            " FOLDER), or remove the empty file to start with an empty journal"
         )
 
 

@@ -38,6 +38,7 @@ class Settled:
     progress: Progress | None = None
     trouble: str | None = None
     doubt: str | None = None
+    full: str | None = None
 
     @property
     def rules(self) -> Rules:

@@ -1,25 +1,27 @@
 /**
  * The wiring: the query string is the state; a state is a view; a view loads a page; a page is drawn.
  */
-import { createApi } from './api.js';
-import { canvasTools, createControls, formSwitch, legend } from './controls.js';
-import { byId, data, download, element, focusFirst, replace } from './dom.js';
-import { errorFace, keyFace, loadingFace, rebuildingFace } from './faces.js';
-import { formatNumber, shorten } from './format.js';
-import { foldFans } from './fans.js';
-import { createGraph } from './graph.js';
-import { describeBundle, describeGroup, opening } from './groups.js';
-import { createThemeSwitch, showDocuments } from './header.js';
-import { createKey, sessionStore } from './key.js';
-import { announcement, createList } from './list.js';
-import { createMinimap } from './minimap.js';
-import { find, findNode, step, tally } from './model.js';
-import { banners, footnote } from './notes.js';
-import { readPalette } from './palette.js';
-import { createPanel } from './panel.js';
-import { createSearch } from './search.js';
-import { createTooltip } from './tooltip.js';
-import { change, link, parse, sameQuestion, write } from './url.js';
+import { createApi } from './data/api.js';
+import { canvasTools, createControls, formSwitch, legend } from './page/controls.js';
+import { byId, data, download, element, focusFirst, replace } from './page/dom.js';
+import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
+import { formatNumber, shorten } from './data/format.js';
+import { foldFans } from './data/fans.js';
+import { createGraph } from './drawing/graph.js';
+import { describeBundle, describeGroup, opening } from './panel/groups.js';
+import { createThemeSwitch, showDocuments } from './page/header.js';
+import { createKey, sessionStore } from './data/key.js';
+import { announcement, createList } from './page/list.js';
+import { pack } from './drawing/packing.js';
+import { createMinimap } from './drawing/minimap.js';
+import { find, findNode, tally } from './data/model.js';
+import { step } from './data/walk.js';
+import { banners, footnote } from './page/notes.js';
+import { readPalette } from './drawing/palette.js';
+import { createPanel } from './panel/panel.js';
+import { createSearch } from './page/search.js';
+import { createTooltip } from './page/tooltip.js';
+import { change, link, parse, sameQuestion, write } from './data/url.js';
 import { columns } from './views/columns.js';
 import { declare } from './views/declare.js';
 import { diff } from './views/diff.js';
@@ -42,14 +44,14 @@ import { plans } from './views/plans.js';
  * @property {string} heading
  * @property {string} subtitle
  * @property {object|null} reply      for as-of, depth, partial and folded
- * @property {import('./model.js').Model|null} model
+ * @property {import('./data/model.js').Model|null} model
  * @property {HTMLElement|null} empty a face in place of the picture
- * @property {import('./dom.js').Child[]} [notes]  banners of the view's own
+ * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
  * @property {HTMLElement|null} [below]         under the picture
  * @property {() => HTMLElement} [document]     in place of picture and panel
- * @property {() => import('./panel.js').Description|null} [summary]  the panel when nothing is selected
- * @property {(item: import('./model.js').Item) => import('./panel.js').Description} [details]
- * @property {(item: import('./model.js').Box|import('./model.js').Row) => string} [hrefOf] where a double
+ * @property {() => import('./panel/panel.js').Description|null} [summary]  the panel when nothing is selected
+ * @property {(item: import('./data/model.js').Item) => import('./panel/panel.js').Description} [details]
+ * @property {(item: import('./data/model.js').Box|import('./data/model.js').Row) => string} [hrefOf] where a double
  *   click leads; empty: nowhere
  */
 
@@ -108,16 +110,16 @@ const api = createApi(undefined, key.get);
 let state = parse(location.search);
 /** @type {Page|null} */
 let page = null;
-/** @type {import('./model.js').Model|null} what is drawn: the page's model with its fans folded */
+/** @type {import('./data/model.js').Model|null} what is drawn: the page's model with its fans folded */
 let drawn = null;
-/** @type {{view: string, follow: import('./controls.js').Control['follow']}} */
+/** @type {{view: string, follow: import('./page/controls.js').Control['follow']}} */
 let controls = { view: '', follow: () => {} };
 let question = 0;
 let retryTimer = 0;
 let clickTimer = 0;
 /** @type {{page: Page|null, id: string}} what the panel shows: the same is not asked for twice */
 let described = { page: null, id: '' };
-/** @type {import('./model.js').Position} where the keyboard stands on the canvas */
+/** @type {import('./data/walk.js').Position} where the keyboard stands on the canvas */
 let position = { id: '', came: null };
 
 let shades = colours();
@@ -147,7 +149,7 @@ const search = createSearch({ input: byId('search', HTMLInputElement), results: 
 });
 
 function colours() {
-  return readPalette(getComputedStyle(document.documentElement));
+  return readPalette(getComputedStyle(document.documentElement), document.body.dataset.theme === 'dark');
 }
 
 /** What was classified shows at once. */
@@ -311,10 +313,11 @@ function unseenHeading(words) {
 
 /**
  * @param {string} heading
- * @param {import('./model.js').Model} model
+ * @param {import('./data/model.js').Model} model
  */
 function showPicture(heading, model) {
   drawn = foldFans(model, { opened: state.fans, pinned: [state.selected] });
+  if (!graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
   graph.show(drawn, state.selected);
   list.show(drawn);
   replace(places.legend, legend(drawn));
@@ -355,8 +358,8 @@ function showState() {
 /**
  * The page knows nothing of what was folded.
  * @param {Page} shown
- * @param {import('./model.js').Model} model what is drawn of it
- * @param {import('./model.js').Item} item
+ * @param {import('./data/model.js').Model} model what is drawn of it
+ * @param {import('./data/model.js').Item} item
  */
 function detailsOf({ model: whole, details }, model, item) {
   if ('edge' in item && whole && !whole.links.has(item.id)) return describeBundle(model, item);

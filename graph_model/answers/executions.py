@@ -32,7 +32,8 @@ class ExecutionGap:
 
 
 _SOME_PARTITIONS = ExecutionGap(
-    PARTITIONS_UNKNOWN, "it may have left some alone: nobody says which"
+    PARTITIONS_UNKNOWN,
+    "the write may have replaced only some partitions; the client does not report which",
 )
 
 

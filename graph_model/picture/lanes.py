@@ -42,7 +42,8 @@ def place_in_lanes(
             placed |= found
             drawn.append(Lane(layer, top, bottom + _GAP))
             top = bottom + _GAP + _LANE_GAP
-    return replace(view, nodes=_moved(view.nodes, placed)), tuple(drawn)
+    edges = tuple(edge._replace(route=None) for edge in view.edges)
+    return replace(view, nodes=_moved(view.nodes, placed), edges=edges), tuple(drawn)
 
 
 def _lanes_of(

@@ -2,25 +2,32 @@
 
 The steps are Sugiyama's (K. Sugiyama, S. Tagawa, M. Toda 1981): break cycles, put every box in a
 layer by its longest path from a source, run long edges through waypoints, order each layer by the
-barycentre of its neighbours in alternating sweeps, then give coordinates. Equal input gives equal
-output: ties are broken by the ``key`` of a box, never by an order of arrival.
+barycentre of its neighbours in alternating sweeps and exchange neighbours while that removes
+crossings, then give coordinates. Equal input gives equal output: ties are broken by the ``key`` of
+a box, never by an order of arrival. A waypoint has room of its own in its layer, so an edge that
+follows its route crosses no box.
 
 Coordinates are pixels of an unscaled canvas; ``x`` and ``y`` are the centre of a box.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-LAYER_GAP: Final = 110.0
-ROW_GAP: Final = 28.0
+LAYER_GAP: Final = 64.0
+ROW_GAP: Final = 24.0
 COMPONENT_GAP: Final = 60.0
-_SWEEPS: Final = 8
-_STRAIGHTENING_ROUNDS: Final = 8
-_WAYPOINT_HEIGHT: Final = 6.0
+#: Distance of two edges that run beside each other through a layer.
+EDGE_GAP: Final = 4.0
+_SWEEPS: Final = 12
+_EXCHANGES: Final = 6
+_STRAIGHTENING_ROUNDS: Final = 12
+_WAYPOINT_GAP: Final = 10.0
+_MOST_BUNDLED: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,47 +46,78 @@ class Point:
     y: float
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``points`` and ``widths`` by box: all boxes of a layer have the width of its widest.
+
+    ``routes``: by edge the points through which it runs from its source to its target, one for
+    each layer between them; no edge between neighbours is in it.
+    """
+
+    points: dict[str, Point]
+    widths: dict[str, float]
+    routes: dict[tuple[str, str], tuple[Point, ...]]
+
+
 def lay_out(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> dict[str, Point]:
-    """Where each box goes. Edges to unknown boxes and loops are ignored; repeats count once."""
+    """Where each box goes; see :func:`arrange`."""
+    return arrange(boxes, edges).points
+
+
+def arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Layout:
+    """Where each box and each long edge goes. Edges to unknown boxes and loops are ignored; of
+    repeats the first counts, the others make its waypoints higher.
+    """
     known = {box.id: box for box in sorted(boxes, key=lambda box: (box.key, box.id))}
-    links = sorted({(a, b) for a, b in edges if a in known and b in known and a != b})
-    placed: dict[str, Point] = {}
+    repeats: dict[tuple[str, str], int] = {}
+    for a, b in edges:
+        if a in known and b in known and a != b:
+            repeats[a, b] = repeats.get((a, b), 0) + 1
+    links = sorted(repeats)
+    whole = Layout({}, {}, {})
+    components = _components(list(known), links)
+    number_of = {node: number for number, nodes in enumerate(components) for node in nodes}
+    own: list[list[tuple[str, str]]] = [[] for _ in components]
+    for link in links:
+        own[number_of[link[0]]].append(link)
     alone: list[Box] = []
     top = 0.0
-    for component in _components(list(known), links):
-        if len(component) == 1:
-            alone.append(known[component[0]])
+    for nodes, inside in zip(components, own, strict=True):
+        if len(nodes) == 1:
+            alone.append(known[nodes[0]])
             continue
-        inside = set(component)
-        own = [(a, b) for a, b in links if a in inside]
-        points = _place_component([known[node] for node in component], own)
-        top = _stack(points, known, placed, top)
-    _place_alone(alone, placed, top)
-    return placed
+        part = _place_component([known[node] for node in nodes], inside, repeats)
+        top = _stack(part, known, whole, top)
+    _place_alone(alone, whole, top)
+    return whole
 
 
-def _stack(
-    points: Mapping[str, Point], boxes: Mapping[str, Box], placed: dict[str, Point], top: float
-) -> float:
+def _stack(part: Layout, boxes: Mapping[str, Box], whole: Layout, top: float) -> float:
     """Put a component below the placed ones; the new top."""
-    first = min(point.y - boxes[node].height / 2 for node, point in points.items())
-    last = max(point.y + boxes[node].height / 2 for node, point in points.items())
-    for node, point in points.items():
-        placed[node] = Point(point.x, point.y - first + top)
+    first = min(point.y - boxes[node].height / 2 for node, point in part.points.items())
+    last = max(point.y + boxes[node].height / 2 for node, point in part.points.items())
+    through = [point.y for route in part.routes.values() for point in route]
+    first, last = min([first, *through]), max([last, *through])
+    down = top - first
+    whole.points.update({node: Point(at.x, at.y + down) for node, at in part.points.items()})
+    whole.widths.update(part.widths)
+    for link, route in part.routes.items():
+        whole.routes[link] = tuple(Point(at.x, at.y + down) for at in route)
     return top + (last - first) + COMPONENT_GAP
 
 
-def _place_alone(alone: Sequence[Box], placed: dict[str, Point], top: float) -> None:
+def _place_alone(alone: Sequence[Box], whole: Layout, top: float) -> None:
     """Boxes without edges go into a grid below the rest, in reading order."""
     columns = max(1, min(6, round(len(alone) ** 0.5)))
+    width = max((box.width for box in alone), default=0.0)
     y = top
     for start in range(0, len(alone), columns):
         row = alone[start : start + columns]
         height = max(box.height for box in row)
-        x = 0.0
-        for box in row:
-            placed[box.id] = Point(x + box.width / 2, y + height / 2)
-            x += box.width + LAYER_GAP / 2
+        for place, box in enumerate(row):
+            x = place * (width + LAYER_GAP / 2) + width / 2
+            whole.points[box.id] = Point(x, y + height / 2)
+            whole.widths[box.id] = width
         y += height + ROW_GAP
 
 
@@ -102,13 +140,17 @@ def _components(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> list[
     return sorted(groups.values(), key=lambda group: (-len(group), rank[group[0]]))
 
 
-def _place_component(boxes: Sequence[Box], links: Sequence[tuple[str, str]]) -> dict[str, Point]:
+def _place_component(
+    boxes: Sequence[Box],
+    links: Sequence[tuple[str, str]],
+    repeats: Mapping[tuple[str, str], int],
+) -> Layout:
     order = [box.id for box in boxes]
     forward = _without_cycles(order, links)
     layer_of = _layers(order, forward)
-    grid = _Grid(boxes, forward, layer_of)
+    grid = _Grid(boxes, forward, layer_of, repeats)
     grid.order()
-    return grid.place()
+    return grid.place(links)
 
 
 def _without_cycles(
@@ -167,10 +209,15 @@ class _Grid:
     """Layers of cells: boxes, and the waypoints of edges that cross several layers."""
 
     def __init__(
-        self, boxes: Sequence[Box], links: Sequence[tuple[str, str]], layer_of: Mapping[str, int]
+        self,
+        boxes: Sequence[Box],
+        links: Sequence[tuple[str, str]],
+        layer_of: Mapping[str, int],
+        repeats: Mapping[tuple[str, str], int],
     ) -> None:
         self.boxes = {box.id: box for box in boxes}
         self.height = {box.id: box.height for box in boxes}
+        self.waypoints: dict[tuple[str, str], list[str]] = {}
         first = min(layer_of.values())
         self.layers: list[list[str]] = [[] for _ in range(max(layer_of.values()) - first + 1)]
         for box in boxes:
@@ -178,15 +225,18 @@ class _Grid:
         self.before: dict[str, list[str]] = {box.id: [] for box in boxes}
         self.after: dict[str, list[str]] = {box.id: [] for box in boxes}
         for a, b in links:
-            self._connect(a, b, layer_of[a] - first, layer_of[b] - first)
+            edges = repeats.get((a, b), 0) + repeats.get((b, a), 0)
+            height = EDGE_GAP * min(max(1, edges), _MOST_BUNDLED)
+            self._connect(a, b, range(layer_of[a] - first + 1, layer_of[b] - first), height)
 
-    def _connect(self, a: str, b: str, start: int, end: int) -> None:
+    def _connect(self, a: str, b: str, between: range, height: float) -> None:
         last = a
-        for layer in range(start + 1, end):
+        for layer in between:
             waypoint = f"{a}\0{b}\0{layer}"
             self.layers[layer].append(waypoint)
+            self.waypoints.setdefault((a, b), []).append(waypoint)
             self.before[waypoint], self.after[waypoint] = [], []
-            self.height[waypoint] = _WAYPOINT_HEIGHT
+            self.height[waypoint] = height
             self._link(last, waypoint)
             last = waypoint
         self._link(last, b)
@@ -209,10 +259,44 @@ class _Grid:
             else:
                 for index in range(len(self.layers) - 2, -1, -1):
                     self._sort_layer(index, self.after, index + 1)
+            self._exchange()
             crossings = self._crossings()
             if crossings < fewest:
                 best, fewest = [list(layer) for layer in self.layers], crossings
         self.layers = best
+
+    def _exchange(self) -> None:
+        """Neighbours in a layer change places while that removes crossings."""
+        for _ in range(_EXCHANGES):
+            exchanged = [self._exchange_in(index) for index in range(len(self.layers))]
+            if not any(exchanged):
+                return
+
+    def _exchange_in(self, index: int) -> bool:
+        layer, changed = self.layers[index], False
+        sides = [
+            (self.before, self._positions(index - 1)),
+            (self.after, self._positions(index + 1)),
+        ]
+        near = {
+            cell: [sorted(position[n] for n in beside[cell]) for beside, position in sides]
+            for cell in layer
+        }
+        for place in range(len(layer) - 1):
+            upper, lower = near[layer[place]], near[layer[place + 1]]
+            saved = sum(
+                _inversions(above, below) - _inversions(below, above)
+                for above, below in zip(upper, lower, strict=True)
+            )
+            if saved > 0:
+                layer[place], layer[place + 1] = layer[place + 1], layer[place]
+                changed = True
+        return changed
+
+    def _positions(self, index: int) -> dict[str, int]:
+        if not 0 <= index < len(self.layers):
+            return {}
+        return {cell: i for i, cell in enumerate(self.layers[index])}
 
     def _sort_layer(self, index: int, beside: Mapping[str, list[str]], other: int) -> None:
         position = {cell: i for i, cell in enumerate(self.layers[other])}
@@ -231,37 +315,58 @@ class _Grid:
 
     # coordinates
 
-    def place(self) -> dict[str, Point]:
-        x = self._layer_centres()
+    def place(self, links: Iterable[tuple[str, str]]) -> Layout:
+        """``links`` as they were given: the route of one that was turned round runs back."""
+        widths = self._layer_widths()
+        x = _centres(widths)
         y = self._rows()
         for round_number in range(_STRAIGHTENING_ROUNDS):
             self._straighten(y, self.before if round_number % 2 == 0 else self.after)
-        return {
+        points = {
             cell: Point(x[index], y[cell])
             for index, layer in enumerate(self.layers)
             for cell in layer
-            if cell in self.boxes
         }
+        routes = {}
+        for a, b in links:
+            if (a, b) in self.waypoints:
+                routes[a, b] = tuple(points[cell] for cell in self.waypoints[a, b])
+            elif (b, a) in self.waypoints:
+                routes[a, b] = tuple(points[cell] for cell in reversed(self.waypoints[b, a]))
+        return Layout(
+            {cell: point for cell, point in points.items() if cell in self.boxes},
+            {
+                cell: width
+                for layer, width in zip(self.layers, widths, strict=True)
+                for cell in layer
+                if cell in self.boxes
+            },
+            routes,
+        )
 
-    def _layer_centres(self) -> list[float]:
-        centres = []
-        left = 0.0
-        for layer in self.layers:
-            width = max((self.boxes[c].width for c in layer if c in self.boxes), default=0.0)
-            centres.append(left + width / 2)
-            left += width + LAYER_GAP
-        return centres
+    def _layer_widths(self) -> list[float]:
+        return [
+            max((self.boxes[cell].width for cell in layer if cell in self.boxes), default=0.0)
+            for layer in self.layers
+        ]
 
     def _rows(self) -> dict[str, float]:
         """Layers packed and centred on one line, as a start."""
         y: dict[str, float] = {}
         for layer in self.layers:
-            total = sum(self.height[cell] for cell in layer) + ROW_GAP * (len(layer) - 1)
-            top = -total / 2
-            for cell in layer:
+            gaps = [*self._gaps(layer), 0.0]
+            top = -(sum(self.height[cell] for cell in layer) + sum(gaps)) / 2
+            for cell, gap in zip(layer, gaps, strict=True):
                 y[cell] = top + self.height[cell] / 2
-                top += self.height[cell] + ROW_GAP
+                top += self.height[cell] + gap
         return y
+
+    def _gaps(self, layer: Sequence[str]) -> list[float]:
+        """Between each cell and the next: edges may run closer to each other than boxes stand."""
+        return [
+            ROW_GAP if a in self.boxes or b in self.boxes else _WAYPOINT_GAP
+            for a, b in pairwise(layer)
+        ]
 
     def _straighten(self, y: dict[str, float], beside: Mapping[str, list[str]]) -> None:
         """Move each cell towards the mean of its neighbours, keeping order and gaps."""
@@ -270,9 +375,26 @@ class _Grid:
                 sum(y[n] for n in beside[cell]) / len(beside[cell]) if beside[cell] else y[cell]
                 for cell in layer
             ]
-            gaps = [(self.height[a] + self.height[b]) / 2 + ROW_GAP for a, b in pairwise(layer)]
+            gaps = [
+                (self.height[a] + self.height[b]) / 2 + gap
+                for (a, b), gap in zip(pairwise(layer), self._gaps(layer), strict=True)
+            ]
             for cell, value in zip(layer, _spread(wanted, gaps), strict=True):
                 y[cell] = value
+
+
+def _centres(widths: Iterable[float]) -> list[float]:
+    centres = []
+    left = 0.0
+    for width in widths:
+        centres.append(left + width / 2)
+        left += width + LAYER_GAP
+    return centres
+
+
+def _inversions(above: Sequence[int], below: Sequence[int]) -> int:
+    """How often an end of ``above`` lies beyond one of ``below``; both sorted."""
+    return sum(bisect_left(below, end) for end in above)
 
 
 def _count_crossings(

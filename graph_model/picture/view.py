@@ -25,7 +25,7 @@ from graph_model.lineage import (
     holders,
 )
 from graph_model.naming.schemas import ColumnSpelling
-from graph_model.picture.layout import Box, Point, lay_out
+from graph_model.picture.layout import EDGE_GAP, Box, Layout, Point, arrange
 
 TITLE_HEIGHT: Final = 46.0
 ROW_HEIGHT: Final = 22.0
@@ -33,9 +33,11 @@ JOB_HEIGHT: Final = 40.0
 #: How a column is known: see ``ColumnNodeView``.
 SCHEMA: Final = "schema"
 LINEAGE: Final = "lineage"
-_CHARACTER_WIDTH: Final = 7.6
-_MIN_WIDTH: Final = 150.0
-_MAX_WIDTH: Final = 340.0
+_CHARACTER_WIDTH: Final = 9.0
+_MIN_WIDTH: Final = 140.0
+_MAX_WIDTH: Final = 264.0
+#: So many edges of one pair of boxes run beside each other; more lie upon one another.
+_MOST_BESIDE: Final = 12
 
 
 def known_mode(mode: str) -> str | None:
@@ -182,6 +184,9 @@ class ColumnNodeView(NamedTuple):
 
 Node = DatasetNode | JobNode | ColumnNodeView
 
+Route = tuple[tuple[float, float], ...]
+"""The points through which an edge runs past the boxes between its ends."""
+
 
 class FeedEdge(NamedTuple):
     """Between a dataset and a job, or with jobs left out between two datasets.
@@ -196,6 +201,7 @@ class FeedEdge(NamedTuple):
     modes: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
     attempted: bool = False
+    route: Route | None = None
 
 
 class ColumnEdgeView(NamedTuple):
@@ -208,6 +214,7 @@ class ColumnEdgeView(NamedTuple):
     plans: tuple[str, ...]
     jobs: tuple[str, ...]
     hops: int | None = None
+    route: Route | None = None
 
 
 class NodeMark(NamedTuple):
@@ -494,40 +501,62 @@ def place(view: GraphView) -> GraphView:
         if not isinstance(node, ColumnNodeView)
     ]
     sizes = {box.id: box for box in boxes}
-    points = lay_out(boxes, _links(view, columns))
-    places = {key: _place(sizes[key], point) for key, point in points.items()}
+    ends = _ends(view, columns)
+    layout = arrange(boxes, ends)
+    places = {
+        key: _place(sizes[key], point, layout.widths[key]) for key, point in layout.points.items()
+    }
     for dataset, listed in inside.items():
         if dataset in places:
             places |= _column_places(places[dataset], listed)
+    routes = _routes(ends, layout)
     return replace(
-        view, nodes=tuple(node._replace(place=places.get(node.id)) for node in view.nodes)
+        view,
+        nodes=tuple(node._replace(place=places.get(node.id)) for node in view.nodes),
+        edges=tuple(
+            edge._replace(route=route) for edge, route in zip(view.edges, routes, strict=True)
+        ),
     )
 
 
-def _links(view: GraphView, columns: Sequence[ColumnNodeView]) -> list[tuple[str, str]]:
-    """Edges between boxes: a column edge counts as one between its tables where no job stands."""
+def _ends(view: GraphView, columns: Sequence[ColumnNodeView]) -> list[tuple[str, str]]:
+    """Of each edge the boxes at its ends: a column stands in its table."""
     table = {column.id: column.dataset_id for column in columns}
-    feeds = [(e.source, e.target) for e in view.edges if isinstance(e, FeedEdge)]
-    if feeds:
-        return feeds
-    return [
-        (table[e.source], table[e.target])
-        for e in view.edges
-        if isinstance(e, ColumnEdgeView) and e.source in table and e.target in table
-    ]
+    return [(table.get(e.source, e.source), table.get(e.target, e.target)) for e in view.edges]
+
+
+def _routes(ends: Sequence[tuple[str, str]], layout: Layout) -> list[Route | None]:
+    """The route of each edge; edges of one pair of boxes run beside each other."""
+    total: dict[tuple[str, str], int] = {}
+    for pair in ends:
+        total[pair] = total.get(pair, 0) + 1
+    seen: dict[tuple[str, str], int] = {}
+    routes: list[Route | None] = []
+    for pair in ends:
+        number = seen.get(pair, 0)
+        seen[pair] = number + 1
+        beside = min(total[pair], _MOST_BESIDE)
+        aside = EDGE_GAP * (number % _MOST_BESIDE - (beside - 1) / 2)
+        points = layout.routes.get(pair)
+        routes.append(
+            None
+            if points is None
+            else tuple((round(at.x, 1), round(at.y + aside, 1)) for at in points)
+        )
+    return routes
 
 
 def _box(node: DatasetNode | JobNode, columns: Sequence[ColumnNodeView]) -> Box:
     longest = max([len(node.label), *(len(column.label) for column in columns)])
-    width = min(_MAX_WIDTH, max(_MIN_WIDTH, longest * _CHARACTER_WIDTH + 48))
+    width = min(_MAX_WIDTH, max(_MIN_WIDTH, longest * _CHARACTER_WIDTH + 52))
     height = JOB_HEIGHT if isinstance(node, JobNode) else TITLE_HEIGHT
     if columns:
         height += len(columns) * ROW_HEIGHT + 8
     return Box(node.id, width, height, node.label)
 
 
-def _place(box: Box, point: Point) -> Place:
-    return Place(round(point.x, 1), round(point.y, 1), box.width, box.height)
+def _place(box: Box, point: Point, width: float) -> Place:
+    return Place(round(point.x, 1), round(point.y, 1), width, box.height)
 
 
 def _column_places(table: Place, columns: Sequence[ColumnNodeView]) -> dict[str, Place]:

@@ -10,7 +10,7 @@ from graph_model.facts import Facts, merge
 from graph_model.producers.outcome import Outcome, States
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
-FORGOTTEN_REASON: Final = "it was forgotten: it speaks again with a run that was not"
+FORGOTTEN_REASON: Final = "its runs were forgotten; it counts again with the next run that is not"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,12 @@ class Translation:
         for translator in self._translators.values():
             translator.forget()
 
+    def unlearn(self, documents: Iterable[StoredDocument]) -> None:
+        """The facts of these documents are not written, as their translators believe."""
+        for document in documents:
+            if (additions := self._additions_of(document)) is not None:
+                additions.unlearn(document)
+
     def knows(self, document: StoredDocument) -> bool:
         """Whether an addition to this document can be translated without its body."""
         additions = self._additions_of(document)

@@ -34,6 +34,7 @@ from graph_model.identity import digest
 from graph_model.producers.commands.documents import KEY_PREFIX
 from graph_model.producers.projections import Projection, settlements
 from graph_model.projection.attempts import project_apart
+from graph_model.projection.fullness import is_held
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.withdrawal import OWN_ROWS
 from graph_model.stores.digests import ElementSum
@@ -51,7 +52,7 @@ class Phase(StrEnum):
     """The old catalogue is in force until KEEPING."""
 
     WANTED = "waiting for the projector"
-    HASHING_BEFORE = "hashing what stands"
+    HASHING_BEFORE = "hashing the current graph and catalogue"
     TRANSLATING = "translating"
     KEEPING = "writing runs"
     SWEEPING = "sweeping"
@@ -236,7 +237,7 @@ class Rebuild:
                 told = [row for row in gone.rows if isinstance(row, OWN_ROWS)]
                 self._catalogue.withdraw(told)
             return
-        log.info("a document changed what stood before: the rebuild starts over")
+        log.info("a document changed facts that the rebuild had written; the rebuild restarts")
         if self._is_before_switch():
             self._begin()
         elif self._phase is Phase.KEEPING:
@@ -306,7 +307,9 @@ class Rebuild:
             self._project_several(again)
             self._revisited.difference_update(again)
             if self._overtaken:
-                log.info("a document changed what the rebuild has written: it starts over")
+                log.info(
+                    "a document changed facts that the rebuild had written; the rebuild restarts"
+                )
                 self._begin()
         else:
             self._generations.switch()
@@ -355,6 +358,7 @@ class Rebuild:
 
     def _take(self, said: Facts) -> None:
         facts = self._runs.window.structure(said)
+        self._runs.wrote(len(facts.vertices) + len(facts.edges))
         self._graph.write(facts)
         self._catalogue.record(facts.rows)
         self._noted.add(_ids(facts))
@@ -375,12 +379,12 @@ class Rebuild:
 
 
 def _is_taken_up(document: StoredDocument) -> bool:
-    """All but documents that wait for a round, and commands that were set aside: their documents
-    are shown until they are replayed and carried out.
+    """All but documents that wait for a round, or for room, and commands that were set aside: their
+    documents are shown until they are replayed and carried out.
     """
     is_command = document.plan_id.startswith(KEY_PREFIX)
     left = {DocumentState.PENDING, *([DocumentState.FAILED] if is_command else [])}
-    return document.state not in left
+    return document.state not in left and not is_held(document)
 
 
 def _contribution_of(projection: Projection) -> Contribution:

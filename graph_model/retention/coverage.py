@@ -138,8 +138,8 @@ def _unknown_plan_ids(journal: Journal) -> frozenset[str]:
         }
         if len(found) > MOST_LOOKED_AT:
             raise Rebuilding(
-                f"more than {MOST_LOOKED_AT:,} plans and runs are not projected yet: what the "
-                "command covers is not known. One document can be forgotten by its position"
+                f"more than {MOST_LOOKED_AT:,} plans and runs wait for projection, so the "
+                "command's effect is unknown. One document can be forgotten by its position"
             )
     return frozenset(found)
 
@@ -149,7 +149,7 @@ def ensure_known(journal: Journal) -> None:
     present ones.
     """
     if journal.get_meta(CATALOGUE_KEY) == FILLING:
-        raise Rebuilding("everything is projected anew: what the command covers is not known yet")
+        raise Rebuilding("the catalogue is being rebuilt: the command's effect is not known yet")
 
 
 def resolve_forget(plan_ids: Collection[str], journal: Journal) -> tuple[Forget, ...]:

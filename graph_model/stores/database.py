@@ -25,7 +25,7 @@ from enum import IntEnum
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -57,10 +57,15 @@ _DAMAGE: Final = "headwater_damage"
 _POSTGRESQL: Final = "postgresql"
 _DRIVER: Final = "postgresql+psycopg"
 _DRIVER_NEEDED: Final = "PostgreSQL needs its driver: pip install 'psycopg[binary]>=3.2,<4'"
+_VERIFIED: Final = "verify-full"
+_POSTGRESQL_PORT: Final = 5432
 _SECRETS: Final = frozenset({"password", "sslpassword"})
 
 Database = Engine
 """The result of ``open_database``, for callers that pass it on without knowing SQLAlchemy."""
+
+Credentials = Callable[[], Mapping[str, str]]
+"""``user``, ``password`` of the next connection (``stores.credentials``)."""
 
 _Result = TypeVar("_Result")
 _Value = TypeVar("_Value")
@@ -114,17 +119,18 @@ def serial() -> TypeEngine[int]:
 # --- opening -------------------------------------------------------------------------------------
 
 
-def open_database(path_or_url: str | Path) -> Engine:
+def open_database(path_or_url: str | Path, credentials: Credentials | None = None) -> Engine:
     """An engine for a database file, or for a URL (``sqlite://`` is one in memory).
 
-    The folder of a file is made. Nothing is read or written yet: ``prepare`` does that. Raises
-    ConfigurationError where the URL cannot be read or its driver is missing.
+    The folder of a file is made. Nothing is read or written yet: ``prepare`` does that.
+    ``credentials`` are asked for each new connection to a server. Raises ConfigurationError where
+    the URL cannot be read or its driver is missing.
     """
     url = _url(path_or_url)
     try:
         if url.get_backend_name() == "sqlite":
             return _open_sqlite(url)
-        return _open_server(url)
+        return _sign_in(_open_server(url), credentials)
     except ImportError as error:
         said = _DRIVER_NEEDED if url.get_backend_name() == _POSTGRESQL else str(error)
         raise ConfigurationError(f"database {shown(url)}: {said}") from error
@@ -167,6 +173,43 @@ def _open_server(url: URL) -> Engine:
         hide_parameters=True,
         execution_options={_DAMAGE: Damage()},
     )
+
+
+def _sign_in(engine: Engine, credentials: Credentials | None) -> Engine:
+    if credentials is not None:
+
+        def give(_dialect: Dialect, _record: object, _args: object, given: dict[str, Any]) -> None:
+            given.update(credentials())
+
+        event.listen(engine, "do_connect", give)
+    return engine
+
+
+class Server(NamedTuple):
+    """The address in a database URL."""
+
+    host: str
+    port: int
+    user: str
+
+
+def verified_server(database: str) -> tuple[str, Server]:
+    """The URL of a server whose certificate and name are verified, and its address.
+
+    ``sslmode`` is verify-full unless the URL says so itself. Raises ConfigurationError for another
+    mode, since a token may not go to a server that anyone could be, and without a host or a user.
+    """
+    url = _url(database)
+    mode = url.query.get("sslmode", _VERIFIED)
+    if mode != _VERIFIED:
+        raise ConfigurationError(
+            f"database {shown(url)}: IAM authentication needs sslmode={_VERIFIED}, not {mode}"
+        )
+    if not url.host or not url.username:
+        raise ConfigurationError(f"database {shown(url)}: IAM authentication needs host and user")
+    secured = url.update_query_dict({"sslmode": _VERIFIED})
+    server = Server(url.host, url.port or _POSTGRESQL_PORT, url.username)
+    return secured.render_as_string(hide_password=False), server
 
 
 def apart(engine: Engine, schema: str) -> Engine:
@@ -763,7 +806,7 @@ def is_busy(error: Exception) -> bool:
 def _note_damage(engine: Engine, error: exc.SQLAlchemyError) -> None:
     noted: Damage = engine.get_execution_options()[_DAMAGE]
     if noted.met is None and isinstance(error, exc.DBAPIError) and tells_damage(error):
-        noted.met = _reason(error) or "what it stores cannot be read"
+        noted.met = _reason(error) or "its content cannot be read"
 
 
 def tells_damage(error: BaseException | None) -> bool:

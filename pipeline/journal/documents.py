@@ -20,7 +20,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from graph_model import identity
+from graph_model.stores.bodies import BodyStore, open_bodies
 from graph_model.stores.journal.content import read_body
+from graph_model.stores.journal.large_bodies import MARK
 from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
 from graph_model.stores.submissions import content_hash
 
@@ -165,9 +167,20 @@ def document_line(
     return Line(DOCUMENT, plan_id, content, scope, position, kind, api_version, received_at, body)
 
 
-def read_row(row: Any) -> Line:
-    """A document from a row of the journal's tables (``sources.JOURNAL_QUERY``)."""
+def read_rows(rows: Iterable[Any], place: str | None) -> Iterator[Line]:
+    """The documents of rows of the journal's tables (``sources.JOURNAL_QUERY``); ``place`` is that
+    of their large bodies.
+    """
+    store = open_bodies(place) if place else None
+    for row in rows:
+        yield read_row(row, store)
+
+
+def read_row(row: Any, store: BodyStore | None = None) -> Line:
+    """A document from a row; ``store`` holds its body if the row has only a mark."""
     packed = None if row.packed is None else bytes(row.packed)
+    if packed == MARK and store is not None:
+        packed = store.get(row.content_hash)
     body = read_body(packed, row.kind, row.api_version, row.content_hash)
     told = {
         "position": row.position,

@@ -2,7 +2,8 @@
 
 A backup or an export: files or folders of JSON lines, wherever Spark reads text (``.gz`` by its
 name). A journal database: PostgreSQL through JDBC, in ranges of positions. One gzip file is read
-by one task; an export in several files, or JDBC, by many.
+by one task; an export in several files, or JDBC, by many. Large bodies that lie outside of the
+database are read where the journal notes their place (``HEADWATER_BODIES``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from pyspark.sql.types import (
 
 from graph_model.errors import ConfigurationError
 from graph_model.producers.commands.documents import COMMAND_KIND
-from pipeline.journal.documents import Line, read_lines, read_row
+from graph_model.stores.journal.large_bodies import PLACE_KEY
+from pipeline.journal.documents import Line, read_lines, read_rows
 
 _JDBC: Final = "jdbc:postgresql://"
 _SERVERS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
@@ -36,6 +38,7 @@ JOURNAL_QUERY: Final = (
     " b.packed FROM journal_documents d"
     " LEFT JOIN journal_bodies b ON b.content_hash = d.content_hash"
 )
+_SETTINGS_QUERY: Final = "SELECT key, value FROM journal_meta"
 _RANGE_QUERY: Final = (
     "SELECT coalesce(min(position), 0) AS first, coalesce(max(position), 0) AS last"
     " FROM journal_documents"
@@ -91,12 +94,17 @@ class DatabaseSource:
             "upperBound": str(ends["last"] + 1),
             "numPartitions": str(partitions),
         }
-        return _row_frame(spark, self._read(spark, JOURNAL_QUERY, ranges))
+        return _row_frame(spark, self._read(spark, JOURNAL_QUERY, ranges), self._place(spark))
 
     def commands(self, spark: SparkSession) -> list[tuple[str, bytes]]:
         """The content hashes and bodies of all commands."""
         query = f"{JOURNAL_QUERY} WHERE d.kind = '{COMMAND_KIND}'"
-        return _commands(_row_frame(spark, self._read(spark, query, {})))
+        return _commands(_row_frame(spark, self._read(spark, query, {}), self._place(spark)))
+
+    def _place(self, spark: SparkSession) -> str | None:
+        """Where the journal notes that its large bodies lie; every task reads them there."""
+        noted = self._read(spark, _SETTINGS_QUERY, {}).collect()
+        return {row["key"]: row["value"] for row in noted}.get(PLACE_KEY)
 
     def _read(self, spark: SparkSession, query: str, ranges: Mapping[str, str]) -> DataFrame:
         settings = {
@@ -158,8 +166,11 @@ def _frame(spark: SparkSession, text: DataFrame) -> DataFrame:
     return spark.createDataFrame(text.rdd.mapPartitions(read), SCHEMA, verifySchema=False)
 
 
-def _row_frame(spark: SparkSession, rows: DataFrame) -> DataFrame:
-    return spark.createDataFrame(rows.rdd.map(read_row), SCHEMA, verifySchema=False)
+def _row_frame(spark: SparkSession, rows: DataFrame, place: str | None) -> DataFrame:
+    def read(found: Iterator[Any]) -> Iterator[Line]:
+        return read_rows(found, place)
+
+    return spark.createDataFrame(rows.rdd.mapPartitions(read), SCHEMA, verifySchema=False)
 
 
 def _commands(lines: DataFrame) -> list[tuple[str, bytes]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.projection.projector import EPOCH_KEY
 from graph_model.projection.runs.graph_runs import RUNS_KEY
+from graph_model.stores.bodies import LargeBodies, open_bodies
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import Database, claim_database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import SqlJournal, read_meta
+from graph_model.stores.journal.large_bodies import PLACE_KEY, keep_large
 from graph_model.stores.protocols import DocumentState
 from pipeline.output.loading import load_rows
 from pipeline.output.manifest import Manifest
@@ -26,6 +29,8 @@ def place_catalogue(result: Result, database: Database, say: Say, *, in_force: b
     Raises InvalidInput for rows of other tables than this Headwater's, or of another number.
     """
     manifest = result.manifest()
+    if place := read_meta(database, PLACE_KEY):  # no body is read or written here
+        keep_large(database, LargeBodies(open_bodies(place), sys.maxsize))
     journal = SqlJournal(database)
     generations = SqlGenerations(database, journal)
     if manifest.catalogue_version != generations.version:

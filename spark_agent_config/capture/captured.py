@@ -44,6 +44,7 @@ class Relation:
     url>:<table or query>``, a table's location, ``kafka:<topic>``. Empty means unknown. ``node``
     names the reading node if it is not the leaf itself (an RDD). ``version`` is set if the read is
     bound to one. ``roots`` is FILES or FOLDERS if a pattern was expanded to nothing else.
+    ``unplaced`` is the name of what is read if Spark does not give the place of the data.
     """
 
     sources: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class Relation:
     node: str | None = None
     version: TableVersion | None = None
     roots: str | None = None
+    unplaced: str | None = None
 
     @property
     def extra(self) -> dict[str, str | None]:
@@ -68,6 +70,7 @@ class Target:
     command that writes no rows, or UNKNOWN_MODE. ``partition_columns`` None: not known; empty: the
     target is not partitioned. ``replaced_by`` are the columns whose values decide which rows an
     overwrite replaces; None: not known. ``renamed`` is set for a renamed table: (former, current).
+    ``unplaced`` is as in a Relation: ``uri`` is a name then.
     """
 
     uri: str
@@ -80,6 +83,7 @@ class Target:
     dynamic_partition_overwrite: bool | None = None
     replaced_by: tuple[str, ...] | None = ()
     renamed: tuple[Table, Table] | None = None
+    unplaced: str | None = None
 
     @property
     def append(self) -> bool:

@@ -7,7 +7,7 @@ unavailable, or unreadable later, is reported by its tables alone, with a gap.
 
 from __future__ import annotations
 
-import logging
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -20,16 +20,27 @@ from spark_agent_config.capture.commands.refused_statements import RefusedStatem
 from spark_agent_config.capture.commands.row_level import HUDI_COMMANDS
 from spark_agent_config.capture.commands.table_copies import COPYING_COMMANDS, TableCopies
 from spark_agent_config.capture.commands.table_renames import RENAMING_COMMANDS, TableRenames
-from spark_agent_config.capture.commands.targets import LIFECYCLE_COMMANDS, WRITE_COMMANDS, Targets
+from spark_agent_config.capture.commands.targets import (
+    LIFECYCLE_COMMANDS,
+    WRITE_COMMANDS,
+    Targets,
+    nameless,
+)
 from spark_agent_config.capture.plans.projections import with_projections
 from spark_agent_config.capture.plans.relations import Relations
-from spark_agent_config.capture.questions import MOST, Questions, class_name, items, read_metrics
+from spark_agent_config.capture.questions import (
+    MOST,
+    Questions,
+    class_name,
+    items,
+    read_map,
+    read_metrics,
+)
 from spark_agent_config.capture.tables.stream_versions import StreamVersions
 from spark_agent_config.capture.tables.table_versions import VERSIONED_FORMATS, TableVersions
 from spark_agent_config.capture.tables.tables import Tables
 from spark_agent_config.capture.tables.written_partitions import WrittenPartitions
 
-_LOG: Final = logging.getLogger(__name__)
 _MAX_ERROR_CHARACTERS: Final = 16_000
 _READ_METRICS: Final = frozenset({"numOutputRows", "numFiles", "filesSize"})
 _INSERTS: Final = frozenset({"InsertIntoHadoopFsRelationCommand", "InsertIntoHiveTable"})
@@ -50,6 +61,10 @@ _TOLD: Final = (
     | MAINTENANCE_COMMANDS.keys()
     | {CALL}
 )
+#: Spark reports the insert that this one runs, with the same query and target.
+_AROUND_AN_INSERT: Final = "InsertIntoDataSourceDirCommand"
+#: Other commands with such a name and a query are taken for writes; a view keeps no data.
+_LIKE_A_WRITE: Final = re.compile(r"^(?!.*View)(Insert|Save|Write|Append|Overwrite|.*AsSelect)")
 #: The table that Hudi's bulk insert appends to, inside a reported command.
 _HUDI_BULK: Final = "HoodieDataSourceInternalTable"
 _MOST_WRAPPINGS: Final = 5
@@ -84,7 +99,6 @@ class Inspector:
         self._partitions = WrittenPartitions(questions, jvm, hadoop_configuration)
         self._jvm = jvm
         self._inserts: dict[str, tuple[int | None, CapturedQuery]] = {}
-        self._warned: set[str] = set()
 
     def capture(
         self,
@@ -110,7 +124,7 @@ class Inspector:
         if analyzed is None:
             refused = self._refused.of_execution(execution)
             return [replace(query, timestamp=timestamp, error=error) for query in refused]
-        commands = [pair for pair in _commands(analyzed) if pair[0] in _TOLD]
+        commands = [pair for pair in _commands(analyzed) if self._is_told(*pair)]
         if not commands:
             return []
         # The counts of several writes at once cannot be separated.
@@ -145,6 +159,12 @@ class Inspector:
             if not self._wrote_nothing(query, command, execution)
         ]
 
+    def _is_told(self, name: str, command: Any) -> bool:
+        """A known command, or one that looks like a write: it has a query and such a name."""
+        if name in _TOLD or name == _AROUND_AN_INSERT or not _LIKE_A_WRITE.search(name):
+            return name in _TOLD
+        return self._ask_quietly(command.query) is not None
+
     def _analyzed(self, execution: Any, *, failed: bool) -> Any | None:
         """The analyzed plan; None of a statement that Spark refused to analyse."""
         return self._ask_quietly(execution.analyzed) if failed else execution.analyzed()
@@ -155,14 +175,25 @@ class Inspector:
         return self._versions.complete(query, command, execution)
 
     def _wrote_nothing(self, query: CapturedQuery, command: Any, execution: Any) -> bool:
-        """SaveMode.Ignore or IF NOT EXISTS on what exists: Spark succeeds all the same."""
-        if query.error is not None or query.target.mode != "Ignore":
+        """SaveMode.Ignore, IF NOT EXISTS on what exists, a transaction of Delta's that it has seen:
+        Spark succeeds all the same.
+        """
+        if query.error is not None or query.written_version is not None:
             return False
-        if query.write_metrics.get("numFiles", 0) > 0 or query.written_version is not None:
+        if query.target.format == "delta" and self._names_a_transaction(command):
+            return self._versions.is_untouched(query, command, execution)
+        if query.target.mode != "Ignore" or query.write_metrics.get("numFiles", 0) > 0:
             return False
         if query.target.format in VERSIONED_FORMATS:
             return self._versions.is_untouched(query, command, execution)
         return True
+
+    def _names_a_transaction(self, command: Any) -> bool:
+        """Delta skips a write whose ``txnAppId`` and ``txnVersion`` a former one had."""
+        options = self._ask_quietly(lambda: read_map(command.writeOptions()))
+        if options is None:
+            options = self._ask_quietly(lambda: read_map(command.options())) or {}
+        return "txnappid" in map(str.lower, options)
 
     def capture_stream(self, running: Any) -> CapturedQuery | None:
         """The write of a running ``StreamExecution``, without a time; None: nothing is kept."""
@@ -207,12 +238,8 @@ class Inspector:
         copy = self._copies.of_command(name, command, execution)
         if copy is not None:
             return copy
-        if name in COPYING_COMMANDS - LIFECYCLE_COMMANDS:
-            self._untold(name, command)
-            return None
-        target = self._targets.of_command(name, command, execution)
+        target = self._target(name, command, execution)
         if target is None:
-            self._untold(name, command)
             return None
         plan = self._ask("plan", lambda: str(command.toJSON()), "")
         if name in LIFECYCLE_COMMANDS:
@@ -250,16 +277,22 @@ class Inspector:
             return None
         return self._ask_quietly(lambda: str(command.migratedSchema().get().json()))
 
-    def _untold(self, name: str, command: Any) -> None:
-        """Log a write that cannot be reported; not one without a target, or of a view."""
-        table: Any = self._ask_quietly(lambda: command.table().table())
-        nowhere = self._ask_quietly(lambda: str(table.name())) == "noop-table"
-        staged = self._is_being_made(command)  # the command around this one is told
-        if name in WRITE_COMMANDS | COPYING_COMMANDS and not (
-            nowhere or staged or name in self._warned
-        ):
-            self._warned.add(name)
-            _LOG.warning("A write is not reported: Spark does not say where %s writes", name)
+    def _target(self, name: str, command: Any, execution: Any) -> Target | None:
+        """The target of a command; None: it has none, or is part of another command.
+
+        A target without a place has a name, and is reported with a gap.
+        """
+        if name in COPYING_COMMANDS - LIFECYCLE_COMMANDS:
+            return nameless(name)  # of those with a place the copy is known
+        if name not in _TOLD:
+            return self._targets.of_unknown_command(name, command, execution)
+        target = self._targets.of_command(name, command, execution)
+        if target is not None and target.unplaced is None:
+            return target
+        if name in LIFECYCLE_COMMANDS or self._is_being_made(command):
+            return target if name in LIFECYCLE_COMMANDS else None
+        nothing = target is None and self._targets.keeps_nothing(name, command)
+        return None if nothing else target or nameless(name)
 
     def _staged(self, command: Any, target: Target) -> bool | None:
         """Whether another command has run this one; None: unknown (JDBC)."""

@@ -328,11 +328,11 @@ _SPARK_NOTES: Final = (
 )
 _GLUE_NOTES: Final = (
     f"Put the jar into a bucket of yours; it is {coordinate()} of Maven Central.",
-    "Glue takes one --conf: further ones stand inside its value, and no value may hold a blank.",
+    "Glue takes one --conf: put further settings into its value; no value may contain a blank.",
     "DynamicFrames are not seen: convert them with toDF() before they are written.",
     "The job needs a connection in a VPC from which it reaches this server.",
     "spark.glue.accountId lets the client name tables by their ARN in the Glue catalog.",
-    "Whoever may read the job's parameters reads the API key: give it the role producer.",
+    "Everybody who may read the job's parameters can read the API key: give it the role producer.",
 )
 _NOTES: Final[Mapping[str, tuple[str, ...]]] = {
     "openlineage-spark": _SPARK_NOTES,
@@ -346,9 +346,9 @@ _NOTES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "airflow": (
         "pip install apache-airflow-providers-openlineage (Airflow 2.7 on; 2.20 needs 2.11).",
-        "Scheduler, workers and triggerer each need it: the scheduler tells of the DAG's runs.",
+        "Scheduler, workers and triggerer each need it: the scheduler reports the DAG's runs.",
         "config_conn_id and config_path of [openlineage] win over transport: leave them empty.",
-        "Operators without an extractor tell of their inlets and outlets alone.",
+        "Operators without an extractor report only their inlets and outlets.",
         "spark_inject_parent_job_info = True makes the tree: DAG, task, Spark application.",
     ),
     "mwaa": (
@@ -368,7 +368,7 @@ _NOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "An application without a VPC reaches nothing outside AWS: neither this server nor Maven.",
         "The notebook's cell must be the first that runs; -f restarts a session that has begun.",
         "sparkSubmitParameters is split at blanks: no value may hold one.",
-        "Whoever may read the job run reads the API key: give it the role producer.",
+        "Everybody who may read the job run can read the API key: give it the role producer.",
     ),
 }
 

@@ -587,10 +587,13 @@ def test_a_body_that_cannot_be_inflated_is_an_error_that_names_its_document(
 @pytest.mark.parametrize(
     ("statement", "complaint"),
     [
-        ("DELETE FROM journal_receipts WHERE position = 2", "nothing tells how it came"),
-        ("UPDATE journal_documents SET state = 'odd' WHERE position = 2", "'odd' is none"),
-        ("UPDATE journal_documents SET state = 'failed' WHERE position = 2", "nothing says why"),
-        ("UPDATE journal_documents SET kind = 'plan' WHERE position = 2", "its body as event"),
+        ("DELETE FROM journal_receipts WHERE position = 2", "it has no receipt"),
+        ("UPDATE journal_documents SET state = 'odd' WHERE position = 2", "'odd' is unknown"),
+        (
+            "UPDATE journal_documents SET state = 'failed' WHERE position = 2",
+            "failed without a reason",
+        ),
+        ("UPDATE journal_documents SET kind = 'plan' WHERE position = 2", "its body's event"),
     ],
 )
 def test_rows_that_contradict_each_other_are_reported(
@@ -615,8 +618,8 @@ def test_rows_without_their_document_are_reported(file_url: str) -> None:
     connection.close()
     assert journal.verify() == (
         f"body {an_event('b').content_hash}: no document has it",
-        "document 2: a receipt tells of it, but it is not there",
-        "document 2: a record of bytes tells of it, but it is not there",
+        "document 2: a receipt names it, but it does not exist",
+        "document 2: a record of bytes names it, but it does not exist",
     )
     journal.close()
 

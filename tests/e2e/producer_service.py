@@ -95,6 +95,7 @@ class RecordingProjector:
         self.rules = DEFAULT_RULES
         self.trouble: str | None = None
         self.doubt: str | None = None
+        self.full: str | None = None
 
     def notify(self, subject: str = "") -> None:
         self.notified.append(subject)

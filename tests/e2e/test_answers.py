@@ -208,6 +208,15 @@ def test_while_rebuilding_what_is_not_found_may_come(
         assert answer["partial"]["reason"] == "rebuilding"
 
 
+def test_what_a_full_graph_answers_is_marked(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    ran(headwater, job("first", "s3://lake/t", 1), START)
+    headwater.projector._fullness.hold()
+    for path in ("/graph/lineage?node=dataset:s3://lake/t", "/graph/overview"):
+        assert client.get(path).get_json()["partial"] == {"reason": "full", "limit": 0}
+
+
 def test_another_body_under_one_plan_id_is_counted(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from gremlin_python.driver.client import Client
 from gremlin_python.driver.protocol import GremlinServerError
 from gremlin_python.driver.serializer import GraphSONSerializersV3d0
 from gremlin_python.process.graph_traversal import __
-from gremlin_python.process.traversal import Bytecode
+from gremlin_python.process.traversal import Bytecode, T
+from gremlin_python.statics import GremlinType
 
 from graph_model import labels
 from graph_model.errors import (
@@ -290,12 +292,234 @@ def test_only_pages_of_this_machine_may_connect(
         connections.close()
 
 
+@pytest.mark.parametrize("path", ["/", "/status", "/gremlin", "/gremlin?gremlin=g.V().drop()"])
+def test_plain_http_is_answered_with_a_refusal_and_changes_nothing(
+    gremlin_graph: GremlinGraph, gremlin_url: str, path: str
+) -> None:
+    """Notebooks ask for /status and /gremlin/profile, which are Neptune's."""
+    gremlin_graph.write(plan("daily"))
+    before = gremlin_graph.count()
+    host = gremlin_url.removeprefix("ws://").removesuffix("/gremlin")
+    for method in ("GET", "POST"):
+        reply = requests.request(method, f"http://{host}{path}", timeout=20)
+        assert reply.status_code == 426
+        assert "WebSocket" in reply.text
+    assert gremlin_graph.count() == before
+
+
+def test_a_handshake_on_another_path_is_answered(gremlin_url: str) -> None:
+    connections = Connections(gremlin_url.removesuffix("gremlin") + "other", EMBEDDED)
+    with pytest.raises(GraphUnavailable, match="HTTP 426"):
+        connections.submit(traversals.ping())
+    connections.close()
+
+
 def test_a_handshake_without_end_is_cut_off(gremlin_url: str) -> None:
     port = int(gremlin_url.split(":")[2].partition("/")[0])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as raw:
         raw.sendall(b"GET /gremlin HTTP/1.1\r\n" + b"X: y\r\n" * 5000)
         with contextlib.suppress(ConnectionResetError):
             assert raw.recv(1000) == b""
+
+
+# --- the read port -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def doors(gremlin_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """An engine with a port for readers; ``gremlin_url`` checks for Java."""
+    server = EmbeddedServer(
+        tmp_path_factory.mktemp("doors"),
+        environment=os.environ,
+        port=0,
+        read_port=0,
+        heap_mb=256,
+        java_options=QUICK_START,
+    )
+    with server:
+        yield server
+
+
+@pytest.fixture
+def read_url(doors: EmbeddedServer) -> Iterator[str]:
+    """The read port; both ports show one plan before and after each test."""
+    assert doors.read_url is not None
+    written = plan("daily", executions=2)
+    writer, reader = open_graph(doors.url), open_graph(doors.read_url)
+    writer.clear()
+    writer.write(written)
+    assert everything(reader) == whole(written)
+    yield doors.read_url
+    assert everything(writer) == everything(reader) == whole(written)
+    writer.close()
+    reader.close()
+
+
+WRITES = [
+    "g.addV('job')",
+    "g.V().drop()",
+    "g.E().drop()",
+    "g.V().properties().drop()",
+    "g.V().property('name', 'other')",
+    "g.mergeV([(T.id): 'new', (T.label): 'job'])",
+    "g.mergeE([(T.label): 'has', (Direction.OUT): 'x', (Direction.IN): 'y'])",
+    "g.V().as('a').addE('has').to('a')",
+    "g.V().sideEffect(__.drop())",
+    "g.inject(1).union(__.addV('job'), __.identity())",
+    "g.inject(1).coalesce(__.V('nobody'), __.addV('job'))",
+    "g.V().where(__.property('name', 'other'))",
+    "g.V().has('name', __.addV('job'))",
+    "g.io('stolen.json').write()",
+    "g.io('stolen.json').read()",
+]
+
+
+@pytest.mark.parametrize("question", WRITES)
+def test_the_read_port_refuses_each_write_as_text(read_url: str, question: str) -> None:
+    with pytest.raises(GremlinServerError, match="only reads"):
+        answers(read_url, question)
+
+
+BYTECODE_WRITES: list[tuple[tuple[Any, ...], ...]] = [
+    (("addV", "job"),),
+    (("V",), ("drop",)),
+    (("V",), ("property", "name", "other")),
+    (("mergeV", {T.id: "new", T.label: "job"}),),
+    (("V",), ("map", __.add_v("job"))),
+    (("io", "stolen.json"), ("write",)),
+    (("io", "stolen.json"), ("read",)),
+]
+
+
+@pytest.mark.parametrize("steps", BYTECODE_WRITES, ids=str)
+def test_the_read_port_refuses_each_write_as_bytecode(
+    read_url: str, steps: tuple[tuple[Any, ...], ...]
+) -> None:
+    connections = Connections(read_url, EMBEDDED)
+    asked = [Bytecode(), without("UpsertsLookUpIds"), without(READ_ONLY_STRATEGY)]
+    for request in asked:
+        for name, *arguments in steps:
+            request.add_step(name, *arguments)
+        with pytest.raises(GraphRejected, match="only reads"):
+            connections.submit(request)
+    connections.close()
+
+
+READ_ONLY_STRATEGY = (
+    "org.apache.tinkerpop.gremlin.process.traversal.strategy.verification.ReadOnlyStrategy"
+)
+
+
+def test_no_request_takes_away_that_the_read_port_only_reads(read_url: str) -> None:
+    connections = Connections(read_url, EMBEDDED)
+    request = without("OnlyReads")
+    request.add_step("addV", "job")
+    with pytest.raises(GraphRejected, match="withoutStrategies"):
+        connections.submit(request)
+    connections.close()
+
+
+def test_no_port_runs_a_graph_computer(read_url: str, doors: EmbeddedServer) -> None:
+    """One that began left a graph that answered nothing any more."""
+    for url in (doors.url, read_url):
+        connections = Connections(url, EMBEDDED)
+        request = Bytecode()
+        request.add_source("withComputer")
+        for name in ("V", "pageRank"):
+            request.add_step(name)
+        with pytest.raises(GraphRejected, match="withComputer"):
+            connections.submit(request)
+        connections.close()
+
+
+def test_the_read_port_runs_no_graph_computer_where_nothing_verifies_it(read_url: str) -> None:
+    package = "org.apache.tinkerpop.gremlin.process.traversal.strategy.verification."
+    connections = Connections(read_url, EMBEDDED)
+    request = without(f"{package}ComputerVerificationStrategy")
+    request.add_source("withoutStrategies", GremlinType(f"{package}StandardVerificationStrategy"))
+    for name in ("V", "pageRank"):
+        request.add_step(name)
+    with pytest.raises(GraphRejected, match="only reads"):
+        connections.submit(request)
+    connections.close()
+
+
+@pytest.mark.parametrize("alias", ["graph", "w", "writable"])
+def test_the_read_port_knows_no_other_name_for_the_graph(read_url: str, alias: str) -> None:
+    connections = Connections(read_url, EMBEDDED, source=alias)
+    with pytest.raises(GraphRejected, match="not configured"):
+        connections.submit(traversals.ping())
+    connections.close()
+    client = Client(read_url, alias)
+    try:
+        with pytest.raises(GremlinServerError):
+            client.submit("g.addV('job')").all().result()
+    finally:
+        client.close()
+
+
+@pytest.mark.parametrize("language", ["gremlin-groovy", "gremlin-lang", "groovy"])
+@pytest.mark.parametrize(
+    "script", ["new File('/etc/hostname').text", "graph.addVertex()", "g.getGraph().close()"]
+)
+def test_the_read_port_runs_no_scripts(read_url: str, language: str, script: str) -> None:
+    client = Client(read_url, "g")
+    try:
+        with pytest.raises(GremlinServerError):
+            client.submit(script, request_options={"language": language}).all().result()
+    finally:
+        client.close()
+    session = Client(read_url, "g", session="mine")
+    try:
+        with pytest.raises(GremlinServerError, match="session"):
+            session.submit("g.addV('job')").all().result()
+    finally:
+        session.close()
+
+
+def test_the_read_port_answers_questions_and_sees_each_write_at_once(
+    read_url: str, doors: EmbeddedServer
+) -> None:
+    later = plan("later")
+    writer = open_graph(doors.url)
+    question = "g.V().hasLabel('job').count()"
+    assert answers(read_url, question) == [1]
+    for _ in range(3):
+        writer.write(later)
+        assert answers(read_url, question) == [2]
+        writer.remove([each.id for each in later.vertices if each.label == labels.JOB], [])
+        assert answers(read_url, question) == [1]
+    writer.clear()
+    writer.write(plan("daily", executions=2))
+    writer.close()
+    assert answers(read_url, "g.V().hasLabel('job').profile()") != []
+
+
+def test_the_read_port_stays_where_it_was_when_the_engine_is_started_again(
+    engine: EmbeddedServer,
+) -> None:
+    engine.read_port = 0
+    engine.start()
+    at = engine.read_url
+    assert at is not None
+    assert engine.port != engine.read_port
+    engine.stop()
+    engine.start()
+    assert engine.read_url == at
+    with pytest.raises(GremlinServerError, match="only reads"):
+        answers(at, "g.addV('job')")
+
+
+def test_an_engine_without_a_read_port_has_no_address_for_readers(engine: EmbeddedServer) -> None:
+    assert engine.read_url is None
+
+
+def test_a_read_port_that_is_taken_is_named_with_its_setting(
+    gremlin_url: str, engine: EmbeddedServer
+) -> None:
+    engine.read_port = int(gremlin_url.split(":")[2].partition("/")[0])
+    with pytest.raises(ConfigurationError, match="HEADWATER_GREMLIN_READ_PORT"):
+        engine.start()
 
 
 # --- checkpoints ---------------------------------------------------------------------------------
@@ -331,6 +555,26 @@ def test_checkpoints_stay_in_the_folder_of_the_engine(
     assert not outside.exists()
     with pytest.raises(GraphRejected, match="inside"):
         gremlin_graph.load(Path("../../../etc/passwd"))
+
+
+def test_no_request_takes_away_what_keeps_files_inside(gremlin_url: str, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.json"
+    connections = Connections(gremlin_url, EMBEDDED)
+    for name in ("FilesStayInside", "UpsertsLookUpIds"):
+        request = without(name)
+        request.add_step("io", str(outside))
+        request.add_step("write")
+        with pytest.raises(GraphRejected, match="withoutStrategies"):
+            connections.submit(request)
+    connections.close()
+    assert not outside.exists()
+
+
+def without(strategy: str) -> Bytecode:
+    """``g.withoutStrategies(strategy)``."""
+    request = Bytecode()
+    request.add_source("withoutStrategies", GremlinType(strategy))
+    return request
 
 
 # --- limits --------------------------------------------------------------------------------------

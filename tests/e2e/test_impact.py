@@ -545,5 +545,5 @@ def test_another_server_is_told_as_no_headwater(client: FlaskClient) -> None:
             return Answered("<html>", {})
 
     options = command_line.parser().parse_args(["impact", "--dataset", lake.ORDERS])
-    with pytest.raises(HeadwaterError, match="no Headwater"):
+    with pytest.raises(HeadwaterError, match="not a Headwater"):
         options.command(Elsewhere(options, {}, io.StringIO()))

@@ -110,7 +110,7 @@ def test_without_what_npm_installs_the_page_says_which_command_to_run(
     with server.client.get("/") as response:
         assert response.status_code == 503
         assert b"make run" in response.data
-        assert b"npm ci --prefix frontend" in response.data
+        assert b"python -m api.serving.page" in response.data
 
 
 def test_the_page_over_the_description_loads_nothing_from_elsewhere(server: Headwater) -> None:

@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 
-from api.serving.server import dialect_of
+from api.serving.server import _check_read_port, dialect_of
 from api.serving.storage import claim
 from api.settings import read_settings
+from graph_model.errors import ConfigurationError
 from tests import captures
 from tests.conftest import needs_java
 from tests.waiting import eventually
@@ -279,6 +280,36 @@ def test_a_taken_gremlin_port_is_one_line_before_anything_is_started(tmp_path: P
         )
     assert "GREMLIN_PORT=" in said
     assert not (tmp_path / "data").exists()
+
+
+def test_a_taken_read_port_is_one_line_before_anything_is_started(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        said = refused(
+            tmp_path,
+            free_port(),
+            HEADWATER_GREMLIN_PORT=str(free_port()),
+            HEADWATER_GREMLIN_READ_PORT=str(taken.getsockname()[1]),
+            HEADWATER_DATA=str(tmp_path / "data"),
+        )
+    assert "HEADWATER_GREMLIN_READ_PORT=" in said
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "reason"),
+    [
+        ({"HEADWATER_GREMLIN_URL": "ws://127.0.0.1:1/gremlin"}, "HEADWATER_GREMLIN_URL replaces"),
+        ({"HEADWATER_GREMLIN_PORT": "8183"}, "the port of writers"),
+    ],
+)
+def test_a_read_port_that_cannot_be_had_is_refused(
+    environment: dict[str, str], reason: str
+) -> None:
+    settings = read_settings({"HEADWATER_GREMLIN_READ_PORT": "8183"} | environment)
+    with pytest.raises(ConfigurationError, match=reason):
+        _check_read_port(settings)
 
 
 def test_a_data_folder_in_use_is_one_line(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { address, createApi } from '../../frontend/js/api.js';
+import { address, createApi } from '../../frontend/js/data/api.js';
 
 const reply = (status, body, headers = {}) => ({
   ok: status < 400,

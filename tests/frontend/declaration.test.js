@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { emptyDraft, fieldErrors, missing, toBody } from '../../frontend/js/declaration.js';
+import { emptyDraft, fieldErrors, missing, toBody } from '../../frontend/js/data/declaration.js';
 
 const PEOPLE = { id: 'ds_1', uri: 's3://lake/people' };
 const SHEET = { id: '', uri: 's3://sheets/plan' };

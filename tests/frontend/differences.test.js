@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { columnSentence, fieldSentences, justBefore } from '../../frontend/js/differences.js';
-import { CHANGES, linkStyle, planModel, toItems, toModel } from '../../frontend/js/model.js';
-import { parse, sameQuestion, write } from '../../frontend/js/url.js';
+import { columnSentence, fieldSentences, justBefore } from '../../frontend/js/panel/differences.js';
+import { CHANGES, planModel, toModel } from '../../frontend/js/data/model.js';
+import { styleOf } from '../../frontend/js/drawing/links.js';
+import { parse, sameQuestion, write } from '../../frontend/js/data/url.js';
 
 const fixture = (name) =>
   JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), 'utf8'));
@@ -62,13 +63,11 @@ test('every change of the reply is in the model: on tables, jobs, columns and li
 test('a link that is gone is dashed and one that is new is not: colour is not all that tells', () => {
   const reply = fixture('diff');
   const model = toModel(reply);
-  const { edges } = toItems(model, PALETTE, null);
   for (const edge of reply.edges) {
-    const drawn = edges.find((one) => one.id === edge.id);
-    const style = linkStyle(model.links.get(edge.id), PALETTE, null);
     if (!edge.change) continue;
-    assert.deepEqual(drawn.dashes, CHANGES[edge.change].dashes);
-    assert.equal(style.color.color, PALETTE[CHANGES[edge.change].colour]);
+    const style = styleOf(model.links.get(edge.id), PALETTE, false);
+    assert.deepEqual(style.dashes, CHANGES[edge.change].dashes || []);
+    assert.equal(style.colour, PALETTE[CHANGES[edge.change].colour]);
     assert.ok(style.width > 1.4);
   }
 });

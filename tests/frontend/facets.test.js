@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkWords, numbers, qualityWords } from '../../frontend/js/facets.js';
+import { checkWords, numbers, qualityWords } from '../../frontend/js/panel/facets.js';
 
 const failed = { assertion: 'not_null', column: 'id' };
 

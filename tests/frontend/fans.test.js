@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { foldFans, opened, readOpened } from '../../frontend/js/fans.js';
-import { tighten } from '../../frontend/js/layout.js';
-import { bounds, toModel } from '../../frontend/js/model.js';
+import { foldFans, opened, readOpened } from '../../frontend/js/data/fans.js';
+import { tighten } from '../../frontend/js/drawing/layout.js';
+import { bounds, toModel } from '../../frontend/js/data/model.js';
 
 const HIGH = 80;
 

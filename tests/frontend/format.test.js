@@ -12,8 +12,7 @@ import {
   partialSentence,
   plain,
   shorten,
-  wrap,
-} from '../../frontend/js/format.js';
+} from '../../frontend/js/data/format.js';
 
 const letters = (text) => Array.from(text).length;
 
@@ -67,11 +66,10 @@ test('a fitted text is the longest that its measure lets through', () => {
   assert.equal(fit('x'.repeat(2000), 10, letters), `${'x'.repeat(9)}…`);
 });
 
-test('a long name breaks after a separator and is cut on the second line', () => {
-  assert.deepEqual(wrap('employees', 20, letters), ['employees']);
-  assert.deepEqual(wrap('employee-curate', 10, letters), ['employee-', 'curate']);
-  assert.deepEqual(wrap('department_payroll_by_site', 12, letters), ['department_', 'payroll_by_…']);
-  assert.deepEqual(wrap('x'.repeat(2000), 6, letters), ['xxxxx…']);
+test('a name that is too long loses its middle, for its two ends tell it from others', () => {
+  assert.equal(fit('employees', 20, letters, 'middle'), 'employees');
+  assert.equal(fit('department_payroll_by_site', 12, letters, 'middle'), 'depart…_site');
+  assert.equal(fit('x'.repeat(2000), 6, letters, 'middle'), 'xxx…xx');
 });
 
 test('ways of depending and reasons of partial answers have words', () => {

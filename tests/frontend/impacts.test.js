@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { filtered, fullName, nextOrder, pathWords, sorted, tallyWords } from '../../frontend/js/impacts.js';
+import { filtered, fullName, nextOrder, pathWords, sorted, tallyWords } from '../../frontend/js/data/impacts.js';
 
 const read = (name) => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), 'utf-8'));
 const { items } = read('impact');

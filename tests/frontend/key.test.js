@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKey, keyHeader } from '../../frontend/js/key.js';
+import { createKey, keyHeader } from '../../frontend/js/data/key.js';
 
 function storage() {
   const kept = new Map();

@@ -1,30 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { announcement } from '../../frontend/js/list.js';
-import {
-  bounds,
-  emphasis,
-  find,
-  hit,
-  linkStyle,
-  neighbourhood,
-  next,
-  planModel,
-  ports,
-  step,
-  swatch,
-  tally,
-  titleHeight,
-  toItems,
-  toModel,
-  trace,
-} from '../../frontend/js/model.js';
-import { NAMES } from '../../frontend/js/palette.js';
+import { announcement } from '../../frontend/js/page/list.js';
+import { bounds, find, hit, planModel, swatch, tally, titleHeight, toModel } from '../../frontend/js/data/model.js';
+import { emphasis, neighbourhood, next, step, trace } from '../../frontend/js/data/walk.js';
 import { words } from '../../frontend/js/views/overview.js';
 
 const fixture = (name) => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), 'utf8'));
-const palette = Object.fromEntries(Object.keys(NAMES).map((name) => [name, `colour of ${name}`]));
 const labels = (model, ids) => [...ids].map((id) => find(model, id).label).sort();
 const named = (model, label) => [...model.boxes.values()].find((box) => box.label === label);
 const rowOf = (model, table, column) => named(model, table).rows.find((row) => row.label === column);
@@ -177,6 +159,15 @@ test('a trace ends on a cycle', () => {
   assert.ok(trace(model, 'a').has('b'));
 });
 
+test('a chosen job lights its whole way: all that leads to it and all that it leads to', () => {
+  const chain = toModel({
+    nodes: [table('a'), task('j'), table('b'), task('k'), table('c'), task('sibling')],
+    edges: [feeds('a', 'j'), feeds('j', 'b'), feeds('b', 'k'), feeds('k', 'c'), feeds('a', 'sibling')],
+  });
+  const lit = emphasis(chain, 'k');
+  assert.deepEqual(labels(chain, [...lit].filter((id) => chain.boxes.has(id))), ['a', 'b', 'c', 'j', 'k']);
+});
+
 test('nothing fades when nothing is selected or the selection is not in the picture', () => {
   const model = toModel(fixture('overview'));
   assert.equal(emphasis(model, ''), null);
@@ -249,97 +240,6 @@ test('a point hits the column before the table, and nothing beside them', () => 
   assert.equal(hit(model, box.x + box.width, box.y), '');
 });
 
-test('edges meet a column at its own row and side, a table at its title', () => {
-  const model = toModel(fixture('lineage-columns'));
-  const link = [...model.links.values()].find((one) => one.kind === 'DIRECT');
-  const [from, to] = ports(model, link);
-  const [source, target] = [model.rows.get(link.from), model.rows.get(link.to)];
-  assert.deepEqual([from.y, to.y], [source.y, target.y]);
-  const [left, right] = [model.boxes.get(source.box), model.boxes.get(target.box)];
-  assert.deepEqual([from.x, to.x], [left.x + left.width / 2, right.x - right.width / 2]);
-});
-
-test('an edge that runs back has points of its own, so that it does not cover its counterpart', () => {
-  const model = toModel({
-    nodes: [
-      table('t', { x: 0, y: 0, width: 100, height: 40 }),
-      task('j', { x: 300, y: 0, width: 100, height: 40 }),
-    ],
-    edges: [feeds('t', 'j'), feeds('j', 't')],
-  });
-  const [forward, back] = [model.links.get('t-j'), model.links.get('j-t')];
-  assert.deepEqual([forward.way, back.way], ['forward', 'back']);
-  assert.notEqual(ports(model, forward)[0].id, ports(model, back)[1].id);
-  assert.ok(ports(model, back)[0].y > ports(model, forward)[0].y);
-  assert.equal(ports(model, back)[0].x, 250);
-});
-
-test('an edge between tables that stand above each other bows out on the right', () => {
-  const model = toModel({
-    nodes: [
-      table('a', { x: 0, y: 0, width: 100, height: 40 }),
-      table('b', { x: 10, y: 200, width: 100, height: 40 }),
-    ],
-    edges: [feeds('a', 'b'), feeds('b', 'a')],
-  });
-  const { edges } = toItems(model, palette, null);
-  for (const link of model.links.values()) {
-    assert.equal(link.way, 'beside');
-    assert.deepEqual(
-      ports(model, link).map((port) => port.id.split(':')[0]),
-      ['right', 'right'],
-    );
-  }
-  assert.deepEqual(
-    edges.map((edge) => edge.smooth.type),
-    ['curvedCW', 'curvedCCW'],
-  );
-});
-
-test('items for the canvas: every id once, ports only where an edge ends', () => {
-  const model = toModel(fixture('lineage-indirect'));
-  const { nodes, edges } = toItems(model, palette, null);
-  const ids = nodes.map((node) => node.id);
-  assert.equal(new Set(ids).size, ids.length);
-  assert.equal(edges.length, model.links.size);
-  const known = new Set(ids);
-  const ends = new Set(edges.flatMap((edge) => [edge.from, edge.to]));
-  for (const end of ends) assert.ok(known.has(end));
-  assert.equal(ids.length, model.boxes.size + ends.size);
-});
-
-test('indirect edges are dashed, two edges of one pair are told apart by their curve', () => {
-  const model = toModel(fixture('lineage-indirect'));
-  const { edges } = toItems(model, palette, null);
-  for (const link of model.links.values()) {
-    assert.equal(Boolean(edges.find((edge) => edge.id === link.id).dashes), link.kind === 'INDIRECT');
-  }
-  const pairs = new Map();
-  for (const edge of edges) {
-    const curve = `${edge.from} ${edge.to} ${edge.smooth.roundness}`;
-    assert.ok(!pairs.has(curve), 'two edges on one curve');
-    pairs.set(curve, edge);
-  }
-});
-
-test('the look of an edge follows the emphasis', () => {
-  const model = toModel(fixture('overview'));
-  const [link, other] = model.links.values();
-  assert.equal(linkStyle(link, palette, null).color.color, palette.feeds);
-  assert.equal(linkStyle(link, palette, new Set([link.id])).color.color, palette.accent);
-  assert.ok(linkStyle(other, palette, new Set([link.id])).color.opacity < 0.3);
-});
-
-test('what a failed run only attempted is dashed and has the colour of failures', () => {
-  const reply = fixture('overview');
-  reply.edges[0].attempted = true;
-  const model = toModel(reply);
-  const link = model.links.get(reply.edges[0].id);
-  assert.equal(linkStyle(link, palette, null).color.color, palette.failed);
-  const drawn = toItems(model, palette, null).edges.find(({ id }) => id === link.id);
-  assert.deepEqual(drawn.dashes, [6, 4]);
-});
-
 test('the words of the overview count everything, and what is drawn where that is less', () => {
   const model = toModel(fixture('overview'));
   const totals = { jobs: 4, datasets: 8, failed: 1 };
@@ -371,7 +271,6 @@ test('an empty reply is an empty model', () => {
   assert.equal(bounds(model), null);
   assert.deepEqual(model.order, []);
   assert.equal(step(model, { id: '', came: null }, 'ArrowRight'), null);
-  assert.deepEqual(toItems(model, palette, null), { nodes: [], edges: [] });
 });
 
 test('two thousand tables with columns are modelled in a moment', () => {

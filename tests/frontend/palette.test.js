@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { contrast, NAMES, readPalette } from '../../frontend/js/palette.js';
+import { contrast, NAMES, pick, readPalette } from '../../frontend/js/drawing/palette.js';
 
-const css = readFileSync(new URL('../../frontend/css/app.css', import.meta.url), 'utf8').replaceAll("'", '"');
+const css = readFileSync(new URL('../../frontend/css/palette.css', import.meta.url), 'utf8');
+const said = Object.fromEntries([...css.matchAll(/(--[a-z-]+):\s*([^;]+);/g)].map(([, name, value]) => [name, value]));
+const colours = Object.keys(said).filter((name) => said[name].startsWith('light-dark(#'));
+const valued = (dark) => Object.fromEntries(colours.map((name) => [name, pick(said[name], dark)]));
 
-/** The custom properties of the first block after a selector. */
-function properties(selector) {
-  const start = css.indexOf(selector);
-  assert.ok(start >= 0, selector);
-  const block = css.slice(css.indexOf('{', start) + 1, css.indexOf('}', start));
-  return Object.fromEntries(
-    [...block.matchAll(/(--[a-z-]+):\s*([^;]+);/g)].map(([, name, value]) => [name, value]),
-  );
-}
-
-const LIGHT = properties(':root {');
-const DARK = properties(':root:not([data-theme="light"])');
+const LIGHT = valued(false);
+const DARK = valued(true);
 
 const TEXT = [
   ['--ink', '--surface'],
@@ -86,22 +79,25 @@ for (const [theme, values] of [
   });
 }
 
-test('the dark colours of the system and of the switch are the same', () => {
-  assert.deepEqual(properties(':root[data-theme="dark"]'), DARK);
+test('every colour has two values that can be told apart, and stands in the palette alone', () => {
+  assert.ok(colours.length > 25);
+  for (const name of colours) assert.notEqual(LIGHT[name], DARK[name], name);
+  const others = readdirSync(new URL('../../frontend/css/', import.meta.url)).filter((one) => one !== 'palette.css');
+  for (const name of others) {
+    const text = readFileSync(new URL(`../../frontend/css/${name}`, import.meta.url), 'utf8');
+    assert.doesNotMatch(text, /#[0-9a-f]{3,8}\b|\brgb\(|prefers-color-scheme/, name);
+  }
 });
 
-test('every colour of light exists in dark', () => {
-  const colours = Object.keys(LIGHT).filter((name) => LIGHT[name].startsWith('#'));
-  assert.deepEqual(
-    colours.filter((name) => !(name in DARK)),
-    [],
-  );
-});
-
-test('the canvas finds all its colours in the style sheet', () => {
-  const palette = readPalette({ getPropertyValue: (name) => ` ${LIGHT[name] ?? ''}` });
-  assert.deepEqual(Object.keys(palette), Object.keys(NAMES));
-  for (const [name, colour] of Object.entries(palette)) assert.match(colour, /^#[0-9a-f]{6}$/, name);
+test('the canvas finds all its colours in the style sheet, for light and for dark', () => {
+  for (const [dark, values] of [
+    [false, LIGHT],
+    [true, DARK],
+  ]) {
+    const palette = readPalette({ getPropertyValue: (name) => ` ${said[name] ?? ''}` }, dark);
+    assert.deepEqual(Object.keys(palette), Object.keys(NAMES));
+    for (const [name, colour] of Object.entries(palette)) assert.equal(colour, values[NAMES[name]], name);
+  }
 });
 
 test('contrast is that of the standard', () => {

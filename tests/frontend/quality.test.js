@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fieldWords, lacking, previewWords, readValues, writeValues } from '../../frontend/js/quality.js';
+import { fieldWords, lacking, previewWords, readValues, writeValues } from '../../frontend/js/data/quality.js';
 
 test('values are texts, numbers, true and false, one a line, and come back as they were', () => {
   const values = ['ok', 1, 2.5, -3, true, false, '1', 'true', '"quoted"', 'a, b'];

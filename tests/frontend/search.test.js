@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { grouped } from '../../frontend/js/search.js';
+import { grouped } from '../../frontend/js/page/search.js';
 
 test('results are grouped as tables, jobs, columns, each in the order of the server', () => {
   const items = [

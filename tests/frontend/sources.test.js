@@ -8,6 +8,7 @@ const read = (path) => readFileSync(new URL(path, FRONTEND), 'utf8');
 const scripts = readdirSync(new URL('js/', FRONTEND), { recursive: true })
   .filter((name) => name.endsWith('.js'))
   .map((name) => `js/${name}`);
+const styles = readdirSync(new URL('css/', FRONTEND)).map((name) => `css/${name}`);
 const page = read('index.html');
 
 test('there are scripts to look at', () => assert.ok(scripts.length > 15));
@@ -20,7 +21,7 @@ test('no script makes markup or code out of text', () => {
 
 test('nothing is loaded from elsewhere', () => {
   const allowed = ['http://www.w3.org/2000/svg'];
-  for (const path of [...scripts, 'css/app.css', 'index.html']) {
+  for (const path of [...scripts, ...styles, 'index.html']) {
     const found = [...read(path).matchAll(/https?:\/\/[^\s'"`)]+/g)]
       .map(([address]) => address)
       .filter((address) => !allowed.some((one) => address.startsWith(one)));
@@ -35,7 +36,7 @@ test('the page has no inline script and no inline handler: the policy would refu
 
 test('only graph.js names vis-network', () => {
   const naming = scripts.filter((path) => /from '[^']*vis-network[^']*'/.test(read(path)));
-  assert.deepEqual(naming, ['js/graph.js']);
+  assert.deepEqual(naming, ['js/drawing/graph.js']);
 });
 
 test('every import leads to a file or to the one vendored name', () => {
@@ -48,6 +49,22 @@ test('every import leads to a file or to the one vendored name', () => {
       );
     }
   }
+});
+
+test('every style sheet is on the page, the palette first and narrow screens last', () => {
+  const linked = [...page.matchAll(/href="\/(css\/[a-z]+\.css)"/g)].map(([, name]) => name);
+  assert.deepEqual([...linked].sort(), [...styles].sort());
+  assert.deepEqual([linked[0], linked.at(-1)], ['css/palette.css', 'css/narrow.css']);
+});
+
+test('a folder holds a dozen modules at most, the views apart', () => {
+  const sizes = new Map();
+  for (const path of scripts) {
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
+  }
+  assert.deepEqual([...sizes.keys()].sort(), ['js', 'js/data', 'js/drawing', 'js/page', 'js/panel', 'js/views']);
+  for (const [folder, number] of sizes) assert.ok(folder === 'js/views' || number <= 12, `${folder}: ${number}`);
 });
 
 test('every element that main.js asks for is on the page', () => {

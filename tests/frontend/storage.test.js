@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { formatDays } from '../../frontend/js/format.js';
+import { formatDays } from '../../frontend/js/data/format.js';
 import {
   basis,
   elements,
@@ -13,7 +13,7 @@ import {
   shareWords,
   summary,
   takers,
-} from '../../frontend/js/storage.js';
+} from '../../frontend/js/data/storage.js';
 
 const file = new URL('fixtures/storage.json', import.meta.url);
 const reply = () => JSON.parse(readFileSync(file, 'utf8'));

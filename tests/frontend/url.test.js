@@ -12,7 +12,7 @@ import {
   toLocalInput,
   VIEWS,
   write,
-} from '../../frontend/js/url.js';
+} from '../../frontend/js/data/url.js';
 
 test('an empty query string is the overview of now, as a graph', () => {
   const state = parse('');

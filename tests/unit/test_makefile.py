@@ -66,10 +66,18 @@ def test_run_does_not_need_pyspark() -> None:
     assert "development.txt" not in recipe
 
 
-def test_run_installs_the_page_without_the_tools_of_development() -> None:
-    recipe = make("--dry-run", "--always-make", "run").stdout
-    [install] = re.findall(r"^npm ci .*$", recipe, re.MULTILINE)
-    assert "--omit=dev" in install
+@pytest.mark.parametrize("target", ["run", "demo"])
+def test_python_alone_serves_to_run_and_to_show(target: str) -> None:
+    recipe = make("--dry-run", "--always-make", target).stdout
+    assert "npm" not in recipe
+    assert "requirements/java.txt" in recipe
+
+
+def test_what_is_looked_for_before_anything_is_installed_is_python_alone(bare: Path) -> None:
+    """No Java, no Node."""
+    for target in ("ready-serve", "ready-demo"):
+        done = make(target, path=str(bare))
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_check_holds_the_types_of_the_page() -> None:
@@ -98,22 +106,17 @@ def test_an_old_python_is_named_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_missing_java_is_named_in_one_line(bare: Path) -> None:
-    program(bare, "node", "echo v20.1.0")
-    program(bare, "npm", "echo 10.1.0")
-    assert "Java 17 or newer is needed, none is found" in one_line(make("run", path=str(bare)))
+    assert "Java 17 to 22 is needed, none is found" in one_line(make("truth", path=str(bare)))
 
 
 def test_an_old_java_is_named_in_one_line(bare: Path) -> None:
-    program(bare, "node", "echo v20.1.0")
-    program(bare, "npm", "echo 10.1.0")
     program(bare, "java", "echo 'openjdk version \"11.0.1\"' >&2")
-    assert "PATH has 11" in one_line(make("run", path=str(bare)))
+    assert "(PATH) is Java 11" in one_line(make("truth", path=str(bare)))
 
 
 def test_an_old_node_is_named_in_one_line(bare: Path) -> None:
     program(bare, "node", "echo v18.0.0")
-    program(bare, "java", "echo 'openjdk version \"17.0.1\"' >&2")
-    assert "Node 18.0.0 is too old" in one_line(make("run", path=str(bare)))
+    assert "Node 18.0.0 is too old" in one_line(make("check", path=str(bare)))
 
 
 def test_a_missing_browser_says_how_to_get_one_or_do_without(bare: Path) -> None:
@@ -126,7 +129,7 @@ def test_a_missing_browser_says_how_to_get_one_or_do_without(bare: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "lock", ["serve", "spark", "spark4", "spark41", "dbt", "development", "build"]
+    "lock", ["serve", "java", "spark", "spark4", "spark41", "dbt", "development", "build"]
 )
 def test_every_requirement_is_locked_by_hash(lock: str) -> None:
     text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOPS = ("api", "collectors", "graph_model", "pipeline", "spark_agent_config")
+TOPS = ("api", "aws", "collectors", "graph_model", "pipeline", "spark_agent_config")
 PACKAGES = sorted(
     path.parent.relative_to(ROOT) for top in TOPS for path in (ROOT / top).rglob("__init__.py")
 )

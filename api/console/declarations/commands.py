@@ -21,7 +21,7 @@ def declare(call: Call) -> int:
     if options.file is not None:
         return _declare_file(call, Path(options.file))
     if not options.to or not options.source:
-        raise ConfigurationError("declare: say --from and --to, or --file, --list or --remove")
+        raise ConfigurationError("declare needs --from and --to, or --file, --list or --remove")
     return _declare(call, [_one(options)])
 
 
@@ -102,12 +102,12 @@ def add_declare(commands: Any) -> None:
         commands,
         "declare",
         declare,
-        "declare lineage that no run tells",
+        "declare lineage that no run reports",
         """\
-From which datasets a dataset comes, declared by a person: a spreadsheet that is uploaded, a
-dashboard, a job that no agent sees. It is journalled with its author, drawn dashed, holds from now
-(or --since) on whatever is written, and can be taken back by its author or an admin. Datasets need
-not be known. A file (.json, .yml, .csv: docs/declarations.md) is declared as a whole or not at all.
+A person declares the sources of a dataset: an uploaded spreadsheet, a dashboard, a job that no
+agent observes. The declaration is journalled with its author and drawn dotted. It holds from now
+(or --since), also after later writes, until its author or an admin retracts it. Datasets need not
+be known. A file (.json, .yml, .csv: docs/declarations.md) is declared as a whole or not at all.
 
   headwater declare --from s3://lake/people --to s3://sheets/staff --note "monthly upload"
   headwater declare --from s3://lake/people --to s3://sheets/staff --column email=mail
@@ -124,7 +124,9 @@ not be known. A file (.json, .yml, .csv: docs/declarations.md) is declared as a 
         "--column", action="append", default=[], metavar="[SOURCE#]FROM=TO",
         help="a column of a source that goes into a column of the target; again for each",
     )  # fmt: skip
-    added.add_argument("--job", metavar="NAMESPACE/NAME", help="what brings it there")
+    added.add_argument(
+        "--job", metavar="NAMESPACE/NAME", help="the job or person that moves the data"
+    )
     added.add_argument("--since", metavar="TIME", help="it holds from then on (default: now)")
     added.add_argument("--note", default="", help="why, for the record")
     ways = added.add_mutually_exclusive_group()
@@ -132,5 +134,7 @@ not be known. A file (.json, .yml, .csv: docs/declarations.md) is declared as a 
     ways.add_argument("--list", action="store_true", help="what is declared")
     ways.add_argument("--remove", metavar="ID", help="take this one back")
     added.add_argument("--node", metavar="NODE", help="with --list: of this dataset or job")
-    added.add_argument("--dry-run", action="store_true", help="only say what would be declared")
+    added.add_argument(
+        "--dry-run", action="store_true", help="only print the declarations that would be made"
+    )
     add_url(added)

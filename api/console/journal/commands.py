@@ -152,7 +152,7 @@ def add_journal(commands: Any) -> None:
         commands,
         "journal",
         journal_summary,
-        "look at what was received, take it elsewhere and bring it in",
+        "list, export and import received documents",
         """\
 Without an action: how much there is, and how old. Reads the database itself, whether or not the
 server is running.

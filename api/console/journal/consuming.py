@@ -70,7 +70,7 @@ For agents that do not report over HTTP.
         sources,
         "kafka",
         consume_kafka,
-        "take what the Kafka dispatcher of the Spline agent sends, until Ctrl-C",
+        "receive the documents of the Spline agent's Kafka dispatcher, until Ctrl-C",
         """\
 Hands every record to a running Headwater (--url), or puts it straight into the data folder
 (--direct; headwater serve must not be running there). An offset is committed once its document is

@@ -99,8 +99,8 @@ def _add_keys_create(actions: Any) -> argparse.ArgumentParser:
         keys_create,
         "make a key and print it, once",
         """\
-reader asks, producer reports, admin does everything. Names are never given twice: the journal
-says who sent what.
+The role reader may read, producer may report, admin may do everything. A name is never used twice,
+because each receipt in the journal keeps the name of its key.
 
   headwater keys create nightly-jobs --role producer --scope emr-prod
   headwater keys create importer --role producer --role reader
@@ -117,7 +117,7 @@ says who sent what.
     created.add_argument(
         "--scope",
         default="",
-        help="capture scope of what it reports without the label captureScope",
+        help="capture scope of its documents without the label captureScope",
     )
     created.add_argument(
         "--rate", type=int, default=0, metavar="N", help="requests a minute (default: no limit)"

@@ -18,7 +18,7 @@ def prune(call: Call) -> int:
     """Take away executions that today's lineage does not rest on."""
     options = call.options
     if options.before is None and options.keep is None:
-        raise ConfigurationError("prune: say how much stays, with --before, --keep or both")
+        raise ConfigurationError("prune needs --before, --keep or both")
     given = {"before": options.before, "keep": options.keep}
     wish = {name: value for name, value in given.items() if value is not None}
     return _order(call, {"command": "prune", "dropBodies": options.drop_bodies, **wish})
@@ -60,12 +60,13 @@ def add_prune(commands: Any) -> None:
         commands,
         "prune",
         prune,
-        "take away old executions",
+        "remove old executions",
         """\
-Executions older than --before, or beyond the --keep newest of their job, go, with what only they
-held up; where both are given, what either keeps stays. What today's lineage rests on is kept: the
-last full overwrite of every dataset, what came after it, and what those executions read. Without
---yes it only shows what would go. --drop-bodies takes the documents out of the journal as well.
+Removes executions older than --before, or beyond the --keep newest of their job, and all facts that
+only these executions support. With both options an execution is removed only if neither keeps it.
+The executions behind today's lineage stay: the last full overwrite of every dataset, later writes
+of it, and everything that those executions read. Without --yes the command only lists its effect.
+--drop-bodies removes the documents from the journal as well.
 
   headwater prune --before 2026-01-01
   headwater prune --keep 100 --drop-bodies --yes""",
@@ -79,6 +80,8 @@ last full overwrite of every dataset, what came after it, and what those executi
 
 
 def _add_order(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--yes", action="store_true", help="do it; else only show what it covers")
+    added.add_argument(
+        "--yes", action="store_true", help="do it; without it only the effect is listed"
+    )
     added.add_argument("--note", default="", help="why, for the record")
     add_url(added)

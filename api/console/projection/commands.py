@@ -36,7 +36,7 @@ def add_replay(commands: Any) -> None:
         replay,
         "try documents again that could not be translated",
         """\
-Asks the running server. What still fails is listed again, with its reason.
+Asks the running server. Documents that fail again are listed with their reason.
 
   headwater replay
   headwater replay --state waiting""",
@@ -50,11 +50,11 @@ def add_rebuild(commands: Any) -> None:
         commands,
         "rebuild",
         rebuild,
-        "project everything anew from the journal",
+        "rebuild graph and catalogue from the journal",
         """\
-Graph and catalogue hold nothing that the journal does not say. The running server translates every
-document again beside what stands, puts the result in force, removes what is too much, and tells a
-hash over all elements and rows before and after. Questions are answered all the while. With
+Graph and catalogue are made from the journal alone. The running server translates every document
+again beside the current graph and catalogue, switches to the result, removes superfluous elements,
+and prints a hash of all elements and rows before and after. It answers questions meanwhile. With
 --at-next-start the next headwater serve empties both first: a rebuild from nothing.
 
   headwater rebuild

@@ -46,11 +46,11 @@ def conclude(progress: Mapping[str, Any], say: Callable[[str], None]) -> int:
     before, after = progress["before"], progress["after"]
     if after is None:
         raise HeadwaterError("the rebuild was broken off: headwater rebuild starts it again")
-    say(f"{progress['plans']:,} plans projected anew, {progress['removed']:,} elements removed")
+    say(f"{progress['plans']:,} plans projected, {progress['removed']:,} elements removed")
     say(f"  hash before  {before}")
     say(f"  hash after   {after}")
     if before == after:
-        say("graph and catalogue hold what the journal says")
+        say("graph and catalogue are equal to the journal's content")
         return 0
     say("they differ: something had been missing or too much, or documents arrived meanwhile")
     return 1

@@ -192,7 +192,7 @@ def _say_rules(answer: Mapping[str, Any], say: Callable[[str], None]) -> int:
     if answer["state"] == "in force":
         say("these rules are in force")
     else:
-        say("everything is projected anew beside what stands: headwater rebuild follows it")
+        say("a rebuild has started; headwater rebuild shows its progress")
     return 0
 
 
@@ -261,11 +261,13 @@ without a tag the tags.
     )
     added.add_argument("tag", nargs="?", metavar="TAG")
     added.add_argument("node", nargs="?", metavar="NODE", help="dataset:…, column:…#…, or an id")
-    added.add_argument("--owner", default="", help="who answers for it")
+    added.add_argument("--owner", default="", help="the responsible person or team")
     added.add_argument("--note", default="", help="why, for the record")
     ways = added.add_mutually_exclusive_group()
     ways.add_argument("--remove", action="store_true", help="take the tag off")
-    ways.add_argument("--preview", action="store_true", help="only say where it would lead")
+    ways.add_argument(
+        "--preview", action="store_true", help="only list the columns that would get it"
+    )
     ways.add_argument("--propagate", action="store_true", help="follow the columns' lineage")
     return added
 
@@ -306,7 +308,7 @@ seen at once and rewrites nothing.
     )  # fmt: skip
     removed.add_argument("name", metavar="NAME")
     for one in (placed, removed):
-        one.add_argument("--preview", action="store_true", help="only say what would change")
+        one.add_argument("--preview", action="store_true", help="only list the changes")
     return [added, placed, removed]
 
 
@@ -315,11 +317,11 @@ def _add_rules(commands: Any) -> list[argparse.ArgumentParser]:
         commands,
         "rules",
         None,
-        "the naming rules: what a dataset and a job are called",
+        "the naming rules of datasets and jobs",
         """\
 Scheme aliases, partitions, part files, catalog names, JDBC and application names are tables of a
 JSON document. A preview tries a changed document on the names in the journal and changes nothing;
-set projects everything anew under it, beside what stands, and reset goes back. Every version stays
+set starts a rebuild under it, beside the current graph, and reset goes back. Every version stays
 in the journal.
 
   headwater rules show > rules.json
@@ -362,8 +364,8 @@ def _add_hiding(commands: Any) -> list[argparse.ArgumentParser]:
         hide,
         "take a dataset or a job out of lists and pictures",
         """\
-It is in no list, no search and no picture any more; the edges at it are not drawn, what lies behind
-it is. Nothing is removed: admins reach it by its exact id, and show brings it back.
+A hidden node is in no list, search or picture; its edges are not drawn, the nodes behind it are.
+Nothing is removed: admins reach it by its exact id, and show makes it visible again.
 
   headwater hide dataset:s3://scratch/tmp --note "scratch"
   headwater hide job:default/smoke-test""",
@@ -372,7 +374,7 @@ it is. Nothing is removed: admins reach it by its exact id, and show brings it b
         commands,
         "show",
         show,
-        "bring back what was hidden",
+        "make a hidden node visible again",
         "  headwater show dataset:s3://scratch/tmp",
     )
     for one in (hidden, shown):

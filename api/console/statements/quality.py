@@ -82,7 +82,9 @@ assertions, with the newest run of each plan. Without an action the rules are li
     )  # fmt: skip
     placed.add_argument("name", metavar="NAME")
     placed.add_argument("--facet", required=True, help="the name of the run facet")
-    placed.add_argument("--path", required=True, help="where its verdict stands: result.status")
+    placed.add_argument(
+        "--path", required=True, help="path of the verdict in the facet: result.status"
+    )
     placed.add_argument(
         "--pass", dest="passes", action="append", required=True, metavar="VALUE",
         help="a value that passes, as JSON or text; again for each",
@@ -93,6 +95,6 @@ assertions, with the newest run of each plan. Without an action the rules are li
     )
     removed.add_argument("name", metavar="NAME")
     for one in (placed, removed):
-        one.add_argument("--preview", action="store_true", help="only say what would change")
+        one.add_argument("--preview", action="store_true", help="only list the changes")
     for one in (added, placed, removed):
         add_url(one)

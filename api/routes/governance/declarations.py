@@ -44,7 +44,7 @@ _CURSOR: Final = "declarations"
 _KINDS: Final = (labels.DATASET, labels.JOB)
 
 blueprint = Blueprint(
-    "declarations", __name__, description="Declared lineage: what people say, without a run"
+    "declarations", __name__, description="Lineage that people declare, without a run"
 )
 
 
@@ -134,4 +134,4 @@ def _may_remove(row: DeclarationRow, caller: Principal) -> bool:
 
 def _refuse_while_rebuilding() -> None:
     if is_rebuilding():
-        raise Rebuilding("the graph is being rebuilt: what is declared already is not known yet")
+        raise Rebuilding("the graph is being rebuilt: existing declarations are not known yet")

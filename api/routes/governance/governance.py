@@ -29,7 +29,7 @@ from api.schemas.governance.governance import (
 )
 from api.schemas.query import NoQuery
 from api.service import Service, current_service
-from api.service.sources import current_sources, is_rebuilding
+from api.service.sources import current_sources, lacking
 from graph_model import identity, labels
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources
@@ -55,7 +55,7 @@ from graph_model.lineage import ColumnEdge
 from graph_model.producers.commands.documents import CommandKind, Statement, write_value
 
 blueprint = Blueprint(
-    "governance", __name__, description="Layers, classifications: what people say of the graph"
+    "governance", __name__, description="Layers and classifications, stated by people"
 )
 _TAGGED: Final = (labels.DATASET, labels.COLUMN)
 
@@ -295,7 +295,7 @@ def columns(query: Mapping[str, Any], tag: str) -> Response:
 def _spread_reply(tag: str, found: Spread, sources: Sources, *, propagate: bool) -> dict[str, Any]:
     found = visible_spread(found, sources.hidden)
     names = _ColumnNames(found, sources)
-    partial = {"reason": "rebuilding", "limit": 0} if is_rebuilding() else to_json(found.partial)
+    partial = to_json(lacking() or found.partial)
     return {
         "tag": tag,
         "propagate": propagate,

@@ -19,7 +19,7 @@ from api.schemas.graph.difference import (
     VersionsQuery,
     VersionsReply,
 )
-from api.service.sources import current_sources, is_rebuilding, whole_or_later
+from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model import labels
 from graph_model.answers.difference.questions import Differences
 from graph_model.answers.difference.upstream import Upstream
@@ -40,17 +40,15 @@ _NODES_UPSTREAM = 1_000
 def diff(query: Mapping[str, Any]) -> Response:
     """Differences between two times, two executions or two plans."""
     query = {**OF_GRAPHS, **query}
-    rebuilding = is_rebuilding()
+    lack = lacking()
     with whole_or_later():
         differences = Differences(current_sources())
         if query["from_plan"] is not None:
             return jsonify(_between_plans(differences, query))
         if query["from_execution"] is not None:
-            return jsonify(_between_executions(differences, query, rebuilding=rebuilding))
+            return jsonify(_between_executions(differences, query, lack=lack))
         times = (query["begin"], query["end"])
-        return jsonify(
-            _between_times(differences, query, query["node"], times, rebuilding=rebuilding)
-        )
+        return jsonify(_between_times(differences, query, query["node"], times, lack=lack))
 
 
 def _between_times(
@@ -59,7 +57,7 @@ def _between_times(
     node: str,
     times: tuple[int | None, int | None],
     *,
-    rebuilding: bool,
+    lack: Partial | None,
 ) -> dict[str, Any]:
     found = differences.between(
         node,
@@ -76,12 +74,12 @@ def _between_times(
         unchanged=query["unchanged"],
         layout=query["layout"],
     )
-    return time_reply(found, rebuilding=rebuilding)
+    return time_reply(found, lack=lack)
 
 
 def _between_plans(differences: Differences, query: Mapping[str, Any]) -> dict[str, Any]:
     found = differences.plans(query["from_plan"], query["to_plan"], layout=query["layout"])
-    partial = Partial("rebuilding", 0) if is_rebuilding() else plan_partial(found)
+    partial = lacking() or plan_partial(found)
     return {
         "kind": "plans",
         "plan": plan_difference_reply(found, unchanged=query["unchanged"]),
@@ -90,7 +88,7 @@ def _between_plans(differences: Differences, query: Mapping[str, Any]) -> dict[s
 
 
 def _between_executions(
-    differences: Differences, query: Mapping[str, Any], *, rebuilding: bool
+    differences: Differences, query: Mapping[str, Any], *, lack: Partial | None
 ) -> dict[str, Any]:
     """The answers at the times of both, about the output of the second one unless a node is given;
     and their plans, if both are kept.
@@ -99,7 +97,7 @@ def _between_executions(
     after = differences.execution(query["to_execution"])
     node = query["node"] or after.target or after.job
     times = (before.at, after.at)
-    reply = _between_times(differences, query, node, times, rebuilding=rebuilding)
+    reply = _between_times(differences, query, node, times, lack=lack)
     plan = differences.plans_of_executions(before, after, layout=query["layout"])
     shown = None if plan is None else plan_difference_reply(plan, unchanged=query["unchanged"])
     views = map(to_json, execution_views(differences.sources, (before, after)))
@@ -159,7 +157,7 @@ def job_changes(query: Mapping[str, Any], job_id: str) -> Response:
 
 
 def _changes(node: str, kind: str, query: Mapping[str, Any]) -> Response:
-    rebuilding = is_rebuilding()
+    lack = lacking()
     with whole_or_later():
         found = Upstream(current_sources(), nodes=_NODES_UPSTREAM).changes(
             node,
@@ -169,4 +167,4 @@ def _changes(node: str, kind: str, query: Mapping[str, Any]) -> Response:
             depth=query["depth"],
             limit=query["limit"],
         )
-    return jsonify(changes_reply(found, rebuilding))
+    return jsonify(changes_reply(found, lack))

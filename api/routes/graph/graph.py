@@ -31,7 +31,7 @@ from api.schemas.graph.reply import (
 )
 from api.schemas.query import NoQuery
 from api.service import current_service
-from api.service.sources import current_sources, is_rebuilding, whole_or_later
+from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model.answers import column_lineage as column_answer
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import lineage as lineage_answer
@@ -69,7 +69,7 @@ def _question(query: Mapping[str, Any], node: str, *, columns: bool) -> Question
 @blueprint.describes(OverviewReply)
 def overview(query: Mapping[str, Any]) -> Response:
     """All jobs and tables."""
-    rebuilding = is_rebuilding()
+    lack = lacking()
     found = overview_answer.overview(
         current_sources(),
         _selection(query),
@@ -79,7 +79,7 @@ def overview(query: Mapping[str, Any]) -> Response:
         layout=query["layout"],
         by_layer=query["group"] is not None,
     )
-    reply = graph_reply(found.view, rebuilding)
+    reply = graph_reply(found.view, lack)
     counted = {"totals": to_json(found.totals), "failures": to_json(found.failures)}
     return jsonify(reply | counted)
 
@@ -89,7 +89,7 @@ def overview(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(GraphReply)
 def lineage(query: Mapping[str, Any]) -> Response:
     """The neighbourhood of a dataset, a job or a column."""
-    rebuilding = is_rebuilding()
+    lack = lacking()
     with whole_or_later():
         view = lineage_answer.lineage(
             current_sources(),
@@ -99,7 +99,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
             by_layer=query["group"] is not None,
             selection=_selection(query),
         )
-    return jsonify(graph_reply(view, rebuilding))
+    return jsonify(graph_reply(view, lack))
 
 
 @blueprint.route("/column-lineage")
@@ -107,7 +107,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(GraphReply)
 def column_lineage(query: Mapping[str, Any]) -> Response:
     """Columns across jobs, with the expression at every hop."""
-    rebuilding = is_rebuilding()
+    lack = lacking()
     with whole_or_later():
         view = column_answer.column_lineage(
             current_sources(),
@@ -118,7 +118,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
             layout=query["layout"],
             by_layer=query["group"] is not None,
         )
-    return jsonify(graph_reply(view, rebuilding))
+    return jsonify(graph_reply(view, lack))
 
 
 @blueprint.route("/jobs")
@@ -227,7 +227,7 @@ def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(PlanReply)
 def plan(query: Mapping[str, Any], plan_id: str) -> Response:
     """The fine view of one plan: operations, schemas, expressions."""
-    rebuilding = is_rebuilding()
+    lack = lacking()
     with whole_or_later():
         page = plan_answers.plan(
             current_sources(),
@@ -236,7 +236,7 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
             document=query["document"],
             layout=query["layout"],
         )
-    return jsonify(plan_reply(page, rebuilding))
+    return jsonify(plan_reply(page, lack))
 
 
 @blueprint.route("/search")

@@ -28,7 +28,7 @@ from api.schemas.graph.impact import (
     PlanCheckReply,
 )
 from api.service import current_service
-from api.service.sources import current_sources, is_rebuilding, whole_or_later
+from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model.answers.impact.captured import captured_outlines
 from graph_model.answers.impact.check import CheckReport
 from graph_model.answers.impact.comparison import ChangeKind
@@ -75,9 +75,9 @@ _BODY: Final[Mapping[str, Any]] = {
 def impact(query: Mapping[str, Any]) -> Response:
     """Everything downstream of a dataset, a column, a job or a prefix, as a table."""
     form = query["format"] or accepted_format()
-    rebuilding = is_rebuilding()
+    lack = lacking()
     with whole_or_later():
-        report = _marked(_report(query), rebuilding)
+        report = _marked(_report(query), lack)
     return _with_state(_WRITERS[form](report), report)
 
 
@@ -101,8 +101,8 @@ def _scope(query: Mapping[str, Any], *, columns: bool, indirect: bool) -> Scope:
     )
 
 
-def _marked(report: ImpactReport, rebuilding: bool) -> ImpactReport:
-    return replace(report, partial=Partial("rebuilding", 0)) if rebuilding else report
+def _marked(report: ImpactReport, lack: Partial | None) -> ImpactReport:
+    return report if lack is None else replace(report, partial=lack)
 
 
 @blueprint.route("/impact/plan", methods=["POST"])
@@ -115,13 +115,13 @@ def plan(query: Mapping[str, Any]) -> Response:
     The body: a plan of Spline, a list of them, or lines as ``headwater journal import`` reads them.
     """
     form = query["format"] or accepted_format()
-    rebuilding = is_rebuilding()
+    lack = lacking()
     service = current_service()
     captured = _captured(service.projector.rules, service.producers)
     scope = _scope(query, columns=False, indirect=query["indirect"])
     with whole_or_later():
         report = check_plans(current_sources(), captured, query["job"], scope)
-    report = replace(report, impact=_marked(report.impact, rebuilding))
+    report = replace(report, impact=_marked(report.impact, lack))
     return _with_state(_CHECK_WRITERS[form](report), report.impact)
 
 

@@ -45,6 +45,7 @@ class EdgeReply(Reply):
     kind = fields.String(required=True, metadata={"enum": ["feeds", "DIRECT", "INDIRECT"]})
     plans = fields.List(fields.String(), required=True)
     attempted = fields.Boolean()
+    route = fields.List(fields.List(fields.Float()))
 
 
 class GraphReply(Reply):
@@ -79,6 +80,25 @@ class FailureReply(Reply):
 class OverviewReply(GraphReply):
     totals = fields.Nested(TotalsReply, required=True)
     failures = fields.List(fields.Nested(FailureReply), required=True)
+
+
+class HomeReply(Reply):
+    totals = fields.Nested(TotalsReply, required=True)
+    failed = fields.Integer(required=True)
+    failures = fields.List(fields.Nested(FailureReply), required=True)
+    late = fields.Integer(required=True)
+    late_jobs = fields.List(fields.Dict(), required=True, data_key="lateJobs")
+    written = fields.List(fields.Dict(), required=True)
+    executions = fields.Integer(required=True)
+    as_of = fields.String(required=True, allow_none=True, data_key="asOf")
+
+
+class MapReply(Reply):
+    within = fields.List(fields.String(), required=True)
+    areas = fields.List(fields.Dict(), required=True)
+    flows = fields.List(fields.Dict(), required=True)
+    datasets = fields.Integer(required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
 
 
 class ItemReply(Reply):

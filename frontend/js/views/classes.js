@@ -2,20 +2,20 @@
  * The classes, and of one of them every column: the tagged ones and those that the tag reaches,
  * where it ended (blocks) and where it may go on unseen (gaps).
  */
-import { tagChip } from '../classifications.js';
-import { anchor, data, element } from '../dom.js';
-import { emptyFace } from '../faces.js';
-import { count, formatNumber } from '../format.js';
-import { jobLink } from '../links.js';
-import { section, table } from '../panel.js';
-import { link } from '../url.js';
+import { tagChip } from '../panel/classifications.js';
+import { anchor, data, element } from '../page/dom.js';
+import { emptyFace } from '../page/faces.js';
+import { count, formatNumber } from '../data/format.js';
+import { jobLink } from '../panel/links.js';
+import { section, table } from '../panel/panel.js';
+import { link } from '../data/url.js';
 
 export const classes = {
   controls: ['at'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
     return context.state.classification ? one(context) : all(context);

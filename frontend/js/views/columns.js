@@ -1,13 +1,13 @@
 /**
  * Columns across jobs: the picture, and every hop with its expression.
  */
-import { columnCell, datasetReference, describe, howChip, jobById } from '../details.js';
-import { element } from '../dom.js';
-import { emptyFace } from '../faces.js';
-import { count, influenceWords, plain, shorten } from '../format.js';
-import { findNode, homeOf, tally, toModel } from '../model.js';
-import { expression, section, table } from '../panel.js';
-import { depthOf, link, write } from '../url.js';
+import { columnCell, datasetReference, describe, howChip, jobById } from '../panel/details.js';
+import { element } from '../page/dom.js';
+import { emptyFace } from '../page/faces.js';
+import { count, influenceWords, plain, shorten } from '../data/format.js';
+import { findNode, homeOf, tally, toModel } from '../data/model.js';
+import { expression, section, table } from '../panel/panel.js';
+import { depthOf, link, write } from '../data/url.js';
 
 const MOST_HOPS = 500;
 const MOST_JOBS = 4;
@@ -16,8 +16,8 @@ export const columns = {
   controls: ['direction', 'depth', 'indirect', 'ends', 'at'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {
     const { state, api } = context;

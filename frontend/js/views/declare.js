@@ -1,14 +1,14 @@
 /**
  * Declared lineage: a form that says where a table comes from, and what was said, with who and when.
  */
-import { field } from '../classifications.js';
-import { emptyDraft, fieldErrors, missing, referenceOf, toBody } from '../declaration.js';
-import { button, data, element, focusFirst, icon, replace, time } from '../dom.js';
-import { errorPlace, showErrors } from '../forms.js';
-import { count, shorten } from '../format.js';
-import { datasetLink } from '../links.js';
-import { table } from '../panel.js';
-import { createPicker } from '../picker.js';
+import { field } from '../panel/classifications.js';
+import { emptyDraft, fieldErrors, missing, referenceOf, toBody } from '../data/declaration.js';
+import { button, data, element, focusFirst, icon, replace, time } from '../page/dom.js';
+import { errorPlace, showErrors } from '../page/forms.js';
+import { count, shorten } from '../data/format.js';
+import { datasetLink } from '../panel/links.js';
+import { table } from '../panel/panel.js';
+import { createPicker } from '../page/picker.js';
 
 const MOST = 1000;
 
@@ -16,8 +16,8 @@ export const declare = {
   controls: [],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
     const { api, state } = context;

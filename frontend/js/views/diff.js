@@ -1,8 +1,8 @@
 /**
  * What changed in the lineage of a node between two times: one picture of both, and a list.
  */
-import { getAll } from '../api.js';
-import { describe } from '../details.js';
+import { getAll } from '../data/api.js';
+import { describe } from '../panel/details.js';
 import {
   changeRows,
   evidenceLines,
@@ -10,16 +10,16 @@ import {
   planVersions,
   schemaVersions,
   sentenceList,
-} from '../differences.js';
-import { data, element, time } from '../dom.js';
-import { bothExecutions, bothRuns } from '../executions.js';
-import { emptyFace } from '../faces.js';
-import { count, shorten } from '../format.js';
-import { changeChip } from '../list.js';
-import { findNode, toModel } from '../model.js';
-import { oldestFirst, pairExecutions } from '../pairs.js';
-import { facts, section, table } from '../panel.js';
-import { depthOf, lineageOf, write } from '../url.js';
+} from '../panel/differences.js';
+import { data, element, time } from '../page/dom.js';
+import { bothExecutions, bothRuns } from '../panel/executions.js';
+import { emptyFace } from '../page/faces.js';
+import { count, shorten } from '../data/format.js';
+import { changeChip } from '../page/list.js';
+import { findNode, toModel } from '../data/model.js';
+import { oldestFirst, pairExecutions } from '../data/pairs.js';
+import { facts, section, table } from '../panel/panel.js';
+import { depthOf, lineageOf, write } from '../data/url.js';
 
 const CHOOSE =
   'Choose the time to compare with above, and a second one if it is not now; or one of the versions below.';
@@ -28,8 +28,8 @@ export const diff = {
   controls: ['from', 'to', 'direction', 'depth', 'columns', 'indirect'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {
     const { state } = context;
@@ -77,7 +77,7 @@ async function betweenRuns(context) {
   };
 }
 
-/** @returns {import('../api.js').Answer} */
+/** @returns {import('../data/api.js').Answer} */
 function alone(heading, empty) {
   return { ok: true, data: { heading, subtitle: '', model: null, reply: null, empty } };
 }

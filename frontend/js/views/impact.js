@@ -2,14 +2,14 @@
  * Everything downstream as a table: what breaks when this changes. It can be sorted, filtered and
  * taken along as CSV or Markdown.
  */
-import { tagChip } from '../classifications.js';
-import { anchor, button, data, download, element, icon, replace, time } from '../dom.js';
-import { count, formatNumber, howWord, shorten } from '../format.js';
-import { filtered, fullName, nextOrder, pathWords, sorted, tallyWords, VERDICTS } from '../impacts.js';
-import { jobLink } from '../links.js';
-import { KIND_NAMES } from '../list.js';
-import { separated, stateChip } from '../panel.js';
-import { link, write } from '../url.js';
+import { tagChip } from '../panel/classifications.js';
+import { anchor, button, data, download, element, icon, replace, time } from '../page/dom.js';
+import { count, formatNumber, howWord, shorten } from '../data/format.js';
+import { filtered, fullName, nextOrder, pathWords, sorted, tallyWords, VERDICTS } from '../data/impacts.js';
+import { jobLink } from '../panel/links.js';
+import { KIND_NAMES } from '../page/list.js';
+import { separated, stateChip } from '../panel/panel.js';
+import { link, write } from '../data/url.js';
 
 const ROUTE = '/graph/impact';
 const FORMATS = Object.freeze([
@@ -34,8 +34,8 @@ export const impact = {
   controls: ['columns', 'indirect', 'at'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
     const { state, api } = context;

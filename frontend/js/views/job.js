@@ -1,18 +1,18 @@
 /**
  * One job: its tables, its plans, its runs.
  */
-import { getAll } from '../api.js';
-import { describe, durationOf, execution } from '../details.js';
-import { compareLink, compareRuns, planVersions, upstreamChanges } from '../differences.js';
-import { button, data, element, icon, replace, time } from '../dom.js';
-import { emptyFace } from '../faces.js';
-import { code, describedFacts, facetsInForce, runLink } from '../facets.js';
-import { count, formatNumber, formatTime, shorten } from '../format.js';
-import { datasetLink, impactLink, planLink } from '../links.js';
-import { find, toModel } from '../model.js';
-import { pick } from '../pairs.js';
-import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel.js';
-import { lineageOf, link, write } from '../url.js';
+import { getAll } from '../data/api.js';
+import { describe, durationOf, execution } from '../panel/details.js';
+import { compareLink, compareRuns, planVersions, upstreamChanges } from '../panel/differences.js';
+import { button, data, element, icon, replace, time } from '../page/dom.js';
+import { emptyFace } from '../page/faces.js';
+import { code, describedFacts, facetsInForce, runLink } from '../panel/facets.js';
+import { count, formatNumber, formatTime, shorten } from '../data/format.js';
+import { datasetLink, impactLink, planLink } from '../panel/links.js';
+import { find, toModel } from '../data/model.js';
+import { pick } from '../data/pairs.js';
+import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel/panel.js';
+import { lineageOf, link, write } from '../data/url.js';
 
 const RUNS = 50;
 const MOST_LISTED = 12;
@@ -21,8 +21,8 @@ export const job = {
   controls: ['at'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {
     const { state, api } = context;

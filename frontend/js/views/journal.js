@@ -1,12 +1,12 @@
 /**
  * The documents that were received: how many are where, and why some are not in the graph.
  */
-import { getAll } from '../api.js';
-import { anchor, button, data, element, time } from '../dom.js';
-import { count, formatNumber, formatSize, shorten } from '../format.js';
-import { planLink } from '../links.js';
-import { stateChip, table } from '../panel.js';
-import { write } from '../url.js';
+import { getAll } from '../data/api.js';
+import { anchor, button, data, element, time } from '../page/dom.js';
+import { count, formatNumber, formatSize, shorten } from '../data/format.js';
+import { planLink } from '../panel/links.js';
+import { stateChip, table } from '../panel/panel.js';
+import { write } from '../data/url.js';
 
 const PAGE = 100;
 
@@ -14,8 +14,8 @@ export const journal = {
   controls: ['state'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
     const { state, api } = context;

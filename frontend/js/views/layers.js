@@ -2,13 +2,13 @@
  * The layers: rules on a table's URI, in the order in which they are tried, and a form that shows
  * what a change would do before it is made.
  */
-import { field } from '../classifications.js';
-import { anchor, button, data, element, replace } from '../dom.js';
-import { count, formatNumber } from '../format.js';
-import { swatch } from '../model.js';
-import { table } from '../panel.js';
-import { offerRemoval, trouble } from '../removal.js';
-import { write } from '../url.js';
+import { field } from '../panel/classifications.js';
+import { anchor, button, data, element, replace } from '../page/dom.js';
+import { count, formatNumber } from '../data/format.js';
+import { swatch } from '../data/model.js';
+import { table } from '../panel/panel.js';
+import { offerRemoval, trouble } from '../page/removal.js';
+import { write } from '../data/url.js';
 
 const MATCHES = Object.freeze(['prefix', 'glob', 'regex']);
 
@@ -16,8 +16,8 @@ export const layers = {
   controls: [],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
     const result = await context.api.get('/layers', { counts: true }, 'page');

@@ -1,18 +1,18 @@
 /**
  * The neighbourhood of a table, a job or a column.
  */
-import { describe } from '../details.js';
-import { emptyFace } from '../faces.js';
-import { count } from '../format.js';
-import { findNode, tally, toModel } from '../model.js';
-import { depthOf, lineageOf, write } from '../url.js';
+import { describe } from '../panel/details.js';
+import { emptyFace } from '../page/faces.js';
+import { count } from '../data/format.js';
+import { findNode, tally, toModel } from '../data/model.js';
+import { depthOf, lineageOf, write } from '../data/url.js';
 
 export const lineage = {
   controls: ['direction', 'depth', 'columns', 'indirect', 'group', 'at'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {
     const { state, api } = context;

@@ -1,13 +1,13 @@
 /**
  * All jobs and tables.
  */
-import { describe } from '../details.js';
-import { element, icon, time } from '../dom.js';
-import { emptyFace, firstFace } from '../faces.js';
-import { count, formatNumber } from '../format.js';
-import { jobLink } from '../links.js';
-import { tally, toModel } from '../model.js';
-import { jobReference, lineageOf, link, write } from '../url.js';
+import { describe } from '../panel/details.js';
+import { element, icon, time } from '../page/dom.js';
+import { emptyFace, firstFace } from '../page/faces.js';
+import { count, formatNumber } from '../data/format.js';
+import { jobLink } from '../panel/links.js';
+import { tally, toModel } from '../data/model.js';
+import { jobReference, lineageOf, link, write } from '../data/url.js';
 
 const MOST_NAMED = 4;
 
@@ -15,8 +15,8 @@ export const overview = {
   controls: ['q', 'namespace', 'layer', 'classification', 'group', 'at'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {
     const { state, api } = context;
@@ -44,7 +44,7 @@ export const overview = {
 /**
  * What there is in all, and how much of it is drawn where that is less.
  * @param {{jobs: number, datasets: number, failed: number}} totals
- * @param {import('../model.js').Model} model
+ * @param {import('../data/model.js').Model} model
  * @returns {string}
  */
 export function words(totals, model) {

@@ -2,16 +2,16 @@
  * One plan, seen from near: its operations, their schemas and expressions, where each output column
  * comes from, and how its executions went.
  */
-import { execution, howChip } from '../details.js';
-import { planVersions } from '../differences.js';
-import { button, data, element, icon } from '../dom.js';
-import { emptyFace } from '../faces.js';
-import { code, facetTrees, runLink, valueTree } from '../facets.js';
-import { count, formatNumber, plain, shorten } from '../format.js';
-import { datasetLink, jobLink } from '../links.js';
-import { nodeOf, planModel } from '../model.js';
-import { expression, facts, later, modeChip, section, table } from '../panel.js';
-import { link, write } from '../url.js';
+import { execution, howChip } from '../panel/details.js';
+import { planVersions } from '../panel/differences.js';
+import { button, data, element, icon } from '../page/dom.js';
+import { emptyFace } from '../page/faces.js';
+import { code, facetTrees, runLink, valueTree } from '../panel/facets.js';
+import { count, formatNumber, plain, shorten } from '../data/format.js';
+import { datasetLink, jobLink } from '../panel/links.js';
+import { nodeOf, planModel } from '../data/model.js';
+import { expression, facts, later, modeChip, section, table } from '../panel/panel.js';
+import { link, write } from '../data/url.js';
 
 /** A filter, a join or a grouping bears on all that a plan writes: one edge to this name. */
 const EVERY = '*';
@@ -20,8 +20,8 @@ export const plan = {
   controls: [],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {
     const { state, api } = context;

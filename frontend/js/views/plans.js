@@ -1,22 +1,22 @@
 /**
  * Two plans as one picture: operations added, removed, changed, and what differs in words.
  */
-import { beforeAndAfter, columnSentence, sentenceList } from '../differences.js';
-import { data, element } from '../dom.js';
-import { emptyFace } from '../faces.js';
-import { count, howWord } from '../format.js';
-import { jobLink, planLink } from '../links.js';
-import { changeChip } from '../list.js';
-import { nodeOf, planModel } from '../model.js';
-import { facts, section, table } from '../panel.js';
-import { write } from '../url.js';
+import { beforeAndAfter, columnSentence, sentenceList } from '../panel/differences.js';
+import { data, element } from '../page/dom.js';
+import { emptyFace } from '../page/faces.js';
+import { count, howWord } from '../data/format.js';
+import { jobLink, planLink } from '../panel/links.js';
+import { changeChip } from '../page/list.js';
+import { nodeOf, planModel } from '../data/model.js';
+import { facts, section, table } from '../panel/panel.js';
+import { write } from '../data/url.js';
 
 export const plans = {
   controls: [],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js)
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load({ state, api }) {
     const { fromPlan, toPlan } = state;

@@ -2,22 +2,22 @@
  * Rules that read a run facet of one's own as a check: the list, and a form that shows what a rule
  * would change before it is in place.
  */
-import { field } from '../classifications.js';
-import { button, data, element, focusFirst, replace } from '../dom.js';
-import { qualityChip } from '../facets.js';
-import { errorPlace, showErrors } from '../forms.js';
-import { count, shorten } from '../format.js';
-import { datasetLink } from '../links.js';
-import { table } from '../panel.js';
-import { fieldWords, lacking, previewWords, readValues, writeValues } from '../quality.js';
-import { offerRemoval, trouble } from '../removal.js';
+import { field } from '../panel/classifications.js';
+import { button, data, element, focusFirst, replace } from '../page/dom.js';
+import { qualityChip } from '../panel/facets.js';
+import { errorPlace, showErrors } from '../page/forms.js';
+import { count, shorten } from '../data/format.js';
+import { datasetLink } from '../panel/links.js';
+import { table } from '../panel/panel.js';
+import { fieldWords, lacking, previewWords, readValues, writeValues } from '../data/quality.js';
+import { offerRemoval, trouble } from '../page/removal.js';
 
 export const quality = {
   controls: [],
 
   /**
-   * @param {import('../details.js').Context & {reload: () => void, announce: (text: string) => void}} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context & {reload: () => void, announce: (text: string) => void}} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
     const result = await context.api.get('/quality-rules', {}, 'page');

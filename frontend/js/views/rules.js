@@ -1,16 +1,16 @@
 /**
  * The naming rules in force: which tables differ from the program's own, who changed them and when.
  */
-import { data, element, time } from '../dom.js';
-import { count } from '../format.js';
-import { section, table } from '../panel.js';
+import { data, element, time } from '../page/dom.js';
+import { count } from '../data/format.js';
+import { section, table } from '../panel/panel.js';
 
 export const rules = {
   controls: [],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load({ api }) {
     const result = await api.get('/rules', {}, 'page');

@@ -1,15 +1,15 @@
 /**
  * One run: what started it and what it started, its events, what it wrote, what its client said.
  */
-import { errorText, facts, later, section, separated, stateChip, table } from '../panel.js';
-import { anchor, data, element, icon, time } from '../dom.js';
-import { execution } from '../details.js';
-import { compareRuns } from '../differences.js';
-import { emptyFace } from '../faces.js';
-import { facetTrees, runLink } from '../facets.js';
-import { count, formatNumber, plain, shorten } from '../format.js';
-import { jobLink } from '../links.js';
-import { link, write } from '../url.js';
+import { errorText, facts, later, section, separated, stateChip, table } from '../panel/panel.js';
+import { anchor, data, element, icon, time } from '../page/dom.js';
+import { execution } from '../panel/details.js';
+import { compareRuns } from '../panel/differences.js';
+import { emptyFace } from '../page/faces.js';
+import { facetTrees, runLink } from '../panel/facets.js';
+import { count, formatNumber, plain, shorten } from '../data/format.js';
+import { jobLink } from '../panel/links.js';
+import { link, write } from '../data/url.js';
 
 /** The newest of them may be this one, or one that ended in the same moment. */
 const RUNS_BEFORE = 3;
@@ -22,8 +22,8 @@ export const run = {
   controls: ['at'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
     const { state, api } = context;

@@ -1,12 +1,12 @@
 /**
  * Storage: what takes room, when disk and heap are full, and what a setting would save.
  */
-import { anchor, data, element, icon } from '../dom.js';
-import { emptyFace } from '../faces.js';
-import { count, formatSize, shorten } from '../format.js';
-import { copyButton, section, table } from '../panel.js';
-import { basis, inForce, jobOf, rooms, savings, shares, shareWords, summary, takers } from '../storage.js';
-import { jobReference, link, write } from '../url.js';
+import { anchor, data, element, icon } from '../page/dom.js';
+import { emptyFace } from '../page/faces.js';
+import { count, formatSize, shorten } from '../data/format.js';
+import { copyButton, section, table } from '../panel/panel.js';
+import { basis, inForce, jobOf, rooms, savings, shares, shareWords, summary, takers } from '../data/storage.js';
+import { jobReference, link, write } from '../data/url.js';
 
 const BY = Object.freeze({
   job: ['Job', 'jobs'],
@@ -19,8 +19,8 @@ export const storage = {
   controls: ['by'],
 
   /**
-   * @param {import('../details.js').Context} context
-   * @returns {Promise<import('../api.js').Result>} data is a Page (main.js) with a document of its own
+   * @param {import('../panel/details.js').Context} context
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
     const result = await context.api.get('/storage', {}, 'page');
@@ -85,7 +85,7 @@ function draw(context, reply) {
   );
 }
 
-/** @param {import('../storage.js').Room} room */
+/** @param {import('../data/storage.js').Room} room */
 function roomCard({ name, title, state, verdict, rate, left, parts }) {
   return element(
     'div',

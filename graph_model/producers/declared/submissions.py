@@ -22,6 +22,6 @@ def declaration_submission(document: Any, scope: str = "") -> Submission:
     masked = read_object(naming.mask_secrets(document), "")
     event = read_event(masked)
     if not isinstance(event, JobEvent) or not value_of(event.job.facets, FACET, DeclarationFacet):
-        raise InvalidDocument(f"job.facets.{FACET}", "who declares, why and when")
+        raise InvalidDocument(f"job.facets.{FACET}", "author, note and time of the declaration")
     body = compact_json(masked)
     return make_submission(DECLARATION_KIND, SPECIFICATION, subject_key(event), scope, body)

@@ -179,7 +179,9 @@ def _waiting_reason(gathered: Gathered) -> str:
     if not gathered.chosen:
         return _WAITING_REASON
     scopes = ", ".join(repr(scope) for scope in list(gathered.chosen)[:10])
-    return f"its plan is known in the scopes {scopes} only: the label captureScope would say which"
+    return (
+        f"its plan is known in the scopes {scopes} only: set the label captureScope to choose one"
+    )
 
 
 # --- more events than memory holds ---------------------------------------------------------------

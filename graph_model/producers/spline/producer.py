@@ -133,6 +133,10 @@ class SplineTranslator:
         """Whether a new event of this plan can be translated without the plan's body."""
         return self._heads.find(document) is not None
 
+    def unlearn(self, document: StoredDocument) -> None:
+        """See ``producer.Additions``."""
+        self._heads.forget(document)
+
     def suffices(self, document: StoredDocument) -> bool:
         """Whether this is not an event that may contradict its plan, whose body is then needed."""
         return not carries_discriminator(document)

@@ -13,6 +13,7 @@ from typing import Final
 
 from graph_model.errors import Unavailable
 from graph_model.facts import Facts, merge
+from graph_model.producers.projections import Projection
 from graph_model.projection.attempts import (
     ATTEMPT_KEY,
     Attempt,
@@ -21,6 +22,7 @@ from graph_model.projection.attempts import (
     project_apart,
     write_attempt,
 )
+from graph_model.projection.fullness import held
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.orders import OrdersInForce
 from graph_model.projection.projector.rebuilds import Rebuilds
@@ -120,7 +122,22 @@ class Attempting:
             if projections[place].unsettled or (broken_off and projections[place].dropped):
                 everything = attempt.among(self._journal.plan(plan_id))
                 projections[place] = self._orders.revise(everything)
-        self._commits.commit(projections)
+        self._commits.commit(self._held_back(gathered, projections))
+
+    def _held_back(
+        self, gathered: Sequence[Sequence[StoredDocument]], projections: Sequence[Projection]
+    ) -> list[Projection]:
+        """Nothing of those that a full graph has no room for."""
+        fit = self._commits.fit(projections)
+        if all(fit):
+            return list(projections)
+        self._stores.fullness.hold()
+        found = []
+        for documents, projection, fits in zip(gathered, projections, fit, strict=True):
+            if not fits:
+                self._rules.translation.unlearn(documents)
+            found.append(projection if fits else held(documents))
+        return found
 
     def _set_aside(self, plan_id: str, reason: str, attempt: Attempt) -> None:
         tried = attempt.among(self._journal.plan(plan_id))
@@ -129,7 +146,7 @@ class Attempting:
         except (Unavailable, MemoryError):
             raise
         except Exception:
-            log.exception("%s is half written: everything is projected anew", plan_id)
+            log.exception("%s is written in part; a rebuild is needed", plan_id)
             self._rebuilds.request()
         pending = [one.position for one in tried if is_new(one)]
         self._commits.settle(pending, DocumentState.FAILED, reason)

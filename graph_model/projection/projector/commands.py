@@ -66,7 +66,7 @@ class CommandRunner:
         except (Unavailable, MemoryError):
             raise
         except Exception:
-            log.exception("a command cannot be put in force before it is its turn")
+            log.exception("a command could not be announced before its round")
             heard = True
         if heard:
             self._tell_everyone()
@@ -131,7 +131,7 @@ class CommandRunner:
         except (Unavailable, MemoryError):
             raise
         except Exception:
-            log.exception("the command in document %d is half carried out", position)
+            log.exception("the command in document %d was interrupted half-way", position)
             is_whole = False
         if not is_whole:
             self._rebuilds.drop()

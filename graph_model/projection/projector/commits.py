@@ -11,6 +11,7 @@ from typing import Final
 
 from graph_model.facts import Facts, merge
 from graph_model.producers.projections import Projection, settlements
+from graph_model.projection.fullness import size_of
 from graph_model.projection.known import Known
 from graph_model.projection.projector.readiness import Activity
 from graph_model.projection.projector.rules import RulesInForce
@@ -71,6 +72,19 @@ class Commits:
         """Forget all known elements."""
         self._known.forget()
 
+    def fit(self, projections: Sequence[Projection]) -> list[bool]:
+        """Which of these the graph has room for, the first ones first."""
+        room = self._stores.fullness.room()
+        if room is None or sum(size_of(one.parts) for one in projections) <= room:
+            return [True] * len(projections)
+        found = []
+        for one in projections:
+            new = self._runs.window.structure(merge(map(self._known.new, one.parts)))
+            missing = 0 if one.dropped else self._stores.fullness.missing(new)
+            found.append(missing == 0 or missing <= room)
+            room -= missing if found[-1] else 0
+        return found
+
     def commit(self, projections: Sequence[Projection]) -> None:
         """Graph, catalogue, withdrawals, states; then bodies go that nothing shows any more."""
         parts = [part for one in projections for part in one.parts]
@@ -130,7 +144,7 @@ class Commits:
             self.forget()
             self._known_catalogue = catalogue
         new = self._runs.window.structure(merge(map(self._known.new, parts)))
-        self._stores.checkpoints.wrote(len(new.vertices) + len(new.edges))
+        self._stores.wrote(len(new.vertices) + len(new.edges))
         self._stores.graph.write(new)
         self._witness.choose(map(self._runs.window.structure, parts))
         catalogue.record(new.rows, origin)
@@ -148,7 +162,7 @@ class Commits:
     def _withdraw(self, former: Facts, current: Sequence[Facts]) -> Facts:
         graph, catalogue = self._stores.graph, self._stores.generations.current
         gone = withdraw(former, current, graph, catalogue)
-        self._stores.checkpoints.wrote(len(gone.vertices) + len(gone.edges))
+        self._stores.wrote(len(gone.vertices) + len(gone.edges))
         self._known.unlearn(gone)
         self._witness.lose(gone)
         if self.rebuild is not None:

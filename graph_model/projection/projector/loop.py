@@ -12,6 +12,7 @@ from graph_model import naming
 from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.projection.fullness import FULL, Fullness
 from graph_model.projection.projector.attempting import Attempting
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.orders import OrdersInForce
@@ -55,7 +56,8 @@ class Projector:
     returns True when the graph is empty now and must be refilled. ``observe`` is called after every
     round with the number of its plan ids and its seconds. ``checkpoints`` are those of an in-memory
     graph: one is taken between two rounds, when the graph holds exactly the projected documents of
-    the journal. ``runs`` says which runs the graph carries.
+    the journal. ``runs`` says which runs the graph carries, ``capacity`` how many elements it holds
+    (None: any number).
     """
 
     def __init__(
@@ -71,9 +73,15 @@ class Projector:
         observe: Callable[[int, float], None] | None = None,
         producers: Producers = PRODUCERS,
         runs: RunWindow = EMBEDDED,
+        capacity: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._stores = stores = ProjectionStores(
-            journal, graph, generations, checkpoints or NoCheckpoints(), producers
+            journal,
+            graph,
+            generations,
+            checkpoints or NoCheckpoints(),
+            producers,
+            Fullness(journal, graph, capacity),
         )
         self._revive = revive
         self._stopping = threading.Event()
@@ -87,7 +95,10 @@ class Projector:
         self._witness = Witness(stores)
         self._rules = RulesInForce(stores, rules)
         orders = OrdersInForce(stores, self._rules)
-        kept = GraphRuns(runs, journal, graph, generations, stores.checkpoints)
+        self._fullness = stores.fullness
+        self._runs = kept = GraphRuns(
+            runs, journal, graph, generations, stores.checkpoints, stores.fullness
+        )
         self._commits = commits = Commits(
             stores, self._rules, self._witness, self._waiting, self._activity, kept
         )
@@ -158,6 +169,11 @@ class Projector:
         """
         return self._readiness.doubt or self._stores.generations.damage
 
+    @property
+    def full(self) -> str | None:
+        """Why some documents wait although the graph answers; None where none does."""
+        return FULL if self._fullness.holds else None
+
     def lag(self) -> int:
         """How many documents are accepted and not projected yet."""
         return self._stores.journal.summary().pending
@@ -202,9 +218,47 @@ class Projector:
         """One round, see ``Rounds.project_pending``; how many plan ids were taken up."""
         return self._rounds.project_pending()
 
+    def make_room(self) -> None:
+        """Let runs leave a graph that is nearly full; take up what was held when there is room."""
+        if self._commits.rebuild is None and self._runs.fit():
+            self._commits.forget()
+        if self._fullness.may_release:
+            log.info("there is room in the graph again: what was held is projected")
+            self.replay((DocumentState.WAITING,))
+            self._fullness.release()
+
     def rebuild_step(self) -> bool:
         """One step of a rebuild that is wanted or under way; False when there is none."""
         return self._rebuilds.step()
+
+    # without the thread, where another program says when
+
+    def work_until(self, enough: Callable[[], bool]) -> bool:
+        """Rounds and steps of a rebuild until nothing is left, or ``enough`` says so between two.
+
+        Whether nothing was left. Raises Unavailable; the next call begins anew.
+        """
+        try:
+            while not enough():
+                if not self._prepared:
+                    self.prepare()
+                    self._prepared = True
+                if not self._is_whole():
+                    self._prepared = False
+                elif not self._advance():
+                    return True
+        except Unavailable as error:
+            self._fail(error)
+            self._prepared = False
+            raise
+        return False
+
+    def follow(self) -> None:
+        """Read the rules and the catalogue in force, as another process has noted them."""
+        self._stores.generations.refresh()
+        known = self._stores.journal.get_meta(EPOCH_KEY)
+        if known != self._rules.standing_epoch:
+            self._rules.read(known)
 
     # the thread
 
@@ -234,43 +288,54 @@ class Projector:
                     self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
             except Unavailable as error:
-                self._readiness.fail(error.reason)
-                self._commits.forget()
-                self._witness.look_soon()
+                self._fail(error)
                 log.warning("projection pauses %.1f s: %s", pause, error)
                 self._sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
                 if self._try_to_revive():
                     self._prepared = False
             except Exception:
-                log.exception("projection failed in an unforeseen way; it goes on")
+                log.exception("unexpected error in the projector; it continues")
                 self._sleep(_LONGEST_PAUSE_SECONDS)
 
     def _work(self) -> bool:
         """A round of new documents, then a step of a rebuild; idle when there is neither.
 
-        False when the graph turned out to be empty, or the catalogue damaged. Both are checked
-        first, because known elements are not written again.
+        False when the graph turned out to be empty, or the catalogue damaged.
         """
-        if not self._witness.is_graph_whole():
+        if not self._is_whole():
             return False
-        if self._stores.generations.damage is not None:
-            return False
+        if not self._advance():
+            self._activity.wait(self._stopping.is_set)
+        if self._rounds.caught_up and self._commits.rebuild is None:
+            self._waiting.pause(_LINGER_SECONDS)
+        return True
+
+    def _is_whole(self) -> bool:
+        """Checked before a round, because known elements are not written again."""
+        return self._witness.is_graph_whole() and self._stores.generations.damage is None
+
+    def _advance(self) -> bool:
+        """A round of new documents, then a step of a rebuild; False when there was neither."""
         if self._stores.generations.refresh():  # to one that may not hold everything yet
             self._readiness.begin()
         if self._stores.journal.get_meta(EPOCH_KEY) != self._rules.standing_epoch:
             self._rebuilds.follow_rules()
+        self.make_room()
         projected = self.project_pending()
         if projected:
             self._projected_at = time.monotonic()
         rebuilt = self.rebuild_step()
+        if self._rebuilds.begins_from_nothing:
+            return False
         if self._readiness.state != "ready":
             self._become_ready()
-        if not projected and not rebuilt:
-            self._activity.wait(self._stopping.is_set)
-        if self._rounds.caught_up and not rebuilt:
-            self._waiting.pause(_LINGER_SECONDS)
-        return True
+        return bool(projected or rebuilt)
+
+    def _fail(self, error: Unavailable) -> None:
+        self._readiness.fail(error.reason)
+        self._commits.forget()
+        self._witness.look_soon()
 
     def _become_ready(self) -> None:
         """Where all is projected; no question sees the rest of a rebuild."""

@@ -55,6 +55,7 @@ class Preparation:
         """
         self._commits.forget()
         self._witness.forget()
+        self._stores.fullness.begin()
         self._rebuilds.drop()
         with self._stores.journal.projecting():
             self._stores.generations.refresh()
@@ -69,6 +70,7 @@ class Preparation:
         self._rules.read(known)
         if known == FROM_NOTHING:
             self._stores.graph.clear()
+            self._rebuilds.begins_from_nothing = False
         is_filled = self._stores.graph.count()[0] > 0 and not self._filling
         doubt = self._find_doubt(is_filled=is_filled)
         outdated = known != self._rules.epoch
@@ -110,10 +112,10 @@ class Preparation:
         if doubt is not None:
             self._readiness.begin()  # before anyone sees that the catalogue is empty
             self._stores.generations.set_aside()
-            doubt = f"the catalogue is made anew: {doubt}"
+            doubt = f"the catalogue is rebuilt: {doubt}"
         elif is_filled:
             doubt = self._witness.find()
         self._readiness.doubt = doubt if self._stores.journal.newest() else None
         if self._readiness.doubt is not None:
-            log.warning("everything is projected anew: %s", self._readiness.doubt)
+            log.warning("a rebuild is needed: %s", self._readiness.doubt)
         return doubt

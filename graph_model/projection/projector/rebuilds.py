@@ -14,7 +14,7 @@ from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
 from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
-from graph_model.projection.projector.rules import EPOCH_KEY, RulesInForce
+from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.rebuilding import Phase, Progress, Rebuild
 from graph_model.projection.runs.graph_runs import GraphRuns
@@ -30,7 +30,11 @@ _SILENT_SECONDS: Final = 60
 
 
 class Rebuilds:
-    """``notify`` wakes the projector. The rebuild under way here is ``commits.rebuild``."""
+    """``notify`` wakes the projector. The rebuild under way here is ``commits.rebuild``.
+
+    ``begins_from_nothing``: a rebuild did not fit beside the projection in force, so that the next
+    preparation empties the graph.
+    """
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class Rebuilds:
         self._commits = commits
         self._notify = notify
         self._progress: Progress | None = None
+        self.begins_from_nothing = False
 
     @property
     def progress(self) -> Progress | None:
@@ -118,6 +123,9 @@ class Rebuilds:
             self.load_orders(journal.get_meta(ORDERS_KEY))
             if self._commits.rebuild is None:  # other rules came: the next step begins with them
                 return True
+            if self._stores.fullness.share() >= 1.0 and not self._commits.rebuild.switched:
+                self._begin_from_nothing()
+                return True
             going_on = self._commits.rebuild.step()
             if self._commits.rebuild.switched and not rules.settled:
                 journal.set_meta(EPOCH_KEY, rules.epoch)
@@ -141,7 +149,7 @@ class Rebuilds:
             self._commits.rebuild = None
 
     def _begin(self) -> None:
-        log.info("projecting everything anew, beside what stands")
+        log.info("rebuild started; the current graph and catalogue stay in use")
         self._stores.void_checkpoint()
         self._commits.rebuild = Rebuild(
             self._stores.journal,
@@ -159,8 +167,15 @@ class Rebuilds:
         """All documents of a plan id, under the rules that are wanted."""
         return lambda documents: self._orders.project_all(documents, translation)
 
+    def _begin_from_nothing(self) -> None:
+        log.warning("the graph has no room for a second projection: it is emptied and filled anew")
+        self._stores.journal.set_meta(EPOCH_KEY, FROM_NOTHING)
+        self._stores.journal.set_meta(REBUILD_KEY, _NONE)
+        self.drop()
+        self.begins_from_nothing = True
+
     def _end(self) -> None:
         self._stores.journal.set_meta(EPOCH_KEY, self._rules.epoch)
         self._stores.journal.set_meta(REBUILD_KEY, _NONE)
         self.drop()
-        log.info("everything is projected anew")
+        log.info("rebuild finished")

@@ -7,22 +7,29 @@ from dataclasses import dataclass
 
 from graph_model.producers.registry import Producers
 from graph_model.projection.attempts import Outline
+from graph_model.projection.fullness import Fullness
 from graph_model.stores.protocols import Checkpoints, Generations, Graph, Journal
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectionStores:
-    """``checkpoints`` are those of an in-memory graph."""
+    """``checkpoints`` and ``fullness`` are those of an in-memory graph."""
 
     journal: Journal
     graph: Graph
     generations: Generations
     checkpoints: Checkpoints
     producers: Producers
+    fullness: Fullness
 
     def outline(self, plan_ids: Collection[str]) -> Outline:
         """Of each the documents that its additions build on, and the new ones."""
         return self.journal.outline(plan_ids, self.producers.bases) if plan_ids else {}
+
+    def wrote(self, elements: int) -> None:
+        """So many elements are to be written, or were removed."""
+        self.checkpoints.wrote(elements)
+        self.fullness.wrote(elements)
 
     def void_checkpoint(self) -> None:
         """Something that it holds is about to change: the next start is not to begin with it."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
 from graph_model.facts import ExecutionRow, Facts, Row
+from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
+from graph_model.projection.runs.estimate import estimate_elements
 from graph_model.projection.runs.keeping import (
     Kept,
     keep_newest,
@@ -17,7 +19,7 @@ from graph_model.projection.runs.keeping import (
 )
 from graph_model.projection.runs.steps import Steps
 from graph_model.projection.runs.wanted import elements_of
-from graph_model.projection.runs.window import ALL, RunWindow
+from graph_model.projection.runs.window import ALL, NONE, RunWindow
 from graph_model.stores.protocols import Catalogue, Checkpoints, Generations, Graph, Journal
 
 log = logging.getLogger(__name__)
@@ -31,9 +33,14 @@ def setting_of(noted: str | None) -> str:
     return (noted or str(ALL)).split()[0]
 
 
+def left_by(asked: RunWindow) -> str:
+    """The note of a graph that is too full for the runs that this setting asks for."""
+    return f"{NONE} {asked}"
+
+
 class GraphRuns:
-    """``window`` is what the graph is to carry; ``is_other``: whether it still carries what another
-    setting asked for. The projector's own, on its thread.
+    """``window`` is what the graph is to carry: no run while it is nearly full. ``is_other``:
+    whether it still carries what another window asked for. The projector's own, on its thread.
     """
 
     def __init__(
@@ -43,8 +50,12 @@ class GraphRuns:
         graph: Graph,
         generations: Generations,
         checkpoints: Checkpoints,
+        fullness: Fullness,
     ) -> None:
-        self.window: Final = window
+        self._asked: Final = window
+        self.window = window
+        self._fullness = fullness
+        self._needed: int | None = None  # elements of the runs that left
         self._journal = journal
         self._graph = graph
         self._generations = generations
@@ -58,8 +69,34 @@ class GraphRuns:
 
     def compare(self) -> None:
         """The graph stays as it was left, and may carry what another setting asked for."""
-        noted = setting_of(self._journal.get_meta(RUNS_KEY))
-        self._steps, self.is_other = None, noted != str(self.window)
+        noted = self._journal.get_meta(RUNS_KEY)
+        self.window = NONE if noted == left_by(self._asked) else self._asked
+        self._compare(noted)
+
+    def _compare(self, noted: str | None) -> None:
+        self._steps, self.is_other = None, setting_of(noted) != str(self.window)
+
+    def fit(self) -> bool:
+        """Between two rounds: the runs leave a graph that is nearly full, and return when there is
+        room for them; whether that changed.
+        """
+        window = self._window_that_fits()
+        if window == self.window:
+            return False
+        told = "leave the graph, which is nearly full" if window == NONE else "return to the graph"
+        log.warning("the runs of HEADWATER_GRAPH_RUNS=%s %s", self._asked, told)
+        self.window, self._needed = window, None
+        self._compare(self._journal.get_meta(RUNS_KEY))
+        return True
+
+    def _window_that_fits(self) -> RunWindow:
+        if self.window == self._asked:
+            return NONE if self._fullness.share() >= LEAVING else self._asked
+        if self.is_other or self._fullness.share() >= ROOM_AGAIN:
+            return NONE
+        if self._needed is None:
+            self._needed = sum(estimate_elements(self._generations.current, [self._asked]).values())
+        return self._asked if self._fullness.share(self._needed) < ROOM_AGAIN else NONE
 
     def fill(self, *, restored: bool) -> None:
         """The graph is filled: it has nothing, or what a checkpoint had."""
@@ -85,7 +122,7 @@ class GraphRuns:
             kept = keep_newest(self._graph, catalogue, self.window, jobs, new.keys())
         else:
             kept = self._keep_days(catalogue, new.values())
-        self._checkpoints.wrote(kept.changed)
+        self.wrote(kept.changed)
         return kept.wanted
 
     def _keep_days(self, catalogue: Catalogue, new: Collection[ExecutionRow]) -> Kept:
@@ -112,7 +149,7 @@ class GraphRuns:
     def step(self) -> bool:
         """A page of what another setting left: whether there was one. Raises Unavailable."""
         if self.is_other and self._steps is None:
-            self.compare()  # another process may have done it
+            self._compare(self._journal.get_meta(RUNS_KEY))  # another process may have done it
         if not self.is_other:
             return False
         if self._steps is None:
@@ -123,7 +160,7 @@ class GraphRuns:
             self._steps = Steps(self._steps_that_trim)
         changed = self._steps.take()
         if changed is not None:
-            self._checkpoints.wrote(changed)
+            self.wrote(changed)
             return True
         self._journal.set_meta(RUNS_KEY, self._noting)
         self._steps, self.is_other = None, False
@@ -148,8 +185,15 @@ class GraphRuns:
         if facts is None:
             self._journal.set_meta(RUNS_KEY, self._noting)
         else:
-            self._checkpoints.wrote(len(facts.vertices) + len(facts.edges))
+            self.wrote(len(facts.vertices) + len(facts.edges))
         return facts
 
+    def wrote(self, elements: int) -> None:
+        """So many elements are to be written, or were removed."""
+        self._checkpoints.wrote(elements)
+        self._fullness.wrote(elements)
+
     def _text(self, catalogue: Catalogue) -> str:
+        if self.window != self._asked:
+            return left_by(self._asked)
         return self.window.noted(catalogue.newest_event(None))

@@ -31,6 +31,7 @@ from graph_model.stores.database import chunks, count_from, insert_new, read, wr
 from graph_model.stores.journal.bodies import read_bodies
 from graph_model.stores.journal.content import pack
 from graph_model.stores.journal.integrity import odd_receipt
+from graph_model.stores.journal.large_bodies import large_of, put_marked
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.keys.archive import checked_key, insert_keys, key_lines
 from graph_model.stores.protocols import Body
@@ -334,7 +335,7 @@ class _Examination:
     def _end(self, end: Any, sha256: str) -> None:
         counts = (end["documents"], end["receipts"])
         if counts != (self._documents, self._receipts) or end["sha256"] != sha256:
-            raise ValueError("it holds something else than its last line says")
+            raise ValueError("its content differs from the hash in its last line")
         self.ended = True
 
 
@@ -391,8 +392,8 @@ def _make_room(connection: Connection, *, replace: bool) -> None:
     held = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
     if held and not replace:
         raise ConfigurationError(
-            f"the journal holds {held:,} documents: restore into an empty one, or say --replace to"
-            " remove them (headwater backup keeps them elsewhere first)"
+            f"the journal holds {held:,} documents: restore into an empty one, or give --replace"
+            " to remove them (make a headwater backup of them first)"
         )
     for table in (raw, receipts, documents, bodies):
         connection.execute(table.delete())
@@ -403,7 +404,7 @@ def _insert(connection: Connection, lines: Sequence[Any]) -> int:
     found = [line for line in lines if "position" in line]
     rows = [_document_row(line) for line in found]
     for table, inserted in (
-        (bodies, [_body_row(line) for line in found]),
+        (bodies, _body_rows(connection, found)),
         (documents, rows),
         (receipts, [row for line in found for row in _receipt_rows(line)]),
         (raw, [row for line in lines if "raw" in line for row in _raw_rows(line)]),
@@ -431,15 +432,20 @@ def _check_counts(connection: Connection, contents: Contents) -> None:
             )
 
 
-def _body_row(line: Any) -> dict[str, Any]:
-    body = _body_of(line)
-    return {
-        "content_hash": line["contentHash"],
-        "kind": line["kind"],
-        "api_version": line["apiVersion"],
-        "size": len(body),
-        "packed": pack(body),
-    }
+def _body_rows(connection: Connection, lines: Sequence[Any]) -> list[dict[str, Any]]:
+    contents = [_body_of(line) for line in lines]
+    hashes = [line["contentHash"] for line in lines]
+    stored = put_marked(large_of(connection), hashes, [pack(body) for body in contents])
+    return [
+        {
+            "content_hash": line["contentHash"],
+            "kind": line["kind"],
+            "api_version": line["apiVersion"],
+            "size": len(body),
+            "packed": packed,
+        }
+        for line, body, packed in zip(lines, contents, stored, strict=True)
+    ]
 
 
 def _document_row(line: Any) -> dict[str, Any]:

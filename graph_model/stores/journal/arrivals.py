@@ -22,6 +22,7 @@ from graph_model.storable_text import storable
 from graph_model.stores.database import Lock, among, chunks, insert_new, is_busy, keep_order, write
 from graph_model.stores.journal.conclusion import drop, set_state, set_value
 from graph_model.stores.journal.content import pack
+from graph_model.stores.journal.large_bodies import refuse_removed
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
 from graph_model.stores.protocols import DocumentState, Receipt, Submission
 
@@ -47,12 +48,15 @@ _RECEIVE: Final = receipts.insert()
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A request with documents; ``bodies`` are theirs as they are stored, in order."""
+    """A request with documents; ``bodies`` are theirs as rows hold them, in order. ``removals`` as
+    in ``large_bodies``.
+    """
 
     submissions: tuple[Submission, ...]
     bodies: tuple[bytes, ...]
     receipt: Receipt
     remember: bool = True
+    removals: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,10 @@ def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[in
     for request in requests:
         if isinstance(request, Conclusion):
             _conclude(connection, request)
+    for request in requests:
+        if isinstance(request, Packed):
+            hashes = [submission.content_hash for submission in request.submissions]
+            refuse_removed(connection, request.removals, hashes)
     known = _record_documents(connection, [one for one in requests if isinstance(one, Packed)])
     repeated = _recalled(connection, [one for one in requests if isinstance(one, Repeat)])
     positions = [_positions(request, known, repeated) for request in requests]

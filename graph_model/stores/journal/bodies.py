@@ -3,7 +3,8 @@
     [3, 4, 5] => {3: Body(b"{…}"), 4: Body(b"", "cannot be inflated: …"), 5: Body(b"{…}")}
 
 A body may be damaged (a changed byte), be gone, or lie on a page that SQLite cannot read. It comes
-with that reason, and the caller decides what follows.
+with that reason, and the caller decides what follows. A large one may lie outside of the database
+(``large_bodies``).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model.stores.database import among, chunks, tells_damage
 from graph_model.stores.journal.content import read_body
+from graph_model.stores.journal.large_bodies import fetch
 from graph_model.stores.journal.tables import bodies, documents
 from graph_model.stores.protocols import Body
 
@@ -60,6 +62,11 @@ def _read_alone(connection: Connection, position: int) -> dict[int, Body]:
 
 def _read(connection: Connection, positions: Sequence[int]) -> dict[int, Body]:
     return {
-        row.position: read_body(row.packed, row.kind, row.api_version, row.content_hash)
+        row.position: read_body(
+            fetch(connection, row.content_hash, row.packed),
+            row.kind,
+            row.api_version,
+            row.content_hash,
+        )
         for row in connection.execute(_PACKED, {"positions": positions})
     }

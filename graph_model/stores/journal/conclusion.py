@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.database import Lock, among, chunks, insert_new, keep_order
+from graph_model.stores.journal.large_bodies import condemn
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.protocols import DocumentState
 
@@ -40,16 +41,15 @@ def drop(connection: Connection, positions: Sequence[int]) -> None:
     # A body that goes must not be the one that another process has just found to be there.
     keep_order(connection, Lock.ORDER)
     gone = documents.c.position.in_(positions)
-    hashes = connection.execute(sa.select(documents.c.content_hash).where(gone)).scalars().all()
+    named = connection.execute(sa.select(documents.c.content_hash).where(gone)).scalars()
+    hashes = set(named)
     connection.execute(receipts.delete().where(receipts.c.position.in_(positions)))
     connection.execute(raw.delete().where(raw.c.raw_hash.in_(_raw_hashes(positions))))
     connection.execute(documents.delete().where(gone))
     still = sa.select(documents.c.content_hash).where(documents.c.content_hash.in_(hashes))
-    connection.execute(
-        bodies.delete().where(
-            bodies.c.content_hash.in_(hashes), bodies.c.content_hash.not_in(still)
-        )
-    )
+    hashes -= set(connection.execute(still).scalars())
+    condemn(connection, hashes)
+    connection.execute(bodies.delete().where(bodies.c.content_hash.in_(hashes)))
 
 
 def _raw_hashes(positions: Sequence[int]) -> sa.Select[tuple[str]]:

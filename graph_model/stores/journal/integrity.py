@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores.database import damage, read, tells_damage
+from graph_model.stores.database import chunks, damage, read, tells_damage
 from graph_model.stores.journal.content import unpack
+from graph_model.stores.journal.large_bodies import MARK, fetch, large_of
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
 from graph_model.stores.protocols import DocumentState
 from graph_model.stores.submissions import content_hash
@@ -23,6 +24,8 @@ Progress = Callable[[int, int], None]
 
 _PAGE: Final = 50
 _RECEIPTS: Final = 1_000
+_SETTLED_SECONDS: Final = 3_600.0
+"""An object of a request that is under way has no row yet."""
 _LATEST: Final = 1 << 53
 """Epoch ms that JSON keeps exactly; some 285,000 years."""
 
@@ -39,6 +42,7 @@ def find_problems(engine: Engine, progress: Progress) -> Iterator[str]:
         progress(done, max(done, total))
     for look in _LOOKS:
         yield from _looked_at(engine, look)
+    yield from _objects_without_body(engine)
 
 
 def _page_after(engine: Engine, last: str) -> Sequence[str]:
@@ -67,7 +71,7 @@ def _problems_of_bodies(engine: Engine, hashes: Sequence[str]) -> Iterator[str]:
             yield from _problems_of_bodies(engine, [one])
         return
     for row in rows:
-        if (problem := _problem(row)) is not None:
+        if (problem := _problem(engine, row)) is not None:
             yield f"body {row.content_hash}{_having(engine, row.content_hash)}: {problem}"
 
 
@@ -91,9 +95,12 @@ def _having(engine: Engine, content: str) -> str:
     return f" of document {', '.join(found)}" if found else ""
 
 
-def _problem(row: Any) -> str | None:
+def _problem(engine: Engine, row: Any) -> str | None:
+    packed = fetch(engine, row.content_hash, row.packed)
+    if packed is None:
+        return "it is missing in the store of large bodies"
     try:
-        body = unpack(row.packed)
+        body = unpack(packed)
     except ValueError as error:
         return str(error)
     if content_hash(row.kind, row.api_version, body) != row.content_hash:
@@ -112,6 +119,22 @@ def _looked_at(engine: Engine, look: Callable[[Connection], Iterator[str]]) -> I
             raise
         found = [f"the rows of the journal cannot be held to each other: {error}"]
     yield from found
+
+
+def _objects_without_body(engine: Engine) -> Iterator[str]:
+    """Of a request that ended between store and database; the journal's own sign is none."""
+    large = large_of(engine)
+    if large is None:
+        return
+    for names in chunks(large.store.names(_SETTLED_SECONDS)):
+        asked = sa.select(bodies.c.content_hash).where(
+            bodies.c.content_hash.in_(names), bodies.c.packed == MARK
+        )
+        with read(engine, JournalUnavailable) as connection:
+            known = set(connection.execute(asked).scalars())
+        for name in names:
+            if name not in known and not name.startswith("journal-"):
+                yield f"{large.store.place}: no document has the body {name}"
 
 
 # --- rows against each other ---------------------------------------------------------------------
@@ -139,7 +162,7 @@ def _documents_without_receipt(connection: Connection) -> Iterator[str]:
     received = sa.exists().where(receipts.c.position == documents.c.position)
     asked = sa.select(documents.c.position).where(~received).order_by(documents.c.position)
     for position in connection.execute(asked).scalars():
-        yield f"document {position}: nothing tells how it came"
+        yield f"document {position}: it has no receipt"
 
 
 def _arrivals_without_document(connection: Connection) -> Iterator[str]:
@@ -147,7 +170,7 @@ def _arrivals_without_document(connection: Connection) -> Iterator[str]:
         kept = sa.exists().where(documents.c.position == table.c.position)
         asked = sa.select(table.c.position).where(~kept).distinct().order_by(table.c.position)
         for position in connection.execute(asked).scalars():
-            yield f"document {position}: {said} tells of it, but it is not there"
+            yield f"document {position}: {said} names it, but it does not exist"
 
 
 def _odd_documents(connection: Connection) -> Iterator[str]:
@@ -165,11 +188,11 @@ def _odd_documents(connection: Connection) -> Iterator[str]:
     )
     for row in connection.execute(asked):
         if row.state not in known:
-            yield f"document {row.position}: its state {row.state!r} is none that there is"
+            yield f"document {row.position}: its state {row.state!r} is unknown"
         elif row.kind != row.said:
-            yield f"document {row.position}: it is kept as {row.kind}, its body as {row.said}"
+            yield f"document {row.position}: its kind is {row.kind}, its body's {row.said}"
         else:
-            yield f"document {row.position}: it has failed and nothing says why"
+            yield f"document {row.position}: it failed without a reason"
 
 
 def _impossible_arrivals(connection: Connection) -> Iterator[str]:
@@ -192,7 +215,7 @@ def odd_receipt(received_at: object, *texts: object) -> str:
     if not isinstance(received_at, int) or not 0 <= received_at < _LATEST:
         return f"the time {received_at!r} is none"
     if not all(isinstance(text, str) for text in texts):
-        return "a value that should be a text is none"
+        return "a value that should be a text is not one"
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -48,6 +49,15 @@ from graph_model.stores.journal.arrivals import (
 from graph_model.stores.journal.bodies import read_bodies
 from graph_model.stores.journal.conclusion import set_value
 from graph_model.stores.journal.integrity import Progress, find_problems
+from graph_model.stores.journal.large_bodies import (
+    PLACE_KEY,
+    RemovedMeanwhile,
+    check_place,
+    large_of,
+    put_aside,
+    remove_condemned,
+    require_none,
+)
 from graph_model.stores.journal.statistics import (
     Sampled,
     read_sample,
@@ -56,6 +66,7 @@ from graph_model.stores.journal.statistics import (
 )
 from graph_model.stores.journal.tables import (
     VERSION,
+    VERSION_WITH_LARGE_BODIES,
     bodies,
     documents,
     meta,
@@ -80,6 +91,8 @@ from graph_model.stores.protocols import (
     Submission,
 )
 
+log = logging.getLogger(__name__)
+
 ID_KEY: Final = "journal_id"
 """Where a journal keeps its own id."""
 
@@ -90,6 +103,7 @@ _REMEDY: Final = (
     " restore the newest backup into another data folder (headwater restore FILE --data FOLDER)"
 )
 _REOPEN_CHUNK: Final = 10_000
+_MOST_PUTS: Final = 10
 _MOST_RECALLED: Final = 20_000
 _FOLLOWING_POSITIONS: Final = 256
 
@@ -166,6 +180,19 @@ def read_meta(engine: Engine, key: str) -> str | None:
     return None if found is None else str(found)
 
 
+def _prepare(engine: Engine) -> None:
+    """Make the tables; only with large bodies elsewhere of the version that older ones refuse."""
+    if large_of(engine) is not None:
+        prepare(engine, "journal", VERSION_WITH_LARGE_BODIES, metadata)
+        return
+    try:
+        prepare(engine, "journal", VERSION, metadata)
+    except ConfigurationError:
+        with suppress(JournalUnavailable):
+            require_none(read_meta(engine, PLACE_KEY))
+        raise
+
+
 class SqlJournal:
     """The journal in the tables ``journal_*`` of an engine from ``open_database``.
 
@@ -176,13 +203,17 @@ class SqlJournal:
     def __init__(self, engine: Engine) -> None:
         check_vocabularies()
         try:
-            prepare(engine, "journal", VERSION, metadata)
+            _prepare(engine)
         except (ConfigurationError, Unavailable) as error:
             if tells_damage(error):
                 raise ConfigurationError(f"{error}: {_REMEDY}") from error
             raise
         self._engine = engine
         self._id = self._given_id()
+        place = check_place(engine, self.get_meta(PLACE_KEY), self._id)
+        if place is not None:
+            self.set_meta(PLACE_KEY, place)
+        self._remove_condemned()
         self._taking: GroupCommit[Request, tuple[int, ...]] = GroupCommit(engine, record)
         self._trial = Trial(self._attempt)
         self._recalled: dict[tuple[str, str], tuple[StoredDocument, ...]] = {}
@@ -218,18 +249,29 @@ class SqlJournal:
         """
         if not submissions:
             return ()
-        positions = self._take(packed(tuple(submissions), receipt, remember=remember))
+        positions = self._accept(packed(tuple(submissions), receipt, remember=remember))
         for scope in {submission.scope for submission in submissions}:
             # They may mean something else from now on: a rule about secrets has changed.
             self._recalled.pop((receipt.raw_hash, scope), None)
         return positions
+
+    def _accept(self, request: Packed) -> tuple[int, ...]:
+        """Large bodies first; anew when others were removed before the transaction."""
+        hashes = [submission.content_hash for submission in request.submissions]
+        for _ in range(_MOST_PUTS):
+            stored, removals = put_aside(self._engine, hashes, request.bodies)
+            with suppress(RemovedMeanwhile):
+                return self._take(replace(request, bodies=stored, removals=removals))
+            remove_condemned(self._engine)
+        raise JournalUnavailable("large bodies are being removed")
 
     def _take(self, request: Packed | Repeat) -> tuple[int, ...]:
         """Durable on return; requests of several threads share a transaction (GroupCommit)."""
         try:
             positions = self._taking.run(request)
         except JournalUnavailable as error:
-            self._trial.refused(request, error)
+            tried = replace(request, removals=None) if isinstance(request, Packed) else request
+            self._trial.refused(tried, error)
             raise
         self._trial.passed()
         return positions
@@ -486,6 +528,8 @@ class SqlJournal:
         """See ``protocols.Journal``; durable on return."""
         if dropped or settings or any(positions for positions, _, _ in settlements):
             self._taking.run(Conclusion(tuple(settlements), tuple(dropped), settings))
+        if dropped:
+            self._remove_condemned()
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]:
         """The states of the documents known among these."""
@@ -558,8 +602,15 @@ class SqlJournal:
             failed=sum(counts[one] for one in counts if one not in _STATES or one == _FAILED),
         )
 
+    def _remove_condemned(self) -> None:
+        try:
+            remove_condemned(self._engine)
+        except JournalUnavailable as error:
+            log.warning("bodies of removed documents are still to be removed: %s", error)
+
     def tidy(self) -> bool:
         """One step of freeing the space of deleted rows; False when none is left."""
+        self._remove_condemned()
         return tidy(self._engine, JournalUnavailable)
 
     def used_bytes(self) -> int:

@@ -17,6 +17,8 @@ VERSION: Final = 2
 """1: bodies are packed by zlib alone. 2: or against a vocabulary (``content``), which an older
 Headwater cannot read; the tables are the same.
 """
+VERSION_WITH_LARGE_BODIES: Final = 3
+"""Or lie outside of the database (``large_bodies``): of such journals alone."""
 
 metadata = sa.MetaData()
 

@@ -64,8 +64,8 @@ class SqlKeys:
 
         if not write(self._engine, work, Unavailable):
             raise InvalidInput(
-                f"name {key.name!r} was given before; names are never given twice, because the "
-                "journal says who sent what"
+                f"name {key.name!r} is or was the name of a key; a name is never used twice, "
+                "because receipts name the key"
             )
         self._some = True
 

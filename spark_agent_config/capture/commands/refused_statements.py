@@ -14,13 +14,14 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
+from spark_agent_config.capture.captured import CapturedQuery, Relation, Table, Target
 from spark_agent_config.capture.commands.row_level import COMMAND_NAMES
 from spark_agent_config.capture.commands.table_copies import RESTORE
 from spark_agent_config.capture.commands.targets import unmade_target
 from spark_agent_config.capture.plans.relations import Relations
 from spark_agent_config.capture.questions import Questions, class_name, items
-from spark_agent_config.capture.tables.tables import Tables
+from spark_agent_config.capture.tables.tables import SESSION_CATALOG, Tables
+from spark_agent_config.capture.tables.unplaced import name_in_catalog
 
 _LOG: Final = logging.getLogger(__name__)
 _INSERT: Final = "InsertIntoStatement"
@@ -64,7 +65,7 @@ class RefusedStatements:
         statement = execution.logical()
         kind = class_name(statement)
         if kind not in _STATEMENTS:
-            _LOG.debug("A statement that Spark refused is not told: %s", kind)
+            _LOG.debug("A statement that Spark refused is not reported: %s", kind)
             return []
         name, mode = _STATEMENTS[kind]
         if kind == _INSERT and bool(statement.overwrite()):
@@ -101,9 +102,15 @@ class RefusedStatements:
         return Target(found.sources[0], mode, form or found.format, table=found.table)
 
     def _being_made(self, statement: Any, execution: Any, mode: str) -> Target | None:
+        """A table of Spark's own catalog has a place to be; one of another catalog has a name."""
         parts = [str(part) for part in items(statement.name().nameParts())]
-        table = self._tables.named(self._tables.identifier_of(parts, execution), execution)
-        return unmade_target(table, statement, mode)
+        catalog, namespace, name = self._tables.parts_of(parts, execution)
+        if catalog == SESSION_CATALOG:
+            table = self._tables.named(self._tables.identifier_of(parts, execution), execution)
+            return unmade_target(table, statement, mode)
+        database = ".".join(namespace) or None
+        uri = name_in_catalog(catalog, database, name)
+        return Target(uri, mode, table=Table(name, database), unplaced=uri)
 
     def _looked_up(self, leaf: Any, session: Any) -> Any | None:
         """The plan behind a name, or the leaf itself; None: there is no such table."""

@@ -26,7 +26,7 @@ _V2: Final = "RenameTable"
 RENAMING_COMMANDS: Final = frozenset({_V1, _V2})
 _VIEW: Final = "VIEW"
 _NO_COLUMNS: Final = '{"type": "struct", "fields": []}'
-_NOT_FOUND: Final = "nobody finds the table under its new name: its place follows from the former"
+_NOT_FOUND: Final = "the table was not found under its new name: its place follows from the former"
 
 
 class TableRenames:
@@ -100,6 +100,7 @@ class TableRenames:
             return _attempted(_V2, old)
         if old.table is not None:
             self._tables.forget(old.table)
+        self._ask_quietly(lambda: self._tables.gone_from(resolved))
         current = self._current(command, identifier)
         table = self._ask_quietly(lambda: catalog.loadTable(current))
         schema = str(resolved.table().schema().json())

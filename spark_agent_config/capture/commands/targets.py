@@ -30,6 +30,11 @@ from spark_agent_config.capture.questions import (
 )
 from spark_agent_config.capture.tables.table_versions import VERSIONED_FORMATS
 from spark_agent_config.capture.tables.tables import Tables
+from spark_agent_config.capture.tables.unplaced import (
+    name_in_catalog,
+    name_of_source,
+    stores_nothing,
+)
 
 #: Commands of the second data source API, with the save mode that each amounts to.
 _V2_MODES: Final = {
@@ -55,13 +60,13 @@ WRITE_COMMANDS: Final = (
     frozenset(_V2_MODES)
     | _CHANGED_TABLES.keys()
     | {
+        "InsertIntoHiveDirCommand",
         "InsertIntoHoodieTableCommand",
         "CreateHoodieTableAsSelectCommand",
         "InsertIntoHadoopFsRelationCommand",
         "CreateDataSourceTableAsSelectCommand",
         "CreateHiveTableAsSelectCommand",
         "InsertIntoHiveTable",
-        "InsertIntoHiveDirCommand",
         "SaveIntoDataSourceCommand",
         "InsertIntoDataSourceCommand",
     }
@@ -126,6 +131,25 @@ class Targets:
             return self._directory(command)
         return self._table(command, execution)
 
+    def keeps_nothing(self, name: str, command: Any) -> bool:
+        """Whether a write without a target has none: the noop sink, the console."""
+        if name == "SaveIntoDataSourceCommand":
+            return stores_nothing(self._provider(command))
+        table: str = self._ask_quietly(lambda: str(command.table().table().name())) or ""
+        return stores_nothing(table)
+
+    def of_unknown_command(self, name: str, command: Any, execution: Any) -> Target:
+        """A write that this listener does not know (a vendor's): what its fields give away."""
+        guesses = (
+            lambda: self._files(command),
+            lambda: self._v2(name, command),
+            lambda: self._relation(command),
+            lambda: self._table(command, execution),
+            lambda: self._directory(command),
+        )
+        found = (self._ask_quietly(guess) for guess in guesses)
+        return next((target for target in found if target is not None), nameless(name))
+
     def _files(self, command: Any) -> Target | None:
         uri = self._ask("outputPath", lambda: str(command.outputPath().toString()), None)
         if uri is None:
@@ -179,6 +203,8 @@ class Targets:
         uri = source_uri(provider, options)
         if uri is None and "path" in options:
             uri = self.qualified(options["path"])
+        unplaced = name_of_source(provider, options) if uri is None else None
+        uri = uri or unplaced
         if uri is None:
             return None
         shown = {name: value for name, value in options.items() if name in _SHOWN_OPTIONS}
@@ -190,6 +216,7 @@ class Targets:
             options=shown,
             dynamic_partition_overwrite=_overwrites_some(options) or None,
             replaced_by=() if condition is None else self._columns_of_text(condition, execution),
+            unplaced=unplaced,
         )
 
     def _columns_of_text(self, condition: str, execution: Any) -> tuple[str, ...] | None:
@@ -230,7 +257,8 @@ class Targets:
         ) or self._ask_quietly(lambda: self._made_v2_table(command.name()))
         if relation is None:
             return None
-        target = _target_of(relation, _V2_MODES[name], self._replaces_some(name, command))
+        mode = _V2_MODES.get(name, UNKNOWN_MODE)
+        target = _target_of(relation, mode, self._replaces_some(name, command))
         if target is not None and name == "OverwriteByExpression":
             target = replace(target, replaced_by=self._columns_of_condition(command))
         if target is not None and self._may_do_nothing(name, command, target):
@@ -245,14 +273,22 @@ class Targets:
         return bool(self._ask_quietly(lambda: bool(command.ignoreIfExists())))
 
     def _unmade(self, name: str, command: Any, execution: Any) -> Target | None:
-        """Of a command that failed to make a table of Spark's own catalog."""
+        """Of a command that failed to make a table: its place in Spark's own catalog, or a name."""
+        if "AsSelect" not in name:
+            return None
 
         def unmade() -> Target | None:
             identifier = self._tables.v1_identifier(command.name())
             table = self._tables.named(identifier, execution)
             return unmade_target(table, command, _V2_MODES[name])
 
-        return self._ask_quietly(unmade) if "AsSelect" in name else None
+        def named() -> Target:
+            resolved = command.name()
+            table = v2_name(resolved.identifier())
+            uri = name_in_catalog(str(resolved.catalog().name()), table.database, table.name)
+            return Target(uri, _V2_MODES[name], table=table, unplaced=uri)
+
+        return self._ask_quietly(unmade) or self._ask_quietly(named)
 
     def _replaces_some(self, name: str, command: Any) -> bool | None:
         """Whether an overwrite leaves some rows: those of other partitions, or by a condition."""
@@ -313,7 +349,8 @@ class Targets:
         """The table that CREATE TABLE AS SELECT has made by now."""
         identifier = resolved.identifier()
         table = resolved.catalog().loadTable(identifier)
-        return self._relations.v2(table, v2_name(identifier), NO_OPTIONS)
+        catalog = str(resolved.catalog().name())
+        return self._relations.v2(table, v2_name(identifier), NO_OPTIONS, catalog)
 
     def of_stream(self, write: Any) -> Target | None:
         """Where a streaming query writes; None for a sink that keeps nothing, or a function.
@@ -349,6 +386,9 @@ class Targets:
         )  # a TRUNCATE
         if made is not None:
             return _target_of(made, "")
+        elsewhere = self._ask_quietly(lambda: self._tables.gone_from(command.child()))
+        if elsewhere is not None and elsewhere.location is not None:
+            return Target(uri=elsewhere.location, table=elsewhere)
         if described is not None:
             table = self._tables.being_made(described, execution)
         else:
@@ -399,6 +439,11 @@ def unmade_target(table: Table, statement: Any, mode: str) -> Target | None:
     return Target(table.location, mode, form, table=table)
 
 
+def nameless(name: str) -> Target:
+    """The target of a command that does not say where it writes, under the command's name."""
+    return Target(f"unknown:{name}", UNKNOWN_MODE, unplaced=name)
+
+
 def _target_of(relation: Relation, mode: str, dynamic: bool | None = None) -> Target | None:
     if not relation.sources:
         return None
@@ -408,6 +453,7 @@ def _target_of(relation: Relation, mode: str, dynamic: bool | None = None) -> Ta
         format=relation.format,
         table=relation.table,
         dynamic_partition_overwrite=dynamic,
+        unplaced=relation.unplaced,
     )
 
 

@@ -60,6 +60,8 @@ AGENT_VERSION: Final = "0.1.0"
 UNREAD_PLAN: Final = "unread-plan"
 #: The gap of an operator whose rows Spark computed before the write, and whose sources it forgot.
 OPAQUE_OPERATION: Final = "opaque-operation"
+#: The gap of a plan that reads or writes a table that has a name, or not even one, and no place.
+UNKNOWN_PLACE: Final = "unknown-place"
 _NO_PLAN: Final = "Spark gives no plan of this statement"
 #: Columns that Iceberg adds to those of a table in its list of changes.
 _CHANGELOG_COLUMNS: Final = frozenset({"_change_type", "_change_ordinal", "_commit_snapshot_id"})
@@ -203,9 +205,20 @@ def _tables_alone(query: CapturedQuery, application: Application, reason: str) -
         for number, relation in enumerate(_in_order_of_places(query.relations), start=1)
     ]
     write = _write_operation(query, [read["id"] for read in reads])
-    write["extra"]["gaps"] = [{"code": UNREAD_PLAN, "detail": reason[:_MOST_REASON]}]
+    unread = {"code": UNREAD_PLAN, "detail": reason[:_MOST_REASON]}
+    write["extra"]["gaps"] = [*_gaps_of_places(query), unread]
     operations = {"write": write, **({"reads": reads} if reads else {})}
     return _head(application) | {"operations": operations} | _origin_of(application, [])
+
+
+def _gaps_of_places(query: CapturedQuery) -> list[dict[str, str]]:
+    """One for each table that Spark gives no place of."""
+    names = {read.unplaced for read in query.relations.values()} | {query.target.unplaced}
+    detail = "Spark does not say where {} keeps its data"
+    return [
+        {"code": UNKNOWN_PLACE, "detail": detail.format(name)[:_MOST_REASON]}
+        for name in sorted(name for name in names if name is not None)
+    ]
 
 
 def _in_order_of_places(relations: Mapping[int, Relation]) -> list[Relation]:
@@ -254,8 +267,9 @@ class _Document:
 
     def _gaps(self) -> list[dict[str, str]]:
         kinds = {node.plan.kind for node in self._in_order()} & _COMPUTED_EARLY
-        detail = "Spark computes its rows before the write: what they came from is not in the plan"
+        detail = "Spark computes its rows before the write: their sources are not in the plan"
         gaps = [{"code": OPAQUE_OPERATION, "detail": f"{kind}: {detail}"} for kind in sorted(kinds)]
+        gaps += _gaps_of_places(self._query)
         unread = self._query.unread
         return gaps if unread is None else [*gaps, {"code": UNREAD_PLAN, "detail": unread}]
 

@@ -19,6 +19,11 @@ from spark_agent_config.capture.questions import (
 )
 from spark_agent_config.capture.tables.table_versions import TableVersions
 from spark_agent_config.capture.tables.tables import Tables
+from spark_agent_config.capture.tables.unplaced import (
+    name_in_catalog,
+    name_of_source,
+    stores_nothing,
+)
 
 #: Leaves that need no answer: they read nothing that is stored.
 _SILENT_LEAVES: Final = frozenset(
@@ -88,12 +93,31 @@ class Relations:
         if class_name(relation) == _CHANGE_FEED:
             place = self._ask("change feed", lambda: _changed_place(relation), None)
             return replace(found, sources=_optional(place))
-        return self._of_files(relation.location, found) or replace(
-            found, sources=_optional(source_uri("", lower_names(options)))
-        )
+        placed = self._of_files(relation.location, found)
+        uri = source_uri("", lower_names(options))
+        if placed is None and uri is None:
+            return replace(found, unplaced=class_name(relation))
+        return placed or replace(found, sources=_optional(uri))
 
-    def v2(self, table: Any, name: Table | None, options: Mapping[str, str]) -> Relation:
-        """A table of the second data source API: its files, its location, its JDBC table."""
+    def v2(
+        self,
+        table: Any,
+        name: Table | None,
+        options: Mapping[str, str],
+        catalog: str | None = None,
+    ) -> Relation:
+        """A table of the second data source API: its files, its location, its JDBC table.
+
+        If it has no place, its name in its catalog or that of its source stands for one.
+        """
+        found = self._v2(table, name, options, catalog)
+        if catalog is not None and name is not None and found.unplaced is None and found.sources:
+            self._tables.remember_in(catalog, name, found.sources[0])
+        return found
+
+    def _v2(
+        self, table: Any, name: Table | None, options: Mapping[str, str], catalog: str | None
+    ) -> Relation:
         table = self._ask_quietly(lambda: _wrapped_table(table)) or table
         properties = self._ask(
             "table properties",
@@ -114,7 +138,14 @@ class Relations:
         if jdbc is not None:
             return self._jdbc(jdbc, name)
         kind = self._ask_quietly(lambda: str(table.name())) or ""
-        return Relation(_optional(source_uri(kind, lower_names(options))), provider, options, name)
+        uri = source_uri(kind, lower_names(options))
+        if uri is not None:
+            return Relation((uri,), provider, options, name)
+        if catalog is not None and name is not None:
+            uri = name_in_catalog(catalog, name.database, name.name)
+        else:
+            uri = name_of_source(kind, lower_names(options))
+        return Relation(_optional(uri), provider, options, name, unplaced=uri)
 
     def _of_files(self, index: Callable[[], Any], read: Relation) -> Relation | None:
         """A read with the paths that it was given; None where it has no index of files."""
@@ -132,14 +163,16 @@ class Relations:
         options = self._ask_quietly(
             lambda: {str(k): str(v) for k, v in leaf.options().asCaseSensitiveMap().items()}
         )
-        found = self.v2(leaf.table(), name, options or NO_OPTIONS)
+        catalog = self._ask_quietly(lambda: str(leaf.catalog().get().name()))
+        found = self.v2(leaf.table(), name, options or NO_OPTIONS, catalog)
         if found.format == "iceberg":
             table = self._ask_quietly(lambda: _wrapped_table(leaf.table())) or leaf.table()
             version = self._ask_quietly(
                 lambda: self._versions.of_iceberg_table(table, found.options)
             )
             found = replace(found, version=version)
-        if found.sources or class_name(leaf.table()) != _CHANGELOG:
+        is_placed = bool(found.sources) and found.unplaced is None
+        if is_placed or class_name(leaf.table()) != _CHANGELOG:
             return found
         return self._ask("changelog", lambda: self._changed_table(leaf, found), found)
 
@@ -223,7 +256,9 @@ class Relations:
         form = "delta" if kind == "DeltaSource" else None
         if table is not None and table.location is not None:
             return Relation((table.location,), form, NO_OPTIONS, table)
-        return Relation((with_scheme(place),) if "/" in place else (), form)
+        if "/" in place:
+            return Relation((with_scheme(place),), form)
+        return Relation((), form, unplaced=None if stores_nothing(kind) else kind)
 
     def _stream_table(self, leaf: Any) -> Relation:
         holder = self._ask_quietly(leaf.relation) or leaf
@@ -231,7 +266,8 @@ class Relations:
             lambda: {str(k): str(v) for k, v in holder.extraOptions().asCaseSensitiveMap().items()}
         )
         name = self._ask_quietly(lambda: v2_name(holder.identifier().get()))
-        return self.v2(holder.table(), name, options or NO_OPTIONS)
+        catalog = self._ask_quietly(lambda: str(holder.catalog().get().name()))
+        return self.v2(holder.table(), name, options or NO_OPTIONS, catalog)
 
     # --- RDDs --------------------------------------------------------------------------------
 

@@ -18,20 +18,18 @@ from typing import Any, Final
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion
 from spark_agent_config.capture.plans.relations import bracketed
 from spark_agent_config.capture.questions import Questions, items, read_list
+from spark_agent_config.capture.tables.commits import MAIN, Commit, commit_of, with_commit
 from spark_agent_config.capture.tables.table_versions import (
-    MAIN,
-    Commit,
     TableVersions,
-    commit_of,
     newest_snapshots,
     version_of,
-    with_commit,
 )
 
 _DELTA: Final = "DeltaSource"
 _ICEBERG_STREAM: Final = "spark.sql.streaming.queryId"
 _ICEBERG_BATCH: Final = "spark.sql.streaming.epochId"
 _FILES_OF_A_SNAPSHOT: Final = "added-data-files"
+_FROM_TIMESTAMP: Final = "stream-from-timestamp"
 
 Offset = Mapping[str, Any]
 
@@ -96,8 +94,7 @@ class StreamVersions:
         for version, text in self._versions.delta_commits(place, int(snapshot.version())):
             actions = [json.loads(line) for line in text.splitlines()]
             if is_of_batch(actions, stream, batch):
-                columns = read_list(snapshot.metadata().partitionColumns())
-                return commit_of(version, actions, columns)
+                return commit_of(version, actions, self._versions.partition_columns(snapshot))
         return None
 
     # --- the read versions -----------------------------------------------------------------------
@@ -129,7 +126,8 @@ class StreamVersions:
             return delta_versions(start, end, first)
         if end is None or "snapshot_id" not in end:
             return None
-        return self._iceberg_versions(start, end, self._iceberg_source(running))
+        leaf = self._iceberg_source(running)
+        return self._iceberg_versions(start, end, leaf.table().table(), self._began(leaf))
 
     def _first_version(self, description: str, running: Any) -> int | None:
         """``startingVersion`` of a Delta stream, which then begins with changes."""
@@ -141,24 +139,41 @@ class StreamVersions:
         return None
 
     def _iceberg_source(self, running: Any) -> Any:
-        """The only table of Iceberg's that a stream reads."""
+        """The leaf with the only table of Iceberg's that a stream reads."""
         leaves = items(running.analyzedPlan().collectLeaves())
-        (table,) = [held for leaf in leaves if (held := self._iceberg_table(leaf)) is not None]
-        return table
+        (found,) = [leaf for leaf in leaves if self._iceberg_table(leaf) is not None]
+        return found
 
     def _iceberg_table(self, leaf: Any) -> Any | None:
         """None for a leaf that holds none: the files of a static table, another source."""
         return self._ask_quietly(lambda: leaf.table().table())
 
-    def _iceberg_versions(self, start: Offset | None, end: Offset, table: Any) -> TableVersion:
+    def _began(self, leaf: Any) -> int | None:
+        """``stream-from-timestamp`` (epoch ms) of an Iceberg stream; None: at the first version."""
+        return self._ask_quietly(lambda: int(leaf.extraOptions().get(_FROM_TIMESTAMP)))
+
+    def _iceberg_versions(
+        self, start: Offset | None, end: Offset, table: Any, began: int | None
+    ) -> TableVersion:
         last = version_of(table.snapshot(int(end["snapshot_id"])), None)
         if start is None:
-            return last
+            since = None if began is None else _first_after(table, began)
+            return replace(last, since=since if since is None else min(since, last.number))
         snapshot = table.snapshot(int(start["snapshot_id"]))
         files = int(snapshot.summary().get(_FILES_OF_A_SNAPSHOT) or 0)
         before = version_of(snapshot, None).number
         since = before + 1 if int(start["position"]) >= files else before
         return replace(last, since=min(since, last.number))
+
+
+def _first_after(table: Any, began: int) -> int | None:
+    """The number of the first snapshot made at or after a time; None: it is not a recent one."""
+    first = None
+    for snapshot in newest_snapshots(table):
+        if int(snapshot.timestampMillis()) < began:
+            return first
+        first = version_of(snapshot, None).number
+    return None
 
 
 def is_of_batch(actions: Sequence[Mapping[str, Any]], stream: str, batch: int) -> bool:

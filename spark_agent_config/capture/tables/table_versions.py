@@ -2,9 +2,7 @@
 
 Both formats keep a list of commits. A read that names a version (``VERSION AS OF``, a tag, a
 branch, a change feed) saw the writes up to it and no later ones; a write is one commit, which also
-lists the rows and the partitions that it changed. A commit counts as the command's only if it was
-made while the command ran and no other write was committed to the table meanwhile: Spark tells
-of a command some time after its end, when others may have followed.
+lists the rows and the partitions that it changed (``commits``).
 """
 
 from __future__ import annotations
@@ -12,26 +10,31 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import quote
 
-from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion
-from spark_agent_config.capture.commands.row_level import COMMAND_NAMES
+from spark_agent_config.capture.captured import CapturedQuery, TableVersion
 from spark_agent_config.capture.questions import MOST, Questions, class_name, planned_at, read_list
+from spark_agent_config.capture.tables.commits import (
+    MAIN,
+    Commit,
+    Period,
+    delta_commit,
+    information_of,
+    may_be_dynamic,
+    names_in_the_log,
+    with_commit,
+)
 
 #: Their tables keep a list of commits, and are made together with their rows.
 VERSIONED_FORMATS: Final = frozenset({"delta", "iceberg"})
-#: Delta's operations that a command of ours may be; others (OPTIMIZE) only rearrange files.
-_DELTA_WRITES: Final = ("WRITE", "MERGE", "UPDATE", "DELETE", "RESTORE", "CLONE", "CONVERT")
-_DELTA_TABLES_MADE: Final = "TABLE AS SELECT"
 _MOST_COMMITS: Final = 10
 _MOST_BYTES: Final = 4_000_000
 _MOST_FILES: Final = 1_000
-MAIN: Final = "main"
 _HISTORY_ENTRY: Final = re.compile(r"timestampMillis=(\d+), snapshotId=(\d+)")
 _END: Final = 2**62
-_NULL_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
+#: Iceberg's mark of an overwrite of the written partitions alone.
+_DYNAMIC: Final = "replace-partitions"
 #: Iceberg's options of an incremental read.
 _FIRST: Final = "start-snapshot-id"
 _LAST: Final = "end-snapshot-id"
@@ -42,31 +45,6 @@ _ICEBERG_COUNTS: Final = {
     "added-files-size": "numOutputBytes",
     "deleted-records": "numRemovedRows",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """The fields of a commit. ``partition_columns`` None: the format does not record them.
-
-    ``parent`` is the former commit of its branch, if a branch is known.
-    """
-
-    version: TableVersion
-    counts: Mapping[str, int] = field(default_factory=dict)
-    partitions: tuple[str, ...] = ()
-    partition_columns: tuple[str, ...] | None = None
-    parent: TableVersion | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """While a command ran, epoch ms, both ends included."""
-
-    since: int
-    until: int
-
-    def __contains__(self, at: int) -> bool:
-        return self.since <= at <= self.until
 
 
 class TableVersions:
@@ -159,7 +137,7 @@ class TableVersions:
         """When it was made, epoch ms; 0: its file is gone or too large."""
         version = int(self.delta_snapshot(place, execution.sparkSession()).version())
         _, text = next(self.delta_commits(place, version))
-        return int(_information(map(json.loads, text.splitlines())).get("timestamp", 0))
+        return int(information_of(map(json.loads, text.splitlines())).get("timestamp", 0))
 
     def complete(self, query: CapturedQuery, command: Any, execution: Any) -> CapturedQuery:
         """The query with the fields of its commit; unchanged if no commit is known to be its."""
@@ -177,15 +155,31 @@ class TableVersions:
         if query.target.format == "delta":
             return self._ask(
                 "Delta's commit",
-                lambda: self._delta_commit(query.target.uri, execution.sparkSession(), period),
+                lambda: self._delta_commit(query, execution.sparkSession(), period),
                 None,
             )
         return self._ask("Iceberg's commit", lambda: self._iceberg_commit(command, period), None)
 
-    def _delta_commit(self, place: str, session: Any, period: Period) -> Commit | None:
+    def _delta_commit(self, query: CapturedQuery, session: Any, period: Period) -> Commit | None:
+        place = query.target.uri
         snapshot = self.delta_snapshot(place, session)
         commits = self.delta_commits(place, int(snapshot.version()))
-        return delta_commit(commits, read_list(snapshot.metadata().partitionColumns()), period)
+        found = delta_commit(commits, self.partition_columns(snapshot), period)
+        if found is None or not found.partition_columns or not may_be_dynamic(query.target):
+            return found
+        leaves = self._ask("files of a version", lambda: self._leaves_some(place, found), False)
+        return replace(found, leaves_some=leaves)
+
+    def _leaves_some(self, place: str, commit: Commit) -> bool:
+        """Whether the table has other files than those of a commit; Delta's checksum counts all."""
+        text = self._text(f"{_log_of(place)}/{commit.version.number:020d}.crc")
+        return int(json.loads(text)["numFiles"]) > commit.added
+
+    def partition_columns(self, snapshot: Any) -> dict[str, str]:
+        """Those of a Delta table, each with its name in the log: column mapping has its own."""
+        metadata = snapshot.metadata()
+        columns = read_list(metadata.partitionColumns())
+        return names_in_the_log(columns, str(metadata.schema().json())) if columns else {}
 
     def delta_snapshot(self, place: str, session: Any) -> Any:
         """The present state of a table's log in this JVM."""
@@ -195,7 +189,7 @@ class TableVersions:
     def delta_commits(self, place: str, newest: int) -> Iterator[tuple[int, str]]:
         """The last versions of a table, the newest first, each with its commit's file."""
         for version in range(newest, max(-1, newest - _MOST_COMMITS), -1):
-            yield version, self._text(f"{place.rstrip('/')}/_delta_log/{version:020d}.json")
+            yield version, self._text(f"{_log_of(place)}/{version:020d}.json")
 
     def _text(self, place: str) -> str:
         """A small file's text; empty for one that is gone or larger than the bound."""
@@ -241,7 +235,10 @@ class TableVersions:
         parent = None if before is None else version_of(before, branch)
         if branch != MAIN:
             self._remember(int(snapshot.snapshotId()), branch)
-        return Commit(version_of(snapshot, branch), counts, partitions, parent=parent)
+        dynamic = summary.get(_DYNAMIC) == "true"
+        return Commit(
+            version_of(snapshot, branch), counts, partitions, parent=parent, leaves_some=dynamic
+        )
 
     def _remember(self, snapshot: int, branch: str) -> None:
         """Branches are dropped once they are published."""
@@ -250,48 +247,8 @@ class TableVersions:
             del self._written_to[next(iter(self._written_to))]
 
 
-def with_commit(query: CapturedQuery, commit: Commit) -> CapturedQuery:
-    """The query with the fields of its commit."""
-    target = query.target
-    if target.partition_columns is None:
-        target = replace(target, partition_columns=commit.partition_columns)
-    exact = target.append or target.replaces_partitions
-    return replace(
-        query,
-        target=target,
-        relations=read_before(query, commit),
-        written_version=commit.version,
-        written_partitions=commit.partitions if exact else (),
-        write_metrics={**commit.counts, **query.write_metrics},
-    )
-
-
-def read_before(query: CapturedQuery, commit: Commit) -> Mapping[int, Relation]:
-    """The relations, with the version of a branch before this write if both are on that branch.
-
-    A MERGE into a branch reads it; after the commit, the branch names the MERGE itself, as the
-    newest version of an incremental read does.
-    """
-    branch = commit.version.branch
-    itself = query.command in COMMAND_NAMES.values() and branch not in {None, MAIN}
-
-    def before(relation: Relation) -> Relation:
-        version = relation.version
-        if version is None:
-            return replace(relation, version=commit.parent) if itself else relation
-        named = version.branch is not None and (version.branch, version.since) == (branch, None)
-        own = named or version.id == commit.version.id
-        return replace(relation, version=_earlier(commit.parent, version)) if own else relation
-
-    return {
-        key: before(relation) if query.target.uri in relation.sources else relation
-        for key, relation in query.relations.items()
-    }
-
-
-def _earlier(parent: TableVersion | None, version: TableVersion) -> TableVersion | None:
-    """The former commit in place of the last one of a read."""
-    return parent and replace(parent, branch=version.branch, since=version.since)
+def _log_of(place: str) -> str:
+    return f"{place.rstrip('/')}/_delta_log"
 
 
 def only_one_of(snapshots: Iterable[Any], period: Period) -> Any | None:
@@ -348,72 +305,10 @@ def made_on_main(history: Sequence[tuple[int, int]], snapshot: Any) -> tuple[boo
     return committed in history, list(history[-1:]) == [committed]
 
 
-def delta_commit(
-    commits: Iterable[tuple[int, str]], partition_columns: Sequence[str], period: Period
-) -> Commit | None:
-    """The only commit of a write in a period; None where there are several.
-
-    ``commits``: (version, the text of its file: JSON lines), newest first; none is taken after the
-    first that is older than the write.
-    """
-    found = None
-    for version, text in commits:
-        actions = [json.loads(line) for line in text.splitlines()]
-        information = _information(actions)
-        made_at = int(information.get("timestamp", 0))
-        if made_at < period.since:
-            break
-        if made_at not in period or not _is_write(str(information.get("operation", ""))):
-            continue
-        if found is not None:
-            return None
-        found = commit_of(version, actions, partition_columns)
-    return found
-
-
-def commit_of(
-    version: int, actions: Sequence[Mapping[str, Any]], partition_columns: Sequence[str]
-) -> Commit:
-    """The fields of a version of a Delta table; ``actions`` are the lines of its file."""
-    counts = _information(actions).get("operationMetrics") or {}
-    return Commit(
-        TableVersion(str(version), version),
-        {name: int(value) for name, value in counts.items() if str(value).isdecimal()},
-        _partitions_of(actions, partition_columns),
-        tuple(partition_columns),
-    )
-
-
-def _information(actions: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    found = (action["commitInfo"] for action in actions if "commitInfo" in action)
-    return next(found, {})
-
-
 def period_of(execution: Any, duration_ns: int | None) -> Period:
     """When a query ran; without an end where nobody says how long. Raises what py4j does."""
     since = planned_at(execution)
     return Period(since, _END if duration_ns is None else since + duration_ns // 1_000_000 + 1)
-
-
-def _is_write(operation: str) -> bool:
-    return operation.endswith((*_DELTA_WRITES, _DELTA_TABLES_MADE, "STREAMING UPDATE"))
-
-
-def _partitions_of(actions: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> tuple[str, ...]:
-    """``dt=d1/h=3`` of every file that was added or removed; none where names are not columns'."""
-    found = set()
-    for action in actions:
-        values = (action.get("add") or action.get("remove") or {}).get("partitionValues")
-        if values is None:
-            continue
-        if set(values) != set(columns) or not columns:
-            return ()
-        found.add("/".join(f"{quote(name, '')}={_escaped(values[name])}" for name in columns))
-    return tuple(sorted(found)) if len(found) <= MOST else ()
-
-
-def _escaped(value: str | None) -> str:
-    return _NULL_PARTITION if value is None or value == "" else quote(value, "")
 
 
 def _travelled_version(index: Any) -> int | None:

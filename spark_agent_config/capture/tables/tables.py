@@ -8,7 +8,7 @@ from typing import Any, Final
 from spark_agent_config.capture.captured import Table
 from spark_agent_config.capture.questions import Questions
 
-_SESSION_CATALOG: Final = "spark_catalog"
+SESSION_CATALOG: Final = "spark_catalog"
 _Key = tuple[str | None, str]
 
 
@@ -66,6 +66,21 @@ class Tables:
         self.forget(table)
         return table
 
+    def remember_in(self, catalog: str, table: Table, place: str) -> None:
+        """Keep the place of a table of another catalog than Spark's own."""
+        if catalog != SESSION_CATALOG:
+            self._locations[_key(table.name, f"{catalog}.{table.database}")] = place
+
+    def gone_from(self, resolved: Any) -> Table | None:
+        """A table of another catalog that has lost its name (a DROP, a rename), which is forgotten.
+
+        None if this session never met it.
+        """
+        catalog, identifier = str(resolved.catalog().name()), resolved.identifier()
+        name, database = str(identifier.name()), ".".join(identifier.namespace()) or None
+        place = self._locations.pop(_key(name, f"{catalog}.{database}"), None)
+        return None if place is None else Table(name, database, place)
+
     def renamed(self, identifier: Any, execution: Any, location: str | None) -> Table:
         """A table that has lost its name; None: it lay where we met it, or in the default place."""
         name, database = self._identifier(identifier)
@@ -117,7 +132,7 @@ class Tables:
         Raises LookupError for a name of another catalog, which the session catalog does not know.
         """
         catalog = self._ask_quietly(lambda: str(resolved.catalog().name()))
-        if catalog not in {None, _SESSION_CATALOG}:
+        if catalog not in {None, SESSION_CATALOG}:
             raise LookupError(f"a table of the catalog {catalog}")
         identifier = resolved.identifier()
         return self._table_identifier(list(identifier.namespace()), identifier.name())
@@ -127,12 +142,17 @@ class Tables:
 
         Raises LookupError for a name of another catalog.
         """
-        current = str(execution.sparkSession().catalog().currentCatalog())
-        *namespace, name = parts
-        catalog = namespace[0] if len(namespace) > 1 else current
-        if catalog != _SESSION_CATALOG:
+        catalog, namespace, name = self.parts_of(parts, execution)
+        if catalog != SESSION_CATALOG:
             raise LookupError(f"a table of the catalog {catalog}")
         return self._table_identifier(namespace, name)
+
+    def parts_of(self, parts: Sequence[str], execution: Any) -> tuple[str, list[str], str]:
+        """A name as it is written => its catalog, the namespace there, and the table's name."""
+        *namespace, name = parts
+        if len(namespace) > 1:
+            return namespace[0], namespace[1:], name
+        return str(execution.sparkSession().catalog().currentCatalog()), namespace, name
 
     def _table_identifier(self, namespace: Sequence[str], name: str) -> Any:
         database = self._jvm.scala.Option.apply(namespace[-1] if namespace else None)

@@ -62,5 +62,7 @@ def test_readiness_tells_how_full_the_engine_is() -> None:
         readiness = ask(service)
         assert "HEADWATER_GREMLIN_HEAP" in readiness.checks["memory"]
         assert readiness.status == "ready", "nearly full is no reason to take it out of service"
+        running.projector.full = "the graph is full"
+        assert (ask(service).status, ask(service).checks["room"]) == ("ready", "the graph is full")
         assert "memory" not in ask(replace(service, engine=Engine())).checks
         assert "memory" not in ask(running.service).checks

@@ -19,6 +19,7 @@ def test_an_empty_environment_gives_the_defaults() -> None:
     assert (settings.host, settings.port, settings.gremlin_port) == ("127.0.0.1", 8080, 8182)
     assert settings.data == Path("data")
     assert settings.gremlin_url == ""
+    assert settings.gremlin_read_port is None
     assert settings.max_body_bytes == 64 * 1024 * 1024
     assert settings.projection_wait_ms == 2000
     assert settings.cors_origins == ()
@@ -54,6 +55,8 @@ def test_a_misspelt_variable_is_refused_with_the_nearest_one() -> None:
         ("HEADWATER_PORT", "80a"),
         ("HEADWATER_PORT", ""),
         ("HEADWATER_PORT", "٣"),
+        ("HEADWATER_GREMLIN_READ_PORT", "0"),
+        ("HEADWATER_GREMLIN_READ_PORT", "none"),
         ("HEADWATER_HOST", " "),
         ("HEADWATER_GREMLIN_URL", "http://x"),
         ("HEADWATER_DATABASE", "sqlite:///x"),

@@ -267,7 +267,7 @@ def test_what_is_damaged_in_the_journal_is_set_aside_as_the_service_does(togethe
 def test_a_backup_that_is_cut_off_is_a_problem() -> None:
     headwater, lines = journal_lines(TROUBLE)
     headwater.close()
-    for cut, said in ((lines[:-1], "cut off"), ([lines[0], *lines[4:]], "tell of 12 documents")):
+    for cut, said in ((lines[:-1], "cut off"), ([lines[0], *lines[4:]], "list 12 documents")):
         counts, _ = sum_counts(one.content for one in translated(cut) if one.part == COUNTS)
         (problem,) = problems_of(counts)
         assert said in problem

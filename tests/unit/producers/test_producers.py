@@ -74,6 +74,9 @@ class LinesTranslator:
     def knows(self, document: StoredDocument) -> bool:
         return True
 
+    def unlearn(self, document: StoredDocument) -> None:
+        pass
+
     def suffices(self, document: StoredDocument) -> bool:
         return True
 

@@ -79,7 +79,9 @@ def iceberg(fuse: Fuse, *snapshots: Node) -> Node:
     return Node(fuse, snapshots=listed, snapshot=by_id.get, specs={}, io=None)
 
 
-def batch_of_iceberg(fuse: Fuse, start: dict[str, int] | None, batch: int) -> CapturedQuery:
+def batch_of_iceberg(
+    fuse: Fuse, start: dict[str, int] | None, batch: int, began: str | None = None
+) -> CapturedQuery:
     """A stream from a table with three snapshots of two files into one that it wrote twice.
 
     It is joined with files: their leaf has no method ``table``, which py4j says when it is called.
@@ -89,7 +91,9 @@ def batch_of_iceberg(fuse: Fuse, start: dict[str, int] | None, batch: int) -> Ca
     streamed = {"spark.sql.streaming.queryId": "q"}
     made = [{**streamed, "spark.sql.streaming.epochId": str(number)} for number in (0, 1)]
     written = iceberg(fuse, *(snapshot(fuse, n, **told) for n, told in enumerate(made, start=1)))
-    streaming, static = Node(fuse, table=Node(fuse, table=source)), Node(fuse)
+    options = Node(fuse, get={"stream-from-timestamp": began}.get)
+    streaming = Node(fuse, table=Node(fuse, table=source), extraOptions=options)
+    static = Node(fuse)
     running = Node(
         fuse,
         analyzedPlan=Node(fuse, collectLeaves=sequence(fuse, streaming, static)),
@@ -125,6 +129,23 @@ def test_a_batch_of_iceberg_has_the_version_that_it_made_and_those_that_it_read(
     assert told.relations[3].version == TableVersion("103", 3, since=since)
     assert told.relations[4].version is None
     assert batch_of_iceberg(Fuse(), start, 7).written_version is None
+
+
+@pytest.mark.parametrize(
+    ("began", "start", "since"),
+    [
+        ("3", None, 3),
+        ("2", None, 2),
+        ("1", None, None),  # perhaps older ones than the newest snapshots are read, too
+        ("9", None, None),
+        ("2", {"snapshot_id": 102, "position": 2}, 3),
+    ],
+)
+def test_a_stream_of_iceberg_that_starts_at_a_time_reads_changes_from_there_on(
+    began: str, start: dict[str, int] | None, since: int | None
+) -> None:
+    told = batch_of_iceberg(Fuse(), start, 1, began)
+    assert told.relations[3].version == TableVersion("103", 3, since=since)
 
 
 @pytest.mark.parametrize("at", range(1, 40))

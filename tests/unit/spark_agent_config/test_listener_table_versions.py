@@ -11,16 +11,20 @@ from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVe
 from spark_agent_config.capture.commands.maintenance import maintained
 from spark_agent_config.capture.plans.plan_document import execution_plan
 from spark_agent_config.capture.questions import Questions
-from spark_agent_config.capture.tables.table_versions import (
+from spark_agent_config.capture.tables.commits import (
     Commit,
     Period,
+    delta_commit,
+    names_in_the_log,
+    read_before,
+    with_commit,
+)
+from spark_agent_config.capture.tables.table_versions import (
     TableVersions,
     commits_after,
-    delta_commit,
     made_on_main,
     newest_history,
     only_one_of,
-    read_before,
 )
 from tests.captured_queries import APPLICATION
 from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, instance
@@ -50,7 +54,7 @@ def test_the_commit_while_the_command_ran_is_its() -> None:
         6: commit("WRITE", START - 1),
     }
 
-    found = delta_commit(texts.items(), ["dt"], PERIOD)
+    found = delta_commit(texts.items(), {"dt": "dt"}, PERIOD)
 
     assert found is not None
     assert found.version == TableVersion("7", 7)
@@ -70,13 +74,13 @@ def test_the_commit_while_the_command_ran_is_its() -> None:
     ],
 )
 def test_no_commit_is_taken_where_it_may_be_anothers(texts: dict[int, str]) -> None:
-    assert delta_commit(texts.items(), [], PERIOD) is None
+    assert delta_commit(texts.items(), {}, PERIOD) is None
 
 
 def test_commits_before_the_command_are_not_read() -> None:
     commits = iter([(7, commit("WRITE", START)), (6, commit("WRITE", START - 1)), (5, "")])
 
-    found = delta_commit(commits, [], PERIOD)
+    found = delta_commit(commits, {}, PERIOD)
 
     assert found is not None
     assert list(commits) == [(5, "")]
@@ -114,13 +118,39 @@ def test_a_snapshot_is_a_commands_where_it_alone_was_made_meanwhile(
     assert (snapshot and snapshot.made_at) == found
 
 
-def test_partitions_under_other_names_than_the_columns_are_not_told() -> None:
-    """Column mapping: the log has physical names."""
+def test_partitions_under_physical_names_are_told_by_their_columns() -> None:
+    """Column mapping: the log has names that only the table's schema knows."""
     commits = [(1, commit("WRITE", START, added(**{"col-1": "d"})))]
-    found = delta_commit(commits, ["dt"], PERIOD)
+    schema = {"name": "dt", "metadata": {"delta.columnMapping.physicalName": "col-1"}}
+
+    columns = names_in_the_log(["dt"], json.dumps({"fields": [schema, {"name": "id"}]}))
+    found = delta_commit(commits, columns, PERIOD)
+    other = delta_commit(commits, {"dt": "dt"}, PERIOD)
 
     assert found is not None
-    assert found.partitions == ()
+    assert other is not None
+    assert found.partitions == ("dt=d",)
+    assert other.partitions == (), "names that are not the columns'"
+
+
+@pytest.mark.parametrize(
+    ("target", "leaves_some", "dynamic"),
+    [
+        (Target("file:/t", "Overwrite", "delta"), True, True),
+        (Target("file:/t", "Overwrite", "delta"), False, None),
+        (Target("file:/t", "Append", "delta"), True, None),
+        (Target("file:/t", "Overwrite", dynamic_partition_overwrite=False), True, False),
+    ],
+)
+def test_an_overwrite_that_leaves_files_is_dynamic_by_a_setting_of_the_session(
+    target: Target, leaves_some: bool, dynamic: bool | None
+) -> None:
+    made = Commit(TableVersion("1", 1), {}, ("dt=d",), ("dt",), leaves_some=leaves_some)
+
+    told = with_commit(CapturedQuery("AppendData", "", target), made)
+
+    assert told.target.dynamic_partition_overwrite is dynamic
+    assert told.written_partitions == ("dt=d",)
 
 
 @pytest.mark.parametrize(

@@ -305,6 +305,18 @@ def test_a_graph_with_other_counts_than_were_saved_is_refused(
     assert "4 edges instead of 2 and 5" in caplog.text
 
 
+def test_a_graph_that_is_larger_than_the_engine_is_not_loaded(
+    saved: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert saved.start(capacity=lambda: 5).restore(EPOCH) is None
+    assert "it has 6 vertices and edges, and the engine holds about 5" in caplog.text
+    assert saved.graph.names == []
+
+
+def test_a_graph_that_fits_is_loaded(saved: Engine) -> None:
+    assert saved.start(capacity=lambda: 6).restore(EPOCH) == 8
+
+
 def test_a_checkpoint_of_another_translator_is_refused(saved: Engine) -> None:
     assert saved.start().restore("e2") is None
 

@@ -1,10 +1,9 @@
-"""What the embedded engine is started with, and what this machine must have for it."""
+"""What the embedded engine is started with."""
 
 from __future__ import annotations
 
 import json
 import socket
-import stat
 from pathlib import Path
 
 import pytest
@@ -17,68 +16,6 @@ from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import open_graph
 from graph_model.stores.protocols import Direction
 from tests.contract.facts_to_write import facts, vertex
-
-
-def a_java(folder: Path, says: str) -> Path:
-    """An executable ``bin/java`` that reports a version as the real one does, on stderr."""
-    java = folder / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    java.write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}' >&2\n")
-    java.chmod(java.stat().st_mode | stat.S_IXUSR)
-    return java
-
-
-# --- Java ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("says", "version"),
-    [
-        ('openjdk version "17.0.15" 2025-04-15', 17),
-        ('openjdk version "21" 2023-09-19', 21),
-        ('java version "1.8.0_292"', 8),
-        ('openjdk version "25-ea" 2025-09-16', 25),
-        ("no such thing", None),
-    ],
-)
-def test_the_version_of_java_is_read_as_it_reports_it(
-    tmp_path: Path, says: str, version: int | None
-) -> None:
-    assert server.java_version(str(a_java(tmp_path, says))) == version
-
-
-def test_java_home_is_preferred_to_the_path(tmp_path: Path) -> None:
-    home = a_java(tmp_path / "home", 'openjdk version "21.0.1"')
-    other = a_java(tmp_path / "other", 'openjdk version "17.0.1"')
-    variables = {"JAVA_HOME": str(tmp_path / "home"), "PATH": str(other.parent)}
-    assert server.find_java(variables) == str(home)
-    del variables["JAVA_HOME"]
-    assert server.find_java(variables) == str(other)
-
-
-def test_a_java_that_is_too_old_is_named_with_what_is_needed(tmp_path: Path) -> None:
-    java = a_java(tmp_path, 'java version "1.8.0_292"')
-    with pytest.raises(ConfigurationError, match=r"Java 8.*needs Java 17") as caught:
-        server.find_java({"PATH": str(java.parent)})
-    assert str(java) in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("variables", [{"PATH": ""}, {"JAVA_HOME": "/nowhere", "PATH": "/bin"}])
-def test_no_java_says_what_to_install_in_one_line(variables: dict[str, str]) -> None:
-    with pytest.raises(ConfigurationError, match="needs Java 17") as caught:
-        server.find_java(variables)
-    assert "\n" not in str(caught.value)
-
-
-def test_without_java_nothing_is_downloaded_or_written(tmp_path: Path) -> None:
-    engine = EmbeddedServer(tmp_path / "engine", environment={"PATH": ""})
-    with pytest.raises(ConfigurationError, match="Java"):
-        engine.start()
-    assert list(tmp_path.iterdir()) == []
-    assert not engine.alive()
-    engine.stop()
-
 
 # --- the port ------------------------------------------------------------------------------------
 

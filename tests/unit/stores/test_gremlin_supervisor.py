@@ -41,7 +41,7 @@ class Engine:
         return self.running
 
     def last_words(self, lines: int = 20) -> str:
-        return "its last words"
+        return "the log ends so"
 
     def die(self, code: int) -> None:
         self.running, self.exit_code = False, code
@@ -133,8 +133,8 @@ def test_every_end_has_its_reason(
     watched: Watched, code: int, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     watched.engine.die(code)
-    assert "its last words" not in str(watched.supervisor.trouble)
-    assert "its last words" in caplog.text
+    assert "the log ends so" not in str(watched.supervisor.trouble)
+    assert "the log ends so" in caplog.text
     assert words in str(watched.supervisor.trouble)
     assert watched.supervisor.trouble == watched.supervisor.trouble
 
@@ -229,3 +229,14 @@ def test_what_was_counted_while_the_graph_was_filled_is_not_told_for_the_whole(
     filled.set()
     assert eventually(lambda: watched.supervisor.memory) == Memory(7, 2048)
     watched.supervisor.stop()
+
+
+def test_what_an_engine_overflowed_with_is_not_tried_again(watched: Watched) -> None:
+    before = watched.supervisor.capacity
+    watched.engine.die(OUT_OF_MEMORY)
+    assert watched.supervisor.revive()
+    assert 0 < watched.supervisor.capacity < before
+    watched.engine.die(-9)
+    after = watched.supervisor.capacity
+    watched.supervisor.revive()
+    assert watched.supervisor.capacity == after, "killed by somebody: that tells nothing of room"

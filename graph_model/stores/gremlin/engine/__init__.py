@@ -3,6 +3,7 @@
 In reading order:
 
 ``server``       one Gremlin Server in its own JVM, which this process starts and stops
+``java``         the runtime: of this machine, else of a Python package
 ``jars``         the locked Java archives: their list, their download, their folder
 ``script``       the engine's script as classes, compiled once for all starts
 ``supervisor``   restarts a dead engine with growing pauses, and reports how full it is

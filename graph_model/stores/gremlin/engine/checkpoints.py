@@ -38,6 +38,8 @@ _PREFIX: Final = "checkpoint-"
 _SUFFIX: Final = ".kryo"
 _FORMAT: Final = 1
 _CHUNK: Final = 1 << 20
+_OVERFULL: Final = 1.1
+"""A graph that was saved a little above its capacity can be loaded again."""
 
 _log = logging.getLogger(__name__)
 
@@ -109,7 +111,8 @@ class EngineCheckpoints:
     overdue after twice as many. A document counts as one element beside those that it wrote, for a
     start without a newer checkpoint projects it again; where documents alone have come and nothing
     was written, the file stays and only its position moves. ``folder`` is the engine's own.
-    ``token`` names files: each call gives another.
+    ``capacity`` is the number of elements that the engine holds; ``token`` names files: each call
+    gives another.
     """
 
     def __init__(
@@ -119,12 +122,14 @@ class EngineCheckpoints:
         marks: Marks,
         *,
         every: int = 100_000,
+        capacity: Callable[[], int | None] = lambda: None,
         token: Callable[[], str] = lambda: uuid.uuid4().hex[:12],
     ) -> None:
         self._folder = folder.resolve()
         self._graph = graph
         self._marks = marks
         self._every = every
+        self._capacity = capacity
         self._token = token
         self._lock = threading.RLock()  # over the mark and its generation
         self._generation = 0
@@ -300,6 +305,12 @@ class EngineCheckpoints:
             raise BadCheckpoint("its mark in the journal cannot be read")
         if mark.epoch != epoch:
             raise BadCheckpoint("it was taken with another translator or other rules")
+        held = self._capacity()
+        if held is not None and mark.vertices + mark.edges > _OVERFULL * held:
+            raise BadCheckpoint(
+                f"it has {mark.vertices + mark.edges:,} vertices and edges, and the engine holds"
+                f" about {held:,}"
+            )
         file = self._folder / mark.file
         try:
             size, digest = _examine(file)

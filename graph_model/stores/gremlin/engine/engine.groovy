@@ -1,6 +1,6 @@
 // The embedded engine: a Gremlin Server in a JVM of its own, started by server.py.
 //
-//   java ... engine <settings.yaml> <ready file> <process id of the owner>
+//   java ... engine <settings.yaml> <ready file> <process id of the owner> [<settings of the read port>]
 //
 // Compiled once by script.py, for the compiler is half of a start.
 //
@@ -8,7 +8,9 @@
 //   * the JVM must end with its owner, however the owner ends (kill -9 too);
 //   * text requests are parsed by the Gremlin grammar, the one that Neptune speaks. Groovy would run
 //     any program for anybody who can reach the port: every page that a browser on this machine shows;
-//   * for the same reason a WebSocket opened by a page of another origin is refused;
+//   * for the same reason a WebSocket opened by a page of another origin is refused, and plain HTTP is
+//     answered with a refusal: a request in an address needs no Origin, and unanswered it waits for ever;
+//   * a second port, when asked for, serves the same graph to readers alone;
 //   * the owner learns from the ready file that this JVM, and no other program, holds the port;
 //   * upserts by id and what threads remember are made cheap, each in a place that TinkerPop leaves
 //     to providers: a strategy of the traversal source, the executor of the server.
@@ -39,12 +41,16 @@ import org.apache.tinkerpop.gremlin.jsr223.GremlinLangScriptEngine
 import org.apache.tinkerpop.gremlin.jsr223.GremlinLangScriptEngineFactory
 import org.apache.tinkerpop.gremlin.jsr223.GremlinScriptEngineFactory
 import org.apache.tinkerpop.gremlin.jsr223.GremlinScriptEngineManager
-import org.apache.tinkerpop.gremlin.process.traversal.AnonymousTraversalSource
+import org.apache.tinkerpop.gremlin.process.computer.traversal.step.VertexComputing
+import org.apache.tinkerpop.gremlin.process.computer.traversal.strategy.decoration.VertexProgramStrategy
 import org.apache.tinkerpop.gremlin.process.traversal.Merge
 import org.apache.tinkerpop.gremlin.process.traversal.Step
 import org.apache.tinkerpop.gremlin.process.traversal.Traversal
+import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategies
 import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategy
 import org.apache.tinkerpop.gremlin.process.traversal.Traverser
+import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource
+import org.apache.tinkerpop.gremlin.process.traversal.step.Mutating
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeEdgeStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeVertexStep
@@ -52,12 +58,14 @@ import org.apache.tinkerpop.gremlin.process.traversal.step.map.SelectOneStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.sideEffect.IoStep
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.AbstractTraversalStrategy
 import org.apache.tinkerpop.gremlin.process.traversal.strategy.verification.VerificationException
+import org.apache.tinkerpop.gremlin.process.traversal.util.DefaultTraversalStrategies
 import org.apache.tinkerpop.gremlin.process.traversal.util.TraversalHelper
 import org.apache.tinkerpop.gremlin.server.GremlinServer
 import org.apache.tinkerpop.gremlin.server.Settings
 import org.apache.tinkerpop.gremlin.server.op.OpLoader
 import org.apache.tinkerpop.gremlin.structure.Direction
 import org.apache.tinkerpop.gremlin.structure.Edge
+import org.apache.tinkerpop.gremlin.structure.Graph
 import org.apache.tinkerpop.gremlin.structure.T
 import org.apache.tinkerpop.gremlin.structure.Vertex
 import org.apache.tinkerpop.gremlin.tinkergraph.structure.AbstractTinkerGraph
@@ -77,9 +85,11 @@ class ConnectionGuard extends ChannelInboundHandlerAdapter {
     }
 }
 
-/** Reads the head of the handshake and ends a connection that a page of another host opened. */
+/** Reads the head of the handshake; ends a connection that a page of another host opened, and one that is none. */
 class HandshakeGuard extends ByteToMessageDecoder {
     static final int LONGEST_HEAD = 16384
+    static final String FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\n'
+    static final String NO_HTTP = 'HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n'
     static final Set<String> LOCAL = ['localhost', '127.0.0.1', '[::1]']
     final boolean loopback
 
@@ -94,15 +104,33 @@ class HandshakeGuard extends ByteToMessageDecoder {
             if (input.readableBytes() >= LONGEST_HEAD) context.close()
             return
         }
-        if (allows(head.substring(0, end))) {
+        String refusal = refusalOf(head.substring(0, end))
+        if (refusal == null) {
             context.pipeline().remove(this)
             return
         }
         input.skipBytes(input.readableBytes())
-        ByteBuf refusal = context.alloc().buffer()
-        refusal.writeCharSequence('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
-                StandardCharsets.US_ASCII)
-        context.writeAndFlush(refusal).addListener(ChannelFutureListener.CLOSE)
+        ByteBuf reply = context.alloc().buffer()
+        reply.writeCharSequence(refusal, StandardCharsets.US_ASCII)
+        context.writeAndFlush(reply).addListener(ChannelFutureListener.CLOSE)
+    }
+
+    /** What is answered instead of a handshake; null for one that may go on. */
+    String refusalOf(String head) {
+        if (!allows(head)) return answer(FORBIDDEN, '')
+        isHandshake(head) ? null : answer(NO_HTTP, 'Gremlin is spoken over WebSocket here: ws://, path /gremlin\n')
+    }
+
+    static String answer(String start, String text) {
+        "${start}Content-Type: text/plain\r\nContent-Length: ${text.length()}\r\nConnection: close\r\n\r\n${text}"
+    }
+
+    /** Gremlin Server answers no other request, on no other path: whoever sends one would wait for ever. */
+    static boolean isHandshake(String head) {
+        def lines = head.toLowerCase(Locale.ROOT).split('\r\n')
+        def words = lines[0].split(' ')
+        words.size() > 1 && words[1].split('\\?')[0] == '/gremlin' &&
+                lines.any { it.startsWith('upgrade:') && it.contains('websocket') }
     }
 
     /**
@@ -143,6 +171,47 @@ class FilesStayInside extends AbstractTraversalStrategy<TraversalStrategy.Verifi
                 throw new VerificationException("io() stays inside ${folder}", traversal)
             }
         }
+    }
+}
+
+/** Refuses what changes the graph or leaves marks on it, and files: the strategy of the read port. */
+class OnlyReads extends AbstractTraversalStrategy<TraversalStrategy.VerificationStrategy>
+        implements TraversalStrategy.VerificationStrategy {
+    @Override
+    void apply(Traversal.Admin<?, ?> traversal) {
+        def refused = traversal.steps.find {
+            it instanceof Mutating || it instanceof IoStep || it instanceof VertexComputing
+        }
+        if (refused != null) throw new VerificationException("this port only reads: ${refused}", traversal)
+    }
+}
+
+/**
+ * Strategies that stay whatever a request says; withoutStrategies() takes away any other. No request brings a
+ * graph computer: TinkerTransactionGraph lets one begin, and answers nothing afterwards.
+ */
+class LastingStrategies extends DefaultTraversalStrategies {
+    private final Set<Class> lasting
+
+    LastingStrategies(Graph graph, TraversalStrategy... lasting) {
+        this.lasting = lasting*.class as Set
+        super.addStrategies(TraversalStrategies.GlobalCache.getStrategies(graph.class).toList() as TraversalStrategy[])
+        super.addStrategies(lasting)
+    }
+
+    @Override
+    TraversalStrategies addStrategies(TraversalStrategy<?>... more) {
+        if (more.any { it instanceof VertexProgramStrategy }) {
+            throw new IllegalArgumentException('no graph computer runs here')
+        }
+        super.addStrategies(more)
+    }
+
+    @Override
+    TraversalStrategies removeStrategies(Class<? extends TraversalStrategy>... unwanted) {
+        def kept = unwanted.find { lasting.contains(it) }
+        if (kept != null) throw new IllegalArgumentException("${kept.simpleName} cannot be taken away")
+        super.removeStrategies(unwanted)
     }
 }
 
@@ -447,16 +516,18 @@ void speakGremlinOnly(GremlinScriptEngineManager manager) {
     processors.get(null).remove('session')
 }
 
-/** Starts the server; returns its port. */
-int serve(Settings settings, Path folder) {
-    def threads = new ShortLivedThreads(Runtime.runtime.availableProcessors(), settings.maxWorkQueueSize)
-    GremlinServer server = new GremlinServer(settings, threads)
+/** A server that is not started yet; `spare` threads are left to another one. */
+GremlinServer made(Settings settings, int spare) {
+    int threads = Math.max(1, Runtime.runtime.availableProcessors() - spare)
+    new GremlinServer(settings, new ShortLivedThreads(threads, settings.maxWorkQueueSize))
+}
+
+/** Lets the server answer for `graph` under the name g, with `lasting` strategies; returns its port. */
+int serve(GremlinServer server, Graph graph, TraversalStrategy... lasting) {
     def executor = server.serverGremlinExecutor
-    def graph = executor.graphManager.getGraph('graph')
-    if (graph == null) throw new IllegalStateException('the graph cannot be opened, see above')
-    def source = AnonymousTraversalSource.traversal().withEmbedded(graph)
-    source = source.withStrategies(new FilesStayInside(folder), new UpsertsLookUpIds())
-    executor.graphManager.putTraversalSource('g', source)
+    executor.graphManager.putGraph('graph', graph) // which ends the transactions of text requests
+    executor.graphManager.putTraversalSource('g',
+            new GraphTraversalSource(graph, new LastingStrategies(graph, lasting)))
     speakGremlinOnly(executor.gremlinExecutor.scriptEngineManager)
     try {
         server.start().get()
@@ -474,9 +545,13 @@ try {
     endWithOwner(args[2] as long)
     FullHeapGuard.watch()
     Path ready = Path.of(args[1]).toAbsolutePath().normalize()
-    int port = serve(Settings.read(args[0]), ready.parent)
+    GremlinServer server = made(Settings.read(args[0]), 0)
+    Graph graph = server.serverGremlinExecutor.graphManager.getGraph('graph')
+    if (graph == null) throw new IllegalStateException('the graph cannot be opened, see above')
+    def ports = [serve(server, graph, new FilesStayInside(ready.parent), new UpsertsLookUpIds())]
+    if (args.length > 3) ports << serve(made(Settings.read(args[3]), 1), graph, new OnlyReads())
     Path draft = ready.resolveSibling(ready.fileName.toString() + '.new')
-    Files.writeString(draft, port as String)
+    Files.writeString(draft, ports.join(' '))
     Files.move(draft, ready, StandardCopyOption.ATOMIC_MOVE)
 } catch (Throwable failure) {
     failure.printStackTrace()

@@ -7,7 +7,8 @@ process, however that ends. The next start loads a checkpoint and the rest from 
         graph = open_graph(server.url)
 
 Its folder holds ``engine.yaml``, ``graph.properties``, ``engine.log`` and ``engine.ready``; io()
-(checkpoints) reads and writes nowhere else.
+(checkpoints) reads and writes nowhere else. With ``read_port`` a second port answers for the same
+graph, where only reads are possible (``read.yaml``).
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ import errno
 import json
 import logging
 import os
-import re
-import shutil
 import socket
 import subprocess
 import threading
@@ -31,12 +30,12 @@ from typing import Final, Self
 from graph_model.errors import ConfigurationError, EngineError, GraphUnavailable
 from graph_model.stores.gremlin.connection import Limits
 from graph_model.stores.gremlin.dialect import EMBEDDED
-from graph_model.stores.gremlin.engine import jars, script
+from graph_model.stores.gremlin.engine import jars, java, script
 from graph_model.stores.gremlin.graph import open_graph
 
 DEFAULT_PORT: Final = 8182
 PORT_SETTING: Final = "GREMLIN_PORT"
-OLDEST_JAVA: Final = 17
+READ_PORT_SETTING: Final = "HEADWATER_GREMLIN_READ_PORT"
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _PORT_TAKEN: Final = 98  # engine.groovy ends with it
@@ -50,6 +49,7 @@ _log = logging.getLogger(__name__)
 
 class EmbeddedServer:
     """Starts, watches and stops the JVM. ``port`` 0 takes a free one; see ``url`` after start.
+    ``read_port`` likewise; None: there is no such port.
 
     ``folder`` is created if need be and belongs to the engine alone. supervisor.capacity has the
     capacity of ``heap_mb``. ``java_options`` are added to those of the JVM. ``environment``
@@ -62,6 +62,7 @@ class EmbeddedServer:
         *,
         environment: Mapping[str, str],
         port: int = DEFAULT_PORT,
+        read_port: int | None = None,
         host: str = "127.0.0.1",
         heap_mb: int = 1024,
         java_options: Sequence[str] = (),
@@ -71,6 +72,7 @@ class EmbeddedServer:
         self.folder = folder.resolve()
         self.host = host
         self.port = port
+        self.read_port = read_port
         self.heap_mb = heap_mb
         self._environment = environment
         self._java_options = tuple(java_options)
@@ -82,8 +84,16 @@ class EmbeddedServer:
     @property
     def url(self) -> str:
         """``ws://127.0.0.1:8182/gremlin``; with port 0 it has the real port after start."""
+        return self._url(self.port)
+
+    @property
+    def read_url(self) -> str | None:
+        """Where the graph can be read and not changed; None where no such port was asked for."""
+        return None if self.read_port is None else self._url(self.read_port)
+
+    def _url(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"ws://{host}:{self.port}/gremlin"
+        return f"ws://{host}:{port}/gremlin"
 
     @property
     def pid(self) -> int | None:
@@ -103,13 +113,15 @@ class EmbeddedServer:
         with self._lock:
             if self.alive():
                 return
-            java = find_java(self._environment)
+            runtime = java.find_java(self._environment).program
             archives = jars.fetch(self._environment, progress=self._progress)
             check_port(self.host, self.port)
+            if self.read_port is not None:
+                check_port(self.host, self.read_port, READ_PORT_SETTING)
             self._clean_up()
             self._prepare()
-            compiled = script.find_classes(java, archives, self._environment)
-            self._process = self._launch(java, archives, compiled)
+            compiled = script.find_classes(runtime, archives, self._environment)
+            self._process = self._launch(runtime, archives, compiled)
             try:
                 self._await_ready(self._process)
             except BaseException:
@@ -168,6 +180,9 @@ class EmbeddedServer:
             properties.write_text(graph_properties(), "utf-8")
             settings = server_settings(self.host, self.port, properties)
             self._settings_file.write_text(settings, "utf-8")
+            if self.read_port is not None:
+                settings = server_settings(self.host, self.read_port, None)
+                self._read_settings_file.write_text(settings, "utf-8")
         except OSError as failure:
             raise ConfigurationError(
                 f"the engine cannot write to {self.folder}: {failure.strerror}"
@@ -181,16 +196,22 @@ class EmbeddedServer:
     def _settings_file(self) -> Path:
         return self.folder / "engine.yaml"
 
+    @property
+    def _read_settings_file(self) -> Path:
+        return self.folder / "read.yaml"
+
     def _launch(
-        self, java: str, archives: Sequence[Path], compiled: Path | None
+        self, runtime: str, archives: Sequence[Path], compiled: Path | None
     ) -> subprocess.Popen[bytes]:
+        files = (self._settings_file, self._ready_file)
+        read_settings = () if self.read_port is None else (str(self._read_settings_file),)
         command = java_command(
-            java,
+            runtime,
             archives,
             compiled,
             heap_mb=self.heap_mb,
             options=self._java_options,
-            arguments=(str(self._settings_file), str(self._ready_file), str(os.getpid())),
+            arguments=(*map(str, files), str(os.getpid()), *read_settings),
         )
         with self.log_file.open("wb") as log:
             return subprocess.Popen(  # noqa: S603 (java as this machine names it)
@@ -208,7 +229,7 @@ class EmbeddedServer:
         while not self._ready_file.exists():
             code = process.poll()
             if code == _PORT_TAKEN:
-                raise port_taken(self.host, self.port)
+                raise self._port_taken()
             if code is not None:
                 raise EngineError(
                     f"the embedded engine ended at start (code {code}):\n{self.last_words()}"
@@ -219,8 +240,19 @@ class EmbeddedServer:
                     f"{self.last_words()}"
                 )
             time.sleep(_POLL_SECONDS)
-        self.port = int(self._ready_file.read_text("utf-8"))
+        self.port, *others = map(int, self._ready_file.read_text("utf-8").split())
+        if others:
+            (self.read_port,) = others
         self._await_answer(deadline)
+
+    def _port_taken(self) -> ConfigurationError:
+        """Which of both ports another program has taken meanwhile."""
+        if self.read_port is not None:
+            try:
+                check_port(self.host, self.read_port, READ_PORT_SETTING)
+            except ConfigurationError as taken:
+                return taken
+        return port_taken(self.host, self.port)
 
     def _await_answer(self, deadline: float) -> None:
         graph = open_graph(self.url, limits=Limits(connections=1))
@@ -262,7 +294,7 @@ class EmbeddedServer:
 
 
 def java_command(
-    java: str,
+    runtime: str,
     archives: Sequence[Path],
     compiled: Path | None = None,
     *,
@@ -277,7 +309,7 @@ def java_command(
     own = () if compiled is None else (compiled,)
     main = (script.SCRIPT.stem,) if own else ("groovy.ui.GroovyMain", str(script.SCRIPT))
     return [
-        java,
+        runtime,
         # The whole heap from the start, of which only what is used takes memory, and a fifth of it
         # for new objects: a heap that grows is collected whole before each step, and what stays is
         # most of it.
@@ -335,8 +367,11 @@ def graph_properties() -> str:
     )
 
 
-def server_settings(host: str, port: int, properties: Path) -> str:
-    """The server's YAML, written as JSON, which YAML includes: nothing to quote by hand."""
+def server_settings(host: str, port: int, properties: Path | None) -> str:
+    """The server's YAML, written as JSON, which YAML includes: nothing to quote by hand.
+
+    None for a server that opens no graph: the script gives it one.
+    """
     serializers = "org.apache.tinkerpop.gremlin.util.ser."
     registry = "org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerIoRegistryV3"
     return json.dumps(
@@ -346,7 +381,7 @@ def server_settings(host: str, port: int, properties: Path) -> str:
             "channelizer": "org.apache.tinkerpop.gremlin.server.channel.WebSocketChannelizer",
             "evaluationTimeout": _EVALUATION_MS,
             "maxContentLength": EMBEDDED.request_bytes,
-            "graphs": {"graph": str(properties)},
+            "graphs": {} if properties is None else {"graph": str(properties)},
             "scriptEngines": {"gremlin-lang": {}},
             "serializers": [
                 {"className": f"{serializers}GraphBinaryMessageSerializerV1"},
@@ -363,43 +398,7 @@ def server_settings(host: str, port: int, properties: Path) -> str:
 # --- requirements of this machine ---------------------------------------------------------------
 
 
-def find_java(environment: Mapping[str, str]) -> str:
-    """The ``java`` to run: that of JAVA_HOME, else the first on PATH.
-
-    Raises ConfigurationError, in one line with the package to install, when there is none or it is
-    older than 17.
-    """
-    home = environment.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else "java"
-    found = shutil.which(java, path=environment.get("PATH"))
-    where = f"JAVA_HOME={home}" if home else "PATH"
-    if found is None:
-        raise ConfigurationError(
-            f"no java in {where}: the embedded graph engine needs Java {OLDEST_JAVA} or newer "
-            f"(for example the package openjdk-{OLDEST_JAVA}-jre-headless)"
-        )
-    version = java_version(found)
-    if version is None or version < OLDEST_JAVA:
-        raise ConfigurationError(
-            f"{found} ({where}) is Java {version or 'of unknown version'}: the embedded graph "
-            f"engine needs Java {OLDEST_JAVA} or newer; install it or set JAVA_HOME"
-        )
-    return found
-
-
-def java_version(java: str) -> int | None:
-    """The major version that an executable reports: ``"17.0.15"`` => 17, ``"1.8.0_292"`` => 8."""
-    try:
-        answer = subprocess.run(  # noqa: S603
-            [java, "-version"], capture_output=True, timeout=30, check=False, text=True
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
-    return int(match[1]) if match else None
-
-
-def check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int, setting: str = PORT_SETTING) -> None:
     """Raises ConfigurationError, naming the port and its setting, when it cannot be listened on."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -409,16 +408,16 @@ def check_port(host: str, port: int) -> None:
             probe.listen(1)
         except OSError as failure:
             if failure.errno == errno.EADDRINUSE:
-                raise port_taken(host, port) from failure
+                raise port_taken(host, port, setting) from failure
             raise ConfigurationError(
                 f"the embedded engine cannot listen on {host}:{port}: {failure.strerror}"
             ) from failure
         except OverflowError as failure:
-            raise ConfigurationError(f"{PORT_SETTING}={port} is no port (0 to 65535)") from failure
+            raise ConfigurationError(f"{setting}={port} is no port (0 to 65535)") from failure
 
 
-def port_taken(host: str, port: int) -> ConfigurationError:
+def port_taken(host: str, port: int, setting: str = PORT_SETTING) -> ConfigurationError:
     return ConfigurationError(
         f"port {port} on {host} is taken by another program: end it, or choose another port with "
-        f"{PORT_SETTING}"
+        f"{setting}"
     )

@@ -28,6 +28,8 @@ NEARLY_FULL: Final = 0.8
 
 OUT_OF_MEMORY: Final = 3
 """How a JVM with -XX:+ExitOnOutOfMemoryError ends."""
+_LEARNED: Final = 0.8
+"""Elements may be wider than those that were measured: what did not fit once is not tried again."""
 _KILLED: Final = (-9, 137)
 _CALM_SECONDS: Final = 900.0  # a life longer than this makes the next death a first one
 _FIRST_PAUSE_SECONDS: Final = 30.0
@@ -115,12 +117,18 @@ class Supervisor:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._deaths = 0
+        self._overflows = 0
         self._started_at = clock()
         self._next_start = 0.0
         self._cause: str | None = None
         self._memory: Memory | None = None
         self._whole: Callable[[], bool] = lambda: True
         self._counted_whole = False
+
+    @property
+    def capacity(self) -> int:
+        """About how many elements the engine holds; a fifth less each time that it overflowed."""
+        return int(capacity(self._engine.heap_mb) * _LEARNED**self._overflows)
 
     # --- dying and living -------------------------------------------------------------------
 
@@ -154,6 +162,7 @@ class Supervisor:
         if now - self._started_at > _CALM_SECONDS:
             self._deaths = 0
         self._deaths += 1
+        self._overflows += self._engine.exit_code == OUT_OF_MEMORY
         self._cause = cause or self._reason()
         pause = 0.0
         if self._deaths > 1:
@@ -163,9 +172,13 @@ class Supervisor:
         self._next_start = now + pause
         _log.error("the embedded engine ended: %s", self._cause)
         if words := self._engine.last_words(3):
-            _log.error("its last words: %s", words)
+            _log.error("the end of the engine's log: %s", words)
         if pause:
-            _log.error("it died %d times in a row: next start in %d s", self._deaths, pause)
+            _log.error(
+                "the engine ended %d times in a row; it is started again in %d s",
+                self._deaths,
+                pause,
+            )
 
     def _reason(self) -> str:
         code, heap = self._engine.exit_code, self._engine.heap_mb

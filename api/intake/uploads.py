@@ -1,0 +1,157 @@
+"""Documents that are too large for a request or a message, by way of a bucket.
+
+    POST /uploads -> a URL, signed for one object -> the client puts the document
+    -> S3 notifies a queue -> the consumer reads the object -> the journal
+
+    an event larger than a message -> an object -> a message with its key
+
+What is said of a document (kind, version, sender, scope) is part of the object and of the
+signature, so the consumer trusts it; S3 compares size and checksum. Objects are never removed
+here: the bucket's lifecycle does that, later than any queue gives up.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Any, Final
+
+from graph_model.errors import InvalidInput, Unavailable
+from graph_model.stores.places import split_place
+
+POINTERS: Final = "pointers/"
+UPLOADS: Final = "uploads/"
+SIGNED_SECONDS: Final = 900
+_GONE: Final = frozenset({"NoSuchKey", "404"})
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A document that a client is going to upload; ``encoding`` is ``gzip`` or ``identity``."""
+
+    kind: str
+    api_version: str
+    encoding: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A PUT to ``url`` with exactly these headers and the announced bytes, within ``seconds``."""
+
+    url: str
+    headers: Mapping[str, str]
+    key: str
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """An object; ``told`` is what was signed with it, {} for a pointer's."""
+
+    content: bytes
+    told: Mapping[str, str]
+
+    def text(self, name: str) -> str:
+        """The text that was signed under this name; "" for none."""
+        return base64.urlsafe_b64decode(self.told.get(name, "")).decode("utf-8", "surrogatepass")
+
+
+class Uploads:
+    """A place ``s3://bucket/prefix``. ``client`` is a client of S3, made when it is needed."""
+
+    def __init__(self, place: str, client: Any = None) -> None:
+        self._bucket, self._prefix = split_place(place)
+        self._made = client
+
+    def sign(self, document: Announced, principal: str, scope: str) -> Signed:
+        """A place for one document of this principal; signs here, asks nobody."""
+        key = f"{self._prefix}{UPLOADS}{document.sha256}-{token_hex(8)}"
+        told = {
+            "kind": document.kind,
+            "api-version": document.api_version,
+            "encoding": document.encoding,
+            "principal": _spelled(principal),
+            "scope": _spelled(scope),
+        }
+        checksum = base64.b64encode(bytes.fromhex(document.sha256)).decode("ascii")
+        asked = {
+            "Bucket": self._bucket,
+            "Key": key,
+            "ContentLength": document.size,
+            "ChecksumSHA256": checksum,
+            "Metadata": told,
+        }
+        url = self._client.generate_presigned_url(
+            "put_object", Params=asked, ExpiresIn=SIGNED_SECONDS
+        )
+        headers = {
+            "Content-Length": str(document.size),
+            "x-amz-checksum-sha256": checksum,
+            **{f"x-amz-meta-{name}": value for name, value in told.items()},
+        }
+        return Signed(url, headers, key, SIGNED_SECONDS)
+
+    def put(self, content: bytes) -> str:
+        """Make a document durable; its key. The same content has the same key."""
+        key = f"{self._prefix}{POINTERS}{hashlib.sha256(content).hexdigest()}"
+        with _translated():
+            self._client.put_object(Bucket=self._bucket, Key=key, Body=content)
+        return key
+
+    def read(self, key: str, limit: int) -> Uploaded:
+        """An object of this place. Raises InvalidInput for one that is gone, too large or of
+        another place, Unavailable where S3 does not answer.
+        """
+        if not key.startswith(self._prefix):
+            raise InvalidInput(f"object {key[:200]!r}: expected one under {self._prefix!r}")
+        with _translated(key):
+            found = self._client.get_object(Bucket=self._bucket, Key=key)
+            if found["ContentLength"] > limit:
+                raise InvalidInput(f"object {key!r}: expected at most {limit:,} bytes")
+            content: bytes = found["Body"].read()
+        return Uploaded(content, found["Metadata"])
+
+    def holds(self, bucket: str) -> bool:
+        """Whether this is the bucket."""
+        return bucket == self._bucket
+
+    @property
+    def _client(self) -> Any:
+        if self._made is None:
+            import boto3  # 0.2 s, for those who upload
+            from botocore.config import Config
+
+            retries = {"mode": "standard", "total_max_attempts": 4}
+            self._made = boto3.client(
+                "s3",
+                config=Config(
+                    signature_version="s3v4", connect_timeout=5, read_timeout=20, retries=retries
+                ),
+            )
+        return self._made
+
+
+@contextmanager
+def _translated(key: str = "") -> Iterator[None]:
+    """The errors of the client library -> those of Headwater."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        if error.response.get("Error", {}).get("Code") in _GONE:
+            raise InvalidInput(f"object {key!r}: it is not there") from error
+        raise Unavailable("the bucket for uploads refuses a request", str(error)) from error
+    except (BotoCoreError, OSError) as error:
+        raise Unavailable("the bucket for uploads does not answer", str(error)) from error
+
+
+def _spelled(text: str) -> str:
+    """Any text as a header can carry it."""
+    return base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")

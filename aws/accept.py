@@ -1,0 +1,118 @@
+"""HTTP requests by way of API Gateway or a load balancer -> the WSGI application.
+
+    event -> apig-wsgi -> the application of the service -> the journal -> a wake-up -> answer
+
+Payload format 1.0 of an HTTP API, REST APIs, and load balancers with multi-value headers keep the
+three version headers of the handshake apart. Format 2.0 joins repeated headers, and an agent reads
+``1.2,1.1,1`` as a version that nobody speaks: there the first one alone is sent.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from apig_wsgi import make_lambda_handler
+
+from api.application import create_app
+from api.service import Service
+from api.serving.server import check_keys, open_remote_graph
+from api.serving.storage import open_storage
+from aws.events import error_answer
+from aws.parts import Context, MadeOnce, now, required, settings_of
+from aws.waking import ProjectorElsewhere
+from collectors.sqs.queues import Queue, open_client
+from graph_model.errors import HeadwaterError
+from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.keys import SqlKeys
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+log = logging.getLogger(__name__)
+
+MOST_ANSWERED: Final = 6_000_000 - 64_000
+"""Bytes of an answer, in JSON: what Lambda returns, less room for headers."""
+_KEYLESS_SECONDS: Final = 1.0
+_BEYOND: Final = "0.0.0.0"  # noqa: S104 - the gateway listens there, whoever may call it
+_MULTI_VALUE: Final = "apig_wsgi.multi_value_headers"
+
+
+class Accept:
+    """``answer`` handles one event of a gateway."""
+
+    def __init__(self, application: WSGIApplication, projector: ProjectorElsewhere) -> None:
+        self._answer: Callable[[dict[str, Any], Any], dict[str, Any]]
+        self._answer = make_lambda_handler(keep_first_headers(application))
+        self._projector = projector
+
+    def answer(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        answer = self._answer(event, context)
+        self._projector.send()
+        return bounded(answer)
+
+
+def make_accept(environment: Mapping[str, str]) -> Accept:
+    """Raises ConfigurationError, or Unavailable where the database does not answer."""
+    settings = settings_of(environment)
+    queue = Queue(required(settings.projection_queue, "HEADWATER_PROJECTION_QUEUE"), open_client())
+    database = open_storage(settings, make=True)
+    keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
+    check_keys(settings, _BEYOND, keys)
+    journal = SqlJournal(database)
+    generations = SqlGenerations(database, journal)
+    graph = open_remote_graph(settings)
+    projector = ProjectorElsewhere(journal, Projector(journal, graph, generations), queue)
+    service = Service(journal, projector, graph, generations, now, keys)
+    return Accept(create_app(settings, service), projector)
+
+
+_accept: Final = MadeOnce(make_accept)
+
+
+def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:
+    """The entry point: ``aws.accept.handler``. Until its parts can be made, it answers 503."""
+    try:
+        accept: Accept = _accept()
+    except HeadwaterError as error:
+        log.error("the application cannot be started: %s", error)
+        return error_answer(HTTPStatus.SERVICE_UNAVAILABLE, "the service cannot be started")
+    return accept.answer(event, context)
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def keep_first_headers(application: WSGIApplication) -> WSGIApplication:
+    """Where headers cannot repeat, send the first one of each name: versions come newest first."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ.get(_MULTI_VALUE):
+            return application(environ, start_response)
+
+        def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            first: dict[str, tuple[str, str]] = {}
+            for name, value in headers:
+                first.setdefault(name.lower(), (name, value))
+            return start_response(status, list(first.values()), *more)
+
+        return application(environ, start)
+
+    return answer
+
+
+def bounded(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer that Lambda can return: one that is too large becomes an error."""
+    size = len(json.dumps(answer["body"]))
+    if size <= MOST_ANSWERED:
+        return answer
+    return error_answer(
+        HTTPStatus.BAD_REQUEST,
+        f"the answer has {size:,} bytes, and a function returns {MOST_ANSWERED:,}: ask for less "
+        "(limit, maxDepth, columns)",
+    )

@@ -1,0 +1,87 @@
+"""The parts of a handler, from the environment: made at the first event and kept."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from api.intake.uploads import Uploads
+from api.logs import set_up_logging
+from api.settings import Settings, read_settings
+from graph_model.errors import ConfigurationError
+
+_RESERVE_SECONDS: Final = 5.0
+
+
+class Context(Protocol):
+    """What Lambda tells of an invocation."""
+
+    def get_remaining_time_in_millis(self) -> int: ...
+
+
+class MadeOnce:
+    """A value that is made when it is first needed, and kept if that succeeds."""
+
+    def __init__(self, make: Callable[[Mapping[str, str]], Any]) -> None:
+        self._make = make
+        self._made: list[Any] = []
+
+    def __call__(self) -> Any:
+        if not self._made:
+            self._made.append(self._make(os.environ))
+        return self._made[0]
+
+    def forget(self) -> None:
+        """The next call makes it anew."""
+        self._made.clear()
+
+
+def settings_of(environment: Mapping[str, str]) -> Settings:
+    """The settings, and the log as they say. Raises ConfigurationError."""
+    settings = read_settings(environment)
+    set_up_logging(settings.log_level, settings.log_format, settings.access_log)
+    return settings
+
+
+def required(value: str, variable: str) -> str:
+    """A setting that this handler cannot do without. Raises ConfigurationError."""
+    if not value:
+        raise ConfigurationError(f"{variable} is empty: this function needs it")
+    return value
+
+
+def uploads_of(settings: Settings) -> Uploads | None:
+    """The bucket for uploads; None where none is set."""
+    return Uploads(settings.uploads) if settings.uploads else None
+
+
+def deadline(context: Context, reserve: float = _RESERVE_SECONDS) -> Callable[[], bool]:
+    """Whether so many seconds are left, or fewer, until Lambda ends the invocation."""
+    return lambda: context.get_remaining_time_in_millis() < reserve * 1_000
+
+
+def read_text(place: str) -> str:
+    """The text of a file, or of an object ``s3://bucket/key``. Raises ConfigurationError."""
+    if not place.startswith("s3://"):
+        try:
+            return Path(place).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{place}: {error}") from error
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    bucket, _, key = place.removeprefix("s3://").partition("/")
+    try:
+        found = boto3.client("s3").get_object(Bucket=bucket, Key=key)
+        text: str = found["Body"].read().decode("utf-8")
+    except (BotoCoreError, ClientError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{place}: {error}") from error
+    return text
+
+
+def now() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000

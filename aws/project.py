@@ -1,0 +1,87 @@
+"""Messages or a schedule -> the projector, within the time of an invocation.
+
+    wake-ups -> the projector's lease -> rounds until nothing is pending, or time is nearly up
+             -> a wake-up for the rest
+
+A message means no more than that there is something to do; what there is, the journal knows. So a
+message that is lost, repeated or late changes nothing. The lease is the lock that services in
+containers take for each round, too: both may run beside each other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from api.serving.server import open_remote_graph
+from api.serving.storage import hold_for_service, open_storage
+from aws.parts import Context, MadeOnce, deadline, required, settings_of
+from aws.waking import WakeUps, wake
+from collectors.sqs.queues import Queue, open_client
+from graph_model.errors import HeadwaterError
+from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.database import Database
+from graph_model.stores.journal import SqlJournal
+
+log = logging.getLogger(__name__)
+
+RESERVE_SECONDS: Final = 30.0
+"""Left for the round that is under way when time is nearly up."""
+
+
+class Project:
+    """``run`` handles one event of a queue or of a schedule."""
+
+    def __init__(self, database: Database, projector: Projector, queue: WakeUps) -> None:
+        self._database = database
+        self._projector = projector
+        self._queue = queue
+
+    def run(self, event: Mapping[str, Any], enough: Callable[[], bool]) -> dict[str, Any]:
+        """The messages to be delivered again: none or all. A schedule has none, and is told by the
+        error.
+        """
+        records = event.get("Records", ())
+        try:
+            done = self._work(enough)
+        except HeadwaterError as error:
+            if not records:
+                raise
+            log.warning("%d wake-ups are to come again: %s", len(records), error)
+            return _failed(records)
+        if not done and not wake(self._queue):
+            return _failed(records)
+        return {"batchItemFailures": []}
+
+    def _work(self, enough: Callable[[], bool]) -> bool:
+        with hold_for_service(self._database, own_graph=False):
+            return self._projector.work_until(enough)
+
+
+def _failed(records: Any) -> dict[str, Any]:
+    return {"batchItemFailures": [{"itemIdentifier": one["messageId"]} for one in records]}
+
+
+def make_project(environment: Mapping[str, str]) -> Project:
+    """Raises ConfigurationError, or Unavailable where the database does not answer."""
+    settings = settings_of(environment)
+    queue = Queue(required(settings.projection_queue, "HEADWATER_PROJECTION_QUEUE"), open_client())
+    database = open_storage(settings, make=True)
+    journal = SqlJournal(database)
+    generations = SqlGenerations(database, journal)
+    graph = open_remote_graph(settings)
+    projector = Projector(journal, graph, generations, runs=settings.run_window)
+    return Project(database, projector, queue)
+
+
+_project: Final = MadeOnce(make_project)
+
+
+def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:
+    """The entry point: ``aws.project.handler``. What fails before it begins fails the invocation,
+    so that every message comes again.
+    """
+    project: Project = _project()
+    return project.run(event, deadline(context, RESERVE_SECONDS))

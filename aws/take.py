@@ -1,0 +1,72 @@
+"""Messages -> the journal: the queue of OpenLineage events, and that of uploads.
+
+batch -> take_batch -> the journal -> a wake-up for the projector
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from api.serving.storage import open_storage
+from aws.parts import Context, MadeOnce, deadline, now, read_text, required, settings_of, uploads_of
+from aws.waking import WakeUps, wake
+from collectors.destinations import Destination, JournalDestination
+from collectors.sqs.batches import SetMessageAside, take_batch
+from collectors.sqs.messages import MessageReader
+from collectors.sqs.queues import DeadLetters, Queue, message_of, open_client
+from collectors.sqs.rewriting import parse_rules
+from graph_model.stores.journal import SqlJournal
+
+ROUTE: Final = "sqs"
+
+
+class Take:
+    """``run`` handles one batch of a queue."""
+
+    def __init__(
+        self,
+        reader: MessageReader,
+        destination_of: Callable[[str], Destination],
+        set_aside: SetMessageAside,
+        queue: WakeUps | None,
+    ) -> None:
+        self._reader = reader
+        self._destination_of = destination_of
+        self._set_aside = set_aside
+        self._queue = queue
+
+    def run(self, event: Mapping[str, Any], enough: Callable[[], bool]) -> dict[str, Any]:
+        """The messages to be delivered again."""
+        messages = [message_of(record) for record in event.get("Records", ())]
+        outcome = take_batch(messages, self._reader, self._destination_of, self._set_aside, enough)
+        if outcome.taken and self._queue is not None:
+            wake(self._queue)
+        return {"batchItemFailures": [{"itemIdentifier": one} for one in outcome.failed]}
+
+
+def make_take(environment: Mapping[str, str]) -> Take:
+    """Raises ConfigurationError, or Unavailable where the database does not answer."""
+    settings = settings_of(environment)
+    client = open_client()
+    dead = required(settings.dead_letter_queue, "HEADWATER_DEAD_LETTER_QUEUE")
+    place = settings.rewrite_rules
+    rules = parse_rules(read_text(place), place) if place else ()
+    journal = SqlJournal(open_storage(settings, make=True))
+    return Take(
+        MessageReader(uploads_of(settings), rules, settings.max_body_bytes),
+        lambda principal: JournalDestination(journal, now, ROUTE, principal),
+        DeadLetters(Queue(dead, client)),
+        Queue(settings.projection_queue, client) if settings.projection_queue else None,
+    )
+
+
+_take: Final = MadeOnce(make_take)
+
+
+def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:
+    """The entry point: ``aws.take.handler``. What fails before it begins fails the invocation, so
+    that every message comes again.
+    """
+    take: Take = _take()
+    return take.run(event, deadline(context))

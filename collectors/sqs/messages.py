@@ -1,0 +1,195 @@
+"""A message -> its documents.
+
+    a JSON text                           an event of OpenLineage, a plan, an event of Spline
+    attributes named as in Kafka          a plan or event of Spline in the version that they name
+    {"requestType": …, "body": {…}}       the envelope of a dispatcher for SQS: API 1.2
+    {"headwater": "pointer", "key": …}    the text lies in the bucket for uploads
+    {"Records": [{"s3": …}]}              S3 notifies of a document that was uploaded
+
+A message is refused (InvalidInput) when no repetition can make it valid; Unavailable means later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote_plus
+
+from api.http.bodies import gunzip, parse_json
+from api.http.errors import InvalidRequest
+from api.intake.dumps import KINDS, Piece, Refusal, classify
+from api.intake.pieces import Prepared, prepare
+from api.intake.uploads import Uploaded, Uploads
+from collectors.kafka import ENTITY_HEADER, TYPE_HEADER, kind_and_version
+from collectors.sqs.outgoing import POINTER, PRINCIPAL
+from collectors.sqs.rewriting import Rules, rewrite
+from graph_model.errors import InvalidInput
+from graph_model.producers.openlineage.events.documents import EVENT_KINDS, RUN_EVENT_KIND
+from graph_model.producers.openlineage.submissions import SPECIFICATION
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
+from graph_model.stores.protocols import DocumentKind
+
+UNKNOWN_SENDER: Final = "queue"
+LINEAGE: Final = "lineage"
+_TAKEN: Final = frozenset({PLAN_KIND, EVENT_KIND, *EVENT_KINDS})
+"""What clients report; what people order or declare comes over HTTP alone."""
+_ENVELOPE_VERSION: Final = "1.2"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message as a consumer receives it. ``group`` is "" on a queue without an order;
+    ``receives`` counts deliveries, from 1.
+    """
+
+    id: str
+    body: str
+    attributes: Mapping[str, str]
+    group: str = ""
+    receives: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The documents of a message, checked and masked."""
+
+    prepared: tuple[Prepared, ...]
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReader:
+    """``uploads`` is None where no bucket is set; ``limit`` bounds a document, in bytes."""
+
+    uploads: Uploads | None
+    rules: Rules
+    limit: int
+    producers: Producers = PRODUCERS
+
+    def read(self, message: Message) -> Documents:
+        """The documents of a message. Raises InvalidInput or Unavailable."""
+        principal = message.attributes.get(PRINCIPAL, UNKNOWN_SENDER)
+        value = parse_json(message.body.encode("utf-8", "surrogatepass"))
+        if isinstance(value, Mapping):
+            if value.get("headwater") == POINTER:
+                pieces = self._from_text(self._pointed(value).content, message)
+                return self._prepared(pieces, principal)
+            if "Records" in value or value.get("Event") == "s3:TestEvent":
+                return self._uploaded(value, message)
+        return self._prepared(self._from_value(value, message), principal)
+
+    def _prepared(self, pieces: Iterator[Piece], principal: str) -> Documents:
+        return Documents(tuple(prepare(piece, self.producers) for piece in pieces), principal)
+
+    # --- texts that a message carries ------------------------------------------------------------
+
+    def _from_text(self, text: bytes, message: Message) -> Iterator[Piece]:
+        return self._from_value(parse_json(text), message)
+
+    def _from_value(self, value: Any, message: Message) -> Iterator[Piece]:
+        where = f"message {message.id}"
+        if TYPE_HEADER in message.attributes or ENTITY_HEADER in message.attributes:
+            kind, version = kind_and_version(message.attributes)
+            yield Piece(KINDS[kind], version, value, where)
+        elif isinstance(value, Mapping) and "requestType" in value:
+            yield from _enveloped(value, where)
+        else:
+            yield from self._recognised(value, where)
+
+    def _recognised(self, value: Any, where: str) -> Iterator[Piece]:
+        for found in classify(rewrite_all(value, self.rules), where, self.producers):
+            if isinstance(found, Refusal):
+                raise InvalidRequest({"document": [found.reason]})
+            if found.kind not in _TAKEN or found.scope is not None:
+                raise InvalidRequest({"document": [f"a document of a client, no {found.kind}"]})
+            yield found
+
+    # --- texts elsewhere -------------------------------------------------------------------------
+
+    def _bucket(self) -> Uploads:
+        if self.uploads is None:
+            raise InvalidInput(
+                "the text of this message lies in S3, and HEADWATER_UPLOADS is empty"
+            )
+        return self.uploads
+
+    def _pointed(self, pointer: Mapping[str, Any]) -> Uploaded:
+        key = pointer.get("key")
+        if not isinstance(key, str):
+            raise InvalidRequest({"key": ["the key of an object"]})
+        return self._bucket().read(key, self.limit)
+
+    def _uploaded(self, notification: Mapping[str, Any], message: Message) -> Documents:
+        """All objects of one notification, which is one as a rule; () for S3's test."""
+        prepared: list[Prepared] = []
+        principal = UNKNOWN_SENDER
+        for key in _keys(notification, self._bucket()):
+            uploaded = self._bucket().read(key, self.limit)
+            principal = uploaded.text("principal") or UNKNOWN_SENDER
+            pieces = self._of_upload(uploaded, f"object {key} (message {message.id})")
+            prepared += (_within_scope(prepare(p, self.producers), uploaded) for p in pieces)
+        return Documents(tuple(prepared), principal)
+
+    def _of_upload(self, uploaded: Uploaded, where: str) -> Iterator[Piece]:
+        packed = uploaded.told.get("encoding") == "gzip"
+        content = gunzip(uploaded.content, self.limit) if packed else uploaded.content
+        value = parse_json(content)
+        kind, version = uploaded.told.get("kind"), uploaded.told.get("api-version", "")
+        if kind == PLAN_KIND and version in API_VERSIONS:
+            yield Piece(PLAN_KIND, version, value, where)
+        elif kind == EVENT_KIND and version in API_VERSIONS:
+            yield from _each(value, EVENT_KIND, version, where)
+        elif kind == LINEAGE:
+            rewritten = rewrite_all(value, self.rules)
+            yield from _each(rewritten, RUN_EVENT_KIND, SPECIFICATION, where)
+        else:
+            raise InvalidRequest({"kind": ["an object with a URL of POST /uploads"]})
+
+
+def rewrite_all(value: Any, rules: Rules) -> Any:
+    """One event, or each of a list."""
+    return (
+        [rewrite(one, rules) for one in value] if isinstance(value, list) else rewrite(value, rules)
+    )
+
+
+def _each(value: Any, kind: DocumentKind, version: str, where: str) -> Iterator[Piece]:
+    values = value if isinstance(value, list) else [value]
+    return (Piece(kind, version, one, f"{where}[{index}]") for index, one in enumerate(values))
+
+
+def _enveloped(envelope: Mapping[str, Any], where: str) -> Iterator[Piece]:
+    body = envelope.get("body")
+    parts = {"plan": PLAN_KIND, "event": EVENT_KIND}
+    if not isinstance(body, Mapping) or not parts.keys() & body.keys():
+        raise InvalidRequest({"body": ["an object with plan, event or both"]})
+    for name, kind in parts.items():
+        if body.get(name) is not None:
+            yield Piece(kind, _ENVELOPE_VERSION, body[name], f"{where}.{name}")
+
+
+def _keys(notification: Mapping[str, Any], uploads: Uploads) -> Iterator[str]:
+    for record in notification.get("Records", ()):
+        try:
+            bucket, key = record["s3"]["bucket"]["name"], record["s3"]["object"]["key"]
+        except (KeyError, TypeError):
+            raise InvalidRequest({"Records": ["notifications of S3"]}) from None
+        if not uploads.holds(bucket):
+            raise InvalidRequest(
+                {"Records": [f"objects of the bucket for uploads, not {bucket!r}"]}
+            )
+        yield unquote_plus(key)
+
+
+def _within_scope(prepared: Prepared, uploaded: Uploaded) -> Prepared:
+    """A document that names no scope has that of the key under which it was announced."""
+    scope = uploaded.text("scope")
+    if not scope or prepared.submission.scope:
+        return prepared
+    return prepare(_scoped(prepared.piece, scope))
+
+
+def _scoped(piece: Piece, scope: str) -> Piece:
+    return Piece(piece.kind, piece.api_version, piece.document, piece.where, scope)

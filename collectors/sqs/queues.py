@@ -1,0 +1,175 @@
+"""The client library of SQS: sending, receiving, deleting.
+
+Throttling and what fails for a moment are repeated by the library, a bounded number of times; what
+still fails is Unavailable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from collectors.sqs.messages import Message
+from collectors.sqs.outgoing import Outgoing, chunked
+from graph_model.errors import Unavailable
+
+_CONFIG: Final = Config(
+    connect_timeout=3, read_timeout=25, retries={"mode": "standard", "total_max_attempts": 4}
+)
+_ATTEMPTS: Final = 3
+_FIFO: Final = ".fifo"
+_MOST_REASON: Final = 1_000
+_WAIT_SECONDS: Final = 10
+
+
+def open_client() -> Any:
+    """A client of SQS, with region, credentials and endpoint as boto3 finds them."""
+    return boto3.client("sqs", config=_CONFIG)
+
+
+class Queue:
+    """One queue. ``client`` is that of boto3. Every method raises Unavailable."""
+
+    def __init__(self, url: str, client: Any) -> None:
+        self._url = url
+        self._client = client
+        self._fifo = url.endswith(_FIFO)
+
+    def send_all(self, messages: Sequence[Outgoing], limit: int) -> None:
+        """All of them are in the queue on return, those of a group in order. One that was sent
+        before and is sent again within five minutes is one message.
+        """
+        for chunk in chunked(messages, limit):
+            left = {str(index): message for index, message in enumerate(chunk)}
+            for _ in range(_ATTEMPTS):
+                left = self._send(left)
+                if not left:
+                    break
+            else:
+                raise Unavailable("the queue refuses messages for the moment")
+
+    def _send(self, messages: Mapping[str, Outgoing]) -> dict[str, Outgoing]:
+        """Those that were not taken."""
+        entries = [self._entry(number, message) for number, message in messages.items()]
+        with _translated():
+            answer = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
+        refused = {one["Id"] for one in answer.get("Failed", ())}
+        return {number: one for number, one in messages.items() if number in refused}
+
+    def _entry(self, number: str, message: Outgoing) -> dict[str, Any]:
+        return {
+            "Id": number,
+            "MessageBody": message.body,
+            "MessageAttributes": _attributes(message.attributes),
+            **self._order(message.group, message.name),
+        }
+
+    def send(self, body: str, attributes: Mapping[str, str], group: str, name: str) -> None:
+        """One message; ``name`` recognises a repeat, on a FIFO queue."""
+        with _translated():
+            self._client.send_message(
+                QueueUrl=self._url,
+                MessageBody=body,
+                MessageAttributes=_attributes(attributes),
+                **self._order(group, name),
+            )
+
+    def _order(self, group: str, name: str) -> dict[str, str]:
+        return {"MessageGroupId": group, "MessageDeduplicationId": name} if self._fifo else {}
+
+    def receive(self) -> list[tuple[Message, str]]:
+        """Up to ten messages, after ten seconds at most; each with the handle to delete it by."""
+        with _translated():
+            answer = self._client.receive_message(
+                QueueUrl=self._url,
+                MaxNumberOfMessages=10,
+                WaitTimeSeconds=_WAIT_SECONDS,
+                AttributeNames=["All"],
+                MessageAttributeNames=["All"],
+            )
+        return [(_received(one), one["ReceiptHandle"]) for one in answer.get("Messages", ())]
+
+    def delete(self, handles: Sequence[str]) -> None:
+        """These messages are done; one that cannot be deleted comes again."""
+        for start in range(0, len(handles), 10):
+            entries = [
+                {"Id": str(index), "ReceiptHandle": handle}
+                for index, handle in enumerate(handles[start : start + 10])
+            ]
+            with _translated():
+                self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+
+
+class DeadLetters:
+    """Messages that can never be taken, with the reason, in a queue of their own."""
+
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
+
+    def __call__(self, message: Message, reason: str) -> None:
+        """The message is in the queue on return. Raises Unavailable."""
+        told = {**dict(list(message.attributes.items())[:7]), "reason": _sayable(reason)}
+        self._queue.send(message.body, told, message.group or message.id, message.id)
+
+
+def message_of(record: Mapping[str, Any]) -> Message:
+    """A record of the event with which SQS invokes a Lambda function."""
+    attributes = record.get("attributes", {})
+    return Message(
+        record["messageId"],
+        record["body"],
+        {
+            name: one["stringValue"]
+            for name, one in record.get("messageAttributes", {}).items()
+            if "stringValue" in one
+        },
+        attributes.get("MessageGroupId", "") if _is_fifo(record) else "",
+        int(attributes.get("ApproximateReceiveCount", 1)),
+    )
+
+
+def _is_fifo(record: Mapping[str, Any]) -> bool:
+    """A standard queue may have groups, too: they share it fairly and have no order."""
+    return str(record.get("eventSourceARN", "")).endswith(_FIFO)
+
+
+def _received(found: Mapping[str, Any]) -> Message:
+    attributes = found.get("Attributes", {})
+    return Message(
+        found["MessageId"],
+        found["Body"],
+        {
+            name: one["StringValue"]
+            for name, one in found.get("MessageAttributes", {}).items()
+            if "StringValue" in one
+        },
+        attributes.get("MessageGroupId", "") if "SequenceNumber" in attributes else "",
+        int(attributes.get("ApproximateReceiveCount", 1)),
+    )
+
+
+def _attributes(attributes: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    return {
+        name: {"DataType": "String", "StringValue": value}
+        for name, value in attributes.items()
+        if value
+    }
+
+
+def _sayable(reason: str) -> str:
+    return "".join(one if one.isprintable() else " " for one in reason[:_MOST_REASON]) or "unknown"
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except ClientError as error:
+        raise Unavailable("the queue refuses a request", str(error)) from error
+    except BotoCoreError as error:
+        raise Unavailable("the queue does not answer", str(error)) from error

@@ -1,0 +1,217 @@
+/**
+ * Words for values: numbers, times, durations, names that must fit. Pure.
+ * The locale is the reader's; the exact value goes into a title beside it.
+ */
+import { readTime } from './url.js';
+
+/**
+ * @param {number} value
+ * @param {string} [locale] the reader's own when left out
+ * @returns {string}
+ */
+export function formatNumber(value, locale) {
+  return new Intl.NumberFormat(locale).format(value);
+}
+
+/**
+ * @param {string|null|undefined} iso
+ * @param {string} [locale]
+ * @param {string} [zone] the reader's own when left out
+ * @returns {string} an empty string when there is no time
+ */
+export function formatTime(iso, locale, zone) {
+  const date = readTime(iso ?? '');
+  if (date === null) return '';
+  /** @type {Intl.DateTimeFormatOptions} */
+  const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone };
+  return new Intl.DateTimeFormat(locale, options).format(date);
+}
+
+/**
+ * `3309 => 3.3 s`, `190_000 => 3 min 10 s`.
+ * @param {number|null|undefined} milliseconds
+ * @param {string} [locale]
+ * @returns {string} an empty string when unknown
+ */
+export function formatDuration(milliseconds, locale) {
+  if (milliseconds === null || milliseconds === undefined || milliseconds < 0) return '';
+  if (milliseconds < 1000) return `${formatNumber(Math.round(milliseconds), locale)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) {
+    return `${new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }).format(seconds)} s`;
+  }
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${formatNumber(Math.floor(whole / 3600), locale)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/**
+ * @param {number|null|undefined} bytes
+ * @param {string} [locale]
+ * @returns {string}
+ */
+export function formatSize(bytes, locale) {
+  if (bytes === null || bytes === undefined) return '';
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  /** @type {Intl.NumberFormatOptions} */
+  const options = {
+    style: 'unit',
+    unit: units[step],
+    unitDisplay: 'short',
+    maximumFractionDigits: step === 0 ? 0 : 1,
+  };
+  return new Intl.NumberFormat(locale, options).format(bytes / 1000 ** step);
+}
+
+const MONTHS_FROM = 90;
+const YEARS_FROM = 730;
+const DECADE = 3650;
+
+/**
+ * Days in the unit that fits, rounded down: `0.2 => 4 hours`, `8.9 => 8 days`, `400 => 13 months`.
+ * @param {number} days
+ * @returns {string}
+ */
+export function formatDays(days) {
+  if (days < 1 / 24) return 'less than an hour';
+  if (days < 1) return count(Math.floor(days * 24), 'hour');
+  if (days < MONTHS_FROM) return count(Math.floor(days), 'day');
+  if (days < YEARS_FROM) return count(Math.floor(days / 30.4), 'month');
+  return days > DECADE ? 'more than 10 years' : count(Math.floor(days / 365), 'year');
+}
+
+/**
+ * `count(1, 'table') => 1 table`, `count(3, 'table') => 3 tables`.
+ * @param {number} number
+ * @param {string} noun
+ * @param {string} [plural]
+ * @returns {string}
+ */
+export function count(number, noun, plural = `${noun}s`) {
+  return `${formatNumber(number)} ${number === 1 ? noun : plural}`;
+}
+
+/**
+ * Text from outside, made safe to stand in a line of ours: control characters and marks that turn
+ * the direction of writing are shown as a replacement mark, so that a name cannot rearrange its
+ * neighbours.
+ * @param {unknown} value
+ * @returns {string}
+ */
+export function plain(value) {
+  const text = value === null || value === undefined ? '' : String(value);
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    '\ufffd',
+  );
+}
+
+/**
+ * Cut to a number of characters, the end replaced by an ellipsis.
+ * @param {string} text
+ * @param {number} length
+ * @returns {string}
+ */
+export function shorten(text, length) {
+  const characters = Array.from(text.slice(0, 2 * length + 2));
+  if (characters.length <= length) return text;
+  return `${characters.slice(0, Math.max(0, length - 1)).join('')}…`;
+}
+
+/**
+ * The longest form of a text that a measure lets through: whole, or cut with an ellipsis. A URI
+ * keeps its end, which tells more than its start.
+ * @param {string} text
+ * @param {number} width
+ * @param {(text: string) => number} measure
+ * @param {'start'|'middle'|'end'} [cut] where the ellipsis goes
+ * @returns {string}
+ */
+export function fit(text, width, measure, cut = 'end') {
+  const most = 400;
+  const sample = text.length > most ? sampled(text, most, cut) : text;
+  if (sample === text && measure(text) <= width) return text;
+  const characters = Array.from(sample);
+  let [least, greatest] = [0, characters.length];
+  while (least < greatest) {
+    const middle = Math.ceil((least + greatest) / 2);
+    if (measure(clip(characters, middle, cut)) <= width) least = middle;
+    else greatest = middle - 1;
+  }
+  return clip(characters, least, cut);
+}
+
+function sampled(text, most, cut) {
+  if (cut === 'middle') return text.slice(0, most / 2) + text.slice(-most / 2);
+  return cut === 'end' ? text.slice(0, most) : text.slice(-most);
+}
+
+function clip(characters, kept, cut) {
+  if (cut === 'middle') {
+    const end = Math.floor(kept / 2);
+    return `${characters.slice(0, kept - end).join('').trimEnd()}…${end === 0 ? '' : characters.slice(-end).join('').trimStart()}`;
+  }
+  if (cut === 'end') return `${characters.slice(0, kept).join('').trimEnd()}…`;
+  return `…${kept === 0 ? '' : characters.slice(-kept).join('').trimStart()}`;
+}
+
+const HOW = Object.freeze({
+  IDENTITY: 'copied',
+  TRANSFORMATION: 'computed',
+  AGGREGATION: 'aggregated',
+  WINDOW: 'window',
+  CONDITIONAL: 'condition',
+  FILTER: 'filter',
+  JOIN: 'join',
+  GROUP_BY: 'grouping',
+  SORT: 'sorting',
+});
+
+/**
+ * A plain word for the way in which one column depends on another.
+ * @param {string} how
+ * @returns {string}
+ */
+export function howWord(how) {
+  return HOW[how] ?? plain(how).toLowerCase().replaceAll('_', ' ');
+}
+
+const PARTIAL = Object.freeze({
+  nodes: 'more nodes belong to this answer than were asked for',
+  edges: 'more edges belong to this answer than one reply may hold',
+  time: 'the walk ran out of time',
+  hub: 'a node with very many neighbours was not followed',
+  rebuilding: 'the graph is still catching up with what was received',
+  full: 'the graph is full, and new jobs, tables and columns wait for room',
+  starts: 'more tables begin like this than are followed',
+  bytes: 'the reply grew to its greatest size',
+  inputs: 'the run reads more tables than are followed',
+  runs: 'not every job upstream was looked at',
+  causes: 'there is more than is listed',
+});
+
+/**
+ * The sentence that tells why an answer is not whole.
+ * @param {{reason: string, limit: number|null}} partial
+ * @returns {string}
+ */
+export function partialSentence(partial) {
+  const why = PARTIAL[partial.reason] ?? plain(partial.reason);
+  const limit = partial.limit ? ` (limit ${formatNumber(partial.limit)})` : '';
+  return `This picture is not complete: ${why}${limit}.`;
+}
+
+/**
+ * What decides over a column, in words: `{ FILTER: 10, WINDOW: 6 }` =>
+ * `16 influences (10 filter, 6 window)`.
+ * @param {Record<string, number>|null|undefined} indirect columns that decide, by how they do
+ * @returns {string} an empty string where none does
+ */
+export function influenceWords(indirect) {
+  const counts = Object.entries(indirect ?? {}).sort(([, one], [, other]) => other - one);
+  const total = counts.reduce((sum, [, number]) => sum + number, 0);
+  if (total === 0) return '';
+  const parts = counts.map(([how, number]) => `${formatNumber(number)} ${howWord(how)}`);
+  return `${count(total, 'influence')} (${parts.join(', ')})`;
+}

@@ -1,0 +1,414 @@
+/**
+ * The canvas. The only file that names vis-network: it gives panning, zooming and the drawing of what is
+ * in view; positions come from the model, boxes are painted by shapes.js, links by links.js, and what
+ * lies under the pointer is asked of the model.
+ */
+import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
+import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
+import { emphasis, neighbourhood } from '../data/walk.js';
+import { createLinks } from './links.js';
+import { routeLinks } from './routes.js';
+import { FADED, paint, paintLane } from './shapes.js';
+
+const LARGEST = 1.2;
+const SMALLEST = 0.02;
+/** A picture that can only be fitted whole below this zoom first opens as a close-up. */
+const LEGIBLE = 0.4;
+const CLOSE_UP = 0.75;
+/** The pointer rests so long, in ms, before what lies under it lights up. */
+const HOVER_WAIT = 140;
+/** Room for the footnote, the legend and the buttons over the canvas. */
+const PADDING = Object.freeze({ left: 24, right: 24, top: 62, bottom: 60 });
+const RIM = 40;
+const SLOP = 4;
+
+const OPTIONS = Object.freeze({
+  autoResize: true,
+  physics: false,
+  layout: { improvedLayout: false, hierarchical: false },
+  interaction: {
+    dragNodes: false,
+    dragView: true,
+    hover: false,
+    keyboard: false,
+    multiselect: false,
+    navigationButtons: false,
+    selectable: false,
+    selectConnectedEdges: false,
+    tooltipDelay: 1e9,
+    zoomSpeed: 0.6,
+  },
+  nodes: { physics: false, fixed: true, chosen: false, borderWidth: 0, font: { size: 0 } },
+});
+
+/**
+ * @typedef {object} Listener
+ * @property {(id: string) => void} onSelect   a click; an empty id when nothing was hit
+ * @property {(id: string) => void} onOpen     a double click on a box or a row
+ * @property {(id: string, point: {x: number, y: number}) => void} onHover  pixels inside the container
+ * @property {(seen: {left: number, top: number, right: number, bottom: number}) => void} onMove  after each drawing: what is in view
+ */
+
+/**
+ * @typedef {object} Drawing  what is drawn, and how
+ * @property {import('../data/model.js').Model|null} model  null: nothing yet
+ * @property {import('./palette.js').Palette} palette
+ * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
+ * @property {string} selected
+ * @property {string} hovered
+ * @property {number} faded      how much is left of what is not emphasised
+ * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
+ * @property {ReturnType<createLinks>|null} links
+ * @property {boolean} moved          by the reader: it is not fitted again
+ */
+
+/**
+ * @param {HTMLElement} container carries data-nodes, data-edges, data-columns, data-selected,
+ *   data-drawn and data-transform (scale, x, y) for whoever wants to know what is drawn
+ * @param {import('./palette.js').Palette} palette
+ * @param {Listener} listener
+ */
+export function createGraph(container, palette, listener) {
+  /** @type {DataSet<import('/vendor/vis-network/vis-network.min.js').Node, 'id'>} */
+  const nodes = new DataSet();
+  /** @type {Drawing} */
+  const state = {
+    model: null,
+    palette,
+    lit: null,
+    faded: FADED.selected,
+    selected: '',
+    hovered: '',
+    linked: { left: new Set(), right: new Set() },
+    links: null,
+    moved: false,
+  };
+  const network = new Network(container, { nodes, edges: new DataSet() }, OPTIONS);
+  const drawing = container.querySelector('.vis-network');
+  drawing?.setAttribute('tabindex', '-1');
+  drawing?.setAttribute('aria-hidden', 'true');
+  const painter = ({ ctx, id }) => paintBox(ctx, id);
+
+  function paintBox(context, id) {
+    const { model } = state;
+    const box = model?.boxes.get(String(id).slice('box:'.length));
+    if (!model || !box) return {};
+    paint(context, box, { ...state, focus: model.focus, scale: network.getScale() });
+    return { nodeDimensions: { width: box.width, height: box.height } };
+  }
+
+  /** A table that is higher than the view keeps its title in sight. */
+  function paintTitlesOfTall(context, { boxes }) {
+    const scale = network.getScale();
+    const top = network.DOMtoCanvas({ x: 0, y: SLOP }).y;
+    for (const box of boxes.values()) {
+      const height = titleHeight(box);
+      const [above, below] = [box.y - box.height / 2, box.y + box.height / 2];
+      if (box.rows.length === 0 || above >= top || below < top + 2 * height) continue;
+      const title = { ...box, y: top + height / 2, height, rows: [] };
+      paint(context, title, { ...state, focus: '', selected: '', scale });
+    }
+  }
+
+  /**
+   * @param {import('../data/model.js').Model} model
+   * @param {string} selected
+   * @param {boolean} [still] the view stays where it is: more is shown of the same picture
+   */
+  function show(model, selected, still = false) {
+    container.dataset.selected = selected;
+    const ways = routeLinks(model);
+    Object.assign(state, {
+      model,
+      selected,
+      lit: emphasis(model, selected),
+      faded: FADED.selected,
+      hovered: '',
+      linked: rowsWithLinks(model),
+      links: createLinks(model, ways),
+    });
+    nodes.clear();
+    nodes.add(
+      [...model.boxes.values()].map(({ id, x, y }) => ({ id: `box:${id}`, x, y, shape: 'custom', ctxRenderer: painter })),
+    );
+    Object.assign(container.dataset, {
+      nodes: model.boxes.size,
+      columns: model.rows.size,
+      edges: model.links.size,
+    });
+    if (still) network.redraw();
+    else open();
+  }
+
+  function restyle(lit, faded) {
+    state.faded = faded;
+    if (!sameSet(lit, state.lit)) state.lit = lit;
+    network.redraw();
+  }
+
+  function select(id) {
+    state.selected = id;
+    container.dataset.selected = id;
+    restyle(state.model ? emphasis(state.model, id) : null, FADED.selected);
+  }
+
+  let waiting = 0;
+
+  function hover(id, point) {
+    const { model } = state;
+    if (model && id !== state.hovered) {
+      state.hovered = id;
+      container.style.cursor = id ? 'pointer' : '';
+      container.dataset.hovered = id;
+      clearTimeout(waiting);
+      if (!emphasis(model, state.selected))
+        waiting = setTimeout(() => light(model, id), id || state.lit ? HOVER_WAIT : 0);
+    }
+    listener.onHover(id, point);
+  }
+
+  function light(model, id) {
+    if (model !== state.model || id !== state.hovered || emphasis(model, state.selected)) return;
+    restyle(id ? neighbourhood(model, id) : null, FADED.hovered);
+  }
+
+  function at(pointer) {
+    if (!state.model) return '';
+    const { x, y } = network.DOMtoCanvas(pointer);
+    return hit(state.model, x, y) || (state.links?.hit(x, y, network.getScale()) ?? '');
+  }
+
+  /** Everything, whatever it takes. */
+  function fitAll() {
+    const around = state.model && bounds(state.model);
+    if (!around || container.clientWidth === 0) return;
+    state.moved = true;
+    network.moveTo({ ...wholeOf(around, container), animation: false });
+  }
+
+  /** Everything where it can be read, else a close-up. */
+  function open() {
+    const { model } = state;
+    const around = model && bounds(model);
+    if (!around || container.clientWidth === 0) return;
+    state.moved = false;
+    const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
+    network.moveTo({ ...frameOf(around, container, focus && centreOf(model, focus)), animation: false });
+  }
+
+  function zoom(factor) {
+    const scale = Math.min(4, Math.max(SMALLEST, network.getScale() * factor));
+    network.moveTo({ scale, animation: false });
+  }
+
+  /**
+   * Move the picture when an item is out of sight, or under what covers the right side (pixels).
+   * Whoever walks with the keyboard is brought closer too: what was reached should be legible.
+   */
+  function reveal(id, covered, walking) {
+    const { model } = state;
+    const item = model && findNode(model, id);
+    if (!item) return;
+    const centre = centreOf(model, item);
+    const place = network.canvasToDOM(centre);
+    const rim = walking ? RIM : 0;
+    const inside =
+      place.x > rim &&
+      place.y > rim &&
+      place.x < container.clientWidth - covered - rim &&
+      place.y < container.clientHeight - rim;
+    const scale = walking ? Math.max(network.getScale(), 0.55) : network.getScale();
+    if (inside && scale === network.getScale()) return;
+    network.moveTo({
+      position: { x: centre.x + covered / (2 * scale), y: centre.y },
+      scale,
+      animation: false,
+    });
+  }
+
+  function repaint(colours) {
+    state.palette = colours;
+    if (state.model) network.redraw();
+  }
+
+  /**
+   * The picture as it is now, on its ground colour.
+   * @returns {Promise<Blob>}
+   */
+  function toImage() {
+    const drawn = container.querySelector('canvas');
+    const copy = document.createElement('canvas');
+    const context = copy.getContext('2d');
+    if (!drawn || !context) throw new Error('There is no picture to save.');
+    [copy.width, copy.height] = [drawn.width, drawn.height];
+    context.fillStyle = state.palette.canvas;
+    context.fillRect(0, 0, copy.width, copy.height);
+    context.drawImage(drawn, 0, 0);
+    return new Promise((resolve, reject) => {
+      const settle = (blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large.')));
+      copy.toBlob(settle, 'image/png');
+    });
+  }
+
+  network.on('click', ({ pointer }) => listener.onSelect(at(pointer.DOM)));
+  network.on('doubleClick', ({ pointer }) => {
+    const id = at(pointer.DOM);
+    if (id && !state.model?.links.has(id)) listener.onOpen(id);
+  });
+  network.on('beforeDrawing', (context) => {
+    const { model } = state;
+    const around = model?.lanes?.length ? bounds(model) : null;
+    if (around) for (const lane of model?.lanes ?? []) paintLane(context, lane, around, state.palette);
+    state.links?.paint(context, { ...state, scale: network.getScale() });
+  });
+  network.on('afterDrawing', (context) => {
+    if (!state.model) return;
+    paintTitlesOfTall(context, state.model);
+    note(container, network);
+    listener.onMove(seenOf(container, network));
+  });
+  followPointer(container, (point) => hover(point ? at(point) : '', point ?? { x: 0, y: 0 }));
+  network.on('dragEnd', keep);
+  network.on('zoom', keep);
+  whenResized(container, () => {
+    network.setSize('100%', '100%');
+    if (!state.moved) open();
+    network.redraw();
+  });
+
+  function keep() {
+    state.moved = true;
+  }
+
+  function moveTo(point) {
+    keep();
+    network.moveTo({ position: point, animation: false });
+  }
+
+  /** Whether all of it can be read at once, as it stands. */
+  function fits(model) {
+    const around = bounds(model);
+    return !around || measure(around, container).whole >= LEGIBLE;
+  }
+
+  return { show, select, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+}
+
+/**
+ * The middle of a box, or of a row inside its box.
+ * @param {import('../data/model.js').Model} model
+ * @param {import('../data/model.js').Box|import('../data/model.js').Row} item
+ * @returns {{x: number, y: number}}
+ */
+function centreOf(model, item) {
+  return { x: (item.kind === 'column' ? homeOf(model, item) : item).x, y: item.y };
+}
+
+/**
+ * Everything, when everything can be read; else a close-up of the focus, or of where the flow begins.
+ * @param {{left: number, top: number, right: number, bottom: number}} around
+ * @param {{clientWidth: number, clientHeight: number}} container
+ * @param {{x: number, y: number}|undefined} focus
+ * @returns {{position: {x: number, y: number}, scale: number}}
+ */
+function frameOf(around, container, focus) {
+  const { room, fits, whole } = measure(around, container);
+  const scale = whole >= LEGIBLE ? whole : Math.min(CLOSE_UP, Math.max(LEGIBLE, fits.x, fits.y));
+  const along = (axis, start, end, before, after) => {
+    const middle = (start + end) / 2 + (after - before) / (2 * scale);
+    if (fits[axis] >= scale) return middle;
+    return focus ? focus[axis] : start + (room[axis] / 2 + (after - before) / 2) / scale;
+  };
+  const position = {
+    x: along('x', around.left, around.right, PADDING.left, PADDING.right),
+    y: along('y', around.top, around.bottom, PADDING.top, PADDING.bottom),
+  };
+  return { position, scale };
+}
+
+function measure(around, container) {
+  const room = {
+    x: container.clientWidth - PADDING.left - PADDING.right,
+    y: container.clientHeight - PADDING.top - PADDING.bottom,
+  };
+  const size = { x: around.right - around.left, y: around.bottom - around.top };
+  const fits = { x: room.x / size.x, y: room.y / size.y };
+  return { room, fits, whole: Math.max(SMALLEST, Math.min(LARGEST, fits.x, fits.y)) };
+}
+
+function wholeOf(around, container) {
+  const { whole: scale } = measure(around, container);
+  const middle = (start, end, before, after) => (start + end) / 2 + (after - before) / (2 * scale);
+  return {
+    scale,
+    position: {
+      x: middle(around.left, around.right, PADDING.left, PADDING.right),
+      y: middle(around.top, around.bottom, PADDING.top, PADDING.bottom),
+    },
+  };
+}
+
+const SIDES = Object.freeze({ forward: ['right', 'left'], back: ['left', 'right'], beside: ['right', 'right'] });
+
+function rowsWithLinks(model) {
+  const sides = { left: new Set(), right: new Set() };
+  for (const link of model.links.values()) {
+    const [leaving, arriving] = SIDES[link.way];
+    sides[leaving].add(link.from);
+    sides[arriving].add(link.to);
+  }
+  return sides;
+}
+
+function sameSet(one, other) {
+  if (one === null || other === null) return one === other;
+  return one.size === other.size && [...one].every((id) => other.has(id));
+}
+
+/** What is drawn and how it is moved, for tests and for anyone who places things over the canvas. */
+function note(container, network) {
+  const origin = network.canvasToDOM({ x: 0, y: 0 });
+  container.dataset.transform = [network.getScale(), origin.x, origin.y]
+    .map((value) => value.toFixed(4))
+    .join(' ');
+  container.dataset.drawn = 'true';
+}
+
+function seenOf(container, network) {
+  const [first, last] = [
+    { x: 0, y: 0 },
+    { x: container.clientWidth, y: container.clientHeight },
+  ].map((point) => network.DOMtoCanvas(point));
+  return { left: first.x, top: first.y, right: last.x, bottom: last.y };
+}
+
+/** Pointer positions, at most one for each frame; null when the pointer leaves or drags. */
+function followPointer(container, tell) {
+  let waiting = null;
+  let last = null;
+  const send = () => {
+    waiting = null;
+    tell(last);
+  };
+  const ask = (point) => {
+    last = point;
+    waiting ??= requestAnimationFrame(send);
+  };
+  container.addEventListener('pointermove', (event) => {
+    if (event.buttons !== 0 || event.pointerType === 'touch') return ask(null);
+    const { left, top } = container.getBoundingClientRect();
+    return ask({ x: event.clientX - left, y: event.clientY - top });
+  });
+  container.addEventListener('pointerleave', () => ask(null));
+}
+
+/** The container's size has changed by more than a trifle, such as a scroll bar's rounding. */
+function whenResized(container, tell) {
+  let [width, height] = [container.clientWidth, container.clientHeight];
+  new ResizeObserver(() => {
+    const [wide, high] = [container.clientWidth, container.clientHeight];
+    if (Math.abs(wide - width) < SLOP && Math.abs(high - height) < SLOP) return;
+    [width, height] = [wide, high];
+    tell();
+  }).observe(container);
+}

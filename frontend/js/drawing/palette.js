@@ -1,0 +1,81 @@
+/**
+ * The colours of the canvas, read from the style sheet, so that page and picture are of one piece
+ * and follow light and dark together.
+ */
+
+/**
+ * @typedef {object} Palette
+ * @property {string} canvas @property {string} surface @property {string} ink @property {string} muted
+ * @property {string} line @property {string} accent
+ * @property {string} dataset @property {string} datasetSoft
+ * @property {string} job @property {string} jobSoft
+ * @property {string} operation @property {string} operationSoft
+ * @property {string} feeds @property {string} direct @property {string} indirect
+ * @property {string} failed @property {string} failedSoft @property {string} ok @property {string} busy
+ */
+
+/** Name in the palette => custom property of css/palette.css. */
+export const NAMES = Object.freeze({
+  canvas: '--canvas',
+  surface: '--surface',
+  ink: '--ink',
+  muted: '--muted',
+  line: '--line',
+  accent: '--accent',
+  dataset: '--dataset',
+  datasetSoft: '--dataset-soft',
+  job: '--job',
+  jobSoft: '--job-soft',
+  operation: '--operation',
+  operationSoft: '--operation-soft',
+  feeds: '--feeds',
+  direct: '--direct',
+  indirect: '--indirect',
+  failed: '--failed',
+  failedSoft: '--failed-soft',
+  ok: '--ok',
+  busy: '--busy',
+});
+
+/**
+ * @param {{getPropertyValue: (name: string) => string}} style the computed style of the document
+ * @param {boolean} dark which of the two values of a colour
+ * @returns {Palette}
+ */
+export function readPalette(style, dark) {
+  const entries = Object.entries(NAMES).map(([name, property]) => [
+    name,
+    pick(style.getPropertyValue(property), dark),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/**
+ * `light-dark(#f5f7f9, #10161d)` => one of the two.
+ * @param {string} text of a custom property
+ * @param {boolean} dark
+ * @returns {string}
+ */
+export function pick(text, dark) {
+  const pair = /^light-dark\((#[0-9a-f]{6}),\s*(#[0-9a-f]{6})\)$/.exec(text.trim());
+  return pair ? pair[dark ? 2 : 1] : text.trim();
+}
+
+/**
+ * Contrast of two colours after WCAG 2, 1 to 21.
+ * @param {string} one `#rrggbb`
+ * @param {string} other `#rrggbb`
+ * @returns {number}
+ */
+export function contrast(one, other) {
+  const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour) {
+  const parts = [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16) / 255);
+  const [red, green, blue] = parts.map((part) =>
+    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

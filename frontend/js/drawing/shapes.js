@@ -1,0 +1,383 @@
+/**
+ * How a table, a job and an operation are painted. Knows a canvas context, not vis-network.
+ * A table is a frame with a title; a job is a pill; an operation is a plain card.
+ */
+import { fit, formatNumber } from '../data/format.js';
+import { CHANGES, swatch, titleHeight } from '../data/model.js';
+import { paintGlyph } from './glyphs.js';
+import { lookOf } from './looks.js';
+
+const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
+/** How much is left of what is not emphasised, while something is selected or the pointer rests. */
+export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
+/** Nearer than this a box has a second line; farther away its name has all the room. */
+const NEAR = 0.8;
+/** Farther than this the columns of a table are left out, and than this all words. */
+const ROWS = 0.3;
+const WORDS = 0.16;
+/** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
+const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, share: 0.62 });
+const ROW = Object.freeze({ size: 12, screen: 10.5, most: 17, indent: 14, deepest: 5 });
+
+/**
+ * @typedef {object} Look  what the painting depends on besides the box
+ * @property {import('./palette.js').Palette} palette
+ * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
+ * @property {number} faded           how much is left of the others
+ * @property {string} selected        id, or empty
+ * @property {string} focus           id of what was asked about, or empty
+ * @property {number} scale           zoom of the canvas
+ * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
+ */
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {import('../data/model.js').Box} box
+ * @param {Look} look
+ */
+export function paint(context, box, look) {
+  const frame = { x: box.x - box.width / 2, y: box.y - box.height / 2, width: box.width, height: box.height };
+  const colours = lookOf(box, look.palette);
+  context.globalAlpha = look.lit === null || look.lit.has(box.id) ? 1 : look.faded;
+  context.textBaseline = 'middle';
+  if (box.kind === 'group') paintPile(context, frame, colours, look.palette);
+  paintHalo(context, box, frame, look);
+  paintFrame(context, box, frame, colours, look);
+  if (look.scale >= WORDS) paintTitle(context, box, frame, colours, look);
+  if (look.scale >= ROWS) for (const row of box.rows) paintRow(context, row, frame, look);
+  if (box.failed) paintBadge(context, frame.x + frame.width - 6, frame.y + 3, '!', look.palette.failed, look);
+  if (box.node.more) paintMore(context, box.node.more, frame, look);
+  if (box.change) paintChange(context, box, frame, look);
+  if (box.node.quality) paintQuality(context, box, frame, look.palette);
+  if (look.scale >= ROWS) paintTags(context, box.node.classifications, frame, look.palette);
+  context.globalAlpha = 1;
+}
+
+/** A folded fan is a pile of cards. */
+function paintPile(context, frame, colours, { canvas }) {
+  for (const off of [8, 4]) {
+    outline(context, { ...frame, x: frame.x + off, y: frame.y + off }, 7);
+    context.fillStyle = canvas;
+    context.fill();
+    context.fillStyle = colours.fill;
+    context.fill();
+    context.strokeStyle = colours.edge;
+    context.lineWidth = 1;
+    context.stroke();
+  }
+}
+
+/**
+ * A lane behind the boxes: a frame with the name of its layer, and the layer's colour at its left.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{label: string, colour: string, top: number, bottom: number}} lane
+ * @param {{left: number, right: number}} around what is drawn
+ * @param {import('./palette.js').Palette} palette
+ */
+export function paintLane(context, { label, colour, top, bottom }, { left, right }, palette) {
+  const frame = { x: left - 30, y: top, width: right - left + 60, height: bottom - top };
+  outline(context, frame, 10);
+  context.strokeStyle = palette.line;
+  context.lineWidth = 1;
+  context.stroke();
+  context.fillStyle = swatch(colour) ? colour : palette.line;
+  context.fillRect(frame.x, frame.y + 10, 4, frame.height - 20);
+  context.font = `600 13px ${FAMILY}`;
+  context.fillStyle = palette.muted;
+  context.textBaseline = 'middle';
+  context.textAlign = 'left';
+  context.fillText(label, frame.x + 14, top + 16);
+}
+
+function radiusOf(box) {
+  return box.kind === 'job' ? box.height / 2 : 7;
+}
+
+function outline(context, { x, y, width, height }, radius, grow = 0) {
+  context.beginPath();
+  context.roundRect(x - grow, y - grow, width + 2 * grow, height + 2 * grow, radius + grow);
+}
+
+function paintHalo(context, box, frame, { palette, selected, focus }) {
+  const chosen = selected === box.id;
+  if (!chosen && focus !== box.id) return;
+  outline(context, frame, radiusOf(box), chosen ? 4 : 3.5);
+  context.strokeStyle = palette.accent;
+  context.lineWidth = chosen ? 3 : 1.5;
+  context.setLineDash(chosen ? [] : [3, 3]);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function paintFrame(context, box, frame, colours, { palette }) {
+  outline(context, frame, radiusOf(box));
+  context.fillStyle = palette.canvas;
+  context.fill();
+  context.fillStyle = colours.fill;
+  context.fill();
+  if (box.kind === 'dataset') paintHead(context, box, frame, colours);
+  else if (box.kind === 'operation') paintBand(context, frame, colours);
+  outline(context, frame, radiusOf(box));
+  context.strokeStyle = colours.edge;
+  context.lineWidth = box.failed ? 2 : 1.3;
+  context.setLineDash(box.via ? [6, 4] : []);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+/** The title of a table on its own ground: the hue of its layer. */
+function paintHead(context, box, frame, colours) {
+  context.save();
+  context.clip();
+  context.fillStyle = colours.head;
+  context.fillRect(frame.x, frame.y, frame.width, titleHeight(box));
+  context.restore();
+}
+
+function paintBand(context, frame, colours) {
+  context.save();
+  context.clip();
+  context.fillStyle = colours.mark;
+  context.fillRect(frame.x, frame.y, 5, frame.height);
+  context.restore();
+}
+
+/** One line, one size in the whole picture; what does not fit loses its middle. */
+function paintTitle(context, box, frame, colours, look) {
+  const { palette, scale } = look;
+  const height = titleHeight(box);
+  const middle = frame.y + height / 2;
+  const size = halves(Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, TITLE.screen / scale)));
+  const glyph = colours.glyph || box.kind === 'group' ? Math.min(20, Math.max(16, size)) : 0;
+  const left = frame.x + (box.kind === 'job' ? 14 : 10);
+  if (box.kind === 'group') paintPlus(context, left, middle, colours.mark);
+  else if (glyph > 0) paintGlyph(context, colours.glyph, { x: left, y: middle, size: glyph, colour: colours.mark });
+  const start = left + (glyph > 0 ? glyph + 7 : 2);
+  const room = frame.x + frame.width - start - (box.kind === 'job' ? 12 : 8);
+  const twoLines = scale >= NEAR && Boolean(box.detail) && height >= 36;
+  const font = `600 ${size}px ${FAMILY}`;
+  write(context, box.label, start, twoLines ? middle - 8 : middle, room, font, palette.ink, 'middle');
+  if (!twoLines) return;
+  const below = `11px ${box.kind === 'operation' ? MONO : FAMILY}`;
+  const colour = box.failed ? palette.failed : palette.muted;
+  write(context, box.detail, start, middle + 9, room, below, colour, box.kind === 'dataset' ? 'start' : 'end');
+}
+
+function halves(size) {
+  return Math.floor(2 * size) / 2;
+}
+
+function paintPlus(context, x, y, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.moveTo(x + 1, y);
+  context.lineTo(x + 13, y);
+  context.moveTo(x + 7, y - 6);
+  context.lineTo(x + 7, y + 6);
+  context.stroke();
+}
+
+function paintRow(context, row, frame, look) {
+  const { palette, lit, selected, focus, linked } = look;
+  const before = context.globalAlpha;
+  const chosen = selected === row.id;
+  const on = lit?.has(row.id) ?? false;
+  context.globalAlpha = lit === null || on || !lit.has(row.box) ? before : 0.45;
+  paintRowGround(context, row, frame, { chosen, on, palette });
+  const size = Math.min(ROW.most, Math.max(ROW.size, Math.round((2 * ROW.screen) / look.scale) / 2));
+  const font = `${chosen || focus === row.id ? 600 : 400} ${size}px ${FAMILY}`;
+  const indent = ROW.indent * Math.min(row.indent, ROW.deepest);
+  const room = frame.width - 26 - indent;
+  const ink = row.node.known === 'lineage' ? palette.muted : palette.ink;
+  write(context, row.short, frame.x + 14 + indent, row.y, room, font, ink);
+  if (row.change) paintRowChange(context, row, frame, palette);
+  if (row.node.classifications?.length > 0) paintTagMark(context, frame.x + 7, row.y, palette);
+  paintType(context, row, frame, room - measure(context, row.short, font) - 14, palette, look.scale);
+  if (linked.left.has(row.id)) paintPort(context, frame.x, row.y, palette);
+  if (linked.right.has(row.id)) paintPort(context, frame.x + frame.width, row.y, palette);
+  context.globalAlpha = before;
+}
+
+function paintRowChange(context, row, frame, palette) {
+  const { sign, colour } = CHANGES[row.change];
+  context.font = `700 13px ${FAMILY}`;
+  context.fillStyle = palette[colour];
+  context.fillText(sign, frame.x + 3, row.y);
+}
+
+/** The type of a column, or that no schema has it, in what its name leaves over. */
+function paintType(context, row, frame, room, palette, scale) {
+  const font = `11px ${MONO}`;
+  if (!row.aside || scale < NEAR) return;
+  if (room < 56 && room < measure(context, row.aside, font)) return;
+  context.textAlign = 'right';
+  write(context, row.aside, frame.x + frame.width - 12, row.y, room, font, palette.muted);
+  context.textAlign = 'left';
+}
+
+function paintRowGround(context, row, frame, { chosen, on, palette }) {
+  const top = row.y - row.height / 2;
+  if (chosen || on) {
+    context.fillStyle = palette.datasetSoft;
+    context.fillRect(frame.x + 1.5, top + 1, frame.width - 3, row.height - 2);
+  }
+  if (chosen) {
+    context.strokeStyle = palette.accent;
+    context.lineWidth = 2;
+    context.strokeRect(frame.x + 2, top + 1, frame.width - 4, row.height - 2);
+    return;
+  }
+  context.strokeStyle = palette.line;
+  context.lineWidth = 0.7;
+  context.beginPath();
+  context.moveTo(frame.x + 1, top);
+  context.lineTo(frame.x + frame.width - 1, top);
+  context.stroke();
+}
+
+function paintPort(context, x, y, palette) {
+  context.fillStyle = palette.direct;
+  context.beginPath();
+  context.arc(x, y, 2.8, 0, 2 * Math.PI);
+  context.fill();
+}
+
+/** A frame in the colour of the change, dashed where it is gone, and its sign at the left. */
+function paintChange(context, box, frame, look) {
+  const { sign, colour, dashes } = CHANGES[box.change];
+  outline(context, frame, radiusOf(box), 1);
+  context.strokeStyle = look.palette[colour];
+  context.lineWidth = 3;
+  context.setLineDash(dashes || []);
+  context.stroke();
+  context.setLineDash([]);
+  paintBadge(context, frame.x + 4, frame.y + 3, sign, look.palette[colour], look);
+}
+
+function paintBadge(context, x, y, sign, colour, { palette }) {
+  context.beginPath();
+  context.arc(x, y, 9, 0, 2 * Math.PI);
+  context.fillStyle = colour;
+  context.fill();
+  context.strokeStyle = palette.canvas;
+  context.lineWidth = 2;
+  context.stroke();
+  context.font = `700 11px ${FAMILY}`;
+  context.fillStyle = palette.canvas;
+  context.textAlign = 'center';
+  context.fillText(sign, x, y + 0.5);
+  context.textAlign = 'left';
+}
+
+/** `+4,501` beside a box, at each side where a limit has left neighbours out. */
+function paintMore(context, { upstream, downstream }, frame, { palette }) {
+  context.font = `600 11px ${FAMILY}`;
+  context.fillStyle = palette.muted;
+  const middle = frame.y + frame.height / 2 + 11;
+  if (upstream > 0) {
+    context.textAlign = 'right';
+    context.fillText(`+${formatNumber(upstream)}`, frame.x - 6, middle);
+  }
+  context.textAlign = 'left';
+  if (downstream > 0) context.fillText(`+${formatNumber(downstream)}`, frame.x + frame.width + 6, middle);
+}
+
+/** A diamond with a cross where checks failed, a disc with a tick where they passed. */
+function paintQuality(context, box, frame, palette) {
+  const failed = box.node.quality.state === 'failed';
+  const [x, y] = [frame.x + frame.width - (box.change ? 30 : 6), frame.y + 3];
+  context.beginPath();
+  if (failed) {
+    context.moveTo(x, y - 11);
+    context.lineTo(x + 11, y);
+    context.lineTo(x, y + 11);
+    context.lineTo(x - 11, y);
+    context.closePath();
+  } else context.arc(x, y, 9, 0, 2 * Math.PI);
+  context.fillStyle = failed ? palette.failed : palette.ok;
+  context.fill();
+  context.strokeStyle = palette.canvas;
+  context.lineWidth = 2;
+  context.stroke();
+  paintTick(context, failed, x, y);
+}
+
+function paintTick(context, failed, x, y) {
+  context.lineWidth = 1.8;
+  context.beginPath();
+  if (failed) {
+    context.moveTo(x - 3, y - 3);
+    context.lineTo(x + 3, y + 3);
+    context.moveTo(x + 3, y - 3);
+    context.lineTo(x - 3, y + 3);
+  } else {
+    context.moveTo(x - 4, y);
+    context.lineTo(x - 1, y + 3.2);
+    context.lineTo(x + 4.2, y - 3.4);
+  }
+  context.stroke();
+}
+
+/** The tags of a table on its upper edge, as far as there is room. */
+function paintTags(context, tags, frame, palette) {
+  if (!tags || tags.length === 0) return;
+  const font = `600 10px ${FAMILY}`;
+  const words = tags.join(' · ');
+  const width = Math.min(measure(context, words, font) + 12, frame.width - 20);
+  context.beginPath();
+  context.roundRect(frame.x + 10, frame.y - 8, width, 15, 7);
+  context.fillStyle = palette.accent;
+  context.fill();
+  write(context, words, frame.x + 16, frame.y, width - 12, font, palette.canvas);
+}
+
+function paintTagMark(context, x, y, palette) {
+  context.fillStyle = palette.accent;
+  context.beginPath();
+  context.roundRect(x - 3, y - 3, 6, 6, 1.5);
+  context.fill();
+}
+
+/** Fitted texts by font, width and text: measuring is the dear part of painting. */
+const fitted = new Map();
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {string} font
+ * @param {string} colour
+ * @param {'start'|'middle'|'end'} [cut]
+ */
+function write(context, text, x, y, width, font, colour, cut = 'end') {
+  if (!text || width <= 0) return;
+  context.font = font;
+  context.fillStyle = colour;
+  const key = `${font}|${Math.round(width)}|${cut}|${text.length > 200 ? text.slice(0, 100) + text.slice(-100) + text.length : text}`;
+  if (!fitted.has(key)) {
+    if (fitted.size > 20_000) fitted.clear();
+    fitted.set(
+      key,
+      fit(text, width, (sample) => context.measureText(sample).width, cut),
+    );
+  }
+  context.fillText(fitted.get(key), x, y);
+}
+
+/** Widths by font and text. */
+const widths = new Map();
+
+function measure(context, text, font) {
+  const sample = text.slice(0, 120);
+  const key = `${font}|${sample}`;
+  if (!widths.has(key)) {
+    if (widths.size > 20_000) widths.clear();
+    context.font = font;
+    widths.set(key, context.measureText(sample).width);
+  }
+  return widths.get(key);
+}

@@ -1,0 +1,76 @@
+/**
+ * What stands around a picture: banners that qualify it, and the line that dates it.
+ */
+import { button, data, element, icon, time } from './dom.js';
+import { count, formatNumber, influenceWords, partialSentence } from '../data/format.js';
+
+const LARGER = 4;
+const LIMIT_DEFAULT = 500;
+const LIMITS = Object.freeze({ overview: 2000, lineage: 5000, columns: 5000, job: 5000, impact: 5000, diff: 5000 });
+
+/**
+ * @param {import('../main.js').Page} page
+ * @param {import('../data/url.js').State} state
+ * @param {{timed: boolean, go: import('./controls.js').Change}} view  timed: it can be seen at another time
+ * @returns {Array}
+ */
+export function banners({ reply, notes = [] }, state, { timed, go }) {
+  return [
+    ...notes,
+    reply?.partial && partialBanner(reply.partial, state.view, go),
+    reply?.folded && foldedBanner(),
+    timed && state.at && timeBanner(state.at, go),
+  ];
+}
+
+function partialBanner(partial, view, go) {
+  const asked = partial.limit ?? LIMIT_DEFAULT;
+  const raised = Math.min(LIMITS[view] ?? 0, asked * LARGER);
+  const more = () =>
+    button(
+      { label: `Show up to ${formatNumber(raised)}`, onclick: () => go({ limit: raised }) },
+      { class: 'link' },
+    );
+  return element(
+    'p',
+    { class: 'banner warning', role: 'note', 'data-testid': 'partial' },
+    icon('warning'),
+    element('span', {}, partialSentence(partial)),
+    partial.reason === 'nodes' && raised > asked && more(),
+  );
+}
+
+function foldedBanner() {
+  const words =
+    'Repeated runs were folded into one: everything that is exact is shown, and perhaps a little more.';
+  return element('p', { class: 'banner', 'data-testid': 'folded' }, words);
+}
+
+function timeBanner(at, go) {
+  return element(
+    'p',
+    { class: 'banner', 'data-testid': 'as-of-note' },
+    element('span', {}, 'As it was at ', time(at, data(at)), '.'),
+    button({ label: 'Back to now', onclick: () => go({ at: '' }) }, { class: 'link' }),
+  );
+}
+
+/**
+ * The newest event that was considered, and that nothing lies beyond the last step.
+ * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null, nodes?: any[], edges?: any[]}|null} reply
+ * @returns {Array} empty when there is nothing to say
+ */
+export function footnote(reply) {
+  const { asOf, depth, partial } = reply ?? {};
+  const ended = depth && depth.reached < depth.asked && !partial;
+  return [
+    asOf && element('span', {}, 'Newest event: ', time(asOf)),
+    ended && element('span', {}, `${what(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),
+  ].filter(Boolean);
+}
+
+/** What ends there: all, or the values alone where something decides over columns that is not drawn. */
+function what(nodes, edges) {
+  const decided = nodes.some((node) => influenceWords(node.indirect) !== '');
+  return decided && !edges.some((edge) => edge.kind === 'INDIRECT') ? 'No value' : 'Nothing';
+}

@@ -1,0 +1,38 @@
+/**
+ * Taking away what people state: what that changes is shown first; then it takes one more press.
+ */
+import { button, data, element, icon, replace } from './dom.js';
+
+/**
+ * @param {import('../panel/details.js').Context} context
+ * @param {object} what
+ * @param {string} what.name
+ * @param {(preview: boolean) => string} what.address
+ * @param {HTMLElement} what.said where it is asked, and where it is said what was wrong
+ * @param {(preview: any) => (Node | string | null | false)[]} what.draw what would change
+ * @returns {Promise<void>}
+ */
+export async function offerRemoval({ api, reload, announce }, { name, address, said, draw }) {
+  const preview = await api.remove(address(true));
+  if (!preview.ok) return replace(said, trouble(preview.error.message));
+
+  async function remove() {
+    const result = await api.remove(address(false));
+    if (!result.ok) return replace(said, trouble(result.error.message));
+    await reload();
+    return announce(`${name} is gone.`);
+  }
+
+  const yes = button({ label: `Yes, remove ${name}`, onclick: remove }, { 'data-testid': 'confirm-removal' });
+  const no = button({ label: 'Keep it', onclick: () => replace(said) });
+  replace(said, draw(preview.data), element('p', { class: 'row-buttons' }, yes, no));
+  return yes.focus();
+}
+
+/**
+ * @param {string} message
+ * @returns {HTMLElement}
+ */
+export function trouble(message) {
+  return element('p', { class: 'note failed', role: 'alert' }, icon('warning'), data(message));
+}

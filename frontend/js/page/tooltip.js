@@ -1,0 +1,40 @@
+/**
+ * The small box beside the pointer: the whole name of what the canvas had to cut.
+ */
+import { data, element, replace } from './dom.js';
+import { qualityWords } from '../panel/facets.js';
+import { shorten } from '../data/format.js';
+
+const RIM = 8;
+
+/**
+ * @param {HTMLElement} box
+ * @param {HTMLElement} stage the box stays inside it
+ * @returns {(item: object|undefined, point: {x: number, y: number}) => void} undefined hides it
+ */
+export function createTooltip(box, stage) {
+  return (item, point) => {
+    box.hidden = !item;
+    if (!item) return;
+    replace(box, item.edge ? edgeWords(item.edge) : nodeWords(item));
+    const left = Math.min(point.x + 14, stage.clientWidth - box.offsetWidth - RIM);
+    const below = point.y + 18;
+    const fits = below + box.offsetHeight <= stage.clientHeight;
+    const top = fits ? below : point.y - box.offsetHeight - 10;
+    box.style.transform = `translate(${Math.max(RIM, left)}px, ${Math.max(RIM, top)}px)`;
+  };
+}
+
+function nodeWords(item) {
+  const under = item.kind === 'column' ? item.aside : item.detail;
+  return [
+    element('strong', {}, data(shorten(item.label, 240))),
+    under && data(shorten(under, 300), 'block mono'),
+    item.node?.quality && data(shorten(qualityWords(item.node.quality), 200), 'block'),
+  ];
+}
+
+function edgeWords({ expression, modes }) {
+  if (expression) return data(shorten(expression, 240), 'mono');
+  return data(modes?.length > 0 ? modes.join(', ') : 'data flow');
+}

@@ -1,0 +1,50 @@
+/**
+ * Names that lead to their pages: a job, a table, a plan.
+ */
+import { anchor, data, icon } from '../page/dom.js';
+import { plain, shorten } from '../data/format.js';
+import { jobReference, link } from '../data/url.js';
+
+/**
+ * @param {import('../data/url.js').State} state
+ * @param {{namespace: string, name: string}|null} job
+ * @returns {HTMLElement|string}
+ */
+export function jobLink(state, job) {
+  return job
+    ? anchor(link(state, { view: 'job', node: jobReference(job) }), data(shorten(plain(job.name), 120)))
+    : '–';
+}
+
+/**
+ * @param {import('../data/url.js').State} state
+ * @param {{id: string, label?: string, uri?: string}|null} dataset
+ * @returns {HTMLElement|string}
+ */
+export function datasetLink(state, dataset) {
+  if (!dataset) return '–';
+  const words = shorten(plain(dataset.label || dataset.uri || dataset.id), 120);
+  const made = anchor(link(state, { view: 'lineage', node: dataset.id, columns: true }), data(words));
+  if (dataset.uri) made.title = shorten(plain(dataset.uri), 300);
+  return made;
+}
+
+/**
+ * @param {import('../data/url.js').State} state
+ * @param {string|null|undefined} id
+ * @param {string} words
+ * @returns {HTMLElement|string}
+ */
+export function planLink(state, id, words) {
+  return id ? anchor(link(state, { view: 'plan', plan: id }), data(shorten(plain(words), 120))) : '–';
+}
+
+/**
+ * The link to the table of everything downstream.
+ * @param {import('../data/url.js').State} state
+ * @param {string} node a reference or an id
+ * @returns {HTMLElement}
+ */
+export function impactLink(state, node) {
+  return anchor(link(state, { view: 'impact', node }), icon('right'), 'Impact');
+}

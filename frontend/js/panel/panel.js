@@ -1,0 +1,256 @@
+/**
+ * The side panel: what is known of the selected item. A frame with a heading; the content comes from
+ * a description. Everything is text.
+ */
+import { button, data, element, focusFirst, icon, replace } from '../page/dom.js';
+import { formatNumber } from '../data/format.js';
+
+/**
+ * @typedef {object} Description
+ * @property {string} kind     a word for the reader: Table, Job, Column, Operation, …
+ * @property {string} tone     dataset, job, column, operation or plain: the colour of the word
+ * @property {string} title
+ * @property {string} [detail] the full URI or reference, with a button that copies it
+ * @property {import('../page/dom.js').Child[]} body
+ */
+
+/**
+ * @param {HTMLElement} container
+ * @param {{onClose: () => void}} listener
+ */
+export function createPanel(container, listener) {
+  let closes = false;
+
+  function show(description, closable) {
+    const heading = element(
+      'h2',
+      { class: 'panel-title', id: 'panel-title', tabindex: -1, 'data-testid': 'panel-title' },
+      data(description.title),
+    );
+    replace(
+      container,
+      element(
+        'div',
+        { class: 'panel-head' },
+        element(
+          'div',
+          { class: 'panel-line' },
+          element('span', { class: `chip ${description.tone}` }, description.kind),
+          closable
+            ? button(
+                { icon: 'close', label: 'Close details', quiet: true, onclick: listener.onClose },
+                { 'data-testid': 'panel-close' },
+              )
+            : null,
+        ),
+        heading,
+        description.detail ? reference(description.detail) : null,
+      ),
+      element('div', { class: 'panel-body' }, description.body),
+    );
+    container.scrollTop = 0;
+    closes = closable;
+  }
+
+  container.addEventListener('keydown', (event) => {
+    const writing = event.target instanceof Element && event.target.closest('input, textarea, select');
+    if (event.key !== 'Escape' || writing || !closes) return;
+    event.preventDefault();
+    listener.onClose();
+  });
+
+  return {
+    show,
+    clear: () => replace(container),
+    focus: () => focusFirst(container, '#panel-title'),
+  };
+}
+
+function reference(text) {
+  return element('div', { class: 'reference' }, data(text, 'mono'), copyButton(text));
+}
+
+/**
+ * @param {string} text
+ * @param {string} [label] what a screen reader calls the button
+ * @param {(words: string) => void} [announce] told what came of it
+ * @returns {HTMLButtonElement}
+ */
+export function copyButton(text, label = 'Copy', announce = () => {}) {
+  const copy = button({ icon: 'copy', label, quiet: true, onclick: () => copyText(copy, text, announce) });
+  return copy;
+}
+
+async function copyText(copy, text, announce) {
+  try {
+    await navigator.clipboard.writeText(text);
+    copy.title = 'Copied';
+    copy.classList.add('done');
+  } catch {
+    copy.title = 'The browser refused to copy; select the text instead';
+  }
+  announce(copy.title);
+}
+
+/**
+ * A part of the panel with its own heading.
+ * @param {string} heading
+ * @param {...import('../page/dom.js').Child} children
+ * @returns {HTMLElement}
+ */
+export function section(heading, ...children) {
+  return element('section', { class: 'section' }, element('h3', {}, heading), ...children);
+}
+
+/**
+ * Names and values; what is empty is left out.
+ * @param {Array<[string, import('../page/dom.js').Child]>} pairs
+ * @returns {HTMLElement|null}
+ */
+export function facts(pairs) {
+  const known = pairs.filter(
+    ([, value]) => value !== null && value !== undefined && value !== '' && value !== false,
+  );
+  if (known.length === 0) return null;
+  return element(
+    'dl',
+    { class: 'facts' },
+    known.map(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+  );
+}
+
+/**
+ * `a, b and 3 more`; without a limit all of them.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => import('../page/dom.js').Child} draw called for those that are shown
+ * @param {number} [most]
+ * @returns {import('../page/dom.js').Child[]}
+ */
+export function separated(items, draw, most = items.length) {
+  const parts = items.slice(0, most).flatMap((item, place) => (place === 0 ? [draw(item)] : [', ', draw(item)]));
+  const rest = items.length - most;
+  return rest > 0 ? [...parts, ` and ${formatNumber(rest)} more`] : parts;
+}
+
+/**
+ * A part that arrives later; it says so, and says when it does not come.
+ * @param {Promise<import('../data/api.js').Result>} coming
+ * @param {(data: any) => import('../page/dom.js').Child} draw
+ * @returns {HTMLElement}
+ */
+export function later(coming, draw) {
+  const place = element(
+    'div',
+    { class: 'later', 'aria-busy': 'true' },
+    element('p', { class: 'muted' }, 'Loading…'),
+  );
+  coming.then((result) => {
+    if (result.ok) replace(place, draw(result.data));
+    else if (!result.stale)
+      replace(place, element('p', { class: 'note failed' }, icon('warning'), ` ${result.error.message}`));
+    place.setAttribute('aria-busy', 'false');
+  });
+  return place;
+}
+
+/**
+ * A table with a caption for screen readers, scrolling sideways on its own.
+ * @param {string} caption
+ * @param {string[]} headings
+ * @param {import('../page/dom.js').Child[][]} rows
+ * @param {import('../page/dom.js').Attributes} [attributes]
+ * @returns {HTMLElement}
+ */
+export function table(caption, headings, rows, attributes = {}) {
+  return element(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+    element(
+      'table',
+      attributes,
+      element('caption', { class: 'visually-hidden' }, caption),
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          headings.map((heading) => (heading ? element('th', { scope: 'col' }, heading) : element('td'))),
+        ),
+      ),
+      element(
+        'tbody',
+        {},
+        rows.map((cells) =>
+          element(
+            'tr',
+            {},
+            cells.map((cell) => element('td', {}, cell)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * An error of a run: scrollable, of fixed height, exactly as it was reported.
+ * @param {string|null|undefined} text
+ * @returns {HTMLElement|null}
+ */
+export function errorText(text) {
+  if (!text) return null;
+  const shown = typeof text === 'string' ? text : JSON.stringify(text, null, 2);
+  return element(
+    'pre',
+    { class: 'error-text', tabindex: 0, role: 'region', 'aria-label': 'Error', 'data-testid': 'error-text' },
+    shown,
+  );
+}
+
+/**
+ * An expression in fixed width, broken where needed.
+ * @param {string|null|undefined} text
+ * @returns {HTMLElement|string}
+ */
+export function expression(text) {
+  return text ? element('code', { class: 'expression' }, data(text)) : '–';
+}
+
+const STATES = Object.freeze({
+  completed: 'ok',
+  projected: 'ok',
+  failed: 'failed',
+  started: 'busy',
+  running: 'busy',
+  pending: 'busy',
+  waiting: 'busy',
+});
+
+/**
+ * A state as a word with a colour (never the colour alone).
+ * @param {string|null|undefined} state
+ * @returns {HTMLElement|string}
+ */
+export function stateChip(state) {
+  return state ? element('span', { class: `chip ${STATES[state] ?? 'plain'}` }, state) : '–';
+}
+
+const MODES = Object.freeze({ overwrite: '↻', append: '+' });
+
+/**
+ * How a write treats what was there before.
+ * @param {string|null|undefined} mode null: unknown; `none`: nothing is written
+ * @returns {HTMLElement|string}
+ */
+export function modeChip(mode) {
+  if (mode === undefined || mode === 'none') return '–';
+  const mark = mode && MODES[mode];
+  return element(
+    'span',
+    { class: `chip mode ${mark ? mode : 'plain'}` },
+    mark ? element('span', { 'aria-hidden': 'true' }, mark) : null,
+    data(mode ?? 'unknown'),
+  );
+}

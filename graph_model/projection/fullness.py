@@ -1,0 +1,142 @@
+"""How full an in-memory graph is, and which documents wait until there is room again.
+
+An engine that outgrows its heap dies, and would die again with the same graph. Before that:
+
+    from 90 % of its capacity    the runs leave the graph (``runs.graph_runs``)
+    from 100 %                   a subject whose vertices are not all in the graph is held: its new
+                                 documents are WAITING for HELD; all others are projected as usual
+    5 % more room than then      what is held is pending again
+    below 85 % with the runs     they return
+
+A larger heap, a forget and a prune command make room. Answers read on, and are marked meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+from graph_model.facts import Facts
+from graph_model.producers.projections import Projection
+from graph_model.projection.runs.present import split
+from graph_model.stores.protocols import DocumentState, GraphReader, Journal, StoredDocument
+
+HELD: Final = "the graph is full: it waits for room (docs/graph.md)"
+FULL: Final = (
+    "the graph is full: documents with new jobs, tables or columns wait in the journal, all others"
+    " are projected"
+)
+HELD_KEY: Final = "graph_full"
+"""Where the journal notes that documents are held."""
+LEAVING: Final = 0.9
+ROOM_AGAIN: Final = 0.85
+_MORE_ROOM: Final = 0.05
+_RECOUNTED: Final = 0.05
+"""Near the bounds the graph is counted again after such a part of its capacity was written ..."""
+_RECOUNT_SECONDS: Final = 60.0
+"""... and at such intervals, for what was removed."""
+_LOOKED_UP: Final = 1_000
+
+
+class Fullness:
+    """The projector's own, on its thread, but ``holds``, which any thread may read.
+
+    ``capacity`` is the number of elements that the engine holds, None where nothing bounds it.
+    ``clock`` gives seconds.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        graph: GraphReader,
+        capacity: Callable[[], int | None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._journal = journal
+        self._graph = graph
+        self._capacity = capacity
+        self._clock = clock
+        self._counted: int | None = None
+        self._counted_at = 0.0
+        self._written = 0
+        self._room_then = 0  # when the last was held
+        self.holds = False
+
+    def begin(self) -> None:
+        """The graph may be another one: it is counted anew."""
+        self._counted, self._written = None, 0
+        noted = self._journal.get_meta(HELD_KEY)
+        self.holds, self._room_then = bool(noted), int(noted or 0)
+
+    def wrote(self, elements: int) -> None:
+        """At most so many elements were added."""
+        self._written += elements
+
+    def share(self, more: int = 0) -> float:
+        """The filled share of the capacity, with so many ``more`` elements; 0 without a bound."""
+        capacity = self._capacity()
+        if capacity is None:
+            return 0.0
+        return (self._elements(capacity) + more) / max(1, capacity)
+
+    def room(self) -> int | None:
+        """How many elements may be added; None: any number."""
+        capacity = self._capacity()
+        return None if capacity is None else capacity - self._elements(capacity)
+
+    def missing(self, facts: Facts) -> int:
+        """How many elements of these facts the graph lacks: 0 where it has all their vertices, for
+        edges come with a vertex of their subject.
+        """
+        ids = {vertex.id for vertex in facts.vertices}
+        there = sum(len(self._graph.vertices(some)) for some in split(ids, _LOOKED_UP))
+        return len(ids) - there + len(facts.edges) if there < len(ids) else 0
+
+    def hold(self) -> None:
+        """Some documents are about to be held."""
+        room = self.room() or 0
+        if not self.holds or room < self._room_then:
+            self._journal.set_meta(HELD_KEY, str(room))
+            self.holds, self._room_then = True, room
+
+    @property
+    def may_release(self) -> bool:
+        """Whether there is more room than when something was held."""
+        capacity = self._capacity() if self.holds else None
+        if capacity is None:
+            return self.holds  # nothing bounds it any more
+        return capacity - self._elements(capacity) > self._room_then + _MORE_ROOM * capacity
+
+    def release(self) -> None:
+        """Nothing is held any more: all that waited is pending again."""
+        self._journal.set_meta(HELD_KEY, "")
+        self.holds = False
+
+    def _elements(self, capacity: int) -> int:
+        if self._counted is None or self._is_doubtful(capacity, self._counted + self._written):
+            self._counted, self._written = sum(self._graph.count()), 0
+            self._counted_at = self._clock()
+        return self._counted + self._written
+
+    def _is_doubtful(self, capacity: int, elements: int) -> bool:
+        if elements < ROOM_AGAIN * capacity and not self.holds:
+            return False
+        passed = self._clock() - self._counted_at
+        return self._written > _RECOUNTED * capacity or passed >= _RECOUNT_SECONDS
+
+
+def size_of(parts: Iterable[Facts]) -> int:
+    """At most so many elements are in these facts."""
+    return sum(len(part.vertices) + len(part.edges) for part in parts)
+
+
+def held(documents: Collection[StoredDocument]) -> Projection:
+    """Nothing is written of these, and the new ones among them wait."""
+    new = (one.position for one in documents if one.state == DocumentState.PENDING)
+    return Projection((), None, tuple((at, DocumentState.WAITING, HELD) for at in new))
+
+
+def is_held(document: StoredDocument) -> bool:
+    """Whether a document waits for room."""
+    return document.state == DocumentState.WAITING and document.reason == HELD

@@ -1,0 +1,352 @@
+"""Large bodies in S3 (moto): durable before their rows, once, removed with the last row, never
+lost.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from api.console.journal.backup_file import read_backup, write_backup
+from graph_model.errors import ConfigurationError, JournalUnavailable
+from graph_model.stores.bodies import LargeBodies, open_bodies
+from graph_model.stores.bodies.s3 import S3Bodies
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal.large_bodies import MARK, keep_large
+from graph_model.stores.journal.tables import bodies
+from graph_model.stores.protocols import Submission
+from pipeline.journal.documents import read_rows
+from tests.aws import Aws, moto_server
+from tests.contract.submissions import a_receipt, a_submission
+
+ABOVE = 2_000
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[Aws]:
+    with moto_server() as server:
+        yield server
+
+
+@pytest.fixture
+def store(aws: Aws) -> S3Bodies:
+    return open_bodies(f"s3://{aws.bucket()}/bodies", client=aws.client("s3"))
+
+
+@pytest.fixture
+def kept(engine: sa.Engine, store: S3Bodies) -> sa.Engine:
+    keep_large(engine, LargeBodies(store, ABOVE))
+    return engine
+
+
+def large(name: str, **more: Any) -> Submission:
+    """A document that no compression makes small."""
+    text = random.Random(name).randbytes(3 * ABOVE).hex()
+    return a_submission(f'{{"id":"{name}","text":"{text}"}}', plan_id=name, **more)
+
+
+def small(name: str) -> Submission:
+    return a_submission(f'{{"id":"{name}"}}', plan_id=name)
+
+
+def names_of(store: S3Bodies) -> set[str]:
+    return {name for name in store.names(0) if not name.startswith("journal-")}
+
+
+def rows_of(engine: sa.Engine) -> dict[str, bytes]:
+    with engine.connect() as connection:
+        return {row.content_hash: row.packed for row in connection.execute(sa.select(bodies))}
+
+
+def test_a_large_body_lies_in_the_store_and_a_small_one_in_the_database(
+    kept: sa.Engine, store: S3Bodies
+) -> None:
+    journal = SqlJournal(kept)
+    one, other = large("large"), small("small")
+    positions = journal.accept([one, other], a_receipt())
+    assert names_of(store) == {one.content_hash}
+    rows = rows_of(kept)
+    assert rows[one.content_hash] == MARK
+    assert rows[other.content_hash] != MARK
+    assert [found.body for found in journal.documents(positions)] == [one.body, other.body]
+    assert journal.plan("large")[0].body == one.body
+    assert journal.verify() == ()
+
+
+def test_a_repeat_is_known_and_puts_nothing_else(kept: sa.Engine, store: S3Bodies) -> None:
+    journal = SqlJournal(kept)
+    (first,) = journal.accept([large("x")], a_receipt())
+    (second,) = journal.accept([large("x")], a_receipt())
+    (third,) = journal.accept([large("x", scope="other")], a_receipt())
+    assert first == second != third
+    assert len(names_of(store)) == 1
+
+
+def test_the_body_goes_with_the_last_document_that_has_it(kept: sa.Engine, store: S3Bodies) -> None:
+    journal = SqlJournal(kept)
+    (first,) = journal.accept([large("x")], a_receipt())
+    (second,) = journal.accept([large("x", scope="other")], a_receipt())
+    journal.conclude((), [first])
+    assert len(names_of(store)) == 1
+    journal.conclude((), [second])
+    assert names_of(store) == set()
+    assert rows_of(kept) == {}
+    assert journal.verify() == ()
+
+
+def test_an_object_that_is_gone_is_damage_of_its_document_alone(
+    kept: sa.Engine, store: S3Bodies
+) -> None:
+    journal = SqlJournal(kept)
+    positions = journal.accept([large("x"), large("y")], a_receipt())
+    store.remove([large("x").content_hash])
+    damaged, whole = journal.documents(positions)
+    assert damaged.damage == "is missing"
+    assert whole.body == large("y").body
+    assert any("missing in the store" in line for line in journal.verify())
+
+
+def test_an_object_in_the_place_of_another_is_damage(kept: sa.Engine, store: S3Bodies) -> None:
+    journal = SqlJournal(kept)
+    (position,) = journal.accept([large("x")], a_receipt())
+    name, other = large("x").content_hash, store.get(large("x").content_hash)
+    assert other is not None
+    store.remove([name])
+    store.put(name, b"rubbish" + other)
+    assert "cannot be inflated" in journal.documents([position])[0].damage
+
+
+def test_a_put_does_not_replace_what_is_there(store: S3Bodies) -> None:
+    store.put("abc", b"first")
+    store.put("abc", b"second")
+    assert store.get("abc") == b"first"
+    assert store.get("abd") is None
+
+
+class Failing(S3Bodies):
+    """A store whose next calls fail, or that does something before them."""
+
+    failing = False
+    failing_removals = False
+    before_rows: Any = None
+    after_removal: Any = None
+
+    def put(self, name: str, packed: bytes) -> None:
+        if self.failing:
+            raise JournalUnavailable("the store of large bodies does not answer")
+        super().put(name, packed)
+        if self.before_rows is not None and not name.startswith("journal-"):
+            run, self.before_rows = self.before_rows, None
+            run()
+
+    def remove(self, names: Collection[str]) -> None:
+        if self.failing or self.failing_removals:
+            raise JournalUnavailable("the store of large bodies removes nothing")
+        super().remove(names)
+        if self.after_removal is not None:
+            run, self.after_removal = self.after_removal, None
+            run()
+
+
+@pytest.fixture
+def failing(aws: Aws, engine: sa.Engine) -> Failing:
+    bucket = aws.bucket()
+    made = Failing(f"s3://{bucket}", bucket, "", aws.client("s3"), "")
+    keep_large(engine, LargeBodies(made, ABOVE))
+    return made
+
+
+def test_without_the_store_large_documents_are_refused_and_small_ones_taken(
+    engine: sa.Engine, failing: Failing
+) -> None:
+    journal = SqlJournal(engine)
+    failing.failing = True
+    with pytest.raises(JournalUnavailable, match="store of large bodies"):
+        journal.accept([large("x")], a_receipt())
+    journal.accept([small("y")], a_receipt())
+    journal.ensure_taking()
+    assert journal.summary().received == 1
+
+
+def test_a_body_outlives_its_row_while_the_store_is_away_and_goes_then(
+    engine: sa.Engine, failing: Failing
+) -> None:
+    journal = SqlJournal(engine)
+    (position,) = journal.accept([large("x")], a_receipt())
+    failing.failing = True
+    journal.conclude((), [position])
+    assert journal.documents([position]) == ()
+    assert len(names_of(failing)) == 1
+    failing.failing = False
+    journal.tidy()
+    assert names_of(failing) == set()
+
+
+def test_a_document_that_comes_back_before_its_body_was_removed_has_one(
+    engine: sa.Engine, failing: Failing
+) -> None:
+    journal = SqlJournal(engine)
+    (position,) = journal.accept([large("x")], a_receipt())
+    failing.failing_removals = True
+    journal.conclude((), [position])
+    with pytest.raises(JournalUnavailable):
+        journal.accept([large("x")], a_receipt())
+    failing.failing_removals = False
+    (again,) = journal.accept([large("x")], a_receipt())
+    assert journal.documents([again])[0].body == large("x").body
+    assert journal.verify() == ()
+
+
+def test_a_removal_that_ends_after_the_objects_and_before_its_commit_loses_nothing(
+    engine: sa.Engine, failing: Failing
+) -> None:
+    journal = SqlJournal(engine)
+    (position,) = journal.accept([large("x")], a_receipt())
+    failing.after_removal = crash
+    with pytest.raises(KeyboardInterrupt):
+        journal.conclude((), [position])
+    (again,) = journal.accept([large("x")], a_receipt())
+    assert journal.documents([again])[0].body == large("x").body
+    assert journal.verify() == ()
+
+
+def crash() -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_body_that_is_removed_between_put_and_row_is_put_again(
+    engine: sa.Engine, failing: Failing
+) -> None:
+    """A request finds the object there; before its transaction another one removes it."""
+    journal = SqlJournal(engine)
+    (position,) = journal.accept([large("x")], a_receipt())
+    failing.before_rows = lambda: journal.conclude((), [position])
+    (again,) = journal.accept([large("x", scope="other")], a_receipt())
+    assert again != position
+    assert journal.documents([again])[0].body == large("x").body
+    assert journal.verify() == ()
+
+
+def test_a_crash_between_put_and_row_leaves_an_object_that_a_check_names(
+    engine: sa.Engine, failing: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = SqlJournal(engine)
+    failing.before_rows = crash
+    with pytest.raises(KeyboardInterrupt):
+        journal.accept([large("x")], a_receipt())
+    assert journal.summary().received == 0
+    monkeypatch.setattr("graph_model.stores.journal.integrity._SETTLED_SECONDS", -1.0)
+    (problem,) = journal.verify()
+    assert problem.endswith(f"no document has the body {large('x').content_hash}")
+    (position,) = journal.accept([large("x")], a_receipt())
+    assert journal.documents([position])[0].body == large("x").body
+    assert journal.verify() == ()
+
+
+def test_writers_and_removers_at_once_lose_no_body(kept: sa.Engine) -> None:
+    journal = SqlJournal(kept)
+    wrong: list[BaseException] = []
+
+    def work(scope: str) -> None:
+        try:
+            for _ in range(8):
+                (position,) = journal.accept([large("x", scope=scope)], a_receipt())
+                assert journal.documents([position])[0].damage == ""
+                journal.conclude((), [position])
+        except BaseException as error:  # told by the thread that waits
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(scope,)) for scope in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert rows_of(kept) == {}
+
+
+def test_a_journal_with_bodies_elsewhere_is_not_opened_without_the_setting(
+    aws: Aws, store: S3Bodies, tmp_path: Path
+) -> None:
+    file = tmp_path / "headwater.db"
+    first = open_database(file)
+    keep_large(first, LargeBodies(store, ABOVE))
+    SqlJournal(first).accept([large("x")], a_receipt())
+    first.dispose()
+    plain = open_database(file)
+    with pytest.raises(ConfigurationError, match=f"set HEADWATER_BODIES={store.place}"):
+        SqlJournal(plain)
+    plain.dispose()
+    elsewhere = open_bodies(f"s3://{aws.bucket()}", client=aws.client("s3"))
+    other = open_database(file)
+    keep_large(other, LargeBodies(elsewhere, ABOVE))
+    with pytest.raises(ConfigurationError, match="copy all objects there first"):
+        SqlJournal(other)
+    copy(aws, store, elsewhere)
+    journal = SqlJournal(other)
+    assert journal.plan("x")[0].body == large("x").body
+    other.dispose()
+
+
+def copy(aws: Aws, source: S3Bodies, target: S3Bodies) -> None:
+    for name in source.names(0):
+        found = source.get(name)
+        assert found is not None
+        target.put(name, found)
+
+
+def test_a_backup_holds_the_bodies_and_comes_back_into_any_journal(
+    kept: sa.Engine, store: S3Bodies, aws: Aws, tmp_path: Path
+) -> None:
+    SqlJournal(kept).accept([large("x"), small("y")], a_receipt())
+    file = tmp_path / "backup.gz"
+    write_backup(kept, file, lambda: 1_700_000_000_000, lambda _done, _total: None)
+    plain, other = open_database("sqlite://"), open_database("sqlite://")
+    elsewhere = open_bodies(f"s3://{aws.bucket()}", client=aws.client("s3"))
+    keep_large(other, LargeBodies(elsewhere, ABOVE))
+    for target in (plain, other):
+        read_backup(target, file, {}, replace=False, progress=lambda _done, _total: None)
+        journal = SqlJournal(target)
+        assert journal.plan("x")[0].body == large("x").body
+        assert journal.verify() == ()
+        target.dispose()
+    assert names_of(elsewhere) == names_of(store)
+
+
+def test_the_rebuild_on_spark_reads_the_bodies_where_they_lie(
+    kept: sa.Engine, store: S3Bodies, aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in aws.environment.items():
+        monkeypatch.setenv(name, value)
+    SqlJournal(kept).accept([large("x"), small("y")], a_receipt())
+    query = sa.text(
+        "SELECT d.position, d.kind, b.api_version, d.plan_id, d.scope, d.content_hash,"
+        " d.received_at, b.packed FROM journal_documents d"
+        " LEFT JOIN journal_bodies b ON b.content_hash = d.content_hash ORDER BY d.position"
+    )
+    with kept.connect() as connection:
+        lines = list(read_rows(connection.execute(query), store.place))
+    assert [line.body for line in lines] == [large("x").body, small("y").body]
+    assert [line.damage for line in lines] == ["", ""]
+
+
+def test_the_key_of_the_settings_encrypts_the_objects(aws: Aws) -> None:
+    bucket = aws.bucket()
+    client = aws.client("s3")
+    key = aws.client("kms").create_key()["KeyMetadata"]["Arn"]
+    open_bodies(f"s3://{bucket}/b", key, client).put("abc", b"x")
+    head = client.head_object(Bucket=bucket, Key="b/ab/abc")
+    assert (head["ServerSideEncryption"], head["SSEKMSKeyId"]) == ("aws:kms", key)
+
+
+@pytest.mark.parametrize("place", ["", "bucket/x", "https://bucket/x", "s3:///x", "s3://b/x?y=1"])
+def test_a_place_that_is_none_is_refused(place: str) -> None:
+    with pytest.raises(ConfigurationError, match="s3://bucket/prefix"):
+        open_bodies(place)
