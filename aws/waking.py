@@ -50,6 +50,7 @@ class ProjectorElsewhere:
 
     doubt = None
     trouble = None
+    full = None
     idle = False
     """No answer waits for the graph."""
 
