@@ -11,7 +11,8 @@ knows nothing of Gremlin or SQL. In reading order:
 ``consumer``      Spline's consumer API, as its viewers call it
 ``compression``   answers compressed for clients that take it
 ``http``          rules for every request: keys, errors, limits, headers, metrics
-``service``       the parts of a running Headwater, as one value
+``service``       the parts of a running Headwater, as one value; their state
+``logs``          the log: lines for people or JSON for machines, without secrets
 ``settings``      the settings, from an environment that is passed in
 ``serving``       start and stop of everything in order, with waitress as the HTTP server
 ``console``       the sub-commands of ``headwater``; ``command_line`` puts them together

@@ -15,9 +15,9 @@ from api.http.access import Guard, guard
 from api.http.blueprint import Api
 from api.http.errors import register_error_handlers
 from api.http.exchange import watch
-from api.http.paths import meant_path
 from api.http.rates import Rates
 from api.http.security import secure
+from api.routes.paths import meant_path
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.service import Service, attach
 from api.settings import Settings
@@ -86,7 +86,7 @@ def version() -> str:
 
 
 def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
-    """Serve what agents spell their own way as the path meant (``api.http.paths``)."""
+    """Serve what agents spell their own way as the path meant (``api.routes.paths``)."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from werkzeug.exceptions import HTTPException
 
-from api.intake.bodies import gunzip, is_gzip, parse_json
+from api.http.bodies import gunzip, is_gzip, parse_json
 from api.intake.uploads import Uploads
 from api.settings import Settings
 from aws.events import body_of, error_answer, header_of, method_of, sender_of

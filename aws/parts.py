@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 from api.intake.uploads import Uploads
-from api.serving.logs import set_up_logging
+from api.logs import set_up_logging
 from api.settings import Settings, read_settings
 from graph_model.errors import ConfigurationError
 

@@ -14,8 +14,8 @@ from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from api.http.bodies import CONTENT_TYPES
 from api.http.principals import CONSOLE_NAME
-from api.intake.bodies import CONTENT_TYPES
 from api.intake.dumps import Refusal
 from api.intake.pieces import Prepared
 from api.serving.storage import open_storage
@@ -105,7 +105,7 @@ def claimed_journal(
     Raises ConfigurationError, naming the server's address, when a server has locked the folder.
     PostgreSQL lets both write, and a running server projects the new documents.
     """
-    from api.serving.server import claim  # Flask and the driver: 0.5 s
+    from api.serving.storage import claim  # Flask and the driver: 0.5 s
     from graph_model.stores.journal import SqlJournal
 
     with ExitStack() as stack:

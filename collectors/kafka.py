@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
+from api.http.bodies import parse_json
 from api.http.errors import InvalidRequest
-from api.intake.bodies import parse_json
 from api.intake.dumps import KINDS, Piece
 from api.intake.pieces import prepare
 from collectors.destinations import Destination

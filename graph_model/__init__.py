@@ -2,21 +2,23 @@
 
 Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 
-``labels``       the vocabulary of the graph
-``facts``        the result of a translation: vertices, edges and catalogue rows, as values
-``identity``     natural key -> the id of a vertex or an edge
-``naming``       one name for each dataset, column and job, however a client spells it
-``producers``    the formats in which clients report lineage: documents -> facts
-``stores``       the protocols of graph, catalogue and journal, and the stores behind them
-``projection``   journal -> graph and catalogue: the only writer of both
-``lineage``      upstream and downstream at a time; ``lineage.history``: which writes count
-``answers``      one module for each question: stores in, frozen values out
-``picture``      the nodes and edges that a viewer draws, and their places
-``governance``   statements of people: layers, classifications, hidden nodes
-``retention``    the documents that a forget or prune command covers
-``errors``       every exception that Headwater raises on purpose
-``console``      one call of a console program, its exit code and its errors
-``json_fields``  small typed readers of JSON
-``folded_text``  text as lists compare it: without case and accents
+``labels``               the vocabulary of the graph
+``facts``                the result of a translation: vertices, edges and catalogue rows, as values
+``identity``             natural key -> the id of a vertex or an edge
+``naming``               one name for each dataset, column and job, however a client spells it
+``producers``            the formats in which clients report lineage: documents -> facts
+``stores``               the protocols of graph, catalogue and journal, and the stores behind them
+``projection``           journal -> graph and catalogue: the only writer of both
+``lineage``              upstream and downstream at a time; ``lineage.history``: which writes count
+``answers``              one module for each question: stores in, frozen values out
+``picture``              the nodes and edges that a viewer draws, and their places
+``governance``           statements of people: layers, classifications, hidden nodes
+``retention``            the documents that a forget or prune command covers
+``gaps``                 codes of the gaps of a plan: what its document leaves open
+``errors``               every exception that Headwater raises on purpose
+``console``              one call of a console program, its exit code and its errors
+``json_fields``          small typed readers of JSON
+``storable_text``        the text that every store can hold
+``folded_text``          text as lists compare it: without case and accents
 ``regular_expressions``  users' regular expressions, run by RE2
 """

@@ -105,3 +105,11 @@ WRITE: Final = "write"
 
 # The name of every write operation: the command's class says how, not what.
 WRITE_NAME: Final = "Write"
+
+# Commands that run an insert of their own; Spark reports both, the insert first.
+HIVE_CTAS: Final = "CreateHiveTableAsSelectCommand"
+CTAS_COMMANDS: Final = (
+    "CreateDataSourceTableAsSelectCommand",
+    HIVE_CTAS,
+    "InsertIntoDataSourceDirCommand",  # INSERT OVERWRITE DIRECTORY
+)

@@ -31,15 +31,13 @@ from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
 from pipeline.journal.documents import REFUSED, Line
 from pipeline.journal.orders import WorkerOrders, read_standing
 from pipeline.journal.sources import Source
-from pipeline.neptune.csv import header, record
+from pipeline.neptune.csv import EDGES, VERTICES, header, record
 from pipeline.output.manifest import FILE, FileGroup, JournalCounts, Manifest, write_manifest
 from pipeline.output.records import (
     CONTENT_PARTS,
     COUNTS,
-    EDGES,
     ROWS,
     SET_ASIDE,
-    VERTICES,
     Record,
     read_element,
 )

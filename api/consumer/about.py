@@ -13,7 +13,7 @@ from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.query import NoQuery
 from api.schemas.security import OPEN
 from api.service import current_service
-from api.serving.readiness import ask
+from api.service.readiness import ask
 
 blueprint = Blueprint("about", __name__, url_prefix="/about", description="As Spline's /about")
 blueprint.ARGUMENTS_PARSER = SpringParser()

@@ -13,9 +13,9 @@ from werkzeug.exceptions import HTTPException
 
 from api.http.blueprint import Blueprint
 from api.http.errors import answer_bug, answer_headwater, answer_http
-from api.http.sources import is_rebuilding
+from api.logs import current_request_id
 from api.service import current_service
-from api.serving.logs import current_request_id
+from api.service.sources import is_rebuilding
 from graph_model.errors import HeadwaterError, NotFound, Rebuilding
 
 

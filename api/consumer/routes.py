@@ -34,9 +34,9 @@ from api.consumer.shapes import (
     PlansShape,
 )
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources, lacking
 from api.schemas.query import NoQuery
 from api.service import current_service
+from api.service.sources import current_sources, lacking
 from graph_model.answers.consumer.consumer import Consumer, ListQuestion
 from graph_model.stores.protocols.events import EventFilter, ListPage
 

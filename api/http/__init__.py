@@ -2,16 +2,16 @@
 
 In reading order:
 
-``exchange``    one request and its answer: its id, the access line, its measurements
-``access``      the key of a request -> a principal -> allowed or refused
-``principals``  the principal of a request, once it is allowed
-``rates``       a rate for each key: one token bucket, kept by this process
-``errors``      every exception becomes one JSON body
-``security``    headers on every answer, and requests from pages of other origins
-``paths``       agents' spellings of paths -> the path of the route
-``blueprint``   routes with declared queries and answers: flask-smorest, typed and made strict
-``sources``     sources for a question to the graph: stores, a deadline, the state of projection
-``times``       times: epoch milliseconds or ISO 8601 in, ISO 8601 in UTC with milliseconds out
-``metrics``     metrics for Prometheus, in a registry of each application's own
-``client``      one request to a running server, from the console or a collector
+``exchange``       one request and its answer: its id, the access line, its measurements
+``access``         the key of a request -> a principal -> allowed or refused
+``principals``     the principal of a request, once it is allowed
+``rates``          a rate for each key: one token bucket, kept by this process
+``errors``         every exception becomes one JSON body
+``security``       headers on every answer, and requests from pages of other origins
+``bodies``         bytes -> a parsed document, every step within bounds
+``repeated_keys``  JSON texts that give a key twice in one object
+``blueprint``      routes with declared queries and answers: flask-smorest, typed and made strict
+``times``          times: epoch milliseconds or ISO 8601 in, ISO 8601 in UTC with milliseconds out
+``metrics``        metrics for Prometheus, in a registry of each application's own
+``client``         one request to a running server, from the console or a collector
 """

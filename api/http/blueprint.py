@@ -22,8 +22,8 @@ from flask import Request, g
 from webargs import core
 from webargs.flaskparser import FlaskParser
 
+from api.http.bodies import ROOM, gunzip, is_gzip, parse_order, require_json
 from api.http.errors import ErrorSchema, InvalidRequest, answer_http, flatten
-from api.intake.bodies import ROOM, gunzip, is_gzip, parse_order, require_json
 
 View = TypeVar("View", bound=Callable[..., Any])
 SchemaType = type[marshmallow.Schema]

@@ -22,7 +22,7 @@ import marshmallow
 from flask import Flask, Response, g, jsonify, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from api.serving.logs import current_request_id
+from api.logs import current_request_id
 from graph_model.errors import (
     AmbiguousReference,
     DamagedDocument,

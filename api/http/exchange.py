@@ -18,7 +18,7 @@ from flask import Flask, Response, g, request
 
 from api.http.metrics import Metrics
 from api.http.principals import current_principal
-from api.serving.logs import FIELDS, current_request_id
+from api.logs import FIELDS, current_request_id
 
 HEADER: Final = "X-Request-Id"
 _WELL_FORMED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")

@@ -3,8 +3,6 @@
 In reading order:
 
 ``documents``      a request with documents -> the journal, durable before the answer
-``bodies``         bytes -> a parsed document, every step within bounds
-``repeated_keys``  JSON texts that give a key twice in one object
 ``declarations``   declarations of people -> JobEvents, all of a request or none; their retraction
 ``statements``     statements of people -> command documents, and the wait until they are in force
 ``orders``         forget and prune requests -> command documents

@@ -18,9 +18,9 @@ from flask import current_app, request
 from marshmallow import Schema, ValidationError
 from werkzeug.wsgi import get_input_stream
 
+from api.http.bodies import ROOM, gunzip, is_gzip, parse_json, read_bounded, wire_hash
 from api.http.errors import InvalidRequest, flatten
 from api.http.principals import current_principal
-from api.intake.bodies import ROOM, gunzip, is_gzip, parse_json, read_bounded, wire_hash
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import Service

@@ -10,7 +10,6 @@ from flask import request
 
 from api.http.blueprint import Blueprint
 from api.http.principals import current_principal
-from api.http.sources import is_rebuilding
 from api.http.times import format_instant
 from api.intake.orders import Covered, cover_forget, cover_prune, give
 from api.intake.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
@@ -22,6 +21,7 @@ from api.schemas.commands import (
     Ordered,
 )
 from api.service import Service, current_service
+from api.service.sources import is_rebuilding
 from graph_model import labels
 from graph_model.errors import Rebuilding
 from graph_model.facts import CommandRow

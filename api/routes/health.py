@@ -13,7 +13,7 @@ from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.health import LiveReply, ReadyReply
 from api.schemas.security import OPEN
 from api.service import current_service
-from api.serving.readiness import ask
+from api.service.readiness import ask
 
 blueprint = Blueprint("health", __name__, description="Whether this Headwater is well")
 

@@ -21,7 +21,7 @@ from api.schemas.journal import (
     StorageReply,
 )
 from api.service import current_service
-from api.serving.room import Report, RunsInGraph
+from api.service.room import Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import NotFound
 from graph_model.producers.registry import Producers

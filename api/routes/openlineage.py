@@ -18,8 +18,8 @@ from typing import Any, Final
 from flask import Response, jsonify, request
 
 from api.http.blueprint import Blueprint
+from api.http.bodies import require_json
 from api.http.errors import Reason
-from api.intake.bodies import require_json
 from api.intake.documents import LARGE, Reading, checked_list, current_delivery, take
 from api.routes.producer import created, tell_reason, tell_refusal
 from api.service import current_service

@@ -15,9 +15,9 @@ from typing import Any, Final
 from flask import Response, current_app, g, request
 
 from api.http.blueprint import Blueprint
+from api.http.bodies import CONTENT_TYPES, api_version
 from api.http.errors import Reason
 from api.http.principals import current_principal
-from api.intake.bodies import CONTENT_TYPES, api_version
 from api.intake.documents import (
     ANY_SIZE,
     LARGE,

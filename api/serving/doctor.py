@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from api.routes.pages import missing_parts
+from api.service.room import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
-from api.serving.room import MEASURES_KEY
-from api.serving.server import check_free, claim
-from api.serving.storage import DATABASE_FILE, open_storage
+from api.serving.server import check_free
+from api.serving.storage import DATABASE_FILE, claim, open_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.projection.runs.graph_runs import RUNS_KEY, left_by, setting_of

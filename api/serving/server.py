@@ -11,7 +11,6 @@ engine's JVM always ends with it).
 from __future__ import annotations
 
 import errno
-import fcntl
 import gc
 import ipaddress
 import os
@@ -23,7 +22,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -33,11 +31,11 @@ from flask import Flask
 from api.application import create_app, version
 from api.http.access import Keys
 from api.http.metrics import Metrics
+from api.logs import set_up_logging, tells_every_request
 from api.routes.pages import missing_parts
 from api.service import Service
-from api.serving.logs import set_up_logging, tells_every_request
-from api.serving.room import Room
-from api.serving.storage import hold_for_service, open_storage
+from api.service.room import Room
+from api.serving.storage import claim, hold_for_service, open_storage
 from api.serving.summary import Summary
 from api.serving.upkeep import Upkeep
 from api.settings import Settings
@@ -58,7 +56,6 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 
-LOCK_FILE: Final = "headwater.lock"
 ENGINE_FOLDER: Final = "engine"
 _DIALECTS: Final = {"tinkerpop": "embedded", "neptune": "neptune"}
 _NEPTUNE: Final = (".neptune.amazonaws.com", ".neptune.amazonaws.com.cn")
@@ -438,37 +435,6 @@ def _bind(host: str, port: int, setting: str, option: str) -> socket.socket:
             f"cannot listen on {host} port {port} ({error.strerror}): {other}"
         ) from error
     return bound
-
-
-@contextmanager
-def claim(data: Path) -> Iterator[None]:
-    """Create the data folder and hold it: one running Headwater a folder.
-
-    Raises ConfigurationError when it cannot be written or another process holds it.
-    """
-    try:
-        data.mkdir(parents=True, exist_ok=True)
-        lock = (data / LOCK_FILE).open("a+", encoding="utf-8")
-    except OSError as error:
-        raise ConfigurationError(
-            f"the data folder {data} cannot be written ({error.strerror}): "
-            "choose another with DATA= (--data)"
-        ) from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            lock.seek(0)
-            holder = lock.read().strip() or "unknown"
-            raise ConfigurationError(
-                f"the data folder {data} is in use by another Headwater (process {holder}): "
-                "stop it, or choose another with DATA= (--data)"
-            ) from error
-        lock.seek(0)
-        lock.truncate()
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-        yield
 
 
 # --- signals -------------------------------------------------------------------------------------

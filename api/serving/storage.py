@@ -8,6 +8,8 @@ HEADWATER_BODIES=s3://…     large bodies of the journal in a bucket, with eith
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from graph_model.stores.database import Database
 
 DATABASE_FILE: Final = "headwater.db"
+LOCK_FILE: Final = "headwater.lock"
 
 
 def open_storage(settings: Settings, *, make: bool = False) -> Database:
@@ -86,8 +89,39 @@ def _refuse_emptied(journal: Path) -> None:
 
 
 @contextmanager
+def claim(data: Path) -> Iterator[None]:
+    """Create the data folder and hold it: one running Headwater a folder.
+
+    Raises ConfigurationError when it cannot be written or another process holds it.
+    """
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        lock = (data / LOCK_FILE).open("a+", encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(
+            f"the data folder {data} cannot be written ({error.strerror}): "
+            "choose another with DATA= (--data)"
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.seek(0)
+            holder = lock.read().strip() or "unknown"
+            raise ConfigurationError(
+                f"the data folder {data} is in use by another Headwater (process {holder}): "
+                "stop it, or choose another with DATA= (--data)"
+            ) from error
+        lock.seek(0)
+        lock.truncate()
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+@contextmanager
 def hold_for_service(database: Database, *, own_graph: bool) -> Iterator[None]:
-    """Hold a shared database while a service runs; a data folder is held by ``server.claim``.
+    """Hold a shared database while a service runs; a data folder is held by ``claim``.
 
     A Headwater with an engine of its own must be alone on its database: no other one would see its
     projections, and it would miss theirs. Raises ConfigurationError when it is not.
@@ -106,7 +140,6 @@ def hold_for_service(database: Database, *, own_graph: bool) -> Iterator[None]:
 @contextmanager
 def hold_alone(settings: Settings, database: Database) -> Iterator[None]:
     """Hold journal and catalogue with no service beside. Raises ConfigurationError otherwise."""
-    from api.serving.server import claim
     from graph_model.stores.database import claim_database
 
     if not settings.database:

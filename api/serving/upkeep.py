@@ -20,7 +20,7 @@ from typing import Final
 
 from api.intake.orders import Covered, cover_prune, give
 from api.service import Service
-from api.serving.room import Room
+from api.service.room import Room
 from graph_model.errors import HeadwaterError
 from graph_model.producers.commands.documents import Prune
 from graph_model.retention.coverage import Retention

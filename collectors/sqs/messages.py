@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
+from api.http.bodies import gunzip, parse_json
 from api.http.errors import InvalidRequest
-from api.intake.bodies import gunzip, parse_json
 from api.intake.dumps import KINDS, Piece, Refusal, classify
 from api.intake.pieces import Prepared, prepare
 from api.intake.uploads import Uploaded, Uploads

@@ -13,6 +13,7 @@ from graph_model.answers.sources import Sources
 from graph_model.facts import (
     ExecutionRow,
 )
+from graph_model.gaps import PARTITIONS_UNKNOWN
 from graph_model.lineage.history.past import Reports
 from graph_model.picture.view import (
     DatasetReference,
@@ -20,7 +21,6 @@ from graph_model.picture.view import (
     iso,
     known_mode,
 )
-from graph_model.producers.spline.partitions import PARTITIONS_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ are read anew for every question; so plans that another process has withdrawn, p
 are not reached any more. Nothing is kept of a plan without its marker, or of one cut by a limit.
 
 A structure belongs to one catalogue: the next generation may come from another translator, and
-begins with an empty one. Every command ends it, too (``api.serving.governance``).
+begins with an empty one. Every command ends it, too (``api.service.governance``).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from graph_model.stores.storable_text import storable
+from graph_model.storable_text import storable
 
 _NEEDS_QUOTES: Final = re.compile(r"[.`]|\A\Z")
 

@@ -7,6 +7,9 @@ In reading order:
 ``producer``     the two protocols that a format implements
 ``registry``     the producers of a Headwater, as an immutable value
 ``translation``  the documents of one subject key -> facts, and a state for each document
+``projections``  the writes and removals that one subject needs, and the states of its documents
+``outcome``      the result of translating the documents of one key: facts, and a state for each
+``notes``        the journal's notes beside a projected document
 ``spline``       execution plans and events of the Spline agent and of the listener
 ``openlineage``  events of OpenLineage's clients
 ``declared``     lineage that a person declares

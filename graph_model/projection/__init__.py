@@ -3,8 +3,6 @@
 In reading order:
 
 ``projector``    the one writer of graph and catalogue, a package of its own
-``projections``  the writes and removals that one subject needs, and the states of its documents
-``outcome``      the result of translating the documents of one key: facts, and a state for each
 ``attempts``     the keys of a round, noted in the journal before the round begins
 ``known``        elements that the stores hold already and the writer skips: kept in its memory
 ``withdrawal``   the removal of facts that no document supports any more
@@ -14,6 +12,5 @@ In reading order:
 ``rebuilding``   a projection of everything beside the one in force: after an upgrade, a new rule,
                  or on request
 ``runs``         the runs that the graph carries, a package of its own
-``notes``        the journal's notes beside a projected document
 ``waiting``      clients that wait until certain documents are projected
 """

@@ -11,11 +11,16 @@ completes a noted round with the very documents that it began with:
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.errors import Unavailable
+from graph_model.producers.outcome import reason_of
+from graph_model.stores.protocols import StoredDocument
+
+log = logging.getLogger(__name__)
 
 #: Where the journal keeps the last attempt.
 ATTEMPT_KEY: Final = "attempt"
@@ -48,25 +53,6 @@ def attempt_of(keys: Sequence[str], outline: Outline) -> Attempt:
     return Attempt(tuple(keys), max(positions, default=0))
 
 
-def earlier_sets(
-    documents: Sequence[StoredDocument],
-    stays: Callable[[StoredDocument], bool] = lambda _: False,
-    *,
-    covered: bool,
-) -> list[list[StoredDocument]]:
-    """The sets of a key's documents that graph or catalogue may show, when all are projected now.
-
-    Those that are not PENDING; and with them those that were reopened, because the graph was lost
-    or goes back to a checkpoint while the catalogue stays. Documents in ``stays`` count in any
-    case. All of them only if a command has ``covered`` some: else their facts equal the present
-    ones.
-    """
-    settled = [d for d in documents if d.state != DocumentState.PENDING or stays(d)]
-    known = [d for d in documents if not d.is_fresh or stays(d)]
-    earlier = [settled] if len(settled) == len(known) else [settled, known]
-    return [some for some in earlier if some and (covered or len(some) < len(documents))]
-
-
 def write_attempt(attempt: Attempt) -> str:
     return json.dumps([attempt.last, *attempt.keys], ensure_ascii=False)
 
@@ -77,3 +63,36 @@ def read_attempt(text: str | None) -> Attempt | None:
         return None
     last, *keys = json.loads(text)
     return Attempt(tuple(keys), last)
+
+
+def project_apart(
+    keys: Sequence[str],
+    project: Callable[[Sequence[str]], None],
+    set_aside: Callable[[str, str], None],
+) -> None:
+    """All keys in one write; if that fails unexpectedly, each on its own.
+
+    A key that fails alone is passed to ``set_aside`` with its reason, and does not block the
+    others. Unavailable and MemoryError pass: trying again may help.
+    """
+    if len(keys) > 1 and _succeeds(keys, project):
+        return
+    for key in keys:
+        try:
+            project([key])
+        except (Unavailable, MemoryError):
+            raise
+        except Exception as error:
+            log.exception("%s cannot be projected", key)
+            set_aside(key, reason_of(error))
+
+
+def _succeeds(keys: Sequence[str], project: Callable[[Sequence[str]], None]) -> bool:
+    try:
+        project(keys)
+    except (Unavailable, MemoryError):
+        raise
+    except Exception:
+        log.exception("%d plans cannot be projected together; each on its own", len(keys))
+        return False
+    return True

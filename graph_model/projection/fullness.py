@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from graph_model.facts import Facts
-from graph_model.projection.projections import Projection
+from graph_model.producers.projections import Projection
 from graph_model.projection.runs.present import split
 from graph_model.stores.protocols import DocumentState, GraphReader, Journal, StoredDocument
 

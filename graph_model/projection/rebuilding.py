@@ -32,9 +32,9 @@ from typing import Final, TypeVar
 from graph_model.facts import Edge, Facts, Row, Vertex, merge
 from graph_model.identity import digest
 from graph_model.producers.commands.documents import KEY_PREFIX
+from graph_model.producers.projections import Projection, settlements
+from graph_model.projection.attempts import project_apart
 from graph_model.projection.fullness import is_held
-from graph_model.projection.outcome import project_apart
-from graph_model.projection.projections import Projection, settlements
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.withdrawal import OWN_ROWS
 from graph_model.stores.digests import ElementSum

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from graph_model.facts import Facts
-from graph_model.projection.outcome import PRUNED
-from graph_model.projection.projections import Projection
+from graph_model.producers.outcome import PRUNED
+from graph_model.producers.projections import Projection
 from graph_model.projection.withdrawal import difference
 from graph_model.stores.protocols import DocumentState, Journal, StoredDocument
 

@@ -2,19 +2,18 @@
 
 In reading order:
 
-``protocols``      the promises of a graph, a catalogue and a journal
-``journal``        the journal: documents as they came, durable before the client is answered
-``bodies``         large bodies outside of the database: a bucket of Amazon S3
-``catalogue``      the catalogue: times, names, counts. It never says what is connected
-``gremlin``        the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
-``memory``         a graph on dicts with the same promises, for tests and for a first look
-``database``       the relational database under the journal and the catalogue
-``credentials``    how a connection to the database signs in on AWS
-``places``         places in Amazon S3, as a setting names them
-``keys``           API keys: the clients and people of a Headwater, and their roles
-``submissions``    a document on its way into the journal: the spelling of its body, its hash
-``storable_text``  the text that every store can hold, decided in one place
-``cursors``        cursors: the beginning of a list's next page, as an opaque text
-``digests``        one hash over all elements of a graph, in any order
-``durability``     writes to disk that are complete before they are reported
+``protocols``    the promises of a graph, a catalogue and a journal
+``journal``      the journal: documents as they came, durable before the client is answered
+``catalogue``    the catalogue: times, names, counts. It never says what is connected
+``gremlin``      the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
+``memory``       a graph on dicts with the same promises, for tests and for a first look
+``database``     the relational database under the journal and the catalogue
+``keys``         API keys: the clients and people of a Headwater, and their roles
+``submissions``  a document on its way into the journal: the spelling of its body, its hash
+``cursors``      cursors: the beginning of a list's next page, as an opaque text
+``digests``      one hash over all elements of a graph, in any order
+``durability``   writes to disk that are complete before they are reported
+``bodies``       large bodies outside of the database: a bucket of Amazon S3
+``credentials``  how a connection to the database signs in on AWS
+``places``       places in Amazon S3, as a setting names them
 """

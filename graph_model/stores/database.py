@@ -37,7 +37,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from graph_model.errors import ConfigurationError, Unavailable
-from graph_model.stores.storable_text import storable, storable_value
+from graph_model.storable_text import storable, storable_value
 
 CHUNK: Final = 500
 """How many values one statement asks for: below the limit on parameters of every engine."""

@@ -27,6 +27,9 @@ Element = TypeVar("Element", Vertex, Edge)
 Columns = Mapping[str, str]
 """Property key -> type (Bool, Long, Double or String)."""
 
+#: The folders of a load.
+VERTICES: Final = "vertices"
+EDGES: Final = "edges"
 _TYPES: Final[dict[type, str]] = {bool: "Bool", int: "Long", float: "Double", str: "String"}
 _VERTEX_FIELDS: Final = ("~id", "~label")
 _EDGE_FIELDS: Final = ("~id", "~from", "~to", "~label")

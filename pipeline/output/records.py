@@ -18,11 +18,9 @@ from typing import Any, Final, NamedTuple
 from graph_model import facts, identity
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Row, Scalar, Vertex, row_key
-from graph_model.stores.storable_text import storable
-from pipeline.neptune.csv import type_of
+from graph_model.storable_text import storable
+from pipeline.neptune.csv import EDGES, VERTICES, type_of
 
-VERTICES: Final = "vertices"
-EDGES: Final = "edges"
 ROWS: Final = "rows"
 SET_ASIDE: Final = "set_aside"
 COUNTS: Final = "counts"

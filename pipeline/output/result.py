@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from graph_model.errors import InvalidInput, NotFound
 from graph_model.facts import Edge, Row, Vertex
-from pipeline.neptune.csv import Element, read_elements
+from pipeline.neptune.csv import EDGES, VERTICES, Element, read_elements
 from pipeline.output import records
 from pipeline.output.manifest import FILE, Manifest, read_manifest
 
@@ -94,10 +94,10 @@ class Result:
             return read_manifest(file.read().decode("utf-8"))
 
     def vertices(self, *, empty_strings: bool = True) -> Iterator[Vertex]:
-        return self._elements(Vertex, records.VERTICES, empty_strings)
+        return self._elements(Vertex, VERTICES, empty_strings)
 
     def edges(self, *, empty_strings: bool = True) -> Iterator[Edge]:
-        return self._elements(Edge, records.EDGES, empty_strings)
+        return self._elements(Edge, EDGES, empty_strings)
 
     def _elements(self, kind: type[Element], part: str, empty_strings: bool) -> Iterator[Element]:
         for name in self._files.names(part):

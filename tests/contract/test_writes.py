@@ -20,7 +20,7 @@ from graph_model.facts import (
     PartitionRow,
     ReadVersionRow,
 )
-from graph_model.lineage.history import CTAS_COMMANDS
+from graph_model.labels import CTAS_COMMANDS
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.protocols import (

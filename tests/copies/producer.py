@@ -14,11 +14,10 @@ from graph_model.naming import Rules
 from graph_model.producers.commands.documents import NO_ORDERS, Orders
 from graph_model.producers.declared.documents import name_dataset
 from graph_model.producers.openlineage import RunEvent, read_event, read_run, subject_key
+from graph_model.producers.outcome import PROJECTED, Outcome, earlier_sets
 from graph_model.producers.producer import Reported
+from graph_model.producers.projections import Projection, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.projection.attempts import earlier_sets
-from graph_model.projection.outcome import PROJECTED, Outcome
-from graph_model.projection.projections import Projection, projection_of
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 from graph_model.stores.submissions import compact_json, make_submission
 

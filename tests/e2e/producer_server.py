@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from api.serving.logs import set_up_logging
+from api.logs import set_up_logging
 from api.serving.server import interruptible, listening, reserve
 from tests.e2e.producer_service import Headwater
 

@@ -10,8 +10,8 @@ import pytest
 from flask import abort, request
 from werkzeug.exceptions import HTTPException, default_exceptions
 
+from api.http.bodies import RepeatedKey
 from api.http.errors import NO_ENGINE, InvalidRequest, flatten, trace
-from api.intake.bodies import RepeatedKey
 from graph_model import errors as tree
 from graph_model.errors import (
     AmbiguousReference,

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import api.intake.repeated_keys
+import api.http.repeated_keys
+from api.http.bodies import UnpackingRoom, gunzip, parse_json
 from api.http.errors import InvalidRequest
-from api.intake.bodies import UnpackingRoom, gunzip, parse_json
 from api.schemas.fields import MOST_CHECKED
 from tests.e2e.producer_service import (
     PLAN_ID,
@@ -74,8 +74,8 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.looked_at = 0
-        self._same = api.intake.repeated_keys._say_the_same
-        monkeypatch.setattr("api.intake.repeated_keys._say_the_same", self._compare)
+        self._same = api.http.repeated_keys._say_the_same
+        monkeypatch.setattr("api.http.repeated_keys._say_the_same", self._compare)
 
     def _compare(self, one: object, other: object) -> bool:
         self.looked_at += 1
@@ -103,8 +103,8 @@ def test_each_of_many_repeated_keys_is_compared_once(
 def test_a_document_of_too_many_values_is_refused_before_it_is_parsed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("api.intake.bodies.MOST_VALUES", 1_000)
-    monkeypatch.setattr("api.intake.bodies._load", lambda _text: pytest.fail("parsed"))
+    monkeypatch.setattr("api.http.bodies.MOST_VALUES", 1_000)
+    monkeypatch.setattr("api.http.bodies._load", lambda _text: pytest.fail("parsed"))
     for dense in (b"[" + b"{}," * 1_000 + b"1]", b'["' + b'","' * 1_001 + b'"]'):
         with pytest.raises(InvalidRequest, match="at most 1,000 values"):
             parse_json(dense)
@@ -114,7 +114,7 @@ def test_a_document_of_too_many_values_is_refused_before_it_is_parsed(
     "text", ["," * 5_000, '[{"' * 5_000, "\\" * 5_000 + ",", '",' * 5_000, 'é"\\,' * 5_000]
 )
 def test_commas_in_strings_are_no_values(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setattr("api.intake.bodies.MOST_VALUES", 1_000)
+    monkeypatch.setattr("api.http.bodies.MOST_VALUES", 1_000)
     document = {"a": text, "b": [text, 1], text: None}
     assert parse_json(json.dumps(document).encode()) == document
 

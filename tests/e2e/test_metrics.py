@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.serving.logs import FIELDS, current_request_id
+from api.logs import FIELDS, current_request_id
 from graph_model.errors import JournalUnavailable
 from graph_model.retention.forecast import Forecast, Growth, Measure
 from graph_model.stores.keys import Role

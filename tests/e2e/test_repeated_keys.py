@@ -13,7 +13,7 @@ import pytest
 
 from api.http.errors import Reason
 from api.intake.dumps import Piece, recognise
-from api.serving.refusals import Refusals
+from api.service.refusals import Refusals
 from collectors.kafka import KafkaRecord, read_record
 from graph_model.stores.keys import Role
 from graph_model.stores.protocols import DocumentState

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from api.serving.server import _check_read_port, claim, dialect_of
+from api.serving.server import _check_read_port, dialect_of
+from api.serving.storage import claim
 from api.settings import read_settings
 from graph_model.errors import ConfigurationError
 from tests import captures

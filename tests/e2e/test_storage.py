@@ -13,7 +13,7 @@ from api.application import create_app
 from api.console.storage import describe
 from api.http.times import format_instant
 from api.service import Service
-from api.serving.room import Room
+from api.service.room import Room
 from api.settings import read_settings
 from graph_model.projection.runs.window import ALL
 from graph_model.retention.keeping import Keep

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from api.service import Service
-from api.serving.room import MEASURES_KEY, Room
+from api.service.room import MEASURES_KEY, Room
 from api.serving.upkeep import Upkeep
 from graph_model.errors import Unavailable
 from graph_model.producers.commands.documents import COMMAND_KIND

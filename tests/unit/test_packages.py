@@ -53,8 +53,8 @@ def name_of(path: Path) -> str:
 
 
 def imports_of(path: Path, modules: dict[str, Path]) -> Iterator[str]:
-    """The modules that this one loads when it is loaded; not what its functions import later."""
-    for node in ast.parse(path.read_text("utf-8")).body:
+    """The modules that this one imports: when it is loaded, in a function, or for types alone."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             inside = [f"{node.module}.{alias.name}" for alias in node.names]
             found = [name for name in inside if name in modules]

@@ -17,7 +17,7 @@ from graph_model.errors import ConfigurationError
 
 def consume_kafka(call: Call) -> int:
     """Take documents from a topic until Ctrl-C."""
-    from api.serving.logs import set_up_logging
+    from api.logs import set_up_logging
     from collectors.kafka import consume, dead_letters, kafka_source
 
     options, settings = call.options, call.settings()

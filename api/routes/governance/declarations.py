@@ -10,7 +10,6 @@ from flask import Response, jsonify, request
 
 from api.http.blueprint import Blueprint
 from api.http.principals import Principal, current_principal
-from api.http.sources import current_sources, is_rebuilding
 from api.intake.declarations import (
     Author,
     declare,
@@ -31,6 +30,7 @@ from api.schemas.governance.declarations import (
     RetractQuery,
 )
 from api.service import Service, current_service
+from api.service.sources import current_sources, is_rebuilding
 from graph_model import labels
 from graph_model.answers.visibility import open_found
 from graph_model.errors import NotAllowed, Rebuilding

@@ -9,7 +9,6 @@ from typing import Any, Final
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources, lacking
 from api.http.times import format_instant
 from api.intake.statements import declare, resolve_node
 from api.replies.graph import to_json
@@ -30,6 +29,7 @@ from api.schemas.governance.governance import (
 )
 from api.schemas.query import NoQuery
 from api.service import Service, current_service
+from api.service.sources import current_sources, lacking
 from graph_model import identity, labels
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources

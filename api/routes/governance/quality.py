@@ -8,13 +8,13 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources
 from api.intake.statements import declare
 from api.replies.graph import to_json
 from api.schemas.governance.governance import ChangeQuery
 from api.schemas.governance.quality import QualityRuleReply, QualityRuleRequest, QualityRulesReply
 from api.schemas.query import NoQuery
 from api.service import current_service
+from api.service.sources import current_sources
 from graph_model.errors import InvalidDocument, NotFound
 from graph_model.governance.previews import walk_datasets
 from graph_model.governance.quality_rules import (

@@ -8,10 +8,10 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources
 from api.replies.graph import to_json
 from api.schemas.graph.queries import AtQuery
 from api.schemas.graph.reply import ItemReply
+from api.service.sources import current_sources
 from graph_model.answers.columns.pages import describe_column
 
 blueprint = Blueprint("columns", __name__, url_prefix="/graph", description="Columns")

@@ -8,7 +8,6 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources, lacking, whole_or_later
 from api.replies.differences import changes_reply, plan_difference_reply, plan_partial, time_reply
 from api.replies.graph import page_reply, to_json
 from api.schemas.graph.difference import (
@@ -20,6 +19,7 @@ from api.schemas.graph.difference import (
     VersionsQuery,
     VersionsReply,
 )
+from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model import labels
 from graph_model.answers.difference.questions import Differences
 from graph_model.answers.difference.upstream import Upstream

@@ -8,7 +8,6 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources, lacking, whole_or_later
 from api.replies.graph import graph_reply, page_reply, plan_reply, runs_reply, to_json
 from api.schemas.graph.queries import (
     AtQuery,
@@ -32,6 +31,7 @@ from api.schemas.graph.reply import (
 )
 from api.schemas.query import NoQuery
 from api.service import current_service
+from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model.answers import column_lineage as column_answer
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import lineage as lineage_answer

@@ -13,9 +13,8 @@ from werkzeug.exceptions import NotAcceptable, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
 from api.http.blueprint import Blueprint
+from api.http.bodies import ROOM
 from api.http.errors import InvalidRequest
-from api.http.sources import current_sources, lacking, whole_or_later
-from api.intake.bodies import ROOM
 from api.intake.documents import current_delivery
 from api.intake.dumps import Found, Refusal, recognise
 from api.intake.pieces import prepare
@@ -29,6 +28,7 @@ from api.schemas.graph.impact import (
     PlanCheckReply,
 )
 from api.service import current_service
+from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model.answers.impact.captured import captured_outlines
 from graph_model.answers.impact.check import CheckReport
 from graph_model.answers.impact.comparison import ChangeKind

@@ -8,11 +8,11 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources, whole_or_later
 from api.replies.graph import one_run_reply, page_reply
 from api.schemas.graph.queries import AtQuery
 from api.schemas.graph.runs import FacetsQuery, FacetsReply, RunTreeReply
 from api.service import current_service
+from api.service.sources import current_sources, whole_or_later
 from graph_model import labels
 from graph_model.answers.facets import facet_history
 from graph_model.answers.runs.one_run import one_run

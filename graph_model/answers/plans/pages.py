@@ -32,6 +32,7 @@ from graph_model.picture.view import (
     JobReference,
     known_mode,
 )
+from graph_model.producers.notes import gaps_of
 from graph_model.producers.openlineage.pages.inspection import Use, draw_datasets
 from graph_model.producers.openlineage.pages.plans import (
     EventPlan,
@@ -43,7 +44,6 @@ from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.inspection import PlanInspection, inspect
 from graph_model.producers.spline.logic import with_patterns
-from graph_model.projection.notes import gaps_of
 from graph_model.stores.protocols import Direction, StoredDocument
 
 _EXECUTIONS_SHOWN = 20

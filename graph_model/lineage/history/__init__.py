@@ -12,7 +12,6 @@ order:
 from __future__ import annotations
 
 from graph_model.lineage.history.merging import (
-    CTAS_COMMANDS,
     MERGE_WINDOW_MS,
     Write,
     group_executions,
@@ -21,7 +20,6 @@ from graph_model.lineage.history.merging import (
 from graph_model.lineage.history.visibility import Moment, visible_writes
 
 __all__ = [
-    "CTAS_COMMANDS",
     "MERGE_WINDOW_MS",
     "Moment",
     "Write",

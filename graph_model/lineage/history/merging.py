@@ -23,15 +23,8 @@ from graph_model.stores.protocols import SuccessfulWrite
 MERGE_WINDOW_MS: Final = 10_000
 #: A merged write may be this much earlier than one of its executions: CTAS, then two producers.
 REACH_MS: Final = 2 * MERGE_WINDOW_MS
-_HIVE_CTAS: Final = "CreateHiveTableAsSelectCommand"
-#: Commands that run an insert of their own; Spark reports both, the insert first.
-CTAS_COMMANDS: Final = (
-    "CreateDataSourceTableAsSelectCommand",
-    _HIVE_CTAS,
-    "InsertIntoDataSourceDirCommand",  # INSERT OVERWRITE DIRECTORY
-)
 #: Those that create the table that they fill: it holds nothing else.
-_TABLE_MAKERS: Final = CTAS_COMMANDS[:2]
+_TABLE_MAKERS: Final = labels.CTAS_COMMANDS[:2]
 _INSERT: Final = "InsertInto"
 #: Spark runs it with ``overwrite = false`` inside a CREATE TABLE AS SELECT of any mode.
 _HIVE_INSERT: Final = "InsertIntoHiveTable"
@@ -141,7 +134,7 @@ def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[tuple[Successfu
 
 
 def _runs_an_insert(row: SuccessfulWrite) -> bool:
-    return row.command in CTAS_COMMANDS
+    return row.command in labels.CTAS_COMMANDS
 
 
 def _place_of_insert(command: SuccessfulWrite, inserts: Sequence[SuccessfulWrite]) -> int | None:
@@ -164,7 +157,7 @@ def _is_inner(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
 
 
 def _is_hive_pair(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
-    return insert.command == _HIVE_INSERT and command.command == _HIVE_CTAS
+    return insert.command == _HIVE_INSERT and command.command == labels.HIVE_CTAS
 
 
 def _have_one_mode(one: Iterable[SuccessfulWrite], other: Iterable[SuccessfulWrite]) -> bool:

@@ -22,6 +22,7 @@ from graph_model.facts import (
     LogicalPlanRow,
     ReadVersionRow,
 )
+from graph_model.gaps import PARTITIONS_UNKNOWN, SUBQUERY
 from graph_model.lineage.history.merging import (
     REACH_MS,
     WHOLE,
@@ -41,8 +42,6 @@ from graph_model.lineage.history.versions import (
     branch_versions,
 )
 from graph_model.lineage.history.visibility import ANY_VERSION, Bound, Moment, visible_writes
-from graph_model.producers.spline.expressions.definitions import SUBQUERY
-from graph_model.producers.spline.partitions import PARTITIONS_UNKNOWN
 from graph_model.stores.protocols import (
     Catalogue,
     DeclaredFlow,

@@ -12,7 +12,7 @@ from graph_model.producers.openlineage import gathering as openlineage
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event, read_event
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission, recognise
 from graph_model.producers.producer import Reported
-from graph_model.projection.projections import Projection, projection_of
+from graph_model.producers.projections import Projection, projection_of
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
 from graph_model.facts import (
+    CURRENT_VERSION,
     MAIN_BRANCH,
     Edge,
     EventLabelRow,
@@ -18,7 +20,9 @@ from graph_model.facts import (
     Facts,
     NameRow,
     PartitionRow,
+    ReadVersionRow,
     Scalar,
+    Version,
     Vertex,
     edge,
     properties,
@@ -28,10 +32,11 @@ from graph_model.naming import Rules
 from graph_model.producers.datasets import add_dataset
 from graph_model.producers.renames import add_rename
 from graph_model.producers.spelling import spell
+from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
 from graph_model.producers.spline.partitions import wrote_partitions
 from graph_model.producers.spline.plans import PlanHead
-from graph_model.producers.spline.versions import read_version, read_versions
+from graph_model.producers.spline.versions import MAX_READS, read_version
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
 _MAX_EXTRA_CHARACTERS: Final = 20_000
@@ -55,7 +60,7 @@ def translate_execution(
     collector.add(_event_row(head, event, row.id), *label_rows(row.id, head.labels, event.labels))
     for dataset_id, role, partition in _partitions(head, event):
         collector.add(PartitionRow(row.id, dataset_id, role, partition))
-    collector.add(*read_versions(head, row.id, event.extra.get("readVersions"), rules))
+    collector.add(*_read_versions(head, row.id, event.extra.get("readVersions"), rules))
     if row.state == labels.COMPLETED:
         for name, place_id in head.names:
             name_id = add_dataset(collector, name)
@@ -70,6 +75,37 @@ def translate_execution(
 def add_execution(collector: FactCollector, row: ExecutionRow) -> None:
     """Add an execution with its run and its day."""
     collector.add(*run_elements(row), row)
+
+
+def _read_versions(
+    head: PlanHead, execution: str, told: Any, rules: Rules
+) -> Iterator[ReadVersionRow]:
+    """The rows of the reads that the event lists, else of those whose options name a version.
+
+    A list that is malformed or longer than the bound counts as none. A dataset that the plan reads
+    more often than versions of it are named is also read as it was:
+
+        t VERSION AS OF 0 JOIN t  =>  version 0, and the current one
+    """
+    listed = list(_listed_versions(head, told, rules)) or head.bound
+    often = dict(head.read_often)
+    for dataset, count in Counter(dataset for dataset, _ in listed).items():
+        if count < often.get(dataset, 1):
+            yield ReadVersionRow(execution, dataset, head.logical_plan, *CURRENT_VERSION)
+    for dataset, version in listed:
+        yield ReadVersionRow(execution, dataset, head.logical_plan, *version)
+
+
+def _listed_versions(head: PlanHead, told: Any, rules: Rules) -> Iterator[tuple[str, Version]]:
+    if not isinstance(told, list) or len(told) > MAX_READS:
+        return
+    for item in told:
+        version = read_version(item)
+        source = item.get("source") if version else None
+        if version is None or not isinstance(source, str) or is_query_text(source):
+            continue
+        for name in naming.normalise(source, head.scope, rules):
+            yield identity.dataset_id(name.scope, name.uri), version
 
 
 def run_elements(row: ExecutionRow) -> tuple[Vertex | Edge, ...]:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels, naming
+from graph_model.gaps import PARTITIONS_UNKNOWN
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.spelling import spell, spell_text, spell_texts
 from graph_model.producers.spline import columns as column_lineage
@@ -43,7 +44,6 @@ from graph_model.producers.spline.expressions import Definitions, Renderer, oper
 from graph_model.producers.spline.expressions.definitions import TOO_LARGE
 from graph_model.producers.spline.expressions.text import shortened
 from graph_model.producers.spline.partitions import (
-    PARTITIONS_UNKNOWN,
     may_leave_some,
     partition_columns,
 )

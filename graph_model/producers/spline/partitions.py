@@ -17,8 +17,6 @@ from typing import Any, Final
 from graph_model import labels, naming
 from graph_model.producers.spline.documents import ExecutionEvent, ExecutionPlan, Operation
 
-#: The gap of an overwrite that may have kept some partitions: no document reports which.
-PARTITIONS_UNKNOWN: Final = "partitions-unknown"
 _DYNAMIC_COMMAND: Final = "OverwritePartitionsDynamic"
 _TABLE_MAKERS: Final = ("TableAsSelect", "TableAsSelectCommand")
 _COLUMNS_OPTION: Final = "__partition_columns"

@@ -8,24 +8,15 @@ A read that is not listed is an ordinary one: the main branch as it was at its t
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from collections.abc import Mapping
+from typing import Any, Final, TypeGuard
 
-from graph_model import identity, naming
 from graph_model.facts import (
-    CURRENT_VERSION,
     EVERY_BRANCH,
     MAIN_BRANCH,
     NO_NUMBER,
-    ReadVersionRow,
     Version,
 )
-from graph_model.naming import Rules
-from graph_model.producers.spline.columns.queries import is_query_text
-
-if TYPE_CHECKING:
-    from graph_model.producers.spline.plans import PlanHead
 
 MAX_READS: Final = 200
 _MAX_CHARACTERS: Final = 200
@@ -83,34 +74,3 @@ def version_of_options(options: Mapping[str, Any]) -> Version | None:
 
 def _spelled(value: Any) -> Any:
     return str(value) if _is_number(value) else value
-
-
-def read_versions(
-    head: PlanHead, execution: str, told: Any, rules: Rules
-) -> Iterator[ReadVersionRow]:
-    """The rows of the reads that the event lists, else of those whose options name a version.
-
-    A list that is malformed or longer than the bound counts as none. A dataset that the plan reads
-    more often than versions of it are named is also read as it was:
-
-        t VERSION AS OF 0 JOIN t  =>  version 0, and the current one
-    """
-    listed = list(_listed(head, told, rules)) or head.bound
-    often = dict(head.read_often)
-    for dataset, count in Counter(dataset for dataset, _ in listed).items():
-        if count < often.get(dataset, 1):
-            yield ReadVersionRow(execution, dataset, head.logical_plan, *CURRENT_VERSION)
-    for dataset, version in listed:
-        yield ReadVersionRow(execution, dataset, head.logical_plan, *version)
-
-
-def _listed(head: PlanHead, told: Any, rules: Rules) -> Iterator[tuple[str, Version]]:
-    if not isinstance(told, list) or len(told) > MAX_READS:
-        return
-    for item in told:
-        version = read_version(item)
-        source = item.get("source") if version else None
-        if version is None or not isinstance(source, str) or is_query_text(source):
-            continue
-        for name in naming.normalise(source, head.scope, rules):
-            yield identity.dataset_id(name.scope, name.uri), version

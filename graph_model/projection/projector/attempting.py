@@ -13,16 +13,16 @@ from typing import Final
 
 from graph_model.errors import Unavailable
 from graph_model.facts import Facts, merge
+from graph_model.producers.projections import Projection
 from graph_model.projection.attempts import (
     ATTEMPT_KEY,
     Attempt,
     Outline,
     attempt_of,
+    project_apart,
     write_attempt,
 )
 from graph_model.projection.fullness import held
-from graph_model.projection.outcome import project_apart
-from graph_model.projection.projections import Projection
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.orders import OrdersInForce
 from graph_model.projection.projector.rebuilds import Rebuilds

@@ -24,9 +24,9 @@ from graph_model.producers.commands.documents import (
     read_command,
     translate_command,
 )
+from graph_model.producers.outcome import damage_of, reason_of
+from graph_model.producers.projections import Projection
 from graph_model.projection.attempts import attempt_of
-from graph_model.projection.outcome import damage_of, reason_of
-from graph_model.projection.projections import Projection
 from graph_model.projection.projector.attempting import Attempting, is_new
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce

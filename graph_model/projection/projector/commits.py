@@ -10,9 +10,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from graph_model.facts import Facts, merge
+from graph_model.producers.projections import Projection, settlements
 from graph_model.projection.fullness import size_of
 from graph_model.projection.known import Known
-from graph_model.projection.projections import Projection, settlements
 from graph_model.projection.projector.readiness import Activity
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores

@@ -24,8 +24,8 @@ from graph_model.producers.commands.documents import (
     read_command,
     translate_command,
 )
+from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
-from graph_model.projection.projections import Projection
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.stores.protocols import Catalogue, StoredDocument

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
-from graph_model.projection.projections import Projection
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
 from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce

@@ -18,8 +18,8 @@ from typing import Any, Final, ParamSpec, cast
 import sqlalchemy as sa
 from sqlalchemy.sql import visitors
 
+from graph_model.storable_text import storable_value
 from graph_model.stores.database import JsonCell, JsonRows, PreparedStatement, StoredText
-from graph_model.stores.storable_text import storable_value
 
 _Given = ParamSpec("_Given")
 

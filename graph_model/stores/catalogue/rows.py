@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
+from graph_model.storable_text import storable_value
 from graph_model.stores.catalogue.asked import AT_ONCE, asked_table, asked_values, is_asked
 from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
 from graph_model.stores.catalogue.origin import stamp
@@ -21,7 +22,6 @@ from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
 from graph_model.stores.database import chunks, insertion, read, write
 from graph_model.stores.protocols import Origin
-from graph_model.stores.storable_text import storable_value
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored

@@ -18,13 +18,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
+from graph_model.storable_text import storable
 from graph_model.stores.database import Lock, among, chunks, insert_new, is_busy, keep_order, write
 from graph_model.stores.journal.conclusion import drop, set_state, set_value
 from graph_model.stores.journal.content import pack
 from graph_model.stores.journal.large_bodies import refuse_removed
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
 from graph_model.stores.protocols import DocumentState, Receipt, Submission
-from graph_model.stores.storable_text import storable
 
 _Key = tuple[str, str]
 """The identity of a document: content hash (or that of the bytes) and scope, as they are stored."""

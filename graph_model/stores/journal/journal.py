@@ -20,6 +20,7 @@ from graph_model.errors import (
     JournalUnavailable,
     Unavailable,
 )
+from graph_model.storable_text import storable
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import (
     Lock,
@@ -89,7 +90,6 @@ from graph_model.stores.protocols import (
     StoredDocument,
     Submission,
 )
-from graph_model.stores.storable_text import storable
 
 log = logging.getLogger(__name__)
 

@@ -231,7 +231,7 @@ class SeenWrites(Protocol):
         """Per (target, application id) all its writes of a state, where several may be one.
 
         That is where several producers report them, or one belongs to a command whose writes are
-        reported twice (``history.CTAS_COMMANDS``); elsewhere none.
+        reported twice (``labels.CTAS_COMMANDS``); elsewhere none.
         """
 
     def companions_of_target(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import api.intake.bodies
+import api.http.bodies
+from api.http.bodies import parse_json, parse_order, parse_plain
 from api.http.errors import InvalidRequest
-from api.intake.bodies import parse_json, parse_order, parse_plain
-from graph_model.projection.notes import repeated_keys
+from graph_model.producers.notes import repeated_keys
 from graph_model.stores.submissions import compact_json
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(
@@ -239,7 +239,7 @@ def test_values_are_counted_in_the_text_as_in_the_document(
     """Commas and opening brackets outside strings, whatever the strings hold."""
     body = json.dumps(value, **spelling).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api.intake.bodies, "MOST_VALUES", most)
+        patch.setattr(api.http.bodies, "MOST_VALUES", most)
         if marks(value) <= most:
             assert parse_json(body) == value
         else:

@@ -20,8 +20,7 @@ import pytest
 
 from api import command_line
 from api.console.projection.rebuilds import follow
-from api.serving.server import LOCK_FILE, claim
-from api.serving.storage import DATABASE_FILE
+from api.serving.storage import DATABASE_FILE, LOCK_FILE, claim
 from graph_model.errors import HeadwaterError
 from graph_model.producers.commands.documents import Command, Forget
 from graph_model.producers.commands.submissions import submit

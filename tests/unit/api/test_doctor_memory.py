@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from api.service.readiness import ask
 from api.serving import doctor
-from api.serving.readiness import ask
 from api.settings import read_settings
 from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, Mark, write_mark
 from graph_model.stores.gremlin.engine.supervisor import Memory

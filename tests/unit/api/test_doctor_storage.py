@@ -6,11 +6,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from api.service.room import MEASURES_KEY
 from api.serving import doctor
 from api.serving.machine import Finding
-from api.serving.room import MEASURES_KEY
-from api.serving.server import claim
-from api.serving.storage import DATABASE_FILE
+from api.serving.storage import DATABASE_FILE, claim
 from api.settings import Settings, read_settings
 from graph_model.retention.forecast import DAY_MS, Measure, write_measures
 from graph_model.stores.journal import SqlJournal

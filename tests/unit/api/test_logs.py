@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from api import logs
 from api.http.exchange import request_id_of
-from api.serving import logs
 from graph_model.stores.keys import KeyRequest, Role, make_key
 
 SECRET = "hunter2hunter2hunter2"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from api.serving.readiness import ask
+from api.service.readiness import ask
 from graph_model.errors import EngineError, GraphUnavailable, JournalUnavailable, Unavailable
 from graph_model.stores.database import open_database, read
 from graph_model.stores.gremlin.graph import open_graph

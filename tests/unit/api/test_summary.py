@@ -8,7 +8,7 @@ import pytest
 
 from api.http.exchange import Exchange, tell
 from api.http.metrics import Arrivals, Metrics
-from api.serving.logs import set_up_logging, tells_every_request
+from api.logs import set_up_logging, tells_every_request
 from api.serving.summary import Summary, summarise
 
 

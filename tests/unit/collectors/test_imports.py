@@ -17,8 +17,7 @@ import pytest
 from api import command_line
 from api.intake.dumps import Piece, Refusal
 from api.intake.pieces import Prepared, prepare
-from api.serving.server import claim
-from api.serving.storage import DATABASE_FILE
+from api.serving.storage import DATABASE_FILE, claim
 from collectors.destinations import JournalDestination, ServerDestination
 from collectors.imports import Tally, import_files
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import pytest
 
-from api.serving import logs
+from api import logs
 from graph_model import naming
 from graph_model.naming import DEFAULT_RULES, masking, uris
 from graph_model.naming.masking import tokens

@@ -26,11 +26,11 @@ from graph_model.producers.commands.documents import (
 from graph_model.producers.commands.producer import Commands
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.producer import ProjectAll, Reported
+from graph_model.producers.projections import Projection
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.producers.spline.producer import Spline
 from graph_model.producers.translation import Translation, projection_epoch
-from graph_model.projection.projections import Projection
 from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument, Submission
 
 RULES = Rules()

@@ -21,6 +21,7 @@ from sqlalchemy.dialects import postgresql
 
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND
+from graph_model.storable_text import storable
 from graph_model.stores import database
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import (
@@ -36,7 +37,6 @@ from graph_model.stores.database import (
 from graph_model.stores.journal import SqlJournal, arrivals
 from graph_model.stores.journal.arrivals import GroupCommit
 from graph_model.stores.protocols import Receipt
-from graph_model.stores.storable_text import storable
 from graph_model.stores.submissions import make_submission
 
 metadata = sa.MetaData()

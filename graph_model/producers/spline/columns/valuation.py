@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from graph_model.gaps import SUBQUERY
 from graph_model.producers.spline.columns.lambdas import (
     MERGES,
     BoundFunction,
@@ -41,7 +42,6 @@ from graph_model.producers.spline.documents import ExecutionPlan, Function, Refe
 from graph_model.producers.spline.expressions.definitions import (
     CYCLE,
     DANGLING,
-    SUBQUERY,
     AttributeDefinition,
     Definitions,
     Gap,

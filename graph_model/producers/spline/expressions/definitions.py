@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from graph_model.gaps import SUBQUERY
 from graph_model.producers.spline.documents import (
     Attribute,
     ExecutionPlan,
@@ -37,7 +38,6 @@ OPAQUE_OPERATION: Final = "opaque-operation"
 UNKNOWN_SOURCE: Final = "unknown-source"
 POSITIONS: Final = "positions-disagree"
 CTE: Final = "cte-not-found"
-SUBQUERY: Final = "subquery"
 MERGE: Final = "merge-expressions"
 CYCLE: Final = "cyclic-reference"
 AMBIGUOUS_OUTPUT: Final = "ambiguous-output"

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.facts import MAIN_BRANCH, DatasetRow, ExecutionPlanRow, ExecutionRow
 from graph_model.folded_text import plain
-from graph_model.lineage.history import CTAS_COMMANDS
+from graph_model.labels import CTAS_COMMANDS
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import application_of, under_applications

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.lineage.history import CTAS_COMMANDS
+from graph_model.labels import CTAS_COMMANDS
 from graph_model.stores.catalogue.asked import WORKED_OUT, asked_table, made_once
 from graph_model.stores.catalogue.openlineage.applications import names_of_applications
 from graph_model.stores.catalogue.past.fields import fields_of_write

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from api.http.errors import NO_ENGINE
 from api.http.metrics import lag_seconds
+from api.logs import masked
 from api.service import Service
-from api.serving.logs import masked
 from graph_model.errors import HeadwaterError, Unavailable
 
 

@@ -10,14 +10,14 @@ from flask import Flask, current_app, has_request_context, request
 
 from api.http.access import Keys, NoKeys
 from api.http.metrics import Metrics
-from api.serving.governance import (
+from api.service.governance import (
     GovernanceAtOnce,
     GovernanceCache,
     GovernanceSource,
     KeptGovernance,
 )
-from api.serving.refusals import Refusals
-from api.serving.room import Room
+from api.service.refusals import Refusals
+from api.service.room import Room
 from graph_model.answers.references import References
 from graph_model.governance.statements import Governance
 from graph_model.naming import Rules

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from graph_model.errors import Unavailable
 from graph_model.facts import Facts, merge
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
@@ -98,34 +97,20 @@ class Outcome:
         )
 
 
-def project_apart(
-    keys: Sequence[str],
-    project: Callable[[Sequence[str]], None],
-    set_aside: Callable[[str, str], None],
-) -> None:
-    """All keys in one write; if that fails unexpectedly, each on its own.
+def earlier_sets(
+    documents: Sequence[StoredDocument],
+    stays: Callable[[StoredDocument], bool] = lambda _: False,
+    *,
+    covered: bool,
+) -> list[list[StoredDocument]]:
+    """The sets of a key's documents that graph or catalogue may show, when all are projected now.
 
-    A key that fails alone is passed to ``set_aside`` with its reason, and does not block the
-    others. Unavailable and MemoryError pass: trying again may help.
+    Those that are not PENDING; and with them those that were reopened, because the graph was lost
+    or goes back to a checkpoint while the catalogue stays. Documents in ``stays`` count in any
+    case. All of them only if a command has ``covered`` some: else their facts equal the present
+    ones.
     """
-    if len(keys) > 1 and _succeeds(keys, project):
-        return
-    for key in keys:
-        try:
-            project([key])
-        except (Unavailable, MemoryError):
-            raise
-        except Exception as error:
-            log.exception("%s cannot be projected", key)
-            set_aside(key, reason_of(error))
-
-
-def _succeeds(keys: Sequence[str], project: Callable[[Sequence[str]], None]) -> bool:
-    try:
-        project(keys)
-    except (Unavailable, MemoryError):
-        raise
-    except Exception:
-        log.exception("%d plans cannot be projected together; each on its own", len(keys))
-        return False
-    return True
+    settled = [d for d in documents if d.state != DocumentState.PENDING or stays(d)]
+    known = [d for d in documents if not d.is_fresh or stays(d)]
+    earlier = [settled] if len(settled) == len(known) else [settled, known]
+    return [some for some in earlier if some and (covered or len(some) < len(documents))]

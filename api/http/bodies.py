@@ -23,8 +23,8 @@ from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
 from api.http.errors import InvalidRequest
-from api.intake.repeated_keys import RepeatedKeys
-from graph_model.projection.notes import repeated_keys
+from api.http.repeated_keys import RepeatedKeys
+from graph_model.producers.notes import repeated_keys
 
 CONTENT_TYPES: Final = {
     "application/json": "1",

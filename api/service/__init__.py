@@ -1,0 +1,17 @@
+"""The parts of a running Headwater, and what every request asks of them.
+
+In reading order:
+
+``parts``       the parts of a running Headwater, as the routes see them
+``sources``     sources for a question to the graph: stores, a deadline, the state of projection
+``governance``  statements of people, kept in memory until one changes
+``readiness``   the state of the parts, for /status and /health
+``room``        disk space: its use by part and by job, its growth, the date when it is full
+``refusals``    log lines about refused documents
+"""
+
+from __future__ import annotations
+
+from api.service.parts import Service, attach, current_service, service_of
+
+__all__ = ["Service", "attach", "current_service", "service_of"]
