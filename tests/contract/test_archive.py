@@ -353,14 +353,16 @@ def damage(file: Path) -> None:
         pytest.param(rewrite, "no whole backup", id="text"),
         pytest.param(damage, "backup", id="damaged"),
         pytest.param(altered(lambda lines: lines.pop()), "last line is missing", id="no end"),
-        pytest.param(altered(lambda lines: lines.pop(5)), "something else", id="one less"),
+        pytest.param(altered(lambda lines: lines.pop(5)), "its content differs", id="one less"),
         pytest.param(altered(lambda lines: lines.pop(0)), "made by headwater", id="no head"),
         pytest.param(altered(lambda lines: lines.append({})), "follows the end", id="more"),
         pytest.param(
             altered(lambda lines: lines[3].update(body="x")), "another hash", id="another body"
         ),
         pytest.param(
-            altered(lambda lines: lines[3].update(state="failed")), "something else", id="state"
+            altered(lambda lines: lines[3].update(state="failed")),
+            "its content differs",
+            id="state",
         ),
         pytest.param(altered(lambda lines: lines.insert(3, lines[5])), "not in order", id="twice"),
         pytest.param(altered(lambda lines: lines[0].update(format=3)), "format is 3", id="newer"),

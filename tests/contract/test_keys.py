@@ -70,7 +70,7 @@ def test_a_name_is_given_once_for_ever(keys: SqlKeys) -> None:
     keys.add(a_key("jobs").key)
     keys.revoke("jobs", 2_000)
     again = make_key(KeyRequest("jobs", frozenset({Role.ADMIN})), b"\x07" * 38, 3_000)
-    with pytest.raises(InvalidInput, match="'jobs' was given before"):
+    with pytest.raises(InvalidInput, match="'jobs' is or was the name of a key"):
         keys.add(again.key)
     assert keys.find(again.text) is None
 

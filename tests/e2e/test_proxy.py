@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from api.serving.logs import FIELDS
+from api.logs import FIELDS
 from api.serving.server import listening, reserve
 from graph_model.stores.keys import Role
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan

@@ -8,12 +8,12 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.sources import current_sources
 from api.replies.graph import page_reply, to_json
 from api.schemas.graph.queries import MapQuery, RunsQuery
 from api.schemas.graph.reply import HomeReply, ListReply, MapReply
 from api.schemas.query import NoQuery
 from api.service import current_service
+from api.service.sources import current_sources
 from graph_model.answers.home import lately, runs
 from graph_model.answers.home.map import estate_map
 

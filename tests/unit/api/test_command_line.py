@@ -67,8 +67,8 @@ def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 def test_the_commands_that_exist_are_listed_and_no_others() -> None:
     assert set(ALL) == {
         "serve", "demo", "fetch", "config", "journal", "consume", "keys", "backup", "restore",
-        "replay", "rebuild", "forget", "prune", "doctor", "classify", "layers", "rules", "hide", "show",
-        "impact", "declare", "quality", "storage",
+        "replay", "rebuild", "forget", "prune", "doctor", "classify", "layers", "rules", "hide",
+        "show", "impact", "declare", "quality", "storage",
     }  # fmt: skip
 
 

@@ -176,5 +176,5 @@ def test_an_export_keeps_declarations_and_an_event_cannot_claim_to_be_one() -> N
         prepare(replace(piece, kind=RUN_EVENT_KIND))
     told = document(a_declaration())
     del told["job"]["facets"]["headwater_declaration"]
-    with pytest.raises(InvalidDocument, match="who declares"):
+    with pytest.raises(InvalidDocument, match="author, note and time of the declaration"):
         prepare(replace(piece, document=told))
