@@ -23,7 +23,9 @@ _FOLDERS: Final = ("js", "css", "sample")
 _STARTS: Final = ("js/main.js", "js/views/home.js")
 ALL_STYLES: Final = "css/all.css"
 _IMPORT: Final = re.compile(r"^import\s[^;']*?from\s'([^']+)';", re.MULTILINE)
-_STYLES: Final = re.compile(r'(?: *<link rel="stylesheet" href="/css/[a-z]+\.css">\n)+')
+_STYLES: Final = re.compile(
+    r'(?:^ *<link rel="stylesheet" href="/css/[a-z]+\.css">\n)+', re.MULTILINE
+)
 _STYLE: Final = re.compile(r'href="/(css/[a-z]+\.css)"')
 _OWN: Final = re.compile(r"""(href|src)="/(js|css|vendor)/""")
 
