@@ -65,7 +65,10 @@ def draw_around(
     answer = filter_answer(sources, answer, lineage.past, wanted, frozenset({question.node}))
     if beyond and question.depth > 0:
         whole = with_attempts(
-            answer, _uses_around(lineage, answer, question.at), question.direction
+            answer,
+            _uses_around(lineage, answer, question.at),
+            question.direction,
+            node=question.node,
         )
         counted = count_beyond(whole, _uses_around(lineage, whole, question.at))
         answer = replace(whole, left_out=counted)

@@ -98,7 +98,13 @@ class PlanPage:
 
 @of_one_state
 def plan(
-    sources: Sources, plan_id: str, *, at: int | None, document: bool, layout: bool
+    sources: Sources,
+    plan_id: str,
+    *,
+    at: int | None,
+    document: bool,
+    layout: bool,
+    fold: bool = False,
 ) -> PlanPage:
     """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id.
 
@@ -114,8 +120,8 @@ def plan(
     if stored is None:
         raise NotFound("document of plan", plan_id)
     others = max(others, _other_bodies(sources, stored))
-    told = read_plan_document(stored)
-    folded = replace(told, plan=with_patterns(told.plan, sources.rules))
+    read = read_plan_document(stored)
+    told = replace(read, plan=with_patterns(read.plan, sources.rules))
     logical = sources.catalogue.logical_plans((row.logical_plan,))
     if not logical:
         raise NotFound("plan", plan_id)
@@ -138,7 +144,7 @@ def plan(
         labels=json.loads(row.labels),
         target=references[logical[0].target],
         sources=_source_references(reads),
-        inspection=inspect(folded, references_of=partial(_named, sources), layout=layout),
+        inspection=inspect(told, references_of=partial(_named, sources), layout=layout, fold=fold),
         columns=column_steps(sources, row.logical_plan, logical[0].target),
         executions=execution_views(sources, runs.items),
         other_plans=others,

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
+from graph_model.picture.chains import FoldedStep, PlanStep, Role, fold_chains
 from graph_model.picture.layout import Box, Point, lay_out
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import ExecutionPlan, Operation, outputs, type_text
@@ -20,6 +21,14 @@ _WIDTH_PER_CHARACTER = 7.6
 BOX_HEIGHT = 46.0
 _OPERATIONS_SHOWN = 2_000
 _COLUMNS_SHOWN = 20_000
+_ROLES: Final = {
+    "SubqueryAlias": Role.NAMING,
+    "View": Role.NAMING,
+    "CTERelationDef": Role.DEFINING,
+    "CTERelationRef": Role.REFERRING,
+    "WithCTE": Role.GATHERING,
+}
+_MOST_ALIASES = 3
 
 Named = TypeVar("Named")
 
@@ -42,7 +51,9 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class OperationView(Generic[Named]):
-    """``inputs`` and ``outputs`` are ids of operations; ``schema`` None: not reported."""
+    """``inputs`` and ``outputs`` are ids of operations; ``schema`` None: not reported. Of a folded
+    plan: ``aliases`` under which the plan uses the operation, and the names of the ``folded``.
+    """
 
     id: str
     kind: str
@@ -56,6 +67,8 @@ class OperationView(Generic[Named]):
     point: Point | None
     width: float
     height: float
+    aliases: tuple[str, ...] = ()
+    folded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,32 +89,33 @@ def inspect(
     *,
     references_of: Callable[[PlanDocument, str], tuple[Named, ...]],
     layout: bool,
+    fold: bool = False,
 ) -> PlanInspection[Named]:
-    """Walk a plan once. ``references_of`` names the datasets behind a URI of the document."""
+    """Walk a plan once. ``references_of`` names the datasets behind a URI of the document;
+    ``fold``: steps that only give a name are part of the step that they name.
+    """
     plan = document.plan
     shown = plan.operations[:_OPERATIONS_SHOWN]
-    known = {operation.id for operation in shown}
-    edges = tuple(
-        (child, operation.id)
-        for operation in shown
-        for child in operation.children
-        if child in known
-    )
+    known = {operation.id: operation for operation in shown}
+    steps = _folded(shown) if fold else _unfolded(shown)
+    edges = tuple((child, step.id) for step in steps for child in step.children if child in known)
     consumers: dict[str, list[str]] = {}
     for child, consumer in edges:
         consumers.setdefault(child, []).append(consumer)
-    labels = {operation.id: _label(operation) for operation in shown}
-    points = _places(shown, labels, edges) if layout else {}
+    labels = {step.id: _label_with(known[step.id], step.aliases) for step in steps}
+    points = _places(labels, edges) if layout else {}
     renderer = Renderer(plan)
     schemas = outputs(plan)
     columns = _columns_shown(shown, schemas)
-    operations = tuple(
-        OperationView(
+
+    def view(step: FoldedStep) -> OperationView[Named]:
+        operation = known[step.id]
+        return OperationView(
             id=operation.id,
             kind=operation.kind,
             name=operation.name,
             label=labels[operation.id],
-            inputs=operation.children,
+            inputs=step.children,
             outputs=tuple(consumers.get(operation.id, ())),
             schema=_schema(plan, renderer, operation, schemas, columns[operation.id]),
             properties=_properties(plan, operation, renderer),
@@ -114,11 +128,45 @@ def inspect(
             point=points.get(operation.id),
             width=box_width(labels[operation.id]),
             height=BOX_HEIGHT,
+            aliases=step.aliases,
+            folded=tuple(known[one].name for one in step.folded),
         )
-        for operation in shown
-    )
+
     whole = all(columns[o.id] == len(schemas[o.id] or ()) for o in shown)
-    return PlanInspection(operations, edges, len(shown) < len(plan.operations) or not whole)
+    cut = len(shown) < len(plan.operations) or not whole
+    return PlanInspection(tuple(view(step) for step in steps), edges, cut)
+
+
+def _unfolded(operations: Sequence[Operation]) -> tuple[FoldedStep, ...]:
+    return tuple(FoldedStep(one.id, one.children, (), ()) for one in operations)
+
+
+def _folded(operations: Sequence[Operation]) -> tuple[FoldedStep, ...]:
+    return fold_chains([_step(operation) for operation in operations])
+
+
+def _step(operation: Operation) -> PlanStep:
+    role = _ROLES.get(operation.name.partition(" ")[0], Role.WORKING)
+    named = operation.params.get("identifier") if role == Role.NAMING else None
+    keys = {Role.DEFINING: "id", Role.REFERRING: "cteId"}
+    definition = operation.params.get(keys[role]) if role in keys else None
+    return PlanStep(
+        operation.id,
+        operation.children,
+        role,
+        str(named).rpartition(".")[2].strip("`") if named is not None else "",
+        str(definition) if definition is not None else "",
+    )
+
+
+def _label_with(operation: Operation, aliases: Sequence[str]) -> str:
+    """``employees as e``; an alias that repeats the label says nothing."""
+    label = _label(operation)
+    told = [alias for alias in aliases if alias != label]
+    if not told:
+        return label
+    shown = ", ".join(told[:_MOST_ALIASES])
+    return f"{label} as {shown}{', …' if len(told) > _MOST_ALIASES else ''}"
 
 
 def _columns_shown(
@@ -190,11 +238,10 @@ def box_width(label: str) -> float:
     return min(320.0, max(130.0, len(label) * _WIDTH_PER_CHARACTER + 44))
 
 
-def _places(
-    operations: Sequence[Operation], labels: dict[str, str], edges: Sequence[tuple[str, str]]
-) -> dict[str, Point]:
-    order = {operation.id: i for i, operation in enumerate(operations)}
+def _places(labels: dict[str, str], edges: Sequence[tuple[str, str]]) -> dict[str, Point]:
+    """``labels`` are in the order of the plan."""
     boxes = [
-        Box(o.id, box_width(labels[o.id]), BOX_HEIGHT, f"{order[o.id]:06d}") for o in operations
+        Box(key, box_width(label), BOX_HEIGHT, f"{place:06d}")
+        for place, (key, label) in enumerate(labels.items())
     ]
     return lay_out(boxes, edges)
