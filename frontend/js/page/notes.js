@@ -11,7 +11,7 @@ const LIMITS = Object.freeze({ overview: 2000, lineage: 5000, columns: 5000, job
 /**
  * @param {import('../main.js').Page} page
  * @param {import('../data/url.js').State} state
- * @param {{timed: boolean, go: import('./controls.js').Change}} view  timed: it can be seen at another time
+ * @param {{timed: boolean, go: import('../controls/controls.js').Change}} view  timed: it can be seen at another time
  * @returns {Array}
  */
 export function banners({ reply, notes = [] }, state, { timed, go }) {

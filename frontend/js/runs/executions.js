@@ -1,14 +1,14 @@
 /**
  * Two runs and two executions on the page: side by side, with the links that compare them.
  */
-import { compareExecutions, sentenceList } from './differences.js';
-import { durationOf } from './details.js';
+import { compareExecutions, sentenceList } from '../panel/differences.js';
+import { durationOf } from '../panel/details.js';
 import { anchor, data, element, time } from '../page/dom.js';
 import { count, formatNumber, shorten } from '../data/format.js';
-import { datasetLink, jobLink, planLink } from './links.js';
+import { datasetLink, jobLink, planLink } from '../panel/links.js';
 import { changeChip } from '../page/list.js';
 import { growth, pairExecutions, sideBySide } from './pairs.js';
-import { errorText, section, stateChip, table } from './panel.js';
+import { errorText, section, stateChip, table } from '../panel/panel.js';
 import { link } from '../data/url.js';
 
 const LONGEST = 200;

@@ -1,7 +1,7 @@
 /**
  * Fields of a form whose errors stand below them, told to screen readers with the field.
  */
-import { data, element, replace } from './dom.js';
+import { data, element, replace } from '../page/dom.js';
 
 /**
  * The place of a field's error: `aria-describedby` of its input is `<id>-error`.

@@ -2,8 +2,11 @@
  * The controls of a view. Each is made once and follows the state afterwards, so that the keyboard
  * stays where it is while the picture changes.
  */
-import { button, element, replace } from './dom.js';
+import { button, element, replace } from '../page/dom.js';
+import { matching, nextMatch } from './find.js';
+import { formatNumber } from '../data/format.js';
 import { CHANGES, swatch } from '../data/model.js';
+import { closeWhenLeft } from './menu.js';
 import { DEPTH_LIMIT, depthOf, fromLocalInput, toLocalInput } from '../data/url.js';
 
 const PAUSE = 300;
@@ -30,6 +33,9 @@ const MAKERS = {
   tables: (change) => toggle('tables', 'Tables only', change),
   group: groupToggle,
   at: asOf,
+  moments,
+  find,
+  steps,
   from: (change) => moment(change, 'from', 'From'),
   to: (change) => moment(change, 'to', 'To'),
   state: (change) => segments(change, 'state', 'State of the documents', STATES),
@@ -125,7 +131,7 @@ function namespaces(change) {
   };
 }
 
-/** @type {ReadonlyArray<[import('../data/url.js').State['direction'], import('./dom.js').Mark, string]>} */
+/** @type {ReadonlyArray<[import('../data/url.js').State['direction'], import('../page/dom.js').Mark, string]>} */
 const WAYS = Object.freeze([
   ['upstream', 'left', 'Upstream'],
   ['both', 'both', 'Both'],
@@ -219,6 +225,22 @@ function groupToggle(change) {
   return { node, follow: (state, page) => follow({ ...state, group: state.group === 'layer' }, page) };
 }
 
+/** Of a plan also the steps that only give a name. */
+function steps(change) {
+  const box = element('input', {
+    type: 'checkbox',
+    id: 'control-steps',
+    'data-testid': 'control-steps',
+    onchange: () => change({ steps: box.checked ? 'all' : '', selected: '' }),
+  });
+  return {
+    node: element('label', { class: 'control check', for: 'control-steps' }, box, 'Every step'),
+    follow: (state) => {
+      box.checked = state.steps === 'all';
+    },
+  };
+}
+
 function endsToggle(change) {
   return toggle('ends', 'Ends only', change);
 }
@@ -274,6 +296,78 @@ function asOf(change) {
     follow(state) {
       input.value = toLocalInput(state.at);
       settle(document.activeElement === input ? 'chosen' : input.value);
+    },
+  };
+}
+
+/**
+ * The times that exist, beside the field for any time: opened, it asks for them.
+ * @returns {Control}
+ */
+function moments() {
+  const place = element('div', { class: 'menu-list moments-list', 'data-testid': 'moments-list' });
+  let draw = null;
+  const menu = element(
+    'details',
+    { class: 'moments-menu', 'data-testid': 'moments-menu', ontoggle: fill },
+    element('summary', { class: 'button', title: 'Runs, writes and versions that exist' }, 'History'),
+    place,
+  );
+  closeWhenLeft(menu);
+
+  function fill() {
+    if (menu.hasAttribute('open') && draw) replace(place, draw());
+  }
+
+  return {
+    node: menu,
+    follow(state, page) {
+      draw = page?.moments ?? null;
+      menu.hidden = draw === null;
+      fill();
+    },
+  };
+}
+
+/**
+ * Words looked for inside the picture: what does not have them fades; Enter goes to the next.
+ * @returns {Control}
+ */
+function find(change) {
+  let timer = 0;
+  /** @type {string[]} */
+  let found = [];
+  let selected = '';
+  const told = element('output', { class: 'muted small', 'data-testid': 'found' });
+  const input = element('input', {
+    type: 'search',
+    id: 'control-find',
+    placeholder: 'Find in picture',
+    autocomplete: 'off',
+    maxlength: 200,
+    'data-testid': 'control-find',
+    oninput: () => {
+      clearTimeout(timer);
+      timer = setTimeout(ask, PAUSE);
+    },
+    onkeydown: (event) => {
+      if (event.key !== 'Enter') return;
+      event.preventDefault();
+      clearTimeout(timer);
+      ask();
+      const next = nextMatch(found, selected);
+      if (next) change({ selected: next }, { replace: true });
+    },
+  });
+  const ask = () => change({ find: input.value.trim() }, { replace: true });
+  return {
+    node: element('div', { class: 'control' }, element('label', { for: 'control-find', class: 'visually-hidden' }, 'Find in the picture'), input, told),
+    follow(state, page) {
+      follow(input, state.find);
+      found = page?.model ? matching(page.model, state.find) : [];
+      selected = state.selected;
+      const place = found.indexOf(selected) + 1;
+      told.textContent = state.find ? `${place ? `${formatNumber(place)} of ` : ''}${formatNumber(found.length)}` : '';
     },
   };
 }

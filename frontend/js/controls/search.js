@@ -2,7 +2,7 @@
  * The search box: a combobox whose results are grouped by kind. Typing asks after a short pause;
  * Down and Up move through the results, Enter opens one, Escape closes.
  */
-import { data, element, replace } from './dom.js';
+import { data, element, replace } from '../page/dom.js';
 import { count, shorten } from '../data/format.js';
 
 const PAUSE = 180;
@@ -30,7 +30,7 @@ export function grouped(items) {
 /**
  * @param {{input: HTMLInputElement, results: HTMLElement}} parts
  * @param {ReturnType<import('../data/api.js').createApi>} api
- * @param {{hrefOf: (item: object) => string, open: (href: string) => void, announce: (text: string) => void}} listener
+ * @param {{hrefOf: (item: object) => string, allOf: (q: string) => string, open: (href: string) => void, announce: (text: string) => void}} listener
  */
 export function createSearch({ input, results }, api, listener) {
   let options = [];
@@ -66,9 +66,33 @@ export function createSearch({ input, results }, api, listener) {
     const groups = grouped(items).map((group) => drawGroup(group));
     replace(
       results,
-      groups.length > 0 ? groups : element('p', { class: 'muted nothing', role: 'presentation' }, otherwise),
+      groups.length > 0 ? [groups, drawAll()] : element('p', { class: 'muted nothing', role: 'presentation' }, otherwise),
     );
-    listener.announce(groups.length > 0 ? count(options.length, 'result') : otherwise);
+    listener.announce(groups.length > 0 ? count(items.length, 'result') : otherwise);
+  }
+
+  /** The last option leads to the page of all results. */
+  function drawAll() {
+    const q = input.value.trim().slice(0, LONGEST);
+    const option = element(
+      'a',
+      { ...optionAttributes(listener.allOf(q)), class: 'result all', 'data-testid': 'all-results' },
+      element('span', { class: 'result-words' }, 'All results, with choices'),
+    );
+    options.push(option);
+    return option;
+  }
+
+  function optionAttributes(href) {
+    return {
+      role: 'option',
+      id: `result-${options.length}`,
+      href,
+      tabindex: -1,
+      'aria-selected': 'false',
+      'data-internal': true,
+      onclick: () => finish(),
+    };
   }
 
   function drawGroup({ kind, heading, items }) {
@@ -83,16 +107,7 @@ export function createSearch({ input, results }, api, listener) {
   function drawOption(item) {
     const option = element(
       'a',
-      {
-        role: 'option',
-        id: `result-${options.length}`,
-        class: 'result',
-        href: listener.hrefOf(item),
-        tabindex: -1,
-        'aria-selected': 'false',
-        'data-internal': true,
-        onclick: () => finish(),
-      },
+      { ...optionAttributes(listener.hrefOf(item)), class: 'result' },
       element('span', { class: `dot ${item.kind}`, 'aria-hidden': 'true' }),
       element(
         'span',
