@@ -65,7 +65,7 @@ const FIELDS = Object.freeze({
   search: ['q', 'kind', 'place'],
   overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'rows',
     'fans', 'tab', 'selected', 'as'],
-  job: ['node', 'at', 'limit', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
+  job: ['node', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
   plan: ['plan', 'steps', 'find', 'split', 'selected', 'as'],
   run: ['run', 'at'],
   lineage: [

@@ -62,7 +62,8 @@ function timeBanner(at, go) {
  */
 export function footnote(reply) {
   const { asOf, depth, partial } = reply ?? {};
-  const ended = depth && depth.reached < depth.asked && !partial;
+  const tried = reply?.edges?.some((edge) => edge.attempted) ?? false;
+  const ended = depth && depth.reached < depth.asked && !partial && !tried;
   return [
     asOf && element('span', {}, 'Newest event: ', time(asOf)),
     ended && element('span', {}, `${what(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),

@@ -41,15 +41,18 @@ import {
   facts,
   later,
   modeChip,
+  rowFilter,
   section,
   separated,
   stateChip,
   table,
 } from './panel.js';
-import { jobReference, link } from '../data/url.js';
+import { jobReference, link, write } from '../data/url.js';
 
 const RECENT = 5;
 const MOST_BARS = 30;
+/** So many columns are looked through without a filter. */
+const FEW_COLUMNS = 10;
 const MOST_LISTED = 12;
 const LONGEST_REFERENCE = 2000;
 
@@ -245,22 +248,24 @@ function schemaParts(state, dataset) {
   const listed = columns.filter((column) => column.known !== 'lineage' && !column.parent).length;
   const href = (column) =>
     link(state, { view: 'columns', dataset: datasetReference(dataset), column: column.path ?? column.name });
+  const grid = table(
+    'Schema',
+    ['Column', 'Type'],
+    columns.map((column) => [
+      [anchor(href(column), data(column.name)), columnWords(column)],
+      column.known === 'lineage'
+        ? element('span', { class: 'chip plain' }, 'by lineage')
+        : data(column.type, 'mono'),
+    ]),
+    { 'data-testid': 'schema' },
+  );
   return [
     columns.length === 0
       ? element('p', { class: 'muted' }, 'No schema was reported.')
       : section(
         `Schema · ${count(listed, 'column')}${alone ? ` · ${formatNumber(alone)} by lineage alone` : ''}`,
-        table(
-          'Schema',
-          ['Column', 'Type'],
-          columns.map((column) => [
-            [anchor(href(column), data(column.name)), columnWords(column)],
-            column.known === 'lineage'
-              ? element('span', { class: 'chip plain' }, 'by lineage')
-              : data(column.type, 'mono'),
-          ]),
-          { 'data-testid': 'schema' },
-        ),
+        columns.length > FEW_COLUMNS && rowFilter(grid, 'Filter columns'),
+        grid,
       ),
     dataset.partitionKeys?.length > 0 &&
       facts([['Partitioned by', data(dataset.partitionKeys.join(', '), 'mono')]]),
@@ -603,7 +608,7 @@ function describeColumn(context, model, row) {
       later(known, (column) => definition(state, column)),
       leftOut(state, row.node),
       classifications(context, row.node),
-      hops('Comes from', state, model, model.incoming.get(row.id) ?? [], 'from'),
+      hops('Comes from', state, model, model.incoming.get(row.id) ?? [], 'from', noValue(state, row.node)),
       hops('Goes to', state, model, model.outgoing.get(row.id) ?? [], 'to'),
     ],
   };
@@ -614,9 +619,35 @@ function isAsked(state, dataset, column) {
   return state.view === 'columns' && state.dataset === dataset && state.column === column;
 }
 
-function hops(heading, state, model, links, end) {
+/**
+ * Of a column that only filters, joins, groups and windows bear on: how many, and the way to see them.
+ * @param {import('../data/url.js').State} state
+ * @param {{indirect?: Record<string, number>}} node
+ * @returns {HTMLElement|null} null: nothing decides over it
+ */
+function noValue(state, { indirect }) {
+  const influences = influenceWords(indirect);
+  if (!influences) return null;
+  return element(
+    'p',
+    { 'data-testid': 'no-value' },
+    `No value flows here; ${influences}. `,
+    !state.indirect && anchor(write({ ...state, indirect: true }), 'Show them'),
+  );
+}
+
+/**
+ * @param {string} heading
+ * @param {import('../data/url.js').State} state
+ * @param {import('../data/model.js').Model} model
+ * @param {import('../data/model.js').Link[]} links
+ * @param {'from'|'to'} end
+ * @param {HTMLElement|null} [otherwise] in place of no link
+ * @returns {HTMLElement}
+ */
+function hops(heading, state, model, links, end, otherwise = null) {
   if (links.length === 0)
-    return section(heading, element('p', { class: 'muted' }, 'nothing in this picture'));
+    return section(heading, otherwise ?? element('p', { class: 'muted' }, 'nothing in this picture'));
   const lines = links
     .slice(0, 4 * MOST_LISTED)
     .map((hop) =>

@@ -210,6 +210,31 @@ export function table(caption, headings, rows, attributes = {}) {
 }
 
 /**
+ * A field that leaves of a table the rows with these words, and says how many.
+ * @param {HTMLElement} grid made by `table`
+ * @param {string} words    its label
+ * @returns {HTMLElement}
+ */
+export function rowFilter(grid, words) {
+  const rows = [...grid.querySelectorAll('tbody tr')];
+  const told = element('output', { class: 'muted small' });
+  const input = element('input', {
+    type: 'search',
+    placeholder: words,
+    'aria-label': words,
+    autocomplete: 'off',
+    'data-testid': 'row-filter',
+    oninput: () => {
+      const wanted = input.value.trim().toLowerCase();
+      for (const row of rows) row.toggleAttribute('hidden', !row.textContent?.toLowerCase().includes(wanted));
+      const left = rows.filter((row) => !row.hasAttribute('hidden')).length;
+      told.textContent = wanted ? `${formatNumber(left)} of ${formatNumber(rows.length)}` : '';
+    },
+  });
+  return element('div', { class: 'control row-filter' }, input, told);
+}
+
+/**
  * An error of a run: scrollable, of fixed height, exactly as it was reported.
  * @param {string|null|undefined} text
  * @returns {HTMLElement|null}

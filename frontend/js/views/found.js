@@ -117,7 +117,7 @@ function line(state, item) {
     icon(kind === 'job' ? 'job' : kind === 'column' ? 'list' : 'table'),
     element(
       'span',
-      { class: 'result-words' },
+      { class: 'found-words' },
       anchor(link(state, { view, node }), element('strong', {}, data(shorten(label, 200)))),
       ' ',
       element('span', { class: 'chip plain' }, KINDS[kind]?.[1] ?? kind),
