@@ -11,7 +11,8 @@
 ``memory``      the heap after each fifty of 200 openings
 
     python -m bench.page.crossings           edges that cross, beside dagre's and elk's layouts
+    python -m bench.page.tasks --url http…   the clicks that twenty tasks of readers take
 
 In reading order: ``estates`` (pictures as replies), ``measurement`` (the browser), ``__main__``,
-``crossings`` with ``layouts.mjs`` (the same graphs by dagre and elk).
+``crossings`` with ``layouts.mjs`` (the same graphs by dagre and elk), ``tasks``.
 """

@@ -109,5 +109,6 @@ def test_all_results_of_a_search_are_narrowed_by_what_they_are_and_where(page: P
     page.get_by_role("navigation", name="Narrow the results").get_by_role(
         "link", name="Jobs"
     ).click()
-    expect(items.filter(has_text="job")).to_have_count(items.count())
+    expect(items.locator(".chip", has_text="table")).to_have_count(0)
+    expect(items.locator(".chip", has_text="job").first).to_be_visible()
     assert state_of(page)["kind"] == "job"
