@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Role(StrEnum):
+class StepRole(StrEnum):
     """``NAMING`` passes rows on under a name, ``DEFINING`` is a common table expression,
     ``REFERRING`` reads one, ``GATHERING`` holds the definitions and, as last child, their user.
     """
@@ -26,14 +26,14 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanStep:
+class ChainStep:
     """``name`` is the alias of a naming step; ``definition`` the key by which a defining step is
     known and a referring step refers to it.
     """
 
     id: str
     children: tuple[str, ...]
-    role: Role = Role.WORKING
+    role: StepRole = StepRole.WORKING
     name: str = ""
     definition: str = ""
 
@@ -50,16 +50,18 @@ class FoldedStep:
     folded: tuple[str, ...]
 
 
-_PASSING: Final = frozenset({Role.NAMING, Role.DEFINING})
+_PASSING: Final = frozenset({StepRole.NAMING, StepRole.DEFINING})
 
 
-def fold_chains(steps: Sequence[PlanStep]) -> tuple[FoldedStep, ...]:
+def fold_chains(steps: Sequence[ChainStep]) -> tuple[FoldedStep, ...]:
     """The steps that do work, in the given order, with the others folded into them."""
     known = {step.id: step for step in steps}
-    definitions = {s.definition: s.id for s in steps if s.role == Role.DEFINING and s.definition}
+    definitions = {
+        s.definition: s.id for s in steps if s.role == StepRole.DEFINING and s.definition
+    }
     targets = {step.id: _target(step, known, definitions) for step in steps}
     homes = {step.id: _home(step.id, targets) for step in steps}
-    inside: dict[str, list[PlanStep]] = {}
+    inside: dict[str, list[ChainStep]] = {}
     for step in steps:
         if homes[step.id] != step.id:
             inside.setdefault(homes[step.id], []).append(step)
@@ -75,13 +77,15 @@ def fold_chains(steps: Sequence[PlanStep]) -> tuple[FoldedStep, ...]:
     )
 
 
-def _target(step: PlanStep, known: dict[str, PlanStep], definitions: dict[str, str]) -> str | None:
+def _target(
+    step: ChainStep, known: dict[str, ChainStep], definitions: dict[str, str]
+) -> str | None:
     """The step into which this one is folded; None: it stays."""
     if step.role in _PASSING and len(step.children) == 1 and step.children[0] in known:
         return step.children[0]
-    if step.role == Role.REFERRING:
+    if step.role == StepRole.REFERRING:
         return definitions.get(step.definition)
-    if step.role == Role.GATHERING and step.children and step.children[-1] in known:
+    if step.role == StepRole.GATHERING and step.children and step.children[-1] in known:
         return step.children[-1]
     return None
 

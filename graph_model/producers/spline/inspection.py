@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from graph_model.picture.chains import FoldedStep, PlanStep, Role, fold_chains
+from graph_model.picture.chains import ChainStep, FoldedStep, StepRole, fold_chains
 from graph_model.picture.layout import Box, Point, lay_out
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import ExecutionPlan, Operation, outputs, type_text
@@ -22,11 +22,11 @@ BOX_HEIGHT = 46.0
 _OPERATIONS_SHOWN = 2_000
 _COLUMNS_SHOWN = 20_000
 _ROLES: Final = {
-    "SubqueryAlias": Role.NAMING,
-    "View": Role.NAMING,
-    "CTERelationDef": Role.DEFINING,
-    "CTERelationRef": Role.REFERRING,
-    "WithCTE": Role.GATHERING,
+    "SubqueryAlias": StepRole.NAMING,
+    "View": StepRole.NAMING,
+    "CTERelationDef": StepRole.DEFINING,
+    "CTERelationRef": StepRole.REFERRING,
+    "WithCTE": StepRole.GATHERING,
 }
 _MOST_ALIASES = 3
 
@@ -145,12 +145,12 @@ def _folded(operations: Sequence[Operation]) -> tuple[FoldedStep, ...]:
     return fold_chains([_step(operation) for operation in operations])
 
 
-def _step(operation: Operation) -> PlanStep:
-    role = _ROLES.get(operation.name.partition(" ")[0], Role.WORKING)
-    named = operation.params.get("identifier") if role == Role.NAMING else None
-    keys = {Role.DEFINING: "id", Role.REFERRING: "cteId"}
+def _step(operation: Operation) -> ChainStep:
+    role = _ROLES.get(operation.name.partition(" ")[0], StepRole.WORKING)
+    named = operation.params.get("identifier") if role == StepRole.NAMING else None
+    keys = {StepRole.DEFINING: "id", StepRole.REFERRING: "cteId"}
     definition = operation.params.get(keys[role]) if role in keys else None
-    return PlanStep(
+    return ChainStep(
         operation.id,
         operation.children,
         role,

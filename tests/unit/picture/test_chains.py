@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from graph_model.picture.chains import PlanStep, Role, fold_chains
+from graph_model.picture.chains import ChainStep, StepRole, fold_chains
 
 
-def naming(key: str, child: str, name: str) -> PlanStep:
-    return PlanStep(key, (child,), Role.NAMING, name)
+def naming(key: str, child: str, name: str) -> ChainStep:
+    return ChainStep(key, (child,), StepRole.NAMING, name)
 
 
 def test_a_view_and_its_alias_are_folded_into_the_table_that_they_name() -> None:
     steps = [
-        PlanStep("read", ()), naming("view", "read", ""), naming("alias", "view", "e"),
-        PlanStep("filter", ("alias",)),
+        ChainStep("read", ()), naming("view", "read", ""), naming("alias", "view", "e"),
+        ChainStep("filter", ("alias",)),
     ]  # fmt: skip
     read, kept = fold_chains(steps)
     assert (read.id, read.aliases, read.folded) == ("read", ("e",), ("view", "alias"))
@@ -21,13 +21,13 @@ def test_a_view_and_its_alias_are_folded_into_the_table_that_they_name() -> None
 
 def test_references_to_a_common_table_expression_lead_to_its_definition() -> None:
     steps = [
-        PlanStep("group", ()),
-        PlanStep("define", ("group",), Role.DEFINING, definition="2"),
-        PlanStep("one", (), Role.REFERRING, definition="2"), naming("x", "one", "x"),
-        PlanStep("two", (), Role.REFERRING, definition="2"), naming("y", "two", "y"),
-        PlanStep("join", ("x", "y")),
-        PlanStep("with", ("define", "join"), Role.GATHERING),
-        PlanStep("write", ("with",)),
+        ChainStep("group", ()),
+        ChainStep("define", ("group",), StepRole.DEFINING, definition="2"),
+        ChainStep("one", (), StepRole.REFERRING, definition="2"), naming("x", "one", "x"),
+        ChainStep("two", (), StepRole.REFERRING, definition="2"), naming("y", "two", "y"),
+        ChainStep("join", ("x", "y")),
+        ChainStep("with", ("define", "join"), StepRole.GATHERING),
+        ChainStep("write", ("with",)),
     ]  # fmt: skip
     folded = {step.id: step for step in fold_chains(steps)}
     assert list(folded) == ["group", "join", "write"]
@@ -37,7 +37,7 @@ def test_references_to_a_common_table_expression_lead_to_its_definition() -> Non
 
 
 def test_a_reference_without_its_definition_stays_a_leaf() -> None:
-    [alone] = fold_chains([PlanStep("one", (), Role.REFERRING, definition="7")])
+    [alone] = fold_chains([ChainStep("one", (), StepRole.REFERRING, definition="7")])
     assert (alone.id, alone.children) == ("one", ())
 
 
