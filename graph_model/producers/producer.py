@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import Orders
 from graph_model.producers.openlineage.events.documents import Event
+from graph_model.producers.orders import Orders
 from graph_model.producers.projections import Projection
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 

@@ -34,7 +34,7 @@ from graph_model.facts import (
     Vertex,
     row_key,
 )
-from graph_model.producers.spline import day_id
+from graph_model.producers.elements.executions import day_id
 from graph_model.stores.protocols import Catalogue, Direction, Graph
 
 _ANY_LIMIT = 1

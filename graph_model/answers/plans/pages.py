@@ -27,6 +27,7 @@ from graph_model.facts import (
 from graph_model.lineage import (
     HUB_LIMIT,
 )
+from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import (
     DatasetReference,
     JobReference,
@@ -42,7 +43,7 @@ from graph_model.producers.openlineage.pages.plans import (
 )
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.gathering import read_plan_document
-from graph_model.producers.spline.inspection import PlanInspection, inspect
+from graph_model.producers.spline.inspection import inspect
 from graph_model.producers.spline.logic import with_patterns
 from graph_model.stores.protocols import Direction, StoredDocument
 

@@ -21,8 +21,10 @@ from itertools import product
 from typing import Final
 
 from graph_model import identity, labels, naming
+from graph_model.gaps import SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import JobName, Rules
 from graph_model.producers.declared.documents import FACET
+from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.openlineage.columns import ColumnEdges, Flow, RunInfluence
 from graph_model.producers.openlineage.datasets import DatasetNamer, DatasetUse, partition_keys
 from graph_model.producers.openlineage.events.accumulate import JobStatement
@@ -37,12 +39,6 @@ from graph_model.producers.openlineage.events.facets import (
     value_of,
 )
 from graph_model.producers.openlineage.events.jobs import own_job
-from graph_model.producers.spline.expressions.definitions import TOO_LARGE
-from graph_model.producers.spline.logic import (
-    LIFECYCLE_COMMANDS,
-    ROW_LEVEL_COMMANDS,
-    SCHEMAS_TOO_LARGE,
-)
 
 #: Bounds of what all plans of one statement read: every output takes every input, and every plan
 #: lists the schemas of its inputs. A short event can name a thousand of each.

@@ -25,13 +25,13 @@ from graph_model.facts import (
     with_key,
 )
 from graph_model.naming import JobName, Rules
-from graph_model.producers.datasets import add_dataset
+from graph_model.producers.elements.datasets import add_column, add_dataset, add_schema
+from graph_model.producers.elements.executions import add_job
 from graph_model.producers.openlineage.columns import Flow
 from graph_model.producers.openlineage.datasets import Column, DatasetUse
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.logic import RunLogic, read_logics, statement_digest
 from graph_model.producers.spelling import spell
-from graph_model.producers.spline.plans import add_column, add_job, add_schema
 from graph_model.producers.weight import Weight, weigh
 
 _MOST_WEIGHT: Final = 100_000  # edges

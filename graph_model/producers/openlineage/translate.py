@@ -41,8 +41,10 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import JobName, Rules
-from graph_model.producers.datasets import add_dataset
 from graph_model.producers.declared.rows import declaration_rows
+from graph_model.producers.elements.datasets import add_dataset
+from graph_model.producers.elements.executions import add_execution, add_job
+from graph_model.producers.elements.renames import Rename, add_rename
 from graph_model.producers.openlineage.datasets import (
     DatasetNamer,
     DatasetUse,
@@ -88,10 +90,7 @@ from graph_model.producers.openlineage.pages.quality import (
 )
 from graph_model.producers.openlineage.plans import LogicalPlan, add_schema_of, plans_of
 from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess, without_columns
-from graph_model.producers.renames import Rename, add_rename
 from graph_model.producers.spelling import spell
-from graph_model.producers.spline.executions import add_execution
-from graph_model.producers.spline.plans import add_job
 from graph_model.producers.weight import excess_of, weigh
 
 _MAX_ERROR_CHARACTERS: Final = 4_000

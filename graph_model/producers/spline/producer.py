@@ -16,8 +16,8 @@ from cachetools import LRUCache
 
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import NO_ORDERS, Orders
 from graph_model.producers.notes import projected
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.outcome import Outcome, earlier_sets
 from graph_model.producers.producer import Additions, ProjectAll, Reported
 from graph_model.producers.projections import FORGOTTEN_REASON, Projection, projection_of

@@ -15,15 +15,14 @@ from typing import Final
 from graph_model.errors import HeadwaterError
 from graph_model.facts import CommandRow, Facts, merge
 from graph_model.producers.commands.documents import (
-    NO_ORDERS,
     CommandKind,
     Forget,
-    Orders,
     Statement,
     collect_orders,
     read_command,
     translate_command,
 )
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.rules import RulesInForce

@@ -14,7 +14,7 @@ from typing import Final
 
 from graph_model import labels
 from graph_model.facts import ExecutionRow, Facts, merge
-from graph_model.producers.spline import day_id
+from graph_model.producers.elements.executions import day_id
 from graph_model.projection.runs.present import PresentRuns, read_runs, split
 from graph_model.projection.runs.wanted import (
     all_jobs,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from graph_model.facts import ExecutionRow, FactCollector, Facts
-from graph_model.producers.spline import run_elements
+from graph_model.producers.elements.executions import run_elements
 from graph_model.projection.runs.window import RunWindow
 from graph_model.stores.protocols import Catalogue
 

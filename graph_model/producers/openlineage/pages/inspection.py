@@ -12,12 +12,7 @@ from typing import Any, Final
 
 from graph_model import labels
 from graph_model.picture.layout import Box, Point, lay_out
-from graph_model.picture.view import DatasetReference
-from graph_model.producers.openlineage.datasets import DatasetNamer, type_text
-from graph_model.producers.openlineage.events.accumulate import JobStatement
-from graph_model.producers.openlineage.events.documents import Dataset
-from graph_model.producers.openlineage.events.facets import Facets
-from graph_model.producers.spline.inspection import (
+from graph_model.picture.operations import (
     BOX_HEIGHT,
     OperationView,
     OutputColumn,
@@ -25,6 +20,11 @@ from graph_model.producers.spline.inspection import (
     Property,
     box_width,
 )
+from graph_model.picture.view import DatasetReference
+from graph_model.producers.openlineage.datasets import DatasetNamer, type_text
+from graph_model.producers.openlineage.events.accumulate import JobStatement
+from graph_model.producers.openlineage.events.documents import Dataset
+from graph_model.producers.openlineage.events.facets import Facets
 
 MOST_DATASETS: Final = 500
 MOST_COLUMNS: Final = 20_000

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from graph_model.facts import FactCollector, NameRow, RenameRow, SupportRow
 from graph_model.naming import DatasetName
-from graph_model.producers.datasets import add_dataset
+from graph_model.producers.elements.datasets import add_dataset
 
 
 class Rename(NamedTuple):
