@@ -35,11 +35,11 @@ from graph_model.producers.spline.reports.submissions import (
 from graph_model.stores.protocols import (
     DocumentKind,
     DocumentState,
-    Journal,
     Receipt,
     StoredDocument,
     Submission,
 )
+from graph_model.stores.protocols.journal import JournalIntake
 
 MOST_EVENTS: Final = 10_000
 """Events in one request: agents send one, importers a few hundred."""
@@ -123,7 +123,7 @@ def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: f
 
 
 def _make_durable(
-    reading: Reading, delivery: Delivery, journal: Journal, received_at: int
+    reading: Reading, delivery: Delivery, journal: JournalIntake, received_at: int
 ) -> tuple[Documents, tuple[int, ...]]:
     """The documents, and the positions of those that are yet to be projected."""
     raw_hash = wire_hash(reading.kind, delivery.version, delivery.encoding, delivery.raw)
