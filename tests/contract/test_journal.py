@@ -413,7 +413,7 @@ def test_the_events_of_a_plan_id_that_no_round_waits_for_are_told_by_position(
 def test_reopening_may_begin_at_a_position(
     journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.journal.journal._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.questions.states._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED], first=11) == 0
@@ -437,7 +437,7 @@ def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
 def test_reopening_works_through_a_journal_in_parts(
     journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.journal.journal._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.questions.states._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED]) == 10
