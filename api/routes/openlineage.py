@@ -20,10 +20,9 @@ from flask import Response, jsonify, request
 from api.http.blueprint import Blueprint
 from api.http.bodies import require_json
 from api.http.errors import Reason
-from api.intake.documents import LARGE, Reading, checked_list, current_delivery, take
+from api.intake.documents import LARGE, Reading, current_delivery, once, read_each, take
 from api.routes.producer import created, tell_reason, tell_refusal
 from api.service import current_service
-from graph_model.errors import InvalidDocument
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission
 from graph_model.stores.protocols import DocumentKind, Submission
@@ -120,16 +119,10 @@ class BatchResult:
 
     def prepare(self, document: Any, _version: str, scope: str) -> tuple[Submission, ...]:
         """The submissions of those that can be taken."""
-        prepared: dict[str, Submission] = {}
-        for index, event in enumerate(checked_list(document)):
-            try:
-                submission = event_submission(event, scope)
-            except InvalidDocument as error:
-                self.failures.append((index, str(error)))
-            else:
-                self.kinds[submission.kind] += 1
-                prepared[submission.content_hash] = submission
-        return tuple(prepared.values())
+        events, refusals = read_each(document, lambda event, _path: event_submission(event, scope))
+        self.kinds.update(event.kind for event in events)
+        self.failures += ((one.place, str(one.error)) for one in refusals)
+        return once(events)
 
     def reply(self) -> dict[str, Any]:
         successful, failed = self.kinds.total(), len(self.failures)
