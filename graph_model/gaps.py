@@ -1,4 +1,4 @@
-"""Codes of the gaps of a plan that several packages know: what its document leaves open.
+"""Codes of the gaps of a plan (parts that its document leaves open) that several packages know.
 
 A plan's row lists its gaps as ``{"code": …, "detail": …}``; a producer may have codes of its own.
 """

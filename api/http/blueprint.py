@@ -7,8 +7,9 @@
     @blueprint.response(200, SearchReply)
     def search(query: Mapping[str, Any]) -> ...
 
-``arguments`` reads the query string unless told otherwise; an unknown, repeated or malformed
-parameter is a 400 that names it (flask-smorest's own habit is 422, and to ignore the unknown).
+``arguments`` reads the query string unless ``location`` names another place; an unknown, repeated
+or malformed parameter is a 400 that names it (flask-smorest's own habit is 422, and to ignore the
+unknown).
 """
 
 from __future__ import annotations

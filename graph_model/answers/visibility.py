@@ -152,7 +152,7 @@ class Selection:
 
 
 def filter_of(sources: Sources, selection: Selection, at: int | None) -> Filter:
-    """Raises NotFound for an unknown job, InvalidReference for what is no job."""
+    """Raises NotFound for an unknown job, InvalidReference for a node that is no job."""
     job = find_job(sources, selection.job, at)
     keep = dataset_filter(sources, selection.layer, selection.classification)
     return Filter(selection.namespace, job, keep)

@@ -4,7 +4,7 @@ In reading order:
 
 ``protocols``    the promises of a graph, a catalogue and a journal
 ``journal``      the journal: documents as they came, durable before the client is answered
-``catalogue``    the catalogue: times, names, counts. It never says what is connected
+``catalogue``    the catalogue: times, names, counts. It has no edges
 ``gremlin``      the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
 ``memory``       a graph on dicts with the same promises, for tests and for a first look
 ``database``     the relational database under the journal and the catalogue

@@ -919,7 +919,7 @@ def test_the_doctor_asks_the_database(server_url: str) -> None:
     for url, answers in ((right, True), (wrong, False)):
         (found,) = _database(read_settings({"HEADWATER_DATABASE": url}))
         assert found.right is answers
-        assert "hunter2" not in found.said
+        assert "hunter2" not in found.text
 
 
 # --- size ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A table that got another name, as facts, whichever producer told it."""
+"""A table that got another name, as facts, whichever producer reported it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """OpenLineage's events in one normal form: RunEvent, JobEvent and DatasetEvent.
 
-Told apart by their shape (has ``run``; has ``dataset``; has ``job``), for older clients send no
+Distinguished by their shape (has ``run``; has ``dataset``; has ``job``), for older clients send no
 ``schemaURL``. Structure is checked, formats are not: a run id need not be a UUID, a producer not
 a URI, ``producer``, ``eventType``, ``inputs`` and ``outputs`` may be missing, and event types that
 the specification does not know count as OTHER. Every facet is kept (see ``facets``).
