@@ -496,10 +496,10 @@ class _Reader:
         if self.command in ROW_LEVEL_COMMANDS:
             return labels.APPEND
         writes = any(word in self.command for word in self.rules.spark_writing_words)
-        told = reads or writes or output.has_statistics()
-        if change in self.rules.lifecycle_changes and not told:
+        has_data = reads or writes or output.has_statistics()
+        if change in self.rules.lifecycle_changes and not has_data:
             return labels.LIFECYCLE
-        if change == _RENAME and not told and self._stays(output):
+        if change == _RENAME and not has_data and self._stays(output):
             return labels.LIFECYCLE
         if change in ("CREATE", "OVERWRITE", _RENAME):
             return labels.OVERWRITE
@@ -510,11 +510,11 @@ def _untold(output: _Output) -> list[tuple[str, str]]:
     """The gaps of an output: its columns that the column lineage leaves out."""
     lineages = output.lineages()
     named = {output.use.schema.path(name) for one in lineages for name, _ in one.fields}
-    told = {naming.column_path(naming.split_path(path)[:1]) for path in named}  # a.b tells of a
+    covered = {naming.column_path(naming.split_path(path)[:1]) for path in named}  # a.b tells of a
     paths = [column.path for column in output.use.schema.columns or ()]
-    if not told:
+    if not covered:
         return [(COLUMNS_UNTOLD, output.use.dataset.uri)] if paths else []
-    return [(COLUMN_UNTOLD, path) for path in paths if path not in told]
+    return [(COLUMN_UNTOLD, path) for path in paths if path not in covered]
 
 
 def statement_digest(

@@ -146,9 +146,11 @@ def _add_columns(
         )
         collector.add(Edge(edge_id, labels.DERIVES, source, target, values))
     for one in logic.influences:
-        said = {"how": one.how, "expression": one.expression, "origin": one.origin}
+        decides = {"how": one.how, "expression": one.expression, "origin": one.origin}
         source = ids[one.source]
-        collector.add(edge(labels.INFLUENCES, source, logical_plan, said, discriminator=(one.how,)))
+        collector.add(
+            edge(labels.INFLUENCES, source, logical_plan, decides, discriminator=(one.how,))
+        )
 
 
 def _flow_properties(flow: Flow, logical_plan: str) -> Properties:

@@ -172,7 +172,7 @@ def read_run(
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
     subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
-    return _within_bounds(statement, lambda told: _tell_run(state, place, subject, told))
+    return _within_bounds(statement, lambda reduced: _tell_run(state, place, subject, reduced))
 
 
 def _within_bounds(
@@ -237,9 +237,9 @@ def _add_application(collector: FactCollector, row: RunRow, place: JobPlace) -> 
     named = identity.vertex_id(labels.RUN, row.scope, place.application_run)
     if named == row.run:
         return
-    told = (named, place.application_id, row.run)
-    key = "ola_" + identity.digest(*told)
-    collector.add(ApplicationRow(key, *told), SupportRow(row.subject, key))
+    content = (named, place.application_id, row.run)
+    key = "ola_" + identity.digest(*content)
+    collector.add(ApplicationRow(key, *content), SupportRow(row.subject, key))
 
 
 def _job_id(job: JobName | None) -> str:
@@ -440,8 +440,8 @@ class _Touched:
 
     @property
     def written_version(self) -> Version | None:
-        told = (value_of(dataset.facets, "version", Version) for dataset in self.outputs)
-        return min(filter(None, told), default=None)
+        versions = (value_of(dataset.facets, "version", Version) for dataset in self.outputs)
+        return min(filter(None, versions), default=None)
 
 
 _ById = Mapping[str, list[Dataset]]
@@ -557,11 +557,11 @@ def _add_marks(
 ) -> None:
     """For a query without an output, only the quality checks of its inputs."""
     for dataset in statement.inputs:
-        told = replace(
+        described = replace(
             dataset, facets=_only_marks(dataset.facets), usage=_only_marks(dataset.usage)
         )
-        if told.facets or told.usage:
-            _add_dataset_facets(collector, subject, told, names, "input")
+        if described.facets or described.usage:
+            _add_dataset_facets(collector, subject, described, names, "input")
 
 
 def _only_marks(facets: Facets) -> Facets:
@@ -575,11 +575,11 @@ def _add_reader_rows(
     may find a result in them (a contract was kept).
     """
     silent = WITHOUT_VERDICT.union(subject.rules.facets_without_rows)
-    told = {name: facet for name, facet in statement.run_facets.items() if name not in silent}
-    for dataset in statement.inputs if told else ():
+    facets = {name: facet for name, facet in statement.run_facets.items() if name not in silent}
+    for dataset in statement.inputs if facets else ():
         for use in names.uses(*dataset.key):
             _support(collector, subject, use)
-            _add_rows(collector, subject, use.id, READER, told)
+            _add_rows(collector, subject, use.id, READER, facets)
 
 
 def _support(collector: FactCollector, subject: _Subject, use: DatasetUse) -> None:
@@ -636,8 +636,8 @@ def _add_checks(
                 continue
             for check in read_checks(facet.body, subject.at, subject.job, subject.producer):
                 digest = identity.digest_of_spelled(identity.spelled(check.body))
-                told = Facet(check.key, check.body, digest)
-                _add_row(collector, subject, dataset_id, CHECK, told)
+                result = Facet(check.key, check.body, digest)
+                _add_row(collector, subject, dataset_id, CHECK, result)
 
 
 def _described(facets: Facets) -> Facet | None:
@@ -695,7 +695,7 @@ def _read_job(event: JobEvent, subject: _Subject) -> SubjectTranslation:
     statement = declared(event)
     place = place_job(statement, "", subject.scope, subject.rules)
     declaring = replace(subject, job=_job_id(place.job))
-    found = _within_bounds(statement, lambda told: _declare(told, place, declaring))
+    found = _within_bounds(statement, lambda reduced: _declare(reduced, place, declaring))
     logics = [plan.logic for plan in found.plans]
     rows = declaration_rows(event, place.job, logics, subject.scope)
     return replace(found, own=merge([found.own, Facts(rows=rows)]))
@@ -710,7 +710,7 @@ def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
         entries = (replace(lineage, namespace=dataset.namespace, name=dataset.name),)
     explicit = lineage is not None
     statement = JobStatement("", "", {}, {}, (), (dataset,), entries, explicit=explicit)
-    return _within_bounds(statement, lambda told: _tell_dataset(event, subject, told))
+    return _within_bounds(statement, lambda reduced: _tell_dataset(event, subject, reduced))
 
 
 def _tell_dataset(
@@ -726,9 +726,9 @@ def _tell_dataset(
         base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
         _add_executions(collector, base, plans, statement, subject, names)
     else:
-        told = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
+        execution = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
         for dataset in statement.outputs:
-            add_names(collector, dataset, names, told, subject.at)
+            add_names(collector, dataset, names, execution, subject.at)
     for dataset in statement.outputs:
         described = _without_schema(dataset) if statement.without_columns else dataset
         _add_described_dataset(collector, subject, described, use, names)

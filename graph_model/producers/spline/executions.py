@@ -65,7 +65,7 @@ def translate_execution(
 
 
 def _read_versions(
-    head: PlanHead, execution: str, told: Any, rules: Rules
+    head: PlanHead, execution: str, reported: Any, rules: Rules
 ) -> Iterator[ReadVersionRow]:
     """The rows of the reads that the event lists, else of those whose options name a version.
 
@@ -74,7 +74,7 @@ def _read_versions(
 
         t VERSION AS OF 0 JOIN t  =>  version 0, and the current one
     """
-    listed = list(_listed_versions(head, told, rules)) or head.bound
+    listed = list(_listed_versions(head, reported, rules)) or head.bound
     often = dict(head.read_often)
     for dataset, count in Counter(dataset for dataset, _ in listed).items():
         if count < often.get(dataset, 1):
@@ -83,10 +83,10 @@ def _read_versions(
         yield ReadVersionRow(execution, dataset, head.logical_plan, *version)
 
 
-def _listed_versions(head: PlanHead, told: Any, rules: Rules) -> Iterator[tuple[str, Version]]:
-    if not isinstance(told, list) or len(told) > MAX_READS:
+def _listed_versions(head: PlanHead, reported: Any, rules: Rules) -> Iterator[tuple[str, Version]]:
+    if not isinstance(reported, list) or len(reported) > MAX_READS:
         return
-    for item in told:
+    for item in reported:
         version = read_version(item)
         source = item.get("source") if version else None
         if version is None or not isinstance(source, str) or is_query_text(source):
@@ -103,19 +103,19 @@ def _partitions(head: PlanHead, event: ExecutionEvent) -> Collection[tuple[str, 
     wrote.
     """
     leaves_some = _is_dynamic(head, event) or head.mode == labels.APPEND
-    told = event.extra.get("writtenPartitions") if leaves_some else None
-    written = _read_partitions(told)
+    reported = event.extra.get("writtenPartitions") if leaves_some else None
+    written = _read_partitions(reported)
     if not written:
         return head.partitions
     others = [one for one in head.partitions if one[1] != "write"]
     return {*others, *((head.target, "write", text) for text in written)}
 
 
-def _read_partitions(told: Any) -> frozenset[str]:
+def _read_partitions(reported: Any) -> frozenset[str]:
     """Canonical texts; none where the list is malformed or longer than the bound."""
-    if not isinstance(told, list) or len(told) > _MAX_PARTITIONS:
+    if not isinstance(reported, list) or len(reported) > _MAX_PARTITIONS:
         return frozenset()
-    pairs = [naming.partition_pairs(text) if isinstance(text, str) else () for text in told]
+    pairs = [naming.partition_pairs(text) if isinstance(text, str) else () for text in reported]
     return frozenset(map(naming.partition_text, pairs)) if all(pairs) else frozenset()
 
 

@@ -86,14 +86,14 @@ def translate_plan(
     InvalidDocument where even its job and its output exceed them.
     """
     document = replace(document, plan=with_patterns(document.plan, rules))
-    logic = said = read_logic(document, rules)
+    logic = whole = read_logic(document, rules)
     facts, head = _translate_logic(document, logic, rules)
     for reduced in REDUCTIONS:
         if not (excess := weigh(facts).excess):
             return facts, head
         logic = reduced(logic, excess)
         facts, head = _translate_logic(document, logic, rules)
-        head = replace(head, left_out=tuple(gap for gap in logic.gaps if gap not in said.gaps))
+        head = replace(head, left_out=tuple(gap for gap in logic.gaps if gap not in whole.gaps))
     if excess := weigh(facts).excess:
         raise InvalidDocument("", f"less than this, which comes to {excess}")
     return facts, head

@@ -279,8 +279,8 @@ def _add_executions(
     return shown
 
 
-def _arrival(told: str, document: StoredDocument) -> Facts:
-    return Facts(rows=(ArrivalRow(told, document.received_at),))
+def _arrival(owner: str, document: StoredDocument) -> Facts:
+    return Facts(rows=(ArrivalRow(owner, document.received_at),))
 
 
 def _execution_row(facts: Facts) -> ExecutionRow:

@@ -26,15 +26,15 @@ _DELTA_OPTION: Final = "versionasof"
 _ICEBERG_OPTION: Final = "snapshot-id"
 
 
-def read_version(told: Any) -> Version | None:
+def read_version(reported: Any) -> Version | None:
     """None for a malformed version, which is ignored."""
-    if not isinstance(told, Mapping):
+    if not isinstance(reported, Mapping):
         return None
-    key, branch = told.get("id"), told.get("branch", _MAIN)
-    number, since = told.get("number"), told.get("since", NO_NUMBER)
+    key, branch = reported.get("id"), reported.get("branch", _MAIN)
+    number, since = reported.get("number"), reported.get("since", NO_NUMBER)
     if not is_version_text(key) or not is_version_text(branch) or branch == EVERY_BRANCH:
         return None
-    if not _is_number(number) or ("since" in told and not _is_number(since)):
+    if not _is_number(number) or ("since" in reported and not _is_number(since)):
         return None
     return Version(key, number, MAIN_BRANCH if branch == _MAIN else branch, since)
 

@@ -162,9 +162,9 @@ def subject_key(event: Event) -> str:
         case RunEvent():
             return run_key(event.run_id)
         case JobEvent():
-            said = value_of(event.job.facets, FACET, DeclarationFacet)
-            if said is not None:
-                return f"{labels.DECLARATION_SUBJECT}{identity.digest(said.id)}"
+            declared = value_of(event.job.facets, FACET, DeclarationFacet)
+            if declared is not None:
+                return f"{labels.DECLARATION_SUBJECT}{identity.digest(declared.id)}"
             return f"job:{identity.digest(event.job.namespace, event.job.name)}"
         case DatasetEvent():
             return f"dataset:{identity.digest(*event.dataset.key)}"

@@ -295,8 +295,8 @@ def _chosen(asked: EventFilter, *, window: bool = True) -> _Conditions:
 
 def _shown() -> _Conditions:
     """Dataset and plan are known; for OpenLineage, whose runs have no document, the event."""
-    told = sa.and_(executions.c.execution_plan == "", _has_event(sa.true()))
-    return [sa.or_(_has_document(), told), _has_target()]
+    from_event = sa.and_(executions.c.execution_plan == "", _has_event(sa.true()))
+    return [sa.or_(_has_document(), from_event), _has_target()]
 
 
 def _has_document() -> sa.ColumnElement[bool]:
@@ -470,14 +470,14 @@ def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecor
         for row in connection.execute(asked):
             execution = ExecutionRow(*row[: len(fields)])
             found[execution.id] = (execution, row[len(fields) :])
-    told = under_applications(connection, [execution for execution, _ in found.values()])
-    rows = _datasets(connection, {execution.target for execution in told})
-    twice = _ambiguous(connection, told)
+    located = under_applications(connection, [execution for execution, _ in found.values()])
+    rows = _datasets(connection, {execution.target for execution in located})
+    twice = _ambiguous(connection, located)
     return {
         execution.id: EventRecord(
             rows[execution.target], _record(execution, found[execution.id][1], twice)
         )
-        for execution in told
+        for execution in located
         if execution.target in rows
     }
 
