@@ -150,7 +150,7 @@ def path_of(*parts: str, **query: object) -> str:
     return f"{path}?{urlencode(words)}" if words else path
 
 
-def tell_progress(call: Call, what: str) -> Callable[[int, int], None]:
+def report_progress(call: Call, what: str) -> Callable[[int, int], None]:
     """Says at every ten thousand how far it is."""
     reported = 0
 

@@ -21,7 +21,7 @@ from api.http.blueprint import Blueprint
 from api.http.bodies import require_json
 from api.http.errors import Reason
 from api.intake.documents import LARGE, Reading, current_delivery, once, read_each, take
-from api.routes.producer import created, tell_reason, tell_refusal
+from api.routes.producer import created, note_reason, note_refusal
 from api.service import current_service
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission
@@ -104,7 +104,7 @@ def batch() -> Response:
     for kind, number in result.kinds.items():
         service.metrics.received(kind, number)
     for index, reason in result.failures:
-        tell_reason(_REFUSED_KIND, Reason("invalid", f"[{index}] {reason}"))
+        note_reason(_REFUSED_KIND, Reason("invalid", f"[{index}] {reason}"))
     return jsonify(result.reply())
 
 
@@ -150,7 +150,7 @@ def _version() -> str:
 def count_refusal(response: Response) -> Response:
     """A request with events that is answered with an error, by any handler."""
     if response.status_code >= HTTPStatus.BAD_REQUEST:
-        tell_refusal(_REFUSED_KIND, response.status_code)
+        note_refusal(_REFUSED_KIND, response.status_code)
     return response
 
 

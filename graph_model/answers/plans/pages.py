@@ -109,7 +109,7 @@ def plan(
     """
     found = _plan_row(sources, plan_id)
     if found is None:
-        return _told_page(sources, plan_id, at, document=document, layout=layout)
+        return _event_page(sources, plan_id, at, document=document, layout=layout)
     row, others = found
     stored = sources.journal.document_of(row.plan_id, row.content_hash)
     if stored is None:
@@ -149,7 +149,7 @@ def plan(
     return _without(page, unseen)
 
 
-def _told_page(
+def _event_page(
     sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool
 ) -> PlanPage:
     """A plan made from events, as its newest run reports it."""

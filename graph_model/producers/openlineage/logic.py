@@ -375,7 +375,7 @@ class _Reader:
         for lineage in () if self.statement.without_columns else output.lineages():
             self._add_columns(draft, output.use, lineage)
         if self.command and draft.reads:
-            draft.gaps.update(_untold(output))
+            draft.gaps.update(_columns_without_lineage(output))
         self._add_rename(draft, output)
         return draft
 
@@ -506,7 +506,7 @@ class _Reader:
         return labels.APPEND if self.command == _APPENDING else labels.UNKNOWN_MODE
 
 
-def _untold(output: _Output) -> list[tuple[str, str]]:
+def _columns_without_lineage(output: _Output) -> list[tuple[str, str]]:
     """The gaps of an output: its columns that the column lineage leaves out."""
     lineages = output.lineages()
     named = {output.use.schema.path(name) for one in lineages for name, _ in one.fields}

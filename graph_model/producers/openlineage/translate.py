@@ -1,6 +1,6 @@
 """OpenLineage's documents -> facts, in the vocabulary that Spline's plans have.
 
-A run enters the graph once it has ended: until then its RunRow and JobRow tell that it is running.
+A run enters the graph once it has ended: until then its RunRow and JobRow show that it is running.
 A stream or a service need not end; its newest event stands for its end, so that its lineage is
 seen. Spark's helper runs (no output, or reads for the sake of another command) are RunRows under
 their application and nothing else.
@@ -172,29 +172,29 @@ def read_run(
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
     subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
-    return _within_bounds(statement, lambda reduced: _tell_run(state, place, subject, reduced))
+    return _within_bounds(statement, lambda reduced: _translate_run(state, place, subject, reduced))
 
 
 def _within_bounds(
-    statement: JobStatement, tell: Callable[[JobStatement], SubjectTranslation]
+    statement: JobStatement, translate: Callable[[JobStatement], SubjectTranslation]
 ) -> SubjectTranslation:
-    """The result of ``tell`` for the statement, or for as much of it as the bounds allow.
+    """The result of ``translate`` for the statement, or for as much of it as the bounds allow.
 
     Raises InvalidDocument where even its job alone exceeds them.
     """
     if excess := first_excess(statement):
         statement = without_columns(statement, excess)
-    translation = tell(statement)
+    translation = translate(statement)
     while excess := translation.excess:
         further = REDUCTIONS[len(statement.left_out) :]
         if not further:
             raise InvalidDocument("", f"less than this, which comes to {excess}")
         statement = further[0](statement, excess)
-        translation = tell(statement)
+        translation = translate(statement)
     return replace(translation, left_out=statement.left_out)
 
 
-def _tell_run(
+def _translate_run(
     state: RunState, place: JobPlace, subject: _Subject, statement: JobStatement
 ) -> SubjectTranslation:
     """The facts of a run; ``statement`` is the translated part of the state's own."""
@@ -710,10 +710,10 @@ def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
         entries = (replace(lineage, namespace=dataset.namespace, name=dataset.name),)
     explicit = lineage is not None
     statement = JobStatement("", "", {}, {}, (), (dataset,), entries, explicit=explicit)
-    return _within_bounds(statement, lambda reduced: _tell_dataset(event, subject, reduced))
+    return _within_bounds(statement, lambda reduced: _translate_dataset(event, subject, reduced))
 
 
-def _tell_dataset(
+def _translate_dataset(
     event: DatasetEvent, subject: _Subject, statement: JobStatement
 ) -> SubjectTranslation:
     names = DatasetNamer(subject.scope, subject.rules)

@@ -353,10 +353,10 @@ def _received(told: sa.ColumnElement[str], by: int | None) -> _Conditions:
 
 def _dataset_received(by: int | None) -> _Conditions:
     """A dataset that a plan or an execution had reported by then, or that none ever did."""
-    return [] if by is None else [sa.or_(_dataset_told(by), sa.not_(_dataset_told(None)))]
+    return [] if by is None else [sa.or_(_dataset_reported(by), sa.not_(_dataset_reported(None)))]
 
 
-def _dataset_told(by: int | None) -> sa.ColumnElement[bool]:
+def _dataset_reported(by: int | None) -> sa.ColumnElement[bool]:
     plan, run, use = (
         table.alias(f"telling_{table.name}") for table in (execution_plans, executions, schema_uses)
     )
