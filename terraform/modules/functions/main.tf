@@ -95,7 +95,7 @@ resource "aws_lambda_function" "this" {
   kms_key_arn                    = var.key_arn
 
   image_config {
-    entry_point = ["/usr/local/bin/python", "-m", "awslambdaric"]
+    entry_point = ["/opt/headwater/bin/python", "-m", "awslambdaric"]
     command     = [each.value.handler]
   }
 
