@@ -47,7 +47,6 @@ ENV PATH=/opt/headwater/bin:$PATH \
     TMPDIR=/data \
     HEADWATER_HOST=0.0.0.0 \
     HEADWATER_DATA=/data
-WORKDIR /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=90s --retries=4 \
@@ -58,6 +57,7 @@ CMD ["serve"]
 # --- the image for a graph of your own --------------------------------------------------------------
 FROM base AS aws
 # Connections to Aurora verify its certificate. AWS adds authorities to this file: no checksum.
+# On Lambda another user runs this, who cannot enter /data: modules/functions names /tmp instead.
 ADD --chmod=0444 https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem /etc/ssl/certs/rds-global-bundle.pem
 COPY --from=build-aws /opt/headwater /opt/headwater
 VOLUME /data

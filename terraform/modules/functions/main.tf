@@ -16,8 +16,8 @@ locals {
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.region
 
-  # On top of what the service and the functions share.
-  common  = { HEADWATER_LOG_FORMAT = "json", HEADWATER_PROJECTION_WAIT = "0" }
+  # On top of what the service and the functions share. A function can write to /tmp alone.
+  common  = { HEADWATER_LOG_FORMAT = "json", HEADWATER_PROJECTION_WAIT = "0", HEADWATER_DATA = "/tmp", TMPDIR = "/tmp" }
   uploads = { HEADWATER_UPLOADS = "s3://${var.uploads.bucket}/${var.uploads.prefix}" }
   wake    = { HEADWATER_PROJECTION_QUEUE = var.queues["projection"].url }
   rules   = var.rewrite_rules == null ? {} : { HEADWATER_REWRITE_RULES = var.rewrite_rules.place }

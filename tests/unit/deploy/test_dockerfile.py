@@ -85,6 +85,11 @@ def test_the_image_for_aws_has_no_java(stages: dict[str, Stage]) -> None:
     assert "headwater fetch" not in steps
 
 
+def test_the_image_for_aws_starts_where_every_user_may_be(stages: dict[str, Stage]) -> None:
+    """Lambda runs it as a user of its own, for whom /data is closed."""
+    assert values("aws", "WORKDIR", stages) == []
+
+
 def test_a_build_gets_no_data_no_caches_and_nothing_installed(tmp_path: Path) -> None:
     shutil.copy(ROOT / ".dockerignore", tmp_path)
     inside = ("setup.cfg", "api/__init__.py", "frontend/js/a.js", "requirements/container.txt")
