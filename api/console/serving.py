@@ -43,7 +43,7 @@ def doctor(call: Call) -> int:
 
     findings = examine(call.settings(), call.environment)
     for finding in findings:
-        call.say(f"{'✓' if finding.right else '✗'} {finding.name:<12} {finding.said}")
+        call.say(f"{'✓' if finding.right else '✗'} {finding.name:<12} {finding.text}")
     wrong = sum(not finding.right for finding in findings)
     call.say("all is well" if not wrong else f"{wrong} to mend")
     return 1 if wrong else 0

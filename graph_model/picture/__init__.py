@@ -6,5 +6,6 @@ In reading order:
 ``filtering``  the part of an answer that a filter selects, with its neighbours
 ``beyond``     neighbours that are not drawn, and what failed runs tried
 ``layout``     layered layout, left to right in the direction of flow: pure and deterministic
+``operations`` the operations of one plan as its page draws them
 ``lanes``      a picture in lanes, one for each storage layer, top to bottom: pure, deterministic
 """

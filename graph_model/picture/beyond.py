@@ -1,4 +1,4 @@
-"""What lies beyond a picture: neighbours of its nodes that are not drawn, and failed attempts.
+"""Beyond a picture: neighbours of its nodes that are not drawn, and failed attempts.
 
 Pure. ``uses`` are the plans in force around the picture; of a dataset the neighbours are jobs, of a
 job datasets.

@@ -38,7 +38,7 @@ ASIDE: Final = {
     "producer.status": "", "producer_at_root.status": "", "about.version": "",
     "about.liveness": "", "about.readiness": "", "api-docs.openapi_json": "",
     "pages.page": "", "pages.asset": "", "pages.icon": "", "pages.vendor": "", "pages.docs": "",
-    "pages.docs_asset": "",
+    "pages.docs_asset": "", "pages.kept_file": "",
 }  # fmt: skip
 
 
@@ -83,6 +83,13 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/overview?q=quiet",
         "/graph/overview?classification=PII",
         "/graph/overview?layer=lake",
+    ],
+    "home.home": lambda _: ["/graph/home"],
+    "home.all_runs": lambda _: ["/graph/runs", "/graph/runs?state=failed"],
+    "home.area_map": lambda _: [
+        "/graph/map",
+        "/graph/map?by=layer",
+        *_each("/graph/map?within={}", (f"{LAKE.split(':')[0]}:", LAKE, f"{LAKE}/")),
     ],
     "graph.lineage": lambda known: _each("/graph/lineage?node={}", known.nodes, *_PICTURES),
     "graph.column_lineage": lambda known: _each(

@@ -73,7 +73,9 @@ def test_the_overview_shows_the_jobs_and_tables_of_the_example(
         expect(listed).to_contain_text(name)
     page.goto("/")
     wait_for(page)
-    expect(page.get_by_test_id("failures")).to_contain_text("export-payroll")
+    expect(page.get_by_test_id("card-failed")).to_contain_text("export-payroll")
+    page.goto("/?view=overview")
+    wait_for(page)
     drawn = filled[0].get("/graph/overview")
     expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", str(len(drawn["nodes"])))
 

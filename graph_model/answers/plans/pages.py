@@ -27,6 +27,7 @@ from graph_model.facts import (
 from graph_model.lineage import (
     HUB_LIMIT,
 )
+from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import (
     DatasetReference,
     JobReference,
@@ -42,7 +43,7 @@ from graph_model.producers.openlineage.pages.plans import (
 )
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.gathering import read_plan_document
-from graph_model.producers.spline.inspection import PlanInspection, inspect
+from graph_model.producers.spline.inspection import inspect
 from graph_model.producers.spline.logic import with_patterns
 from graph_model.stores.protocols import Direction, StoredDocument
 
@@ -108,7 +109,7 @@ def plan(
     """
     found = _plan_row(sources, plan_id)
     if found is None:
-        return _told_page(sources, plan_id, at, document=document, layout=layout)
+        return _event_page(sources, plan_id, at, document=document, layout=layout)
     row, others = found
     stored = sources.journal.document_of(row.plan_id, row.content_hash)
     if stored is None:
@@ -148,7 +149,7 @@ def plan(
     return _without(page, unseen)
 
 
-def _told_page(
+def _event_page(
     sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool
 ) -> PlanPage:
     """A plan made from events, as its newest run reports it."""

@@ -8,67 +8,23 @@ masked here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from graph_model.picture.layout import Box, Point, lay_out
+from graph_model.picture.operations import (
+    BOX_HEIGHT,
+    Named,
+    OperationView,
+    OutputColumn,
+    PlanInspection,
+    Property,
+    box_width,
+)
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import ExecutionPlan, Operation, outputs, type_text
 from graph_model.producers.spline.expressions import Renderer, operation_properties
 
-_WIDTH_PER_CHARACTER = 7.6
-BOX_HEIGHT = 46.0
 _OPERATIONS_SHOWN = 2_000
 _COLUMNS_SHOWN = 20_000
-
-Named = TypeVar("Named")
-
-
-@dataclass(frozen=True, slots=True)
-class OutputColumn:
-    """An output column of an operation; ``expression`` None: it passes through unchanged."""
-
-    name: str
-    type: str | None
-    attribute: str
-    expression: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class OperationView(Generic[Named]):
-    """``inputs`` and ``outputs`` are ids of operations; ``schema`` None: not reported."""
-
-    id: str
-    kind: str
-    name: str
-    label: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    schema: tuple[OutputColumn, ...] | None
-    properties: tuple[Property, ...]
-    datasets: tuple[Named, ...]
-    point: Point | None
-    width: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class PlanInspection(Generic[Named]):
-    """Operations, inputs first; ``edges`` follow the data.
-
-    ``cut``: only the first 2,000 operations, or 20,000 columns of them, counted backwards from the
-    write, are included.
-    """
-
-    operations: tuple[OperationView[Named], ...]
-    edges: tuple[tuple[str, str], ...]
-    cut: bool
 
 
 def inspect(
@@ -183,11 +139,6 @@ def _label(operation: Operation) -> str:
     if tail:
         return tail if len(tail) <= 40 else f"{tail[:39]}…"
     return operation.name.partition(" ")[0] or operation.name
-
-
-def box_width(label: str) -> float:
-    """How wide the box of an operation is drawn, in pixels."""
-    return min(320.0, max(130.0, len(label) * _WIDTH_PER_CHARACTER + 44))
 
 
 def _places(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from graph_model.picture.operations import PlanInspection
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_plan
-from graph_model.producers.spline.inspection import PlanInspection, inspect
+from graph_model.producers.spline.inspection import inspect
 from tests.captures import plans
 from tests.unit.projection.test_projector import a_plan
 

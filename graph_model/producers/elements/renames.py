@@ -1,4 +1,4 @@
-"""A table that got another name, as facts, whichever producer told it."""
+"""A table that got another name, as facts, whichever producer reported it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from graph_model.facts import FactCollector, NameRow, RenameRow, SupportRow
 from graph_model.naming import DatasetName
-from graph_model.producers.datasets import add_dataset
+from graph_model.producers.elements.datasets import add_dataset
 
 
 class Rename(NamedTuple):
