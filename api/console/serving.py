@@ -122,4 +122,4 @@ def add_doctor(commands: Any) -> None:
   headwater doctor
   headwater doctor --port 8081 --data /srv/headwater""",
     )
-    add_settings(added, "host", "port", "data", "database", "gremlin_port")
+    add_settings(added, "host", "port", "data", "database", "gremlin_port", "gremlin_read_port")

@@ -13,7 +13,7 @@ from typing import Final
 from api.routes.pages import missing_parts
 from api.service.room import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
-from api.serving.server import check_free
+from api.serving.server import check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, open_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
@@ -37,6 +37,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
         check_java(environment, spark=False),
         _port("port", settings.host, settings.port, "PORT", "--port"),
         _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
+        *_read_port(settings),
         _data(settings.data),
         *_database(settings),
         *_stores(settings),
@@ -55,6 +56,18 @@ def _port(name: str, host: str, port: int, setting: str, option: str) -> Finding
     except ConfigurationError as error:
         return Finding(name, False, f"{error} (a running Headwater holds it, too)")
     return Finding(name, True, f"{port} on {host} is free")
+
+
+def _read_port(settings: Settings) -> tuple[Finding, ...]:
+    """Only where one is set."""
+    port = settings.gremlin_read_port
+    if port is None:
+        return ()
+    try:
+        check_read_port(settings)
+    except ConfigurationError as error:
+        return (Finding("read port", False, str(error)),)
+    return (Finding("read port", True, f"{port} on 127.0.0.1 is free"),)
 
 
 def _data(folder: Path) -> Finding:

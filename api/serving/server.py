@@ -105,7 +105,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     listener = stack.enter_context(reserve(settings.host, settings.port))
     if not settings.gremlin_url:
         check_free(_LOOPBACK, settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port")
-    _check_read_port(settings)
+    check_read_port(settings)
     stack.enter_context(claim(settings.data))
     say(f"Headwater {version()}")
     say(f"  data       {settings.data.resolve()}")
@@ -221,7 +221,7 @@ def open_remote_graph(settings: Settings) -> GremlinGraph:
     )
 
 
-def _check_read_port(settings: Settings) -> None:
+def check_read_port(settings: Settings) -> None:
     """Raises ConfigurationError when the engine cannot serve readers at this port."""
     port = settings.gremlin_read_port
     if port is None:
