@@ -378,7 +378,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "",
         "Retention: runs=100,days=400 keeps the newest 100 runs of each job, all of the last 400 "
         "days, and the runs behind today's lineage. The service removes the rest once a night, "
-        "after 3:00 UTC (hour=4: after 4:00), rows and documents. Empty: it keeps everything.",
+        "after 3:00 UTC (hour=4: after 4:00), rows and documents; with bodies=keep the "
+        "journal keeps the documents. Empty: it keeps everything.",
         read_keep,
     ),
     Row(

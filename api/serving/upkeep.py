@@ -111,7 +111,7 @@ class Upkeep:
 
     def _prune(self, keep: Keep) -> int:
         wish = Retention(keep.before(self._service.clock()), keep.runs)
-        covered = cover_prune(wish, self._service, drop_bodies=True)
+        covered = cover_prune(wish, self._service, drop_bodies=not keep.keeps_bodies)
         rest = worth_moving(covered.cutoffs, self._service.catalogue)
         gone = 0
         while rest:
@@ -126,7 +126,7 @@ class Upkeep:
     def _carry_out(self, step: RetentionStep, keep: Keep) -> bool:
         jobs = len({cutoff.key[0] for cutoff in step.cutoffs})
         note = f"HEADWATER_KEEP={keep}: {step.executions:,} executions of {jobs:,} jobs"
-        order = Covered((Prune(step.cutoffs, drop_bodies=True),), "")
+        order = Covered((Prune(step.cutoffs, drop_bodies=not keep.keeps_bodies),), "")
         positions = give(order, AUTHOR, note, _ROUTE, self._service)
         return self._service.projector.wait(positions, _STEP_SECONDS) and self._sleep(
             _PAUSE_SECONDS

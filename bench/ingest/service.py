@@ -115,7 +115,7 @@ class Service:
     def resident_megabytes(self) -> tuple[float, float]:
         """Resident memory of the service, and of its children."""
         pid = self._process.pid
-        return _resident(pid), sum(_resident(child) for child in children(pid))
+        return resident(pid), sum(resident(child) for child in children(pid))
 
     def await_projected(self) -> None:
         """Until nothing is pending."""
@@ -164,7 +164,8 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def _resident(pid: int) -> float:
+def resident(pid: int) -> float:
+    """Megabytes of memory that a process holds; 0 when it is gone."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:

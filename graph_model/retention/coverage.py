@@ -28,6 +28,7 @@ from graph_model.producers.commands.documents import (
 )
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
+from graph_model.retention.needed import Needed
 from graph_model.stores.protocols import (
     Catalogue,
     Direction,
@@ -207,15 +208,17 @@ def resolve_prune(
 ) -> Prune:
     """The cut-offs for the wish that leave today's lineage untouched.
 
-    Kept beyond the wish: the last full overwrite of every dataset and the writes after it, the
-    writes that those executions read at their time, and so on upstream.
+    Kept beyond the wish: the writes of every dataset that are visible at the wished time, the
+    writes that a kept execution read, and so on upstream (``needed``).
     """
     wished = _wished_times(retention, catalogue)
     plans = _plans_of(wished, graph, catalogue)
-    needed = _needed_since(plans, wished, graph, catalogue)
+    times = {job: before for job, (_, before) in wished.items()}
+    needed = Needed(plans, times, _sources(plans, graph), catalogue)
+    needed.follow()
     cutoffs = {
         # the two writes of a CREATE TABLE AS SELECT are one: both stay
-        (plan.job, plan.target): min(wished[plan.job][1], needed[plan.target] - MERGE_WINDOW_MS)
+        (plan.job, plan.target): min(times[plan.job], needed.times[plan.target] - MERGE_WINDOW_MS)
         for plan in plans.values()
     }
     names = {row.id: row for row in catalogue.datasets({target for _, target in cutoffs})}
@@ -267,51 +270,6 @@ def _plans_of(
     return {
         row.id: row for row in catalogue.logical_plans(_logical_plans(graph, jobs, (labels.HAS,)))
     }
-
-
-def _needed_since(
-    plans: Mapping[str, LogicalPlanRow],
-    wished: Mapping[str, tuple[JobRow, int]],
-    graph: PlanStructure,
-    catalogue: Catalogue,
-) -> dict[str, int]:
-    """Per dataset the time since when its writes are needed (epoch ms).
-
-    Begins with the visible writes at the wished time, and follows reads upstream until nothing
-    moves: a kept execution needs the writes that it saw. Times only ever go down.
-    """
-    needed: dict[str, int] = {}
-    for plan in plans.values():
-        before = wished[plan.job][1]
-        since = _last_overwrite(plan.target, before, catalogue)
-        needed[plan.target] = min(since, needed.get(plan.target, since))
-    sources = _sources(plans, graph)
-    waiting = set(plans)
-    while waiting:
-        moved: set[str] = set()
-        for key in sorted(waiting):
-            plan = plans[key]
-            since = min(wished[plan.job][1], needed[plan.target])
-            for source in sources.get(key, ()):
-                if source in needed and since <= needed[source]:
-                    earlier = _last_overwrite(source, since - 1, catalogue)
-                    if earlier < needed[source]:
-                        needed[source] = earlier
-                        moved.add(source)
-        waiting = {key for key, plan in plans.items() if plan.target in moved}
-    return needed
-
-
-def _last_overwrite(dataset: str, at: int, catalogue: Catalogue) -> int:
-    """When a dataset was last overwritten as a whole, at or before ``at``; else the beginning."""
-    if at <= _ALWAYS:
-        return _ALWAYS
-    times = [
-        writer.latest
-        for writer in catalogue.writers((dataset,), at)
-        if writer.mode == labels.OVERWRITE
-    ]
-    return max(times, default=_ALWAYS)
 
 
 def _sources(plans: Collection[str], graph: PlanStructure) -> dict[str, set[str]]:

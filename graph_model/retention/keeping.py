@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 EXPECTED: Final = (
-    "runs=<1 to 1000000>, days=<1 to 36500> or both with a comma, and hour=<0 to 23> (UTC) if "
-    "another than 3; or nothing, so that everything stays"
+    "runs=<1 to 1000000>, days=<1 to 36500> or both with a comma, hour=<0 to 23> (UTC) if another "
+    "than 3, and bodies=keep if the journal's documents stay; or nothing, so that everything stays"
 )
 _BOUNDS: Final = {"runs": (1, 1_000_000), "days": (1, 36_500), "hour": (0, 23)}
+_BODIES: Final = "bodies"
+_STAY: Final = "keep"
 _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000
 
@@ -20,16 +22,19 @@ _HOUR_MS: Final = 3_600_000
 @dataclass(frozen=True, slots=True)
 class Keep:
     """The newest ``runs`` of each job stay, and all of the last ``days``: the union. At least one
-    of them is given. ``hour`` (UTC) is when the rest goes.
+    of them is given. ``hour`` (UTC) is when the rest goes. ``keeps_bodies``: the journal keeps the
+    documents of what goes.
     """
 
     runs: int | None = None
     days: int | None = None
     hour: int = 3
+    keeps_bodies: bool = False
 
     def __str__(self) -> str:
         given = {"runs": self.runs, "days": self.days}
-        return ",".join(f"{name}={value}" for name, value in given.items() if value is not None)
+        said = [f"{name}={value}" for name, value in given.items() if value is not None]
+        return ",".join(said + [f"{_BODIES}={_STAY}"] * self.keeps_bodies)
 
     def before(self, now: int) -> int | None:
         """The time before which executions may go (epoch ms); None without a limit by days."""
@@ -45,10 +50,14 @@ def read_keep(text: str) -> Keep | None:
     if not text.strip():
         return None
     parts = [part.partition("=") for part in text.split(",")]
-    given = {name.strip(): _number(name.strip(), value.strip()) for name, _, value in parts}
+    given = {name.strip(): value.strip() for name, _, value in parts}
     if len(given) < len(parts) or not given.keys() & {"runs", "days"}:
         raise ValueError(EXPECTED)
-    return Keep(**given)
+    bodies = given.pop(_BODIES, "")
+    if bodies not in ("", _STAY):
+        raise ValueError(EXPECTED)
+    numbers = {name: _number(name, value) for name, value in given.items()}
+    return Keep(**numbers, keeps_bodies=bodies == _STAY)
 
 
 def _number(name: str, value: str) -> int:

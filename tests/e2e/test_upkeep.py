@@ -13,6 +13,7 @@ from api.service.room import MEASURES_KEY, Room
 from api.serving.upkeep import Upkeep
 from graph_model.errors import Unavailable
 from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.keeping import Keep
 from tests.e2e.small_client import running
@@ -80,6 +81,21 @@ def test_its_steps_are_commands_that_say_what_they_took(headwater: SmallHeadwate
     assert max(counts) <= 5
     assert sum(counts) == gone
     assert given[0]["note"].startswith("HEADWATER_KEEP=runs=5,days=2: ")
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_the_documents_of_what_goes_stay_where_the_setting_says_so(
+    headwater: SmallHeadwater, stays: bool
+) -> None:
+    clock = Clock()
+    nightly = upkeep(service_of(headwater, clock), Keep(runs=5, keeps_bodies=stays))
+    before = len(headwater.journal.entries(kind=EVENT_KIND, limit=1000).items)
+    nightly.look()
+    clock.now += DAY
+    gone = nightly.look()
+    assert gone > 0
+    left = len(headwater.journal.entries(kind=EVENT_KIND, limit=1000).items)
+    assert left == (before if stays else before - gone)
 
 
 def test_one_of_two_services_does_it(headwater: SmallHeadwater) -> None:

@@ -213,6 +213,19 @@ class Past:
             found[write.id, source] = tuple(dict.fromkeys(bound)) or (own,)
         return found
 
+    def bound_moments(self, reads: Collection[tuple[ReadVersionRow, int]]) -> set[Moment]:
+        """The states that these reads of versions saw, each at its time (epoch ms)."""
+        places = self.locate((row.dataset, at) for row, at in reads)
+        spelled = [
+            (VersionId(places[row.dataset, at], row.version, row.branch), row, at)
+            for row, at in reads
+        ]
+        told = self._told_versions(version for version, _, _ in spelled)
+        return {
+            _bound_moment(Moment(version.target, at, at), row, told.get(version))
+            for version, row, at in spelled
+        }
+
     def _bound_to(self, write: Write, dataset: str) -> list[ReadVersionRow]:
         rows = (row for execution in write.executions for row in self._bound.get(execution, ()))
         return [row for row in rows if row.dataset == dataset]

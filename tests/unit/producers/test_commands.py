@@ -255,7 +255,14 @@ def test_executions_older_than_the_date_go_but_the_last_full_overwrite_stays() -
 def test_what_an_append_read_long_ago_is_kept() -> None:
     load = daily("load", 1, "file:/raw", "file:/staged", range(10))
     collect = daily("collect", 2, "file:/staged", "file:/facts", range(2, 10), append=True)
-    assert cutoffs([*load, *collect], Retention(before=START + 7 * DAY)) == {}
+    # its first append read what was staged on day 2, and nobody read what was staged before
+    assert cutoffs([*load, *collect], Retention(before=START + 7 * DAY)) == {"load": 1}
+
+
+def test_a_new_table_keeps_no_more_of_its_sources_than_it_read() -> None:
+    load = daily("load", 1, "file:/raw", "file:/staged", range(10))
+    new = daily("new", 2, "file:/staged", "file:/new", [9])
+    assert cutoffs([*load, *new], Retention(before=START + 7 * DAY)) == {"load": 5}
 
 
 def test_the_newest_executions_of_each_job_stay() -> None:

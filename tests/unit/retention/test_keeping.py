@@ -22,6 +22,8 @@ def test_a_setting_names_runs_days_and_the_hour() -> None:
     assert read_keep("runs=100, days=400") == Keep(runs=100, days=400, hour=3)
     assert read_keep("days=90,hour=0") == Keep(days=90, hour=0)
     assert str(read_keep("days=90,hour=0")) == "days=90"
+    assert read_keep("bodies=keep,runs=9") == Keep(runs=9, keeps_bodies=True)
+    assert str(read_keep("bodies=keep,runs=9")) == "runs=9,bodies=keep"
 
 
 def test_days_are_counted_from_now_and_runs_say_no_time() -> None:
@@ -35,7 +37,13 @@ def test_a_night_begins_at_its_hour() -> None:
     assert keep.night(10 * DAY + 4 * HOUR) == keep.night(11 * DAY + 3 * HOUR) == 10
 
 
-@pytest.mark.parametrize("text", ["runs", "runs=", "runs=1 2", "runs=1;days=2", ",", "days=36501"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "runs", "runs=", "runs=1 2", "runs=1;days=2", ",", "days=36501", "bodies=keep",
+        "runs=1,bodies=9",
+    ],
+)  # fmt: skip
 def test_what_is_no_setting_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="runs="):
         read_keep(text)

@@ -1,0 +1,149 @@
+"""What does the Spark rebuild of a large journal take on one machine?
+
+    python -m bench.bulk --documents 100000
+    python -m bench.bulk --documents 1000000 --master local[4]
+
+The documents of ``bench.endurance`` (plans and events of Spline, runs of OpenLineage) are written
+as journal exports, and ``headwater-pipeline rebuild`` translates them in processes of its own.
+Reported are its time, the CPU of all its processes, and their greatest resident memory: Spark's
+JVM (driver and executor in one), and the Python processes together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, Final
+
+from api.intake.documents import prepare_events, prepare_plans
+from bench.endurance.documents import Document, documents
+from bench.endurance.rhythms import DEFAULT, read_rhythms
+from bench.endurance.year import Year
+from bench.ingest.service import children, cpu_of, resident
+from bench.ingest.workload import EVENTS, PLANS
+from bench.selection import positive
+from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.stores.protocols import Submission
+
+_VERSION: Final = "1.2"
+_PAUSE_SECONDS: Final = 0.5
+_JAVA: Final = "java"
+
+
+def submissions(year: Year) -> Iterator[Submission]:
+    """What the year's runs report, each document once."""
+    seen: set[str] = set()
+    for number in count():
+        for document in documents(year, number):
+            for one in _read(document):
+                if one.content_hash not in seen:
+                    seen.add(one.content_hash)
+                    yield one
+
+
+def _read(document: Document) -> tuple[Submission, ...]:
+    said = json.loads(document.body)
+    if document.path == PLANS:
+        return prepare_plans(said, _VERSION)
+    if document.path == EVENTS:
+        return prepare_events(said, _VERSION)
+    return (event_submission(said),)
+
+
+def export(listed: Iterator[Submission], folder: Path, files: int) -> None:
+    """As ``headwater journal export`` writes them, in turns into so many files."""
+    opened = [(folder / f"part-{number:02}.jsonl").open("w") for number in range(files)]
+    for position, one in enumerate(listed, start=1):
+        line = {
+            "position": position,
+            "kind": one.kind,
+            "apiVersion": one.api_version,
+            "planId": one.plan_id,
+            "scope": one.scope,
+            "receivedAt": position,
+            "body": json.loads(one.body),
+        }
+        opened[position % files].write(json.dumps(line) + "\n")
+    for file in opened:
+        file.close()
+
+
+@dataclass
+class Use:
+    """Of a process and all below it: CPU seconds, and the most megabytes at one time."""
+
+    cpu: dict[int, float] = field(default_factory=dict)
+    java: float = 0.0
+    python: float = 0.0
+
+    def look(self, pid: int) -> None:
+        listed = list(_below(pid))
+        self.cpu |= {one: cpu_of(one) for one in listed if cpu_of(one)}
+        java = sum(resident(one) for one in listed if _is_java(one))
+        self.java = max(self.java, java)
+        self.python = max(self.python, sum(map(resident, listed)) - java)
+
+
+def _below(pid: int) -> Iterator[int]:
+    yield pid
+    for child in children(pid):
+        yield from _below(child)
+
+
+def _is_java(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() == _JAVA
+    except OSError:
+        return False
+
+
+def rebuild(source: Path, destination: Path, master: str) -> tuple[float, Use]:
+    """The seconds that it took, and what it used. Raises RuntimeError where it failed."""
+    command = [sys.executable, "-m", "pipeline", "rebuild", "--master", master]
+    command += ["--from", str(source), "--to", str(destination), "--graph-runs", "newest:3"]
+    use, began = Use(), time.monotonic()
+    with subprocess.Popen(command, env=dict(os.environ), stdout=sys.stderr) as process:
+        while process.poll() is None:
+            use.look(process.pid)
+            time.sleep(_PAUSE_SECONDS)
+    if process.returncode:
+        raise RuntimeError(f"the rebuild ends with {process.returncode}")
+    return time.monotonic() - began, use
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.bulk", description=__doc__)
+    parser.add_argument("--documents", type=positive, default=100_000)
+    parser.add_argument("--jobs", type=positive, default=5_000)
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--files", type=positive, default=8)
+    asked = parser.parse_args()
+    year = Year(1, asked.jobs, read_rhythms(DEFAULT))
+    with tempfile.TemporaryDirectory() as folder:
+        source, destination = Path(folder, "exports"), Path(folder, "result")
+        source.mkdir()
+        export(islice(submissions(year), asked.documents), source, asked.files)
+        size = sum(file.stat().st_size for file in source.iterdir())
+        print(f"{asked.documents:,} documents, {size / 1e6:,.0f} MB", flush=True)
+        seconds, use = rebuild(source, destination, asked.master)
+        manifest: dict[str, Any] = json.loads((destination / "manifest.json").read_text())
+        written = sum(one.stat().st_size for one in destination.rglob("*.gz"))
+    cpu = sum(use.cpu.values())
+    print(
+        f"{seconds:,.0f} s, {cpu:,.0f} s of CPU: {1000 * cpu / asked.documents:.2f} ms a document"
+    )
+    print(f"at most {use.java:,.0f} MB of Java and {use.python:,.0f} MB of Python")
+    print(f"{written / 1e6:,.0f} MB of files; complete: {manifest['complete']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Since when the writes of each dataset are needed: those that a kept execution saw, and so on.
+
+    wished: what ran since 15 January stays
+    fine 20 January reads staged, last overwritten on 10 January => staged is needed since then
+    … and what that write of 10 January read, as it was then
+
+What a read saw is asked of ``lineage.history``, as answers do: by version where it names one, under
+every name of a table, without what other branches wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice, takewhile
+from typing import Final, TypeVar
+
+from graph_model import labels
+from graph_model.facts import ExecutionRow, LogicalPlanRow, ReadVersionRow
+from graph_model.lineage.history import Moment
+from graph_model.lineage.history.past import Past, moment_of
+from graph_model.stores.protocols import Catalogue, Page, walk_pages
+
+_Item = TypeVar("_Item")
+
+_AT_ONCE: Final = 500
+_PAGE: Final = 1_000
+
+
+class Needed:
+    """``times``: per dataset (epoch ms) since when its writes are needed; they only go down.
+
+    ``wished`` is per job the time since which its executions stay; ``sources`` are per plan the
+    datasets that it reads.
+    """
+
+    def __init__(
+        self,
+        plans: Mapping[str, LogicalPlanRow],
+        wished: Mapping[str, int],
+        sources: Mapping[str, Collection[str]],
+        catalogue: Catalogue,
+    ) -> None:
+        self._plans = plans
+        self._wished = wished
+        self._sources = sources
+        self._catalogue = catalogue
+        self._past = Past(catalogue)
+        self._first = _first_times(plans, catalogue)
+        self._bound = {plan for plan, _ in self._past.bound_reads(plans)}
+        self.times: dict[str, int] = {}
+        for one in plans.values():
+            self._need(one.target, wished[one.job] + 1)
+
+    def follow(self) -> None:
+        """From the writes that are visible at the wished times, upstream until nothing moves."""
+        writing = [one for one in self._plans.values() if one.target]
+        self._lower({moment_of(one.target, self._wished[one.job]) for one in writing})
+        since: dict[str, int] = {}
+        while waiting := {
+            plan: at for plan, at in self._kept_since() if at < since.get(plan, at + 1)
+        }:
+            since |= waiting
+            self._lower({one for plan, at in waiting.items() for one in self._read(plan, at)})
+
+    def _kept_since(self) -> Iterator[tuple[str, int]]:
+        """Per plan that ran the time of its first execution that may stay: of a plan that only
+        reads, all do.
+        """
+        for key, first in self._first.items():
+            plan = self._plans[key]
+            stays = min(self._wished[plan.job], self.times[plan.target]) if plan.target else first
+            yield key, max(first, stays)
+
+    def _read(self, plan: str, since: int) -> Iterator[Moment]:
+        """The states of its sources that its executions from this time on saw, the oldest."""
+        for source in self._sources.get(plan, ()):
+            yield moment_of(source, since - 1)
+        if plan in self._bound:
+            yield from self._past.bound_moments(self._oldest_bound(plan, since))
+
+    def _oldest_bound(self, plan: str, since: int) -> Collection[tuple[ReadVersionRow, int]]:
+        """The reads of versions by the executions of a plan, of each branch the oldest version."""
+        oldest: dict[object, tuple[ReadVersionRow, int]] = {}
+        for rows in _pages(self._executions(plan, since)):
+            at = {row.id: row.at for row in rows}
+            for read in self._catalogue.read_versions(at):
+                key, found = _branch(read), (read, at[read.execution])
+                oldest[key] = min(found, oldest.get(key, found), key=_age)
+        return oldest.values()
+
+    def _executions(self, plan: str, since: int) -> Iterator[ExecutionRow]:
+        def ask(cursor: str | None) -> Page[ExecutionRow]:
+            return self._catalogue.executions(
+                logical_plan=plan, state=labels.COMPLETED, limit=_PAGE, cursor=cursor
+            )
+
+        newest_first = (row for page in walk_pages(ask) for row in page.items)
+        return takewhile(lambda row: row.at >= since, newest_first)
+
+    def _lower(self, moments: Collection[Moment]) -> None:
+        """The writes that are visible in these moments are needed."""
+        for some in _pages(sorted(moments)):
+            for sight in self._past.sights(some).values():
+                for write in sight.writes:
+                    self._need(write.target, write.at)
+                for older in sight.older:
+                    if older.logical_plan in self._plans:
+                        self._need(self._plans[older.logical_plan].target, older.first)
+
+    def _need(self, target: str, at: int) -> None:
+        self.times[target] = min(at, self.times.get(target, at))
+
+
+def _first_times(plans: Collection[str], catalogue: Catalogue) -> dict[str, int]:
+    """Per plan its first completed execution; none where it has none."""
+    spans = (one for some in _pages(sorted(plans)) for one in catalogue.plan_spans(some, None))
+    return {one.logical_plan: one.first for one in spans if one.state == labels.COMPLETED}
+
+
+def _branch(read: ReadVersionRow) -> object:
+    """Versions without a number have no order: each counts."""
+    return (read.dataset, read.branch, read.version if read.number < 0 else None)
+
+
+def _age(found: tuple[ReadVersionRow, int]) -> tuple[int, int]:
+    read, at = found
+    return (read.number if read.since < 0 else min(read.number, read.since)), at
+
+
+def _pages(items: Iterable[_Item]) -> Iterator[list[_Item]]:
+    listed = iter(items)
+    while page := list(islice(listed, _AT_ONCE)):
+        yield page
