@@ -220,9 +220,9 @@ class Past:
             (VersionId(places[row.dataset, at], row.version, row.branch), row, at)
             for row, at in reads
         ]
-        told = self._told_versions(version for version, _, _ in spelled)
+        writes = self._writes_of_versions(version for version, _, _ in spelled)
         return {
-            _bound_moment(Moment(version.target, at, at), row, told.get(version))
+            _bound_moment(Moment(version.target, at, at), row, writes.get(version))
             for version, row, at in spelled
         }
 
