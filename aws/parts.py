@@ -16,7 +16,7 @@ _RESERVE_SECONDS: Final = 5.0
 
 
 class Context(Protocol):
-    """What Lambda tells of an invocation."""
+    """The context that Lambda gives an invocation."""
 
     def get_remaining_time_in_millis(self) -> int: ...
 

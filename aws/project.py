@@ -49,8 +49,8 @@ class Project:
         self._queue = queue
 
     def run(self, event: Mapping[str, Any], enough: Callable[[], bool]) -> dict[str, Any]:
-        """The messages to be delivered again: none or all. A schedule has none, and is told by the
-        error.
+        """The messages to be delivered again: none or all. A schedule has none, and gets
+        the error.
         """
         records = event.get("Records", ())
         try:
@@ -95,7 +95,7 @@ _project: Final = MadeOnce(make_project)
 
 
 def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The entry point: ``aws.project.handler``. What fails before it begins fails the invocation,
+    """The entry point: ``aws.project.handler``. A failure before it begins fails the invocation,
     so that every message comes again.
     """
     project: Project = _project()

@@ -69,7 +69,7 @@ _take: Final = MadeOnce(make_take)
 
 
 def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The entry point: ``aws.take.handler``. What fails before it begins fails the invocation, so
+    """The entry point: ``aws.take.handler``. A failure before it begins fails the invocation, so
     that every message comes again.
     """
     take: Take = _take()

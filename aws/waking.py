@@ -18,7 +18,8 @@ from graph_model.naming import Rules
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.rebuilding import Progress
 from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
-from graph_model.stores.protocols import DocumentState, Journal
+from graph_model.stores.protocols import DocumentState
+from graph_model.stores.protocols.journal import JournalSettings
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class ProjectorElsewhere:
     idle = False
     """No answer waits for the graph."""
 
-    def __init__(self, journal: Journal, projector: Projector, queue: WakeUps) -> None:
+    def __init__(self, journal: JournalSettings, projector: Projector, queue: WakeUps) -> None:
         self._journal = journal
         self._projector = projector
         self._queue = queue

@@ -62,7 +62,7 @@ class Destination(Protocol):
 
 
 class JournalDestination:
-    """Writes into a journal that no server uses; the next server that starts projects what is new.
+    """Writes into a journal that no server uses; the next server to start projects the documents.
 
     ``clock`` gives epoch milliseconds, for documents without a time of receipt; ``route`` and
     ``principal`` are recorded on their receipts.
@@ -154,11 +154,13 @@ class ServerDestination:
         first = documents[0]
         path = _PATHS.get(first.submission.kind)
         if path is None:
-            said = f"a {first.submission.kind} is not taken over HTTP: import it without --url"
-            return [Refusal(one.piece.where, said) for one in documents]
+            reason = f"a {first.submission.kind} is not taken over HTTP: import it without --url"
+            return [Refusal(one.piece.where, reason) for one in documents]
         if first.is_of_foreign_scope:
-            said = f"its scope {first.submission.scope!r} was not its own: import it without --url"
-            return [Refusal(one.piece.where, said) for one in documents]
+            reason = (
+                f"its scope {first.submission.scope!r} was not its own: import it without --url"
+            )
+            return [Refusal(one.piece.where, reason) for one in documents]
         try:
             answer = self._ask("POST", path, _body(documents, path), _media_type(documents))
         except InvalidInput as error:
@@ -210,8 +212,8 @@ def _error_of(url: str, answer: ServerAnswer) -> HeadwaterError:
     code, message = answer.status, _message(answer)
     if code in _REFUSED and message:
         return InvalidInput(message)
-    said = f"{url} answers {code}{f': {message}' if message else ''}"
-    return Unavailable(said) if code in _LATER else HeadwaterError(said)
+    reason = f"{url} answers {code}{f': {message}' if message else ''}"
+    return Unavailable(reason) if code in _LATER else HeadwaterError(reason)
 
 
 def _message(answer: ServerAnswer) -> str:

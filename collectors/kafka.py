@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 TYPE_HEADER: Final = "__TypeId__"
 ENTITY_HEADER: Final = "ABSA-Spline-Entity-Type"
 VERSION_HEADER: Final = "ABSA-Spline-API-Version"
-_UNSAID_VERSION: Final = "1.1"
+_DEFAULT_VERSION: Final = "1.1"
 """For a type without a version: agents 0.7 send one, and wrote API 1.1 whatever else they state."""
 
 FIRST_REST_SECONDS: Final = 1.0
@@ -87,14 +87,14 @@ def kind_and_version(headers: Mapping[str, str]) -> tuple[str, str]:
     client.
     """
     if TYPE_HEADER in headers:
-        kind, separator, said = headers[TYPE_HEADER].partition("_")
-        where, version = TYPE_HEADER, said if separator else _UNSAID_VERSION
+        kind, separator, version = headers[TYPE_HEADER].partition("_")
+        where, version = TYPE_HEADER, version if separator else _DEFAULT_VERSION
     else:
         kind = headers.get(ENTITY_HEADER, "")
-        where, version = ENTITY_HEADER, headers.get(VERSION_HEADER, _UNSAID_VERSION)
+        where, version = ENTITY_HEADER, headers.get(VERSION_HEADER, _DEFAULT_VERSION)
     if kind not in KINDS:
-        said = f"not {kind[:60]!r}" if kind else "and there is none"
-        raise InvalidRequest({f"header {where}": [f"one of {', '.join(KINDS)}, {said}"]})
+        given = f"not {kind[:60]!r}" if kind else "and there is none"
+        raise InvalidRequest({f"header {where}": [f"one of {', '.join(KINDS)}, {given}"]})
     version = version.removesuffix(".0")
     if version not in API_VERSIONS:
         known = ", ".join(API_VERSIONS)

@@ -17,7 +17,7 @@ from graph_model.errors import ConfigurationError, HeadwaterError
 
 @dataclass(frozen=True, slots=True)
 class ProgramCall:
-    """One call of a program: what was asked, and the world around it."""
+    """One call of a program: its arguments, and the world around it."""
 
     options: argparse.Namespace
     environment: Mapping[str, str]

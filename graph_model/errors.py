@@ -82,7 +82,7 @@ class Refused(HeadwaterError):
 
 
 class NotAuthenticated(Refused):
-    """There is no key, or one that is not known or was revoked; which of them is not told."""
+    """There is no key, or one that is not known or was revoked; the answer does not name which."""
 
 
 class NotAllowed(Refused):
@@ -95,7 +95,7 @@ class NotAllowed(Refused):
 
 
 class OtherOrigin(Refused):
-    """A page of another origin would change something; ``origin`` is its own, "" when untold."""
+    """A page of another origin would change something; ``origin`` is its own, "" when unknown."""
 
     def __init__(self, origin: str) -> None:
         super().__init__(

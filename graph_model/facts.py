@@ -85,7 +85,7 @@ def edge(
 
 
 class DatasetRow(NamedTuple):
-    """What a dataset is called: ``name`` is the friendly one, computed from the URI alone."""
+    """The names of a dataset: ``name`` is the friendly one, computed from the URI alone."""
 
     id: str
     uri: str
@@ -257,7 +257,7 @@ class RenameRow(NamedTuple):
 class SchemaUseRow(NamedTuple):
     """A logical plan reads or writes a dataset with this schema. ``role`` is read or write.
 
-    With the plan's executions it tells which schema of a dataset was seen last.
+    With the plan's executions it shows which schema of a dataset was seen last.
     """
 
     logical_plan: str
@@ -267,12 +267,12 @@ class SchemaUseRow(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """What lists of events show and search of an execution, beside its own row.
+    """The fields that lists of events show and search of an execution, beside its own row.
 
     ``format`` is the kind of what was written (parquet, …), ``append`` what the plan itself says,
     ``words`` the text that a search looks through (``words.plain``); ``labels`` (JSON
     ``{name: [values]}``) and ``extra`` are the event's own, "{}" where they are too long.
-    ``system`` and ``application`` are told here where no plan's document tells them, else "".
+    ``system`` and ``application`` are here where no plan's document has them, else "".
     """
 
     execution: str
@@ -306,7 +306,7 @@ class SupportRow(NamedTuple):
 
 
 class CommandRow(NamedTuple):
-    """What a person did. ``id`` is the content hash of the command's document, ``at`` its own
+    """An act of a person. ``id`` is the content hash of the command's document, ``at`` its own
     time, ``body`` its JSON without the long list of bodies that a forget command names.
     """
 
@@ -326,7 +326,7 @@ class ForgottenRow(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """A run as OpenLineage's events tell it, ended or not: what a tree of runs is made of.
+    """A run as OpenLineage's events report it, ended or not: trees of runs are made of these.
 
     ``id`` is a digest of the row, so a run that goes on has another row; one row per subject is in
     force. ``run`` is the id of the graph's run vertex (Spark: of the application); ``namespace``
@@ -385,7 +385,7 @@ class FacetRow(NamedTuple):
 
     ``entity`` is the id of a dataset, job or logical plan, or the subject of a run. ``kind`` is
     dataset, input, output, job, logical_plan or run; ``digest`` is the id of the FacetBodyRow, ""
-    where the facet was ``deleted``. ``job`` is the job that told it, "" for a dataset's own
+    where the facet was ``deleted``. ``job`` is the job that reported it, "" for a dataset's own
     declaration.
 
     Two kinds are of what a facet says and not facets themselves: ``check``, one check of a dataset
@@ -433,10 +433,10 @@ class DeclarationRow(NamedTuple):
 
 
 class ArrivalRow(NamedTuple):
-    """At ``received_at`` (epoch ms) a document came first that tells of this execution, or of this
+    """At ``received_at`` (epoch ms) a document came first that reports this execution, or of this
     plan, by the id of its execution_plan: for lists that are frozen at a time.
 
-    The documents' content does not tell it, so these rows are in no hash.
+    It is no part of the documents' content, so these rows are in no hash.
     """
 
     told: str
@@ -475,7 +475,7 @@ RowKey = tuple[str | int, ...]
 
 
 def row_key(row: Row) -> RowKey:
-    """What identifies a row within the catalogue; two rows with one key must be equal."""
+    """The key of a row within the catalogue; two rows with one key must be equal."""
     return _KEY_READERS[type(row)](row)
 
 
@@ -493,7 +493,7 @@ _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
     DeclarationRow: ("id", "event", "scope"),
     ArrivalRow: ("told", "received_at"),
 }
-"""Of the rows that no ``id`` tells apart."""
+"""Of the rows without an ``id``."""
 
 
 def _key_reader(kind: type[Any]) -> Callable[[Any], RowKey]:
@@ -527,8 +527,8 @@ class Facts:
 def with_key(facts: Facts) -> Facts:
     """The same with their key. The id of an element covers what it says, a row says all itself."""
     ids = [*(one.id for one in facts.vertices), *(one.id for one in facts.edges)]
-    told = repr((ids, facts.rows)).encode("utf-8", "surrogatepass")
-    return replace(facts, key=blake2b(told, digest_size=16).hexdigest())
+    content = repr((ids, facts.rows)).encode("utf-8", "surrogatepass")
+    return replace(facts, key=blake2b(content, digest_size=16).hexdigest())
 
 
 @dataclass(slots=True)
@@ -595,7 +595,7 @@ _LOGICAL_PLAN_PREFIX: Final = f"{identity.PREFIXES[labels.LOGICAL_PLAN]}_"
 
 
 def is_marker(candidate: Edge) -> bool:
-    """Whether an edge is ``job -has-> logical_plan``, which tells that a plan is complete."""
+    """Whether an edge is ``job -has-> logical_plan``, the marker of a complete plan."""
     return (
         candidate.label == labels.HAS
         and candidate.out_id.startswith(_JOB_PREFIX)

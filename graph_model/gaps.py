@@ -1,4 +1,4 @@
-"""Codes of the gaps of a plan that several packages know: what its document leaves open.
+"""Codes of the gaps of a plan (parts that its document leaves open) that several packages know.
 
 A plan's row lists its gaps as ``{"code": …, "detail": …}``; a producer may have codes of its own.
 """
@@ -11,3 +11,7 @@ from typing import Final
 SUBQUERY: Final = "subquery"
 #: An overwrite that may have kept some partitions: no document reports which.
 PARTITIONS_UNKNOWN: Final = "partitions-unknown"
+#: Parts that are left out because the plan grows too large.
+TOO_LARGE: Final = "column-lineage-too-large"
+SCHEMAS_TOO_LARGE: Final = "schemas-too-large"
+OPERATIONS_TOO_LARGE: Final = "operations-too-large"

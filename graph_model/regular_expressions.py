@@ -72,7 +72,7 @@ def expression_test(pattern: str, *, whole: bool) -> Callable[[str], bool]:
 
 
 def expand_groups(template: str, groups: Groups) -> str:
-    r"""``\g<job>`` of a template becomes what the group matched, else nothing."""
+    r"""``\g<job>`` of a template becomes the text that the group matched, else nothing."""
     return _GROUP.sub(lambda one: groups[one[1]] or "", template)
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
 from graph_model.facts import ExecutionRow
-from graph_model.producers.spline import run_elements
+from graph_model.producers.elements.executions import run_elements
 from graph_model.projection.runs.window import RunWindow
 from pipeline.output.records import Record, element_record
 

@@ -139,7 +139,7 @@ def disposing(database: Any) -> Iterator[Any]:
 def path_of(*parts: str, **query: object) -> str:
     """``path_of("layers", "a/b", preview=True)`` => ``/layers/a%2Fb?preview=true``.
 
-    What is None or False is left out of the query; 0 and the empty text are said.
+    Values that are None or False are left out of the query; 0 and the empty text are sent.
     """
     path = "/" + "/".join(quote(part, safe="") for part in parts)
     words = {
@@ -150,14 +150,14 @@ def path_of(*parts: str, **query: object) -> str:
     return f"{path}?{urlencode(words)}" if words else path
 
 
-def tell_progress(call: Call, what: str) -> Callable[[int, int], None]:
+def report_progress(call: Call, what: str) -> Callable[[int, int], None]:
     """Says at every ten thousand how far it is."""
-    said = 0
+    reported = 0
 
     def progress(done: int, total: int) -> None:
-        nonlocal said
-        if done - said >= _PROGRESS_EVERY:
-            said = done
+        nonlocal reported
+        if done - reported >= _PROGRESS_EVERY:
+            reported = done
             call.say(f"  {done:,} of {total:,} {what}")
 
     return progress

@@ -43,7 +43,7 @@ def doctor(call: Call) -> int:
 
     findings = examine(call.settings(), call.environment)
     for finding in findings:
-        call.say(f"{'✓' if finding.right else '✗'} {finding.name:<12} {finding.said}")
+        call.say(f"{'✓' if finding.right else '✗'} {finding.name:<12} {finding.text}")
     wrong = sum(not finding.right for finding in findings)
     call.say("all is well" if not wrong else f"{wrong} to mend")
     return 1 if wrong else 0
@@ -122,4 +122,4 @@ def add_doctor(commands: Any) -> None:
   headwater doctor
   headwater doctor --port 8081 --data /srv/headwater""",
     )
-    add_settings(added, "host", "port", "data", "database", "gremlin_port")
+    add_settings(added, "host", "port", "data", "database", "gremlin_port", "gremlin_read_port")

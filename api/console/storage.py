@@ -40,8 +40,8 @@ def describe(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{stored['elements']:>12,}  vertices and edges in the engine{heap}"
     if growth["bytes"] is None:
         since = found["measuredSince"]
-        said = "" if since is None else f", since {since}"
-        yield f"growth is not known yet: it is measured once an hour{said}"
+        period = "" if since is None else f", since {since}"
+        yield f"growth is not known yet: it is measured once an hour{period}"
     else:
         more = "" if growth["elements"] is None else f", {growth['elements']:,.0f} elements"
         yield f"a day: {growth['documents']:,.0f} documents, {_bytes(growth['bytes'])}{more}"

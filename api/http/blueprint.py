@@ -7,8 +7,9 @@
     @blueprint.response(200, SearchReply)
     def search(query: Mapping[str, Any]) -> ...
 
-``arguments`` reads the query string unless told otherwise; an unknown, repeated or malformed
-parameter is a 400 that names it (flask-smorest's own habit is 422, and to ignore the unknown).
+``arguments`` reads the query string unless ``location`` names another place; an unknown, repeated
+or malformed parameter is a 400 that names it (flask-smorest's own habit is 422, and to ignore the
+unknown).
 """
 
 from __future__ import annotations
@@ -47,11 +48,12 @@ class StrictParser(FlaskParser):
                 raise InvalidRequest({name: ["one value, given once"]})
         return super().load_querystring(req, schema)
 
-    def _raw_load_json(self, req: Request) -> Any:
+    def load_json(self, req: Request, schema: marshmallow.Schema) -> Any:
         """A JSON body without contradicting keys. An empty request has no body; another type is a
         415: a page of another origin cannot send this type without a preflight request (CORS).
         ``g.body`` keeps it, for an error that names one of its fields.
         """
+        del schema
         req.max_content_length = _MOST_BODY
         body = req.get_data()
         if not body:
@@ -114,9 +116,6 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
     """flask-smorest's registry and OpenAPI writer, with our body for errors."""
 
     ERROR_SCHEMA = ErrorSchema
-
-    def _register_error_handlers(self) -> None:
-        """Ours are registered by ``create_app``."""
 
     handle_http_exception = staticmethod(answer_http)
 

@@ -27,7 +27,7 @@ class ServerAnswer:
 
 
 def check_address(url: str) -> None:
-    """Raises ConfigurationError for what is no http(s) address."""
+    """Raises ConfigurationError for a text that is no http(s) address."""
     if not url.startswith(("http://", "https://")):
         raise ConfigurationError(f"--url {url!r}: expected an http(s) address")
 
@@ -42,7 +42,7 @@ def send(
     *,
     seconds: int,
 ) -> ServerAnswer:
-    """What the server at ``url`` answers to a request for ``path``; ``seconds`` is how long it may
+    """The answer of the server at ``url`` to a request for ``path``; ``seconds`` is how long it may
     be silent.
 
     Raises ConfigurationError for an address or a key that no request can have, and Unavailable

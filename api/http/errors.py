@@ -60,12 +60,14 @@ class InvalidRequest(InvalidInput):
         self.reason = reason
         self.errors = dict(list(errors.items())[:_MOST_ERRORS])
         super().__init__(
-            "; ".join(f"{path}: expected {_and(said)}" for path, said in self.errors.items())
+            "; ".join(
+                f"{path}: expected {_and(expected)}" for path, expected in self.errors.items()
+            )
         )
 
 
-def _and(said: Sequence[str]) -> str:
-    return " and ".join(said)
+def _and(expected: Sequence[str]) -> str:
+    return " and ".join(expected)
 
 
 class ErrorSchema(marshmallow.Schema):
@@ -86,10 +88,10 @@ class ErrorSchema(marshmallow.Schema):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a request is refused: ``kind`` is one of a few words, ``said`` a sentence."""
+    """Why a request is refused: ``kind`` is one of a few words, ``text`` a sentence."""
 
     kind: str
-    said: str
+    text: str
 
 
 _OF_STATUS: Final = {405: "method", 413: "too-large", 415: "content-type", 503: "unavailable"}
@@ -129,7 +131,7 @@ def error_body(status: HTTPStatus, message: str, errors: Errors | None = None) -
         "code": status.value,
         "status": status.phrase,
         "message": message,
-        "errors": {path: list(said) for path, said in (errors or {}).items()},
+        "errors": {path: list(expected) for path, expected in (errors or {}).items()},
     }
 
 
@@ -279,8 +281,8 @@ def flatten(messages: Any, path: str = "") -> dict[str, list[str]]:
     if isinstance(messages, Mapping):
         found: dict[str, list[str]] = {}
         for key, inner in messages.items():
-            for place, said in flatten(inner, _below(path, key)).items():
-                found.setdefault(place, []).extend(said)
+            for place, expected in flatten(inner, _below(path, key)).items():
+                found.setdefault(place, []).extend(expected)
         return found
     listed = messages if isinstance(messages, list) else [messages]
     return {path or _WHOLE: [str(item) for item in listed]}

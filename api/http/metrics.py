@@ -221,8 +221,8 @@ class _RoomCollector(Collector):
         parts = {"journal": now.journal_bytes, "catalogue": now.catalogue_bytes}
         yield _labelled("headwater_storage_bytes", "Bytes in use on the disk", "part", parts)
         days = {"disk": found.disk_days, "heap": found.heap_days}
-        said = "Days until it is full at the rate of the last week"
-        yield _labelled("headwater_storage_full_days", said, "room", days)
+        documentation = "Days until it is full at the rate of the last week"
+        yield _labelled("headwater_storage_full_days", documentation, "room", days)
         for name, text, value in (
             ("storage_free_bytes", "Bytes free on the disk of the data folder", found.free_bytes),
             ("storage_measured_seconds", "Time over which growth was measured, at most a week",
@@ -238,9 +238,9 @@ class _RoomCollector(Collector):
 
 
 def _labelled(
-    name: str, said: str, label: str, values: Mapping[str, float | int | None]
+    name: str, documentation: str, label: str, values: Mapping[str, float | int | None]
 ) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, said, labels=[label])
+    family = GaugeMetricFamily(name, documentation, labels=[label])
     for key, value in values.items():
         if value is not None:
             family.add_metric([key], value)
@@ -265,5 +265,5 @@ def _documents(found: JournalStatistics) -> Iterator[Metric]:
     yield family
 
 
-def _gauge(name: str, said: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, said, value=value)
+def _gauge(name: str, documentation: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, documentation, value=value)

@@ -114,7 +114,7 @@ def retract(row: DeclarationRow, author: str, note: str, route: str, service: Se
 
 def _documents(rows: Sequence[DeclarationRow], service: Service) -> tuple[str, ...]:
     """The content hashes of the documents behind these rows."""
-    told = {(row.event, row.scope) for row in rows}
+    events = {(row.event, row.scope) for row in rows}
     return tuple(
         sorted(
             {
@@ -122,7 +122,7 @@ def _documents(rows: Sequence[DeclarationRow], service: Service) -> tuple[str, .
                 for plan_id in {row.plan_id for row in rows}
                 for document in service.journal.plan(plan_id)
                 if not document.damage
-                and (read_event(document.body).digest, document.scope) in told
+                and (read_event(document.body).digest, document.scope) in events
             }
         )
     )
@@ -262,8 +262,8 @@ class _Reader:
         """One document has one capture scope."""
         scopes = {one.scope for one in datasets if one is not None} - {""}
         if len(scopes) > 1:
-            said = " and ".join(sorted(scopes))
-            self._wrong(f"{path}.sources", f"datasets of one capture scope, not of {said}")
+            listed = " and ".join(sorted(scopes))
+            self._wrong(f"{path}.sources", f"datasets of one capture scope, not of {listed}")
 
     def _check_loop(self, target: _Named, sources: Sequence[_Named | None], path: str) -> None:
         for place, one in enumerate(sources):

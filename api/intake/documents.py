@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flask import current_app, request
 from marshmallow import Schema, ValidationError
@@ -35,11 +35,11 @@ from graph_model.producers.spline.reports.submissions import (
 from graph_model.stores.protocols import (
     DocumentKind,
     DocumentState,
-    Journal,
     Receipt,
     StoredDocument,
     Submission,
 )
+from graph_model.stores.protocols.journal import JournalIntake
 
 MOST_EVENTS: Final = 10_000
 """Events in one request: agents send one, importers a few hundred."""
@@ -123,7 +123,7 @@ def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: f
 
 
 def _make_durable(
-    reading: Reading, delivery: Delivery, journal: Journal, received_at: int
+    reading: Reading, delivery: Delivery, journal: JournalIntake, received_at: int
 ) -> tuple[Documents, tuple[int, ...]]:
     """The documents, and the positions of those that are yet to be projected."""
     raw_hash = wire_hash(reading.kind, delivery.version, delivery.encoding, delivery.raw)
@@ -174,17 +174,46 @@ def prepare_events(document: Any, version: str, key_scope: str = "") -> tuple[Su
     """Checked and masked events, in order, equal ones once; raises InvalidInput naming every place
     that is wrong.
     """
-    places = [(event, f"[{index}]") for index, event in enumerate(checked_list(document))]
-    try:
-        prepared = [event_submission(event, version, key_scope, path) for event, path in places]
-    except InvalidDocument:
-        _load(_EVENT, [lifted_event(event, version, path) for event, path in places], many=True)
-        raise
-    return tuple({(item.content_hash, item.scope): item for item in prepared}.values())
+    events, refusals = read_each(
+        document, lambda event, path: event_submission(event, version, key_scope, path)
+    )
+    if refusals:
+        lifted = [lifted_event(event, version, f"[{at}]") for at, event in enumerate(document)]
+        _load(_EVENT, lifted, many=True)
+        raise refusals[0].error
+    return once(events)
 
 
-def checked_list(document: Any) -> list[Any]:
-    """The events of one request; raises InvalidRequest for no list, and for too many."""
+class InvalidItem(NamedTuple):
+    """A document of a list that cannot be taken: its place, and the reason."""
+
+    place: int
+    error: InvalidDocument
+
+
+def read_each(
+    listed: Any, read: Callable[[Any, str], Submission]
+) -> tuple[list[Submission], list[InvalidItem]]:
+    """The documents of one request, each read by itself with its path (``[3]``).
+
+    Raises InvalidRequest for no list, and for too many.
+    """
+    taken: list[Submission] = []
+    refusals: list[InvalidItem] = []
+    for index, document in enumerate(_checked_list(listed)):
+        try:
+            taken.append(read(document, f"[{index}]"))
+        except InvalidDocument as error:
+            refusals.append(InvalidItem(index, error))
+    return taken, refusals
+
+
+def once(submissions: Sequence[Submission]) -> tuple[Submission, ...]:
+    """Equal documents of one scope once, in order."""
+    return tuple({(one.content_hash, one.scope): one for one in submissions}.values())
+
+
+def _checked_list(document: Any) -> list[Any]:
     if not isinstance(document, list):
         raise InvalidRequest({"document": ["a list of events"]})
     if len(document) > MOST_EVENTS:

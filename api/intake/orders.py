@@ -93,16 +93,16 @@ def _resolve(reference: str, service: Service) -> tuple[str, frozenset[str]]:
     """
     if service.projector.state == "ready":
         return service.references.resolve(reference), frozenset()
-    told = (service.journal, service.projector.rules, service.producers)
+    searched = (service.journal, service.projector.rules, service.producers)
     try:
         node = service.references.resolve(reference)
     except NotFound:
         nodes = possible_ids(reference, service.projector.rules)
-        waiting = waiting_plan_ids(nodes, *told)
+        waiting = waiting_plan_ids(nodes, *searched)
         if not waiting:
             raise
         return next(iter(nodes)), waiting  # all of one kind
-    return node, waiting_plan_ids({node}, *told)
+    return node, waiting_plan_ids({node}, *searched)
 
 
 def _forget_document(reference: str, service: Service) -> Forget:

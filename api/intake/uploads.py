@@ -5,7 +5,7 @@
 
     an event larger than a message -> an object -> a message with its key
 
-What is said of a document (kind, version, sender, scope) is part of the object and of the
+The metadata of a document (kind, version, sender, scope) is part of the object and of the
 signature, so the consumer trusts it; S3 compares size and checksum. Objects are never removed
 here: the bucket's lifecycle does that, later than any queue gives up.
 """
@@ -52,14 +52,16 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """An object; ``told`` is what was signed with it, {} for a pointer's."""
+    """An object; ``metadata`` was signed with it, {} for a pointer's."""
 
     content: bytes
-    told: Mapping[str, str]
+    metadata: Mapping[str, str]
 
     def text(self, name: str) -> str:
         """The text that was signed under this name; "" for none."""
-        return base64.urlsafe_b64decode(self.told.get(name, "")).decode("utf-8", "surrogatepass")
+        return base64.urlsafe_b64decode(self.metadata.get(name, "")).decode(
+            "utf-8", "surrogatepass"
+        )
 
 
 class Uploads:
@@ -72,7 +74,7 @@ class Uploads:
     def sign(self, document: Announced, principal: str, scope: str) -> Signed:
         """A place for one document of this principal; signs here, asks nobody."""
         key = f"{self._prefix}{UPLOADS}{document.sha256}-{token_hex(8)}"
-        told = {
+        metadata = {
             "kind": document.kind,
             "api-version": document.api_version,
             "encoding": document.encoding,
@@ -85,7 +87,7 @@ class Uploads:
             "Key": key,
             "ContentLength": document.size,
             "ChecksumSHA256": checksum,
-            "Metadata": told,
+            "Metadata": metadata,
         }
         url = self._client.generate_presigned_url(
             "put_object", Params=asked, ExpiresIn=SIGNED_SECONDS
@@ -93,7 +95,7 @@ class Uploads:
         headers = {
             "Content-Length": str(document.size),
             "x-amz-checksum-sha256": checksum,
-            **{f"x-amz-meta-{name}": value for name, value in told.items()},
+            **{f"x-amz-meta-{name}": value for name, value in metadata.items()},
         }
         return Signed(url, headers, key, SIGNED_SECONDS)
 

@@ -49,8 +49,8 @@ class Prefix:
 
     def _after_time(self, line: str, words: int, shared: int) -> str | None:
         """``words`` of the prefix, up to ``shared``, begin the line."""
-        told = line[:shared].rstrip()
-        if sum(map(str.isdigit, told)) < _TIME_DIGITS and not told.endswith(_SOURCE_END):
+        prefix = line[:shared].rstrip()
+        if sum(map(str.isdigit, prefix)) < _TIME_DIGITS and not prefix.endswith(_SOURCE_END):
             return line
         is_record = self._has_level and _LEVEL.match(line, shared) is not None
         return None if words and is_record else line[shared:]

@@ -19,6 +19,7 @@ from graph_model.answers.runs.one_run import OpenLineageRun, ReportedRun
 from graph_model.answers.runs.pages import RunPage
 from graph_model.answers.runs.trees import RunBranch, RunTree
 from graph_model.lineage import Influences, Partial
+from graph_model.picture.operations import OperationView
 from graph_model.picture.view import (
     ColumnEdgeView,
     ColumnNodeView,
@@ -30,7 +31,6 @@ from graph_model.picture.view import (
     More,
     Node,
 )
-from graph_model.producers.spline.inspection import OperationView
 from graph_model.stores.protocols import Page
 
 _NODE_KINDS: Final[dict[type, str]] = {

@@ -20,10 +20,9 @@ from flask import Response, jsonify, request
 from api.http.blueprint import Blueprint
 from api.http.bodies import require_json
 from api.http.errors import Reason
-from api.intake.documents import LARGE, Reading, checked_list, current_delivery, take
-from api.routes.producer import created, tell_reason, tell_refusal
+from api.intake.documents import LARGE, Reading, current_delivery, once, read_each, take
+from api.routes.producer import created, note_reason, note_refusal
 from api.service import current_service
-from graph_model.errors import InvalidDocument
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission
 from graph_model.stores.protocols import DocumentKind, Submission
@@ -105,7 +104,7 @@ def batch() -> Response:
     for kind, number in result.kinds.items():
         service.metrics.received(kind, number)
     for index, reason in result.failures:
-        tell_reason(_REFUSED_KIND, Reason("invalid", f"[{index}] {reason}"))
+        note_reason(_REFUSED_KIND, Reason("invalid", f"[{index}] {reason}"))
     return jsonify(result.reply())
 
 
@@ -120,16 +119,10 @@ class BatchResult:
 
     def prepare(self, document: Any, _version: str, scope: str) -> tuple[Submission, ...]:
         """The submissions of those that can be taken."""
-        prepared: dict[str, Submission] = {}
-        for index, event in enumerate(checked_list(document)):
-            try:
-                submission = event_submission(event, scope)
-            except InvalidDocument as error:
-                self.failures.append((index, str(error)))
-            else:
-                self.kinds[submission.kind] += 1
-                prepared[submission.content_hash] = submission
-        return tuple(prepared.values())
+        events, refusals = read_each(document, lambda event, _path: event_submission(event, scope))
+        self.kinds.update(event.kind for event in events)
+        self.failures += ((one.place, str(one.error)) for one in refusals)
+        return once(events)
 
     def reply(self) -> dict[str, Any]:
         successful, failed = self.kinds.total(), len(self.failures)
@@ -157,7 +150,7 @@ def _version() -> str:
 def count_refusal(response: Response) -> Response:
     """A request with events that is answered with an error, by any handler."""
     if response.status_code >= HTTPStatus.BAD_REQUEST:
-        tell_refusal(_REFUSED_KIND, response.status_code)
+        note_refusal(_REFUSED_KIND, response.status_code)
     return response
 
 

@@ -126,17 +126,17 @@ def count_refusal(response: Response) -> Response:
     """A request with documents that is answered with an error, by any handler."""
     kind = _KINDS.get(request.path.rpartition("/")[2])
     if kind is not None and response.status_code >= HTTPStatus.BAD_REQUEST:
-        tell_refusal(kind, response.status_code)
+        note_refusal(kind, response.status_code)
     return response
 
 
-def tell_refusal(kind: str, status: int) -> None:
+def note_refusal(kind: str, status: int) -> None:
     """Count a request with documents that is answered with an error, and log why."""
     current_service().metrics.refused(kind, status)
-    tell_reason(kind, g.get("reason") or Reason("other", f"answered {status}"))
+    note_reason(kind, g.get("reason") or Reason("other", f"answered {status}"))
 
 
-def tell_reason(kind: str, reason: Reason) -> None:
+def note_reason(kind: str, reason: Reason) -> None:
     """Why documents of the current request, or one of a batch, are refused."""
     service = current_service()
     service.metrics.refused_for(kind, reason.kind)

@@ -108,7 +108,7 @@ class Text(fields.String):
 
 
 class OptionalText(Text):
-    """As :class:`Text`, but nothing at all is fine: what an empty search field sends."""
+    """As :class:`Text`, but may be empty, as an empty search field sends it."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> str:
         if isinstance(value, str) and not value.strip():

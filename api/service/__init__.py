@@ -1,4 +1,4 @@
-"""The parts of a running Headwater, and what every request asks of them.
+"""The parts of a running Headwater, as every request uses them.
 
 In reading order:
 

@@ -10,6 +10,7 @@ from graph_model.lineage import Structure
 from graph_model.naming import Rules, rules_digest
 from graph_model.projection.projector import ORDERS_KEY
 from graph_model.stores.protocols import Catalogue, Journal
+from graph_model.stores.protocols.journal import JournalSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class GovernanceCache:
 
     _kept: KeptGovernance | None = field(default=None)
 
-    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
+    def read(self, journal: JournalSettings, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
         """The statements now. The epoch is read first, so a statement in between is read again."""
         epoch = journal.get_meta(ORDERS_KEY)
         kept = self._kept

@@ -50,7 +50,7 @@ class ProjectionService(Protocol):
 
     @property
     def rules(self) -> Rules:
-        """The naming rules that what stands was projected under."""
+        """The naming rules of the projection in force."""
 
     @property
     def idle(self) -> bool:
@@ -73,7 +73,7 @@ class ProjectionService(Protocol):
         """How far the rebuild is that runs, or ran last; None before the first."""
 
     def request_rebuild(self) -> Progress:
-        """Project everything anew, beside what stands; one that is under way goes on."""
+        """Project everything anew, beside the projection in force; a rebuild under way goes on."""
 
 
 class EngineService(Protocol):
@@ -93,7 +93,8 @@ class Service:
     """``clock`` gives epoch milliseconds. Every part is safe from several threads.
 
     ``metrics`` are of this service alone, with a registry of their own. ``engine`` is None where
-    the graph is a server of its own. ``room`` tells what takes room, of databases that know.
+    the graph is a server of its own. ``room`` measures the room of the stores, where the database
+    can.
     """
 
     journal: Journal
@@ -120,12 +121,12 @@ class Service:
         return self.kept(self.catalogue).governance
 
     def kept(self, catalogue: Catalogue) -> KeptGovernance:
-        """What is kept of this catalogue between two commands; an answer asks once."""
+        """The governance in force, kept between two commands; an answer asks once."""
         return self.governance_source.read(self.journal, catalogue, self.projector.rules)
 
     @property
     def references(self) -> References:
-        """What people write for a node -> its id, by what is in force now."""
+        """The resolution of a person's spelling of a node to its id, by the rules in force."""
         return References(self.catalogue, self.graph, self.projector.rules)
 
 

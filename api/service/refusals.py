@@ -43,8 +43,8 @@ class Refusals:
         left_out = self._left_out(kind, reason.kind)
         if left_out is not None:
             more = f" ({left_out:,} more like it since the last line)" if left_out else ""
-            said = _one_line(reason.said)
-            log.warning("%s of %s refused, %s: %s%s", kind, principal, reason.kind, said, more)
+            text = _one_line(reason.text)
+            log.warning("%s of %s refused, %s: %s%s", kind, principal, reason.kind, text, more)
 
     def _left_out(self, kind: str, reason: str) -> int | None:
         """How many were not logged before this one; None where this one is not to be."""

@@ -50,7 +50,9 @@ def is_rebuilding() -> bool:
 
 
 def lacking() -> Partial | None:
-    """What every answer of the graph lacks now: what is still projected, or waits for room."""
+    """The reason why every answer of the graph is partial now, if it is: a rebuild, or a full graph
+    that holds documents back.
+    """
     if is_rebuilding():
         return Partial("rebuilding", 0)
     return None if current_service().projector.full is None else Partial("full", 0)

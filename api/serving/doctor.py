@@ -13,7 +13,7 @@ from typing import Final
 from api.routes.pages import missing_parts
 from api.service.room import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
-from api.serving.server import check_free
+from api.serving.server import check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, open_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
@@ -37,6 +37,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
         check_java(environment, spark=False),
         _port("port", settings.host, settings.port, "PORT", "--port"),
         _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
+        *_read_port(settings),
         _data(settings.data),
         *_database(settings),
         *_stores(settings),
@@ -57,14 +58,26 @@ def _port(name: str, host: str, port: int, setting: str, option: str) -> Finding
     return Finding(name, True, f"{port} on {host} is free")
 
 
+def _read_port(settings: Settings) -> tuple[Finding, ...]:
+    """Only where one is set."""
+    port = settings.gremlin_read_port
+    if port is None:
+        return ()
+    try:
+        check_read_port(settings)
+    except ConfigurationError as error:
+        return (Finding("read port", False, str(error)),)
+    return (Finding("read port", True, f"{port} on 127.0.0.1 is free"),)
+
+
 def _data(folder: Path) -> Finding:
     """Holding the folder for a moment shows that it is writable, and not in use."""
     there = folder.is_dir()
     if not there:
         parent = _nearest(folder)
         writable = os.access(parent, os.W_OK | os.X_OK)
-        said = f"{folder} will be created" if writable else f"{parent} cannot be written: set DATA="
-        return Finding("data folder", writable, said)
+        text = f"{folder} will be created" if writable else f"{parent} cannot be written: set DATA="
+        return Finding("data folder", writable, text)
     try:
         with claim(folder):
             return Finding("data folder", True, f"{folder.resolve()} can be written")
@@ -97,7 +110,7 @@ def _stores(settings: Settings) -> tuple[Finding, ...]:
         with claim(settings.data):
             return tuple(_look_at_files(settings))
     except HeadwaterError:
-        return ()  # said by the data folder
+        return ()  # the data folder reports it
 
 
 def _look_at_files(settings: Settings) -> Iterator[Finding]:
@@ -114,17 +127,17 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
         yield Finding("journal", False, str(error))
         return
     anew = "the next start rebuilds it from the journal"
-    said = "belongs to the journal" if doubt is None else f"{doubt}: {anew}"
-    yield Finding("catalogue", doubt is None, said)
+    text = "belongs to the journal" if doubt is None else f"{doubt}: {anew}"
+    yield Finding("catalogue", doubt is None, text)
 
 
 def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:
     """The setting, and what the graph has where that is still another one."""
     wanted, has = str(settings.run_window), setting_of(noted)
-    said = wanted if has == wanted else f"{has}; the next start makes it {wanted}"
+    text = wanted if has == wanted else f"{has}; the next start makes it {wanted}"
     if noted == left_by(settings.run_window):
-        said = f"none: the graph is nearly full; with more room they are {wanted}"
-    return Finding("runs in the graph", True, said)
+        text = f"none: the graph is nearly full; with more room they are {wanted}"
+    return Finding("runs in the graph", True, text)
 
 
 def _storage(settings: Settings) -> tuple[Finding, ...]:
@@ -149,18 +162,18 @@ def _forecast(settings: Settings, kept: Sequence[Measure]) -> Finding:
     free = None if settings.database else shutil.disk_usage(_nearest(settings.data)).free
     held = None if settings.gremlin_url else capacity(settings.gremlin_heap_mb)
     found = Forecast(kept[-1], growth(kept, kept[-1]), free, held)
-    said = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
+    text = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
     for room, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
-        said += "" if days is None else f", the {room} is full in {days:,.0f} days at this rate"
-    return Finding("storage", found.warning is None, found.warning or said)
+        text += "" if days is None else f", the {room} is full in {days:,.0f} days at this rate"
+    return Finding("storage", found.warning is None, found.warning or text)
 
 
 def _disk(folder: Path) -> Finding:
     free = shutil.disk_usage(_nearest(folder)).free
-    said = f"{free / 1e9:.1f} GB free"
+    text = f"{free / 1e9:.1f} GB free"
     if free < _LEAST_FREE:
-        return Finding("disk", False, f"{said}, less than 1 GB: make room, or set DATA= elsewhere")
-    return Finding("disk", True, said)
+        return Finding("disk", False, f"{text}, less than 1 GB: make room, or set DATA= elsewhere")
+    return Finding("disk", True, text)
 
 
 def _nearest(folder: Path) -> Path:
@@ -176,8 +189,8 @@ def _memory(settings: Settings) -> tuple[Finding, ...]:
     memory = Memory(_elements_saved(settings), settings.gremlin_heap_mb)
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
     if machine < settings.gremlin_heap_mb:
-        said = f"this machine has {machine:,} MB: {HEAP_SETTING}={settings.gremlin_heap_mb} is more"
-        return (Finding("memory", False, said),)
+        text = f"this machine has {machine:,} MB: {HEAP_SETTING}={settings.gremlin_heap_mb} is more"
+        return (Finding("memory", False, text),)
     return (Finding("memory", not memory.is_nearly_full, str(memory)),)
 
 
@@ -200,18 +213,18 @@ def _jars(environment: Mapping[str, str]) -> Finding:
     missing = [jar for jar in wanted if not (folder / jar.sha256 / jar.filename).is_file()]
     if missing:
         size = sum(jar.size for jar in missing) / 1e6
-        said = (
+        text = (
             f"{len(missing)} of {len(wanted)} archives ({size:.0f} MB) are not in {folder}: "
             "the first start downloads them (python -m graph_model.stores.gremlin.engine.jars)"
         )
-        return Finding("Gremlin", False, said)
+        return Finding("Gremlin", False, text)
     return Finding("Gremlin", True, f"{len(wanted)} archives in {folder}")
 
 
 def _page(frontend: Path) -> Finding:
     if missing := missing_parts(frontend):
-        said = f"{', '.join(missing)} missing in {frontend}: run python -m api.serving.page"
-        return Finding("page", False, said)
+        text = f"{', '.join(missing)} missing in {frontend}: run python -m api.serving.page"
+        return Finding("page", False, text)
     return Finding("page", True, str(frontend))
 
 

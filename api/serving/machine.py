@@ -39,11 +39,11 @@ Run = Callable[[Sequence[str]], str]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check; ``said`` is its result, or the problem and its remedy."""
+    """One check; ``text`` is its result, or the problem and its remedy."""
 
     name: str
     right: bool
-    said: str
+    text: str
 
 
 def output_of(command: Sequence[str]) -> str:
@@ -62,17 +62,17 @@ def check_python(version: tuple[int, int], *, spark: bool) -> Finding:
     found = ".".join(map(str, version))
     oldest, newest = (".".join(map(str, each)) for each in (OLDEST_PYTHON, NEWEST_SPARK_PYTHON))
     if version < OLDEST_PYTHON:
-        said = (
+        text = (
             f"Python {oldest} or newer is needed, this is {found}: install it, or name one with "
             "PYTHON="
         )
-        return Finding("Python", False, said)
+        return Finding("Python", False, text)
     if spark and version > NEWEST_SPARK_PYTHON:
-        said = (
+        text = (
             f"PySpark 3.5 needs Python {oldest} to {newest}, this is {found}: name one with "
             f"PYTHON= (make clean first)"
         )
-        return Finding("Python", False, said)
+        return Finding("Python", False, text)
     return Finding("Python", True, found)
 
 
@@ -103,11 +103,11 @@ def check_browser(environment: Mapping[str, str]) -> Finding:
     path = environment.get("PATH")
     found = next((place for name in BROWSERS if (place := shutil.which(name, path=path))), None)
     if found is None:
-        said = (
+        text = (
             "Chromium is not found in PATH: install it (apt-get install chromium), or leave the "
             "browser's tests out with ARGS='-m \"not browser\"'"
         )
-        return Finding("Chromium", False, said)
+        return Finding("Chromium", False, text)
     return Finding("Chromium", True, found)
 
 
@@ -133,7 +133,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str], errors: TextI
     """0 when everything for the purpose is there, else 1 and a line for each thing that is not."""
     wrong = [finding for finding in check_for(arguments[0], environment) if not finding.right]
     for finding in wrong:
-        errors.write(f"headwater: {finding.said}\n")
+        errors.write(f"headwater: {finding.text}\n")
     return 1 if wrong else 0
 
 

@@ -105,7 +105,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     listener = stack.enter_context(reserve(settings.host, settings.port))
     if not settings.gremlin_url:
         check_free(_LOOPBACK, settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port")
-    _check_read_port(settings)
+    check_read_port(settings)
     stack.enter_context(claim(settings.data))
     say(f"Headwater {version()}")
     say(f"  data       {settings.data.resolve()}")
@@ -221,7 +221,7 @@ def open_remote_graph(settings: Settings) -> GremlinGraph:
     )
 
 
-def _check_read_port(settings: Settings) -> None:
+def check_read_port(settings: Settings) -> None:
     """Raises ConfigurationError when the engine cannot serve readers at this port."""
     port = settings.gremlin_read_port
     if port is None:
@@ -296,7 +296,7 @@ def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterat
 
 
 def _proxy(settings: Settings) -> dict[str, Any]:
-    """What waitress believes of a proxy's headers: of all others it removes them."""
+    """The headers of a proxy that waitress trusts: it removes those of all other clients."""
     if not settings.trusted_proxy:
         return {}
     return {"trusted_proxy": settings.trusted_proxy, "trusted_proxy_headers": _PROXY_HEADERS}
@@ -331,13 +331,13 @@ def _say_saving(checkpoints: EngineCheckpoints | None, say: Say) -> None:
 
 def _download_progress(say: Say) -> Callable[[int, int, str], None]:
     """Log every tenth of a download."""
-    said = -1
+    reported = -1
 
     def progress(done: int, total: int, what: str) -> None:
-        nonlocal said
+        nonlocal reported
         tenth = 10 * done // max(total, 1)
-        if tenth > said:
-            said = tenth
+        if tenth > reported:
+            reported = tenth
             say(f"  download   {done / 1e6:.0f} of {total / 1e6:.0f} MB of Java archives ({what})")
 
     return progress
@@ -347,13 +347,13 @@ def _watch_rebuild(projector: Projector, say: Say) -> None:
     """Log at intervals how much of the graph is missing, until it is whole."""
 
     def watch() -> None:
-        told = False
+        announced = False
         while projector.state == "rebuilding":
             time.sleep(_PROGRESS_SECONDS)
             if projector.state == "rebuilding" and (left := projector.lag()):
                 say(f"  graph      rebuilding from the journal: {left:,} documents to go")
-                told = True
-        if told and projector.state == "ready":
+                announced = True
+        if announced and projector.state == "ready":
             say("  graph      complete")
 
     threading.Thread(target=watch, name="rebuild-progress", daemon=True).start()

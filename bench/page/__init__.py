@@ -10,5 +10,9 @@
 ``columns``     300 tables with 30 columns each, the same
 ``memory``      the heap after each fifty of 200 openings
 
-In reading order: ``estates`` (pictures as replies), ``measurement`` (the browser), ``__main__``.
+    python -m bench.page.crossings           edges that cross, beside dagre's and elk's layouts
+    python -m bench.page.tasks --url http…   the clicks that twenty tasks of readers take
+
+In reading order: ``estates`` (pictures as replies), ``measurement`` (the browser), ``__main__``,
+``crossings`` with ``layouts.mjs`` (the same graphs by dagre and elk), ``tasks``.
 """

@@ -52,7 +52,7 @@ def take_batch(
     enough: Callable[[], bool] = lambda: False,
 ) -> BatchOutcome:
     """Take a batch, in its order. ``destination_of`` is that of a sender's name. Messages that are
-    left when ``enough`` says so are to be delivered again.
+    left when ``enough`` is true are to be delivered again.
     """
     return _Batch(reader, destination_of, set_aside, enough).take(messages)
 
@@ -127,8 +127,8 @@ class _Batch:
         """A bug of ours, or a refusal that no repetition mends: a few more attempts."""
         log.error("message %s fails: %s", message.id, type(error).__name__, exc_info=error)
         if message.receives >= LAST_ATTEMPT:
-            said = str(error) if isinstance(error, HeadwaterError) else type(error).__name__
-            self._give_up(message, f"failed {message.receives} times: {said}")
+            reason = str(error) if isinstance(error, HeadwaterError) else type(error).__name__
+            self._give_up(message, f"failed {message.receives} times: {reason}")
         else:
             self._fail(message)
 

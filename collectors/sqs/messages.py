@@ -121,10 +121,10 @@ class MessageReader:
         return Documents(tuple(prepared), principal)
 
     def _of_upload(self, uploaded: Uploaded, where: str) -> Iterator[Piece]:
-        packed = uploaded.told.get("encoding") == "gzip"
+        packed = uploaded.metadata.get("encoding") == "gzip"
         content = gunzip(uploaded.content, self.limit) if packed else uploaded.content
         value = parse_json(content)
-        kind, version = uploaded.told.get("kind"), uploaded.told.get("api-version", "")
+        kind, version = uploaded.metadata.get("kind"), uploaded.metadata.get("api-version", "")
         if kind == PLAN_KIND and version in API_VERSIONS:
             yield Piece(PLAN_KIND, version, value, where)
         elif kind == EVENT_KIND and version in API_VERSIONS:

@@ -44,7 +44,7 @@ def outgoing_messages(
     value: Any, principal: str, limit: int, set_aside: Callable[[bytes], str] | None
 ) -> Iterator[Outgoing]:
     """A message for each event. ``set_aside`` puts a text that exceeds ``limit`` bytes elsewhere
-    and returns its key. Raises InvalidDocument for what is no event, and for one that is too large.
+    and returns its key. Raises InvalidDocument for a document that is no event, or too large.
     """
     events = value if isinstance(value, list) else [value]
     if len(events) > MOST_EVENTS:

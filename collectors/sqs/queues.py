@@ -126,8 +126,8 @@ class DeadLetters:
 
     def __call__(self, message: Message, reason: str) -> None:
         """The message is in the queue on return. Raises Unavailable."""
-        told = {**dict(list(message.attributes.items())[:7]), "reason": _sayable(reason)}
-        self._queue.send(message.body, told, message.group or message.id, message.id)
+        attributes = {**dict(list(message.attributes.items())[:7]), "reason": _sayable(reason)}
+        self._queue.send(message.body, attributes, message.group or message.id, message.id)
 
 
 def message_of(record: Mapping[str, Any]) -> Message:

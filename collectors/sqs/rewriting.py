@@ -178,8 +178,8 @@ def rewrite(event: Any, rules: Rules) -> Any:
     if not rules or not isinstance(event, Mapping):
         return event
     producer = event.get("producer")
-    said = producer if isinstance(producer, str) else ""
-    fitting = [rule for rule in rules if match_whole(rule.producer, said) is not None]
+    name = producer if isinstance(producer, str) else ""
+    fitting = [rule for rule in rules if match_whole(rule.producer, name) is not None]
     changed = {
         place: _renamed(event[place], [rule for rule in fitting if place in rule.places])
         for place in _PLACES

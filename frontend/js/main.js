@@ -2,7 +2,7 @@
  * The wiring: the query string is the state; a state is a view; a view loads a page; a page is drawn.
  */
 import { createApi } from './data/api.js';
-import { canvasTools, createControls, formSwitch, legend } from './page/controls.js';
+import { canvasTools, createControls, formSwitch, legend } from './controls/controls.js';
 import { byId, data, download, element, focusFirst, replace } from './page/dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
 import { formatNumber, shorten } from './data/format.js';
@@ -16,12 +16,15 @@ import { createKey, sessionStore } from './data/key.js';
 import { announcement, createList } from './page/list.js';
 import { pack } from './drawing/packing.js';
 import { createMinimap } from './drawing/minimap.js';
+import { createDivider } from './controls/divider.js';
+import { matching } from './controls/find.js';
+import { closeWhenLeft } from './controls/menu.js';
 import { find, findNode, tally } from './data/model.js';
 import { step } from './data/walk.js';
 import { banners, footnote } from './page/notes.js';
 import { readPalette } from './drawing/palette.js';
 import { createPanel } from './panel/panel.js';
-import { createSearch } from './page/search.js';
+import { createSearch } from './controls/search.js';
 import { createShortcuts } from './page/shortcuts.js';
 import { createTooltip } from './page/tooltip.js';
 import { createTour } from './start/tour.js';
@@ -36,6 +39,7 @@ import { change, depthOf, link, parse, sameQuestion, write } from './data/url.js
  * @property {HTMLElement|null} empty a face in place of the picture
  * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
  * @property {HTMLElement|null} [below]         under the picture
+ * @property {() => HTMLElement} [moments]     the times at which something happened to what is shown
  * @property {string} [asked]          path and query of the question behind the picture
  * @property {object[]} [items]        of a list, for its filters
  * @property {() => HTMLElement} [document]     in place of picture and panel
@@ -58,6 +62,7 @@ const VIEWS = {
   jobs: () => import('./views/lists.js').then((module) => module.jobs),
   runs: () => import('./views/lists.js').then((module) => module.runs),
   fields: () => import('./views/lists.js').then((module) => module.fields),
+  search: () => import('./views/found.js').then((module) => module.search),
   overview: () => import('./views/overview.js').then((module) => module.overview),
   job: () => import('./views/job.js').then((module) => module.job),
   plan: () => import('./views/plan.js').then((module) => module.plan),
@@ -76,6 +81,8 @@ const VIEWS = {
   quality: () => import('./views/quality.js').then((module) => module.quality),
 };
 const DOUBLE_CLICK = 280;
+/** So many of what was looked for are drawn, whatever is folded. */
+const MOST_PINNED = 50;
 /** How often a server that is away is looked for, in ms. */
 const AWAY = 3000;
 
@@ -114,7 +121,7 @@ let state = parse(location.search);
 let page = null;
 /** @type {import('./data/model.js').Model|null} what is drawn: the page's model with its fans folded */
 let drawn = null;
-/** @type {{view: string, follow: import('./page/controls.js').Control['follow']}} */
+/** @type {{view: string, follow: import('./controls/controls.js').Control['follow']}} */
 let controls = { view: '', follow: () => {} };
 /** @type {import('./data/url.js').State|null} whose picture stands on the canvas */
 let pictured = null;
@@ -161,13 +168,16 @@ const panel = createPanel(places.panel, {
     select('');
     focusStage();
   },
+  onTab: (tab) => go({ tab }, { replace: true }),
 });
+const divider = createDivider(at('divider'), places.below, (split) => go({ split }, { replace: true }));
 const showKeys = createShortcuts(byId('shortcuts', HTMLDialogElement));
 at('help').addEventListener('click', showKeys);
 const tour = createTour(at('tour'), follow);
 const form = formSwitch(go);
 const search = createSearch({ input: byId('search', HTMLInputElement), results: at('results') }, api, {
   hrefOf: resultHref,
+  allOf: (q) => write({ view: 'search', q }),
   open: (href) => {
     follow(href);
     places.heading.focus({ preventScroll: true });
@@ -211,7 +221,7 @@ function arrive(from) {
   if (page && sameQuestion(from, state)) {
     if (from.opened !== state.opened) return load();
     if (page.model && from.fans !== state.fans) showPicture(page.heading, page.model);
-    if (page.model && from.rows !== state.rows) showPicture(page.heading, page.model, true);
+    if (page.model && (from.rows !== state.rows || from.find !== state.find)) showPicture(page.heading, page.model, true);
     return showState();
   }
   if (['view', 'node', 'plan', 'dataset', 'column', 'fromPlan', 'toPlan'].some((field) => from[field] !== state[field])) forget();
@@ -238,15 +248,22 @@ async function load() {
   view = wanted;
   begin();
   const canvas = PICTURES.has(state.view) ? openCanvas() : null;
+  canvas?.catch(() => {}); // looked at once the answer has come
   const result = await view.load({ state, api, reload: load, announce, repaint, go, tour });
   if (mine !== question || (!result.ok && result.stale)) return undefined;
-  if (result.ok && result.data.model && !result.data.empty) await (canvas ?? openCanvas());
+  if (result.ok && result.data.model && !result.data.empty && !(await drawable(canvas))) return fail(unreachable());
   if (result.ok && result.data.model && state.opened) await openAll(api, state, result.data.model);
   if (mine !== question) return undefined;
   if (result.ok) return finish(result.data);
   if (result.error.status === 401) return askForKey(result.error);
   if (result.error.status === 503) return wait(result.error, mine);
   return fail(result.error);
+}
+
+/** Whether the canvas is there: its library may not have come. */
+async function drawable(canvas) {
+  await (canvas ?? openCanvas()).catch(() => {});
+  return graph !== null;
 }
 
 /** A part of the page itself did not come. */
@@ -297,7 +314,7 @@ function finish(loaded) {
   showDocuments(places.journal, api);
 }
 
-const HEADINGS = { home: 'Home', overview: 'Overview', tables: 'Tables', jobs: 'Jobs', runs: 'Runs', fields: 'Columns' };
+const HEADINGS = { home: 'Home', overview: 'Overview', tables: 'Tables', jobs: 'Jobs', runs: 'Runs', fields: 'Columns', search: 'Search' };
 
 const KINDS = {
   home: '',
@@ -305,6 +322,7 @@ const KINDS = {
   jobs: '',
   runs: '',
   fields: '',
+  search: '',
   overview: '',
   journal: '',
   storage: '',
@@ -338,7 +356,7 @@ function showBody(shown) {
   document.body.dataset.form = shown.document ? 'document' : picture ? 'picture' : 'face';
   replace(places.document, shown.document ? [unseenHeading(shown.heading), shown.document()] : []);
   replace(places.below, shown.below ? [unseenHeading('In words'), shown.below] : []);
-  places.below.hidden = !shown.below;
+  places.below.hidden = at('divider').hidden = !shown.below;
   places.below.scrollTop = 0;
   places.form.hidden = !picture;
   drawn = null;
@@ -371,8 +389,11 @@ function unseenHeading(words) {
  * @param {boolean} [still] asked again: the view stays where it is
  */
 function showPicture(heading, model, still = false) {
-  const narrow = foldColumns(model, { opened: state.rows, pinned: [state.selected] });
-  drawn = foldFans(narrow, { opened: state.fans, pinned: [state.selected] });
+  const found = matching(model, state.find);
+  const pinned = [state.selected, ...found.slice(0, MOST_PINNED)];
+  const narrow = foldColumns(model, { opened: state.rows, pinned });
+  drawn = foldFans(narrow, { opened: state.fans, pinned });
+  graph?.light(state.find ? new Set(found) : null);
   if (graph && !graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
   graph?.show(drawn, state.selected, still);
   listed = null;
@@ -391,6 +412,8 @@ function describePicture(heading, model) {
 /** Selection and form: what changes without another question. */
 function showState() {
   form.follow(state, page);
+  controls.follow(state, page);
+  divider.show(state.split);
   const asList = state.as === 'list';
   document.body.dataset.as = state.as;
   places.list.hidden = !asList;
@@ -406,11 +429,12 @@ function showState() {
   list.select(state.selected);
   const item = find(drawn, state.selected);
   document.body.dataset.selected = item ? item.id : '';
+  panel.openTab(state.tab);
   if (described.page === page && described.id === document.body.dataset.selected) return;
   described = { page, id: document.body.dataset.selected };
   const description = item ? detailsOf(page, drawn, item) : page.summary?.();
   places.panel.hidden = !description;
-  if (description) panel.show(description, Boolean(item));
+  if (description) panel.show(description, Boolean(item), state.tab);
   else panel.clear();
   if (item) graph?.reveal(item.id, coveredWidth(), false);
 }
@@ -440,7 +464,7 @@ function showFace(face) {
   places.face.hidden = !face;
   if (face && !page?.document) {
     document.body.dataset.form = 'face';
-    places.below.hidden = true;
+    places.below.hidden = at('divider').hidden = true;
     places.form.hidden = true;
   }
 }
@@ -668,17 +692,7 @@ function shortcut(event) {
   search.focus();
 }
 
-/** A menu closes when the keyboard or the pointer leaves it, and with what is chosen in it. */
-const more = at('more');
-document.addEventListener('pointerdown', ({ target }) => {
-  if (!(target instanceof Node && more.contains(target))) more.removeAttribute('open');
-});
-more.addEventListener('focusout', ({ relatedTarget }) => {
-  if (relatedTarget instanceof Node && !more.contains(relatedTarget)) more.removeAttribute('open');
-});
-more.addEventListener('click', ({ target }) => {
-  if (target instanceof HTMLAnchorElement) more.removeAttribute('open');
-});
+closeWhenLeft(at('more'));
 document.addEventListener('click', click);
 at('skip').addEventListener('click', (event) => {
   event.preventDefault();

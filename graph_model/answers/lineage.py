@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from graph_model import identity, labels
@@ -65,7 +66,10 @@ def draw_around(
     answer = filter_answer(sources, answer, lineage.past, wanted, frozenset({question.node}))
     if beyond and question.depth > 0:
         whole = with_attempts(
-            answer, _uses_around(lineage, answer, question.at), question.direction
+            answer,
+            _within_reach(_uses_around(lineage, answer, question.at), question),
+            question.direction,
+            node=question.node,
         )
         counted = count_beyond(whole, _uses_around(lineage, whole, question.at))
         answer = replace(whole, left_out=counted)
@@ -74,6 +78,12 @@ def draw_around(
         sources, answer, lineage.past, question.at, jobs=jobs, columns=columns, layout=layout
     )
     return replace(view, focus=question.node)
+
+
+def _within_reach(uses: Iterable[PlanUse], question: Question) -> list[PlanUse]:
+    """One step from a job are its datasets: the attempts of other jobs are further away."""
+    alone = question.depth == 1 and identity.kind_of(question.node) == labels.JOB
+    return [use for use in uses if not alone or use.job == question.node]
 
 
 def _uses_around(lineage: Lineage, answer: Answer, at: int | None) -> tuple[PlanUse, ...]:

@@ -21,7 +21,7 @@ from graph_model.governance.statements import Governance
 from graph_model.picture.filtering import Filter
 from graph_model.picture.lanes import place_in_lanes
 from graph_model.picture.view import DatasetNode, GraphView, iso
-from graph_model.stores.protocols import Catalogue, Page
+from graph_model.stores.protocols import NodeLookup, Page
 
 # --- the requested node --------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Selection:
 
 
 def filter_of(sources: Sources, selection: Selection, at: int | None) -> Filter:
-    """Raises NotFound for an unknown job, InvalidReference for what is no job."""
+    """Raises NotFound for an unknown job, InvalidReference for a node that is no job."""
     job = find_job(sources, selection.job, at)
     keep = dataset_filter(sources, selection.layer, selection.classification)
     return Filter(selection.namespace, job, keep)
@@ -175,7 +175,7 @@ def dataset_filter(
     )
 
 
-def _tagged(tag: str, governance: Governance, catalogue: Catalogue) -> frozenset[str]:
+def _tagged(tag: str, governance: Governance, catalogue: NodeLookup) -> frozenset[str]:
     nodes = governance.nodes_of(tag)
     columns = [node for node in nodes if identity.kind_of(node) == labels.COLUMN]
     return nodes | {row.dataset for row in catalogue.columns(columns)}

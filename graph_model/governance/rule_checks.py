@@ -25,31 +25,33 @@ def rule_checks(
     the newest run that only read.
     """
     listed = tuple(rules)
-    return _judged(listed, _told({rule.facet for rule in listed}, datasets, at, catalogue))
+    return _judged(
+        listed, _reported_facets({rule.facet for rule in listed}, datasets, at, catalogue)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ReportedFacets:
     """The facets of runs; ``bodies`` by digest."""
 
     facets: tuple[RunFacet, ...] = ()
     bodies: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _told(
+def _reported_facets(
     names: Collection[str], datasets: Collection[str], at: int | None, catalogue: Catalogue
-) -> _Told:
+) -> _ReportedFacets:
     """The facets of these names of the runs that wrote, or only read, last; without a name nothing
     is asked.
     """
     if not names:
-        return _Told()
+        return _ReportedFacets()
     facets = (
         *catalogue.run_facets(datasets, names, at),
         *_of_readers(datasets, names, at, catalogue),
     )
     texts = catalogue.facets.bodies({one.digest for one in facets})
-    return _Told(facets, {digest: json.loads(text) for digest, text in texts.items()})
+    return _ReportedFacets(facets, {digest: json.loads(text) for digest, text in texts.items()})
 
 
 def _of_readers(
@@ -63,26 +65,26 @@ def _of_readers(
     )
 
 
-def _judged(rules: Iterable[QualityRule], told: _Told) -> dict[str, list[Check]]:
+def _judged(rules: Iterable[QualityRule], reported: _ReportedFacets) -> dict[str, list[Check]]:
     """Per dataset the verdicts of these rules; a facet without a rule gives none."""
     by_facet: dict[str, list[QualityRule]] = {}
     for rule in rules:
         by_facet.setdefault(rule.facet, []).append(rule)
     found: dict[str, list[Check]] = {}
-    for one in told.facets:
+    for one in reported.facets:
         for rule in by_facet.get(one.name, ()):
-            check = _check(rule, one, told.bodies.get(one.digest))
+            check = _check(rule, one, reported.bodies.get(one.digest))
             if check is not None:
                 found.setdefault(one.target, []).append(check)
     return found
 
 
-def _check(rule: QualityRule, told: RunFacet, body: Any) -> Check | None:
+def _check(rule: QualityRule, reported: RunFacet, body: Any) -> Check | None:
     verdict = judge_facet(rule, body)
     if verdict is None:
         return None
     return Check(
-        told.at, told.job, "", rule.facet, verdict.passed,
+        reported.at, reported.job, "", rule.facet, verdict.passed,
         name=rule.name, description=rule.note,
         expected=expected_of(rule), actual=verdict.actual[:_LONGEST],
     )  # fmt: skip
@@ -136,8 +138,8 @@ def _changes(
     catalogue: Catalogue,
 ) -> list[QualityChange]:
     ids = [row.id for row in rows]
-    told = _told({rule.facet for rule in (*before, *after)}, ids, None, catalogue)
-    was, will = (_judged(rules, told) for rules in (before, after))
+    reported = _reported_facets({rule.facet for rule in (*before, *after)}, ids, None, catalogue)
+    was, will = (_judged(rules, reported) for rules in (before, after))
     found = []
     for row in rows:
         states = [_state(checks.get(row.id, ())) for checks in (was, will)]

@@ -158,8 +158,8 @@ class ColumnWalks:
                 break
             hops = self._expand(walk, frontier)
             if level == 0:
-                told = {*start, *(cell.name for cell, some in hops.items() if _is_told(some))}
-                hops = {c: some for c, some in hops.items() if told.intersection(_around(c.name))}
+                known = {*start, *(cell.name for cell, some in hops.items() if _is_derived(some))}
+                hops = {c: some for c, some in hops.items() if known.intersection(_around(c.name))}
                 found.admit_asked(cell.name for cell in hops)
             reached = {hop.source for some in hops.values() for hop in some}
             found.moments |= {cell.moment for cell in reached}
@@ -262,16 +262,16 @@ class ColumnWalks:
         self._into |= into
         if self._indirect:
             self._learn_influences(plans)
-        told: dict[str, set[Name]] = {plan: set(self._outputs.get(plan, ())) for plan in plans}
+        written: dict[str, set[Name]] = {plan: set(self._outputs.get(plan, ())) for plan in plans}
         for (plan, column), edges in into.items():
             if edges:
-                told[plan].add(self._names[column])
+                written[plan].add(self._names[column])
         targets: set[Name] = set()
         for dataset, some in steps.items():
             for step in some:
-                for called, path in told[step.logical_plan]:
+                for called, path in written[step.logical_plan]:
                     hops = self._hops_into(dataset, path, step) if called == step.target else []
-                    if _is_told(hops):
+                    if _is_derived(hops):
                         targets.add((dataset, path))
                         names |= {hop.source.name for hop in hops}
         names |= targets | self._inventory.fields(targets - names)
@@ -594,7 +594,7 @@ def _around(column: Name) -> list[Name]:
     return [(column[0], path) for path in holders(column[1])]
 
 
-def _is_told(hops: Iterable[Hop]) -> bool:
+def _is_derived(hops: Iterable[Hop]) -> bool:
     """Whether any derivation leads into the column itself."""
     return any(hop.own for hop in hops)
 

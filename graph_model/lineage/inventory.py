@@ -57,16 +57,16 @@ class Inventory:
         """
         listed = self._listed(datasets, at)
         rows = self._rows(datasets)
-        told = self._placed(rows, datasets)
-        used = self._used(_without(rows, told, listed), datasets, at)
+        reported = self._placed(rows, datasets)
+        used = self._used(_without(rows, reported, listed), datasets, at)
         known = listed | used
-        return known | {one for one in told if _is_field_of(one, known)}
+        return known | {one for one in reported if _is_field_of(one, known)}
 
     def fields(self, columns: Collection[Name]) -> set[Name]:
         """The known columns nested in these columns."""
         datasets = {dataset for dataset, _ in columns}
-        told = self.ever(datasets) if datasets else set()
-        return {one for one in told if _is_field_of(one, columns)}
+        reported = self.ever(datasets) if datasets else set()
+        return {one for one in reported if _is_field_of(one, columns)}
 
     def ever(self, datasets: Collection[str]) -> set[Name]:
         """All columns ever reported of these datasets."""
@@ -160,10 +160,10 @@ def schema_paths(columns: str) -> list[str]:
 
 
 def _without(
-    rows: Mapping[str, Name], told: Collection[Name], listed: Collection[Name]
+    rows: Mapping[str, Name], reported: Collection[Name], listed: Collection[Name]
 ) -> dict[str, Name]:
     """The rows of columns that some dataset has outside its schema and its listed structs."""
-    unlisted = {one[1] for one in told if one not in listed and not _is_field_of(one, listed)}
+    unlisted = {one[1] for one in reported if one not in listed and not _is_field_of(one, listed)}
     return {key: name for key, name in rows.items() if name[1] in unlisted}
 
 

@@ -99,10 +99,10 @@ class Walk:
         new = {plan for plan in seen - self._sources.keys() if self._follows(plan)}
         if not new:
             return
-        told = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
-        whole = self._sources_of(new - told.keys())
-        marked = self._marked(told)
-        known = whole | {plan: frozenset(told[plan]) for plan in marked}
+        given = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
+        whole = self._sources_of(new - given.keys())
+        marked = self._marked(given)
+        known = whole | {plan: frozenset(given[plan]) for plan in marked}
         self._sources |= {plan: known.get(plan) for plan in new}
 
     def _sources_of(self, plans: Collection[str]) -> dict[str, frozenset[str]]:

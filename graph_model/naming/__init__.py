@@ -30,7 +30,7 @@ from graph_model.naming.columns import (
     split_path,
 )
 from graph_model.naming.files.file_lists import fold_files, folder_of, patterns_of
-from graph_model.naming.files.partitions import may_overlap, partition_pairs, partition_text
+from graph_model.naming.files.partitions import partition_pairs, partition_text
 from graph_model.naming.jdbc.urls import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
@@ -54,7 +54,6 @@ __all__ = [
     "mask_literal",
     "mask_secrets",
     "mask_text",
-    "may_overlap",
     "normalise",
     "openlineage_symlink",
     "openlineage_uri",

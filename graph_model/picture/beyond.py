@@ -1,4 +1,4 @@
-"""What lies beyond a picture: neighbours of its nodes that are not drawn, and failed attempts.
+"""Beyond a picture: neighbours of its nodes that are not drawn, and failed attempts.
 
 Pure. ``uses`` are the plans in force around the picture; of a dataset the neighbours are jobs, of a
 job datasets.
@@ -14,16 +14,20 @@ from graph_model.lineage import Answer, LeftOut, PlanUse
 from graph_model.stores.protocols import Direction
 
 
-def with_attempts(answer: Answer, uses: Iterable[PlanUse], direction: Direction) -> Answer:
+def with_attempts(
+    answer: Answer, uses: Iterable[PlanUse], direction: Direction, *, node: str
+) -> Answer:
     """With the jobs whose newest run failed and tried to read or write a drawn dataset, and with
-    what they tried on their other side. No data flowed, so nothing is followed from there.
+    what they tried on their other side. No data flowed, so nothing is followed from there. Of
+    ``node``, where it is a job, everything that it tried.
     """
     drawn = set(answer.datasets)
     tried: list[PlanUse] = []
     for use in uses:
+        own = use.job == node
         read, written = drawn & set(use.sources), drawn & set(use.targets)
-        reads = bool(read) and direction != Direction.UPSTREAM
-        writes = bool(written) and direction != Direction.DOWNSTREAM
+        reads = (own or bool(read)) and direction != Direction.UPSTREAM
+        writes = (own or bool(written)) and direction != Direction.DOWNSTREAM
         if use.attempted and (reads or writes):
             tried.append(
                 use._replace(

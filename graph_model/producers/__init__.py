@@ -14,8 +14,8 @@ In reading order:
 ``openlineage``  events of OpenLineage's clients
 ``declared``     lineage that a person declares
 ``commands``     orders and statements of people
-``datasets``     a dataset as facts: its vertex and its row
-``renames``      a table that got another name, as facts
+``elements``     facts that every format makes: datasets, jobs, executions, renames
+``orders``       the effect on documents of the commands in force
 ``weight``       the size of a subject's facts, and its bounds
 ``times``        event times as clients write them: ISO 8601, from no fraction to nanoseconds
 ``spelling``     one spelling of JSON inside facts: equal content, equal text

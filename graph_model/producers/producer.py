@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import Orders
 from graph_model.producers.openlineage.events.documents import Event
+from graph_model.producers.orders import Orders
 from graph_model.producers.projections import Projection
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 
@@ -39,7 +39,7 @@ class Additions(Protocol):
         """Whether an addition to this document can be translated without reading it again."""
 
     def unlearn(self, document: StoredDocument) -> None:
-        """What this document says was translated and is not written."""
+        """The facts of this document were translated and are not written."""
 
     def suffices(self, document: StoredDocument) -> bool:
         """Whether this addition (with its body) can be translated once the others are known."""

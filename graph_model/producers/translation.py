@@ -15,7 +15,7 @@ from typing import Final
 from graph_model import identity, naming
 from graph_model.errors import InvalidDocument, Unavailable
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import NO_ORDERS, Orders
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.outcome import Outcome
 from graph_model.producers.producer import Additions, Translator
 from graph_model.producers.projections import Projection, combined, projection_of

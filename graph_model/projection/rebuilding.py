@@ -22,12 +22,11 @@ from __future__ import annotations
 
 import logging
 import pickle
-import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 from graph_model.facts import Edge, Facts, Row, Vertex, merge
 from graph_model.identity import digest
@@ -39,13 +38,12 @@ from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.withdrawal import OWN_ROWS
 from graph_model.stores.digests import ElementSum
 from graph_model.stores.protocols import DocumentState, Generations, Graph, Journal, StoredDocument
+from graph_model.stores.temporary import KeptContents, NotedIds
 
 log = logging.getLogger(__name__)
 
 _PLANS_A_STEP: Final = 20
 _ELEMENTS_A_STEP: Final = 2_000
-_LOOKUP: Final = 500
-_Item = TypeVar("_Item")
 
 
 class Phase(StrEnum):
@@ -74,38 +72,6 @@ class Progress:
     after: str | None
 
 
-class NotedIds:
-    """A set of ids that may outgrow memory: a private temporary database, gone when closed."""
-
-    def __init__(self) -> None:
-        self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget every id."""
-        self._database.execute("DROP TABLE IF EXISTS noted")
-        self._database.execute("CREATE TABLE noted (id TEXT PRIMARY KEY) WITHOUT ROWID")
-
-    def add(self, ids: Iterable[str]) -> None:
-        """Note ids; known ones are ignored."""
-        self._database.execute("BEGIN")
-        self._database.executemany("INSERT OR IGNORE INTO noted VALUES (?)", ((i,) for i in ids))
-        self._database.execute("COMMIT")
-
-    def missing(self, ids: Collection[str]) -> set[str]:
-        """Those that were never noted."""
-        unknown = set(ids)
-        for chunk in _batches(ids, _LOOKUP):
-            marks = ",".join("?" * len(chunk))
-            rows = self._database.execute(f"SELECT id FROM noted WHERE id IN ({marks})", chunk)  # noqa: S608 - only question marks
-            unknown.difference_update(found for (found,) in rows)
-        return unknown
-
-    def close(self) -> None:
-        """Drop the set; safe to call twice."""
-        self._database.close()
-
-
 @dataclass(frozen=True, slots=True)
 class Contribution:
     """The contribution of one plan id: ids of elements, and the rows that its subject alone
@@ -121,38 +87,27 @@ class Contribution:
 
 
 class Contributions:
-    """The contributions of each plan id in a pass: in a private temporary database, gone when
-    closed.
-    """
+    """The contributions of each plan id in a pass."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
-        self._database.execute(
-            "CREATE TABLE contributions (plan_id TEXT PRIMARY KEY, content BLOB)"
-        )
+        self._kept = KeptContents()
 
     def clear(self) -> None:
         """Forget everything."""
-        self._database.execute("DELETE FROM contributions")
+        self._kept.clear()
 
     def find(self, plan_id: str) -> Contribution:
         """The kept contribution of a plan id; none if the pass has not come to it."""
-        asked = self._database.execute(
-            "SELECT content FROM contributions WHERE plan_id = ?", (plan_id,)
-        )
-        found = asked.fetchone()
-        return Contribution(*pickle.loads(found[0])) if found else Contribution()  # noqa: S301 - written below
+        content = self._kept.find(plan_id)
+        return Contribution(*pickle.loads(content)) if content else Contribution()  # noqa: S301 - written below
 
     def keep(self, plan_id: str, added: Contribution) -> None:
         """Keep this in place of the former one."""
-        content = pickle.dumps((added.ids, added.rows))
-        self._database.execute(
-            "INSERT OR REPLACE INTO contributions VALUES (?, ?)", (plan_id, content)
-        )
+        self._kept.keep(plan_id, pickle.dumps((added.ids, added.rows)))
 
     def close(self) -> None:
         """Drop all of it; safe to call twice."""
-        self._database.close()
+        self._kept.close()
 
 
 class Rebuild:
@@ -398,9 +353,3 @@ def _ids(facts: Facts) -> Iterator[str]:
         yield vertex.id
     for edge in facts.edges:
         yield edge.id
-
-
-def _batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch

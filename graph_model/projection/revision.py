@@ -15,7 +15,8 @@ from graph_model.facts import Facts
 from graph_model.producers.outcome import PRUNED
 from graph_model.producers.projections import Projection
 from graph_model.projection.withdrawal import difference
-from graph_model.stores.protocols import DocumentState, Journal, StoredDocument
+from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.protocols.journal import JournalDocuments
 
 EVENTS_A_STEP: Final = 1_000
 
@@ -60,7 +61,7 @@ def _fate(state: DocumentState, reason: str | None, *, dropped: bool) -> str:
 
 
 def revise(
-    journal: Journal,
+    journal: JournalDocuments,
     plans: Sequence[StoredDocument],
     events: Sequence[int],
     covered: Sequence[int],
@@ -88,7 +89,9 @@ def revise(
     yield replace(last, dropped=(*last.dropped, *last.silenced()))
 
 
-def _pieces(journal: Journal, positions: Sequence[int]) -> Iterator[tuple[StoredDocument, ...]]:
+def _pieces(
+    journal: JournalDocuments, positions: Sequence[int]
+) -> Iterator[tuple[StoredDocument, ...]]:
     for start in range(0, len(positions), EVENTS_A_STEP):
         yield journal.documents(positions[start : start + EVENTS_A_STEP])
 

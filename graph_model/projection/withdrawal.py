@@ -34,8 +34,12 @@ from graph_model.facts import (
     Vertex,
     row_key,
 )
-from graph_model.producers.spline import day_id
+from graph_model.producers.elements.executions import day_id
 from graph_model.stores.protocols import Catalogue, Direction, Graph
+from graph_model.stores.protocols.catalogue import CatalogueWriter
+from graph_model.stores.protocols.history import ExecutionHistory
+from graph_model.stores.protocols.nodes import CatalogNames
+from graph_model.stores.protocols.retention import SupportLookup
 
 _ANY_LIMIT = 1
 _DAY_MS: Final = 86_400_000
@@ -110,7 +114,7 @@ def _withdraw_own(rows: Iterable[Row], catalogue: Catalogue) -> None:
         catalogue.withdraw([row for row in bodies if row.id not in used])
 
 
-def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: Catalogue) -> None:
+def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: SupportLookup) -> None:
     """``job -has-> job`` that no other run supports."""
     trees = [
         edge.id
@@ -154,7 +158,9 @@ def _withdraw_executions(
     graph.remove((), stale)
 
 
-def _is_stale_day_edge(edge: Edge, gone: Iterable[ExecutionRow], catalogue: Catalogue) -> bool:
+def _is_stale_day_edge(
+    edge: Edge, gone: Iterable[ExecutionRow], catalogue: ExecutionHistory
+) -> bool:
     """Whether ``job -> day``, ``day -> run`` or ``day -> logical plan`` has no execution left."""
     kinds = (identity.kind_of(edge.out_id), identity.kind_of(edge.in_id))
     if labels.DAY not in kinds:
@@ -170,7 +176,7 @@ def _is_stale_day_edge(edge: Edge, gone: Iterable[ExecutionRow], catalogue: Cata
     return False
 
 
-def _is_stale_name(edge: Edge, catalogue: Catalogue) -> bool:
+def _is_stale_name(edge: Edge, catalogue: CatalogNames) -> bool:
     """Whether ``name -names-> location`` has no observation left."""
     if edge.label != labels.NAMES:
         return False
@@ -179,7 +185,7 @@ def _is_stale_name(edge: Edge, catalogue: Catalogue) -> bool:
 
 
 def _any_on_day(
-    catalogue: Catalogue,
+    catalogue: ExecutionHistory,
     row: ExecutionRow,
     *,
     run: str | None = None,
@@ -264,7 +270,9 @@ def _withdraw_shared(
     return frozenset(removed)
 
 
-def _withdraw_nested(rows: Iterable[Row], removed: Collection[str], catalogue: Catalogue) -> None:
+def _withdraw_nested(
+    rows: Iterable[Row], removed: Collection[str], catalogue: CatalogueWriter
+) -> None:
     """The support that schemas which are gone gave to nested columns."""
     catalogue.withdraw(
         [

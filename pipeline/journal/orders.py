@@ -14,11 +14,11 @@ from graph_model.producers.commands.documents import (
     Command,
     CommandKind,
     Forget,
-    Orders,
     Statement,
     collect_orders,
     read_command,
 )
+from graph_model.producers.orders import Orders
 
 
 @dataclass(frozen=True, slots=True)

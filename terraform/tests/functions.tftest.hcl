@@ -81,6 +81,11 @@ run "functions_are_bounded_private_and_encrypted" {
   }
 
   assert {
+    condition     = alltrue([for one in aws_lambda_function.this : alltrue([for name in ["HEADWATER_DATA", "TMPDIR"] : one.environment[0].variables[name] == "/tmp"])])
+    error_message = "A function can write to /tmp alone; the image names its volume."
+  }
+
+  assert {
     condition     = alltrue([for one in aws_lambda_function.this : one.reserved_concurrent_executions >= 1 && one.kms_key_arn == var.key_arn])
     error_message = "A function runs without bound, or its variables are open."
   }

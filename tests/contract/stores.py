@@ -16,11 +16,13 @@ from typing import Final
 
 import pytest
 
-from graph_model.errors import GraphUnavailable
+from graph_model.errors import ConfigurationError, GraphUnavailable
 from graph_model.stores.gremlin.engine.server import graph_properties, server_settings
 from graph_model.stores.gremlin.graph import open_graph
 from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import Graph
+from tests.contract import janusgraph
+from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT
 
 Open = Callable[[], Graph]
 """Opens the graph once more: two of them stand for two processes."""
@@ -45,12 +47,14 @@ STORES: Final = (
     pytest.param("embedded", marks=pytest.mark.engine),
     # what Neptune is sent, to a server that keeps sets and takes no scripts (conftest.neptune_url)
     pytest.param("neptune", marks=pytest.mark.engine),
+    pytest.param("janusgraph", marks=pytest.mark.engine),
     *([pytest.param("docker", marks=pytest.mark.engine)] if docker_is_wanted() else []),
 )
 
 _ADDRESSES: Final = {
     "embedded": "gremlin_url",
     "neptune": "neptune_url",
+    "janusgraph": "janusgraph_url",
     "docker": "docker_url",
 }
 
@@ -59,6 +63,8 @@ _ADDRESSES: Final = {
 def store(request: pytest.FixtureRequest) -> Iterator[Open]:
     """Each store in turn, empty; everything opened is closed at the end."""
     opened: list[Graph] = []
+    if request.param == "janusgraph":
+        _skip_difference(request.node)
     make = _maker(request, str(request.param))
 
     def reopen() -> Graph:
@@ -71,13 +77,31 @@ def store(request: pytest.FixtureRequest) -> Iterator[Open]:
         graph.close()
 
 
+def _skip_difference(test: pytest.Function) -> None:
+    for name in (test.name, test.originalname):
+        if reason := janusgraph.DIFFERENCES.get(name):
+            pytest.skip(f"JanusGraph: {reason}")
+
+
 def _maker(request: pytest.FixtureRequest, name: str) -> Open:
     if name == "memory":
         kept = MemoryGraph()
         return lambda: kept
     url: str = request.getfixturevalue(_ADDRESSES[name])
+    if name == "janusgraph":
+        return lambda: janusgraph.open_janusgraph(url)
     dialect = "neptune" if name == "neptune" else "embedded"
     return lambda: open_graph(url, dialect=dialect)
+
+
+@pytest.fixture(scope="session")
+def janusgraph_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Skips where the archives cannot be had."""
+    try:
+        with janusgraph.running(tmp_path_factory.mktemp("janusgraph"), os.environ) as url:
+            yield url
+    except ConfigurationError as failure:
+        pytest.skip(str(failure))
 
 
 @pytest.fixture(scope="session")
@@ -88,10 +112,10 @@ def docker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("docker")
     inside = Path("/opt/gremlin-server/headwater")
     (folder / "graph.properties").write_text(graph_properties(), "utf-8")
-    (folder / "init.groovy").write_text(_INIT_SCRIPT, "utf-8")
+    (folder / "init.groovy").write_text(INIT_SCRIPT, "utf-8")
     (folder / "engine.yaml").write_text(
         server_settings("0.0.0.0", 8182, inside / "graph.properties").replace(
-            '"gremlin-lang": {}', _GROOVY_ENGINE % (inside / "init.groovy")
+            '"gremlin-lang": {}', GROOVY_ENGINE % (inside / "init.groovy")
         ),
         "utf-8",
     )
@@ -114,17 +138,6 @@ def docker_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
     finally:
         container.stop()
-
-
-# The image starts TinkerPop's own main class, which learns of ``g`` from a Groovy script.
-_INIT_SCRIPT: Final = "def globals = [:]\nglobals << [g: traversal().withEmbedded(graph)]\n"
-_GROOVY_ENGINE: Final = (
-    '"gremlin-groovy": {"plugins": {'
-    '"org.apache.tinkerpop.gremlin.server.jsr223.GremlinServerGremlinPlugin": {}, '
-    '"org.apache.tinkerpop.gremlin.jsr223.ImportGremlinPlugin": '
-    '{"classImports": ["java.lang.Math"]}, '
-    '"org.apache.tinkerpop.gremlin.jsr223.ScriptFileGremlinPlugin": {"files": ["%s"]}}}'
-)
 
 
 def _await_answer(url: str, seconds: float = 60.0) -> None:

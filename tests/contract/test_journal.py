@@ -24,8 +24,7 @@ from api.settings import read_settings
 from graph_model.errors import DamagedDocument, InvalidReference, JournalUnavailable
 from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores import database
-from graph_model.stores.database import claim_database, open_database
+from graph_model.stores.database import claim_database, locks, open_database, opening, write
 from graph_model.stores.journal import SqlJournal, read_meta
 from graph_model.stores.journal.arrivals import Repeat, packed, record
 from graph_model.stores.journal.tables import bodies, documents
@@ -413,7 +412,7 @@ def test_the_events_of_a_plan_id_that_no_round_waits_for_are_told_by_position(
 def test_reopening_may_begin_at_a_position(
     journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.journal.journal._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.questions.states._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED], first=11) == 0
@@ -437,7 +436,7 @@ def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
 def test_reopening_works_through_a_journal_in_parts(
     journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.journal.journal._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.questions.states._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED]) == 10
@@ -869,7 +868,7 @@ def test_one_projector_works_at_a_time(server_url: str) -> None:
 def test_a_projector_that_waits_too_long_gives_up(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(locks, "_LOCK_SECONDS", 0.05)
     with schema_on(server_url) as url:
         one, other = SqlJournal(open_database(url)), SqlJournal(open_database(url))
         with one.projecting(), pytest.raises(JournalUnavailable, match="another process"):
@@ -910,7 +909,7 @@ def test_what_a_server_says_about_its_disk_is_said_plainly(server_url: str) -> N
         connection.exec_driver_sql("DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE='53100'; END $$")
 
     with pytest.raises(JournalUnavailable, match="disk of the PostgreSQL server is full"):
-        database.write(engine, fail, JournalUnavailable)
+        write(engine, fail, JournalUnavailable)
     engine.dispose()
 
 
@@ -919,7 +918,7 @@ def test_the_doctor_asks_the_database(server_url: str) -> None:
     for url, answers in ((right, True), (wrong, False)):
         (found,) = _database(read_settings({"HEADWATER_DATABASE": url}))
         assert found.right is answers
-        assert "hunter2" not in found.said
+        assert "hunter2" not in found.text
 
 
 # --- size ----------------------------------------------------------------------------------------
@@ -967,7 +966,7 @@ def test_a_full_disk_refuses_documents_until_there_is_room_again(file_url: str) 
 def test_a_database_that_another_process_holds_is_unavailable_and_then_works(
     file_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr(opening, "_BUSY_MILLISECONDS", 20)
     engine = open_database(file_url)
     journal = SqlJournal(engine)
     other = sqlite3.connect(str(engine.url.database), isolation_level=None)
@@ -982,7 +981,7 @@ def test_a_database_that_another_process_holds_is_unavailable_and_then_works(
 
 
 def test_a_lock_that_passes_is_waited_for(file_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 1)
+    monkeypatch.setattr(opening, "_BUSY_MILLISECONDS", 1)
     engine = open_database(file_url)
     journal = SqlJournal(engine)
     other = sqlite3.connect(str(engine.url.database), isolation_level=None)

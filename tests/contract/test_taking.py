@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores import database
-from graph_model.stores.database import open_database
+from graph_model.stores.database import open_database, opening
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.journal.arrivals import Packed, Repeat
 from graph_model.stores.journal.trial import Trial, WriteTrial, attempt_at
@@ -129,7 +128,7 @@ def test_a_document_that_passes_ends_a_refusal(file_url: str) -> None:
 def test_a_database_that_another_process_holds_takes_nothing(
     file_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr(opening, "_BUSY_MILLISECONDS", 20)
     engine = open_database(file_url)
     journal = SqlJournal(engine)
     other = sqlite3.connect(str(engine.url.database), isolation_level=None)

@@ -11,9 +11,9 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.json_fields import read_object, read_text
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import NO_ORDERS, Orders
 from graph_model.producers.declared.documents import name_dataset
 from graph_model.producers.openlineage import RunEvent, read_event, read_run, subject_key
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.outcome import PROJECTED, Outcome, earlier_sets
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of

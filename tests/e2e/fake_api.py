@@ -481,7 +481,7 @@ _KNOWN: dict[str, set[str]] = {
     "/graph/datasets/*": {"at"},
     "/graph/datasets/*/history": {"limit", "cursor", "at"},
     "/graph/datasets/*/last-writer": {"partition", "at"},
-    "/graph/plans/*": {"at", "document", "layout"},
+    "/graph/plans/*": {"at", "document", "layout", "fold"},
     "/graph/diff": {"node", "from", "to", "fromPlan", "toPlan", "columns", "jobs", "unchanged"}
     | (_WALK - {"at"}),
     "/graph/jobs/*/versions": {"at", "limit", "cursor"},

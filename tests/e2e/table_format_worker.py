@@ -7,8 +7,8 @@ runs the topics in the order of their names in one session and writes ``ROOT/rep
 ``{topic: {job: {"error": null, "documents": [{"kind", "body"}, …]}}}``. A topic stands alone: it
 makes its own tables, beside ``src``, which ``_source_tables.json`` makes for all. A job that some
 Sparks cannot run names the others (``spark``) and says ``why``; what a Spark tells otherwise stands
-under ``on``. Spark 4.0 runs the topics in which it differs from the others, and all of them with
-``TABLE_FORMATS=all`` in the environment.
+under ``on``. With ``TABLE_FORMATS=all`` in the environment each Spark runs every topic; without it
+4.0 runs those in which it differs from the others, and none runs ``further-jobs``.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _HUDI_SETTINGS: Final = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
 }
 _PYTHON: Final = "python:"
+#: Topics that no Spark runs unless it is asked to: their jobs are like those of others.
+_ASKED_FOR: Final = frozenset({"further-jobs"})
 #: A Spark that does not run every topic unless it is asked to => those that it runs.
 _CHOSEN: Final = {
     "4.0": frozenset(
@@ -67,7 +69,7 @@ def folder_of(jars: Sequence[str]) -> str:
 
 def runs_topic(topic: str, spark: str, environment: Mapping[str, str]) -> bool:
     everything = environment.get("TABLE_FORMATS") == "all"
-    return everything or topic in _CHOSEN.get(spark, {topic})
+    return everything or topic in _CHOSEN.get(spark, {topic} - _ASKED_FOR)
 
 
 def runs_on(job: Mapping[str, Any], spark: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the listener tells of renames in a Hive metastore, as ``test_table_formats`` does it."""
+"""Renames and LOAD DATA in a Hive metastore, job by job, as ``test_table_formats`` does it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("topic", "job"), LISTED, ids=[job["name"] for _, job in LISTED])
-def test_a_rename_in_a_hive_metastore_is_told_as_it_was_written_down(
+def test_a_job_over_a_hive_metastore_is_reported_as_it_was_written_down(
     reports: Reports, topic: str, job: Mapping[str, Any]
 ) -> None:
     check(reports, topic, job)

@@ -71,6 +71,7 @@ def test_what_is_selected_is_classified_from_the_keyboard(page: Page, api: FakeA
     open_selected(page)
     place = page.get_by_test_id("classifications")
     expect(place.get_by_role("listitem")).to_have_count(1)
+    page.get_by_test_id("classify-open").locator("summary").click()
     page.get_by_test_id("classify-tag").fill("finance")
     page.keyboard.press("Tab")
     page.keyboard.type("ledger team")
@@ -88,6 +89,7 @@ def test_what_is_selected_is_classified_from_the_keyboard(page: Page, api: FakeA
 def test_who_may_not_classify_reads_who_may(page: Page, api: FakeApi) -> None:
     api.play("only-readers")
     open_selected(page)
+    page.get_by_test_id("classify-open").locator("summary").click()
     page.get_by_test_id("classify-tag").fill("finance")
     page.get_by_test_id("classify").click()
     expect(page.get_by_test_id("classify-said")).to_contain_text("needs the role admin")

@@ -54,6 +54,7 @@ def test_a_failed_check_is_told_in_words_on_the_list_and_the_panel(page: Page) -
     expect(row.get_by_test_id("quality")).to_have_text("✗checks failed")
     page.goto(f"/?view=lineage&node={quote('dataset:s3://lake/t', safe='')}")
     wait_for(page)
+    page.get_by_test_id("tab-quality").click()
     checks = page.get_by_test_id("checks")
     expect(checks.locator("tbody tr")).to_have_count(1)
     expect(checks).to_contain_text("not_null")

@@ -54,4 +54,5 @@ def test_each_name_of_a_table_leads_to_the_other(page: Page) -> None:
 
 def test_a_write_under_the_former_name_says_so(page: Page) -> None:
     panel_of(page, "blue")
+    page.get_by_test_id("tab-history").click()
     expect(page.get_by_text("under the former name green")).to_have_count(1)

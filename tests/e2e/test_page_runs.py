@@ -163,7 +163,7 @@ def test_a_run_s_own_page_leads_to_the_run_before_and_to_any_other(page: Page) -
 
 
 def test_a_write_is_compared_with_the_write_before_from_the_panel(page: Page) -> None:
-    opened(page, "/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2Forders")
+    opened(page, "/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2Forders&tab=history")
     link = page.get_by_test_id("panel").get_by_role("link", name="Compare with the write before")
     link.first.click()
     wait_for(page)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from api.serving.server import _check_read_port, dialect_of
+from api.serving.server import check_read_port, dialect_of
 from api.serving.storage import claim
 from api.settings import read_settings
 from graph_model.errors import ConfigurationError
@@ -309,7 +309,7 @@ def test_a_read_port_that_cannot_be_had_is_refused(
 ) -> None:
     settings = read_settings({"HEADWATER_GREMLIN_READ_PORT": "8183"} | environment)
     with pytest.raises(ConfigurationError, match=reason):
-        _check_read_port(settings)
+        check_read_port(settings)
 
 
 def test_a_data_folder_in_use_is_one_line(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { growth, oldestFirst, pairExecutions, pick, sideBySide } from '../../frontend/js/panel/pairs.js';
+import { growth, oldestFirst, pairExecutions, pick, sideBySide } from '../../frontend/js/runs/pairs.js';
 
 const execution = (id, at, target, more = {}) => ({ id, at, target: target ? { id: target } : null, plan: 'lp', ...more });
 

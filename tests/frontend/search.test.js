@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { grouped } from '../../frontend/js/page/search.js';
+import { placesOf } from '../../frontend/js/views/found.js';
+import { grouped } from '../../frontend/js/controls/search.js';
 
 test('results are grouped as tables, jobs, columns, each in the order of the server', () => {
   const items = [
@@ -15,5 +16,22 @@ test('results are grouped as tables, jobs, columns, each in the order of the ser
     ['Tables', ['d1']],
     ['Jobs', ['j1']],
     ['Columns', ['c1', 'c2']],
+  ]);
+});
+
+test('results are counted by where they are: a store, a folder of files, a namespace of jobs', () => {
+  const items = [
+    { kind: 'dataset', detail: 's3://lake/a' },
+    { kind: 'column', detail: 's3://lake/b' },
+    { kind: 'dataset', detail: 'jdbc:redshift://warehouse.example.org/analytics:mart.x' },
+    { kind: 'dataset', detail: 'file:/lake/c' },
+    { kind: 'job', detail: 'hr' },
+    { kind: 'column', detail: '' },
+  ];
+  assert.deepEqual(placesOf(items), [
+    ['s3://lake', 2],
+    ['file', 1],
+    ['hr', 1],
+    ['jdbc:redshift://warehouse.example.org', 1],
   ]);
 });

@@ -6,7 +6,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from api.console.call import Call, add_command, add_settings, disposing, now, tell_progress
+from api.console.call import Call, add_command, add_settings, disposing, now, report_progress
 
 if TYPE_CHECKING:
     from graph_model.stores.journal.archive import Contents
@@ -19,7 +19,7 @@ def backup(call: Call) -> int:
 
     with disposing(open_storage(call.settings())) as database:
         contents = write_backup(
-            database, Path(call.options.file), now, tell_progress(call, "documents")
+            database, Path(call.options.file), now, report_progress(call, "documents")
         )
     call.say(f"{_counted(contents)}: {call.options.file}")
     _say_damaged(call, contents)
@@ -43,7 +43,7 @@ def restore(call: Call) -> int:
             Path(call.options.file),
             anew,
             replace=call.options.replace,
-            progress=tell_progress(call, "documents"),
+            progress=report_progress(call, "documents"),
         )
     call.say(f"{_counted(contents)} restored")
     _say_damaged(call, contents)

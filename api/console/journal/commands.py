@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from api.console.call import Call, add_command, add_settings, open_journal, tell_progress
+from api.console.call import Call, add_command, add_settings, open_journal, report_progress
 from api.console.journal.destinations import destination_of_documents
 from graph_model.errors import ConfigurationError, DamagedDocument, HeadwaterError, NotFound
 
@@ -35,7 +35,7 @@ def journal_summary(call: Call) -> int:
 def journal_check(call: Call) -> int:
     """Look for damage; 1 when there is some."""
     with open_journal(call) as journal:
-        problems = journal.verify(tell_progress(call, "bodies"))
+        problems = journal.verify(report_progress(call, "bodies"))
         received = journal.summary().received
     for problem in problems:
         call.say(problem)

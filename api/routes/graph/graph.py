@@ -236,6 +236,7 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
             at=query["at"],
             document=query["document"],
             layout=query["layout"],
+            fold=query["fold"],
         )
     return jsonify(plan_reply(page, lack))
 

@@ -122,6 +122,7 @@ class PlanQuery(Query):
     at = Instant()
     document = Flag(load_default=False)
     layout = Flag(load_default=False)
+    fold = Flag(load_default=False)
 
 
 class SearchQuery(Query):

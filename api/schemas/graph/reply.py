@@ -117,6 +117,8 @@ class OperationReply(Reply):
     name = fields.String(required=True)
     inputs = fields.List(fields.String(), required=True)
     outputs = fields.List(fields.String(), required=True)
+    aliases = fields.List(fields.String(), required=True)
+    folded = fields.List(fields.String(), required=True)
 
 
 class PlanReply(Reply):

@@ -7,6 +7,8 @@
  * @typedef {object} State
  * @property {string} view        one of VIEWS
  * @property {string} q           filter text of the overview
+ * @property {''|'dataset'|'job'|'column'} kind  of what a search finds
+ * @property {string} place       of what a search finds: a store, or a namespace of jobs
  * @property {string} namespace   filter of the overview
  * @property {string} layer       filter of the overview
  * @property {string} classification  a tag: filter of the overview, or the class that is listed
@@ -45,6 +47,10 @@
  * @property {string} rows        how many columns of wide tables are drawn (rows.js)
  * @property {boolean} tables     tables only: no jobs between them
  * @property {string} fans        how many of a fan are drawn (fans.js)
+ * @property {string} tab         the open part of the panel; empty: the first
+ * @property {number} split       height of what stands under the picture, in percent; 0: as it comes
+ * @property {string} find        words looked for inside the picture
+ * @property {''|'all'} steps     of a plan every operation, also those that only give a name
  * @property {string} selected    id of the selected node or edge
  * @property {'graph'|'list'} as  the picture or its accessible list
  */
@@ -56,10 +62,11 @@ const FIELDS = Object.freeze({
   jobs: ['q', 'namespace', 'ended', 'sort', 'page', 'after', 'at'],
   runs: ['ended', 'page', 'after', 'at'],
   fields: ['q', 'sort', 'page'],
+  search: ['q', 'kind', 'place'],
   overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'rows',
-    'fans', 'selected', 'as'],
-  job: ['node', 'at', 'limit', 'runs', 'fans', 'selected', 'as'],
-  plan: ['plan', 'selected', 'as'],
+    'fans', 'tab', 'selected', 'as'],
+  job: ['node', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
+  plan: ['plan', 'steps', 'find', 'split', 'selected', 'as'],
   run: ['run', 'at'],
   lineage: [
     'node',
@@ -74,6 +81,7 @@ const FIELDS = Object.freeze({
     'opened',
     'rows',
     'fans',
+    'tab',
     'selected',
     'as',
   ],
@@ -89,6 +97,8 @@ const FIELDS = Object.freeze({
     'limit',
     'rows',
     'fans',
+    'split',
+    'tab',
     'selected',
     'as',
   ],
@@ -115,10 +125,11 @@ const FIELDS = Object.freeze({
     'limit',
     'rows',
     'fans',
+    'split',
     'selected',
     'as',
   ],
-  plans: ['fromPlan', 'toPlan', 'selected', 'as'],
+  plans: ['fromPlan', 'toPlan', 'split', 'selected', 'as'],
 });
 
 /** The views that exist. */
@@ -133,6 +144,8 @@ const DEPTH_DEFAULT = Object.freeze({ lineage: 1, columns: 10 });
 const DEFAULTS = Object.freeze({
   view: 'home',
   q: '',
+  kind: '',
+  place: '',
   namespace: '',
   layer: '',
   classification: '',
@@ -171,6 +184,10 @@ const DEFAULTS = Object.freeze({
   opened: '',
   rows: '',
   tables: false,
+  tab: '',
+  split: 0,
+  find: '',
+  steps: '',
   selected: '',
   as: 'graph',
 });
@@ -181,12 +198,14 @@ const CHOICES = Object.freeze({
   state: ['failed', 'waiting', 'pending', 'projected', 'all'],
   by: ['job', 'namespace', 'producer', 'kind', 'layer'],
   ended: ['', 'failed', 'completed'],
+  steps: ['', 'all'],
+  kind: ['', 'dataset', 'job', 'column'],
   as: ['graph', 'list'],
   group: ['', 'layer'],
   change: ['', 'dropped', 'renamed', 'retyped'],
 });
 
-const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: [0, 20] });
+const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: [0, 20], split: [0, 90] });
 
 /**
  * Read a query string. A value that means nothing is left at its default, so that an old or
@@ -273,15 +292,15 @@ export function depthOf(state) {
 }
 
 /**
- * Whether two states need the same replies: they differ at most in what is selected, picked or folded, and
- * in form.
+ * Whether two states need the same replies: they differ at most in what is selected, picked, folded, found or
+ * open, and in form.
  * @param {State} one
  * @param {State} other
  * @returns {boolean}
  */
 export function sameQuestion(one, other) {
   /** @type {Partial<State>} */
-  const looks = { selected: '', as: 'graph', runs: '', fans: '', opened: '', rows: '' };
+  const looks = { selected: '', as: 'graph', runs: '', fans: '', opened: '', rows: '', tab: '', split: 0, find: '' };
   return write({ ...one, ...looks }) === write({ ...other, ...looks });
 }
 

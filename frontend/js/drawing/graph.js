@@ -60,6 +60,7 @@ const OPTIONS = Object.freeze({
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
  * @property {string} selected
  * @property {string} hovered
+ * @property {Set<string>|null} found  what was looked for lights up while nothing is selected; null: nothing was
  * @property {number} faded      how much is left of what is not emphasised
  * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
  * @property {ReturnType<createLinks>|null} links
@@ -80,6 +81,7 @@ export function createGraph(container, palette, listener) {
     model: null,
     palette,
     lit: null,
+    found: null,
     faded: FADED.selected,
     selected: '',
     hovered: '',
@@ -125,7 +127,7 @@ export function createGraph(container, palette, listener) {
     Object.assign(state, {
       model,
       selected,
-      lit: emphasis(model, selected),
+      lit: emphasis(model, selected) ?? state.found,
       faded: FADED.selected,
       hovered: '',
       linked: rowsWithLinks(model),
@@ -153,7 +155,12 @@ export function createGraph(container, palette, listener) {
   function select(id) {
     state.selected = id;
     container.dataset.selected = id;
-    restyle(state.model ? emphasis(state.model, id) : null, FADED.selected);
+    restyle(state.model ? (emphasis(state.model, id) ?? state.found) : null, FADED.selected);
+  }
+
+  /** @param {Set<string>|null} found ids that the reader looks for; null: nothing */
+  function light(found) {
+    state.found = found;
   }
 
   let waiting = 0;
@@ -166,14 +173,14 @@ export function createGraph(container, palette, listener) {
       container.dataset.hovered = id;
       clearTimeout(waiting);
       if (!emphasis(model, state.selected))
-        waiting = setTimeout(() => light(model, id), id || state.lit ? HOVER_WAIT : 0);
+        waiting = setTimeout(() => glow(model, id), id || state.lit ? HOVER_WAIT : 0);
     }
     listener.onHover(id, point);
   }
 
-  function light(model, id) {
+  function glow(model, id) {
     if (model !== state.model || id !== state.hovered || emphasis(model, state.selected)) return;
-    restyle(id ? neighbourhood(model, id) : null, FADED.hovered);
+    restyle(id ? neighbourhood(model, id) : state.found, FADED.hovered);
   }
 
   function at(pointer) {
@@ -313,7 +320,7 @@ export function createGraph(container, palette, listener) {
     return !around || measure(around, container).whole >= LEGIBLE;
   }
 
-  return { show, select, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+  return { show, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
 }
 
 /**

@@ -11,7 +11,7 @@ import { draw, routeLinks } from './routes.js';
 const SVG = 'http://www.w3.org/2000/svg';
 const RIM = 10;
 /** Letters of the size of a title that fit into an area. */
-const LETTERS = 18;
+const LETTERS = 16;
 
 /**
  * @param {{areas: object[], flows: object[]}} map the reply of /graph/map

@@ -17,7 +17,7 @@ const NEAR = 0.8;
 const ROWS = 0.3;
 const WORDS = 0.16;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
-const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, share: 0.62 });
+const TITLE = Object.freeze({ size: 13, screen: 9.5, most: 26, share: 0.62 });
 const ROW = Object.freeze({ size: 12, screen: 10.5, most: 17, indent: 14, deepest: 5 });
 
 /**
@@ -148,13 +148,14 @@ function paintTitle(context, box, frame, colours, look) {
   const { palette, scale } = look;
   const height = titleHeight(box);
   const middle = frame.y + height / 2;
-  const size = halves(Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, TITLE.screen / scale)));
-  const glyph = colours.glyph || box.kind === 'group' ? Math.min(20, Math.max(16, size)) : 0;
   const left = frame.x + (box.kind === 'job' ? 14 : 10);
+  const right = frame.x + frame.width - (box.kind === 'job' ? 12 : 8);
+  const size = halves(Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, TITLE.screen / scale)));
+  const glyph = glyphWithin(context, box, right - left, size, colours);
   if (box.kind === 'group') paintPlus(context, left, middle, colours.mark);
   else if (glyph > 0) paintGlyph(context, colours.glyph, { x: left, y: middle, size: glyph, colour: colours.mark });
   const start = left + (glyph > 0 ? glyph + 7 : 2);
-  const room = frame.x + frame.width - start - (box.kind === 'job' ? 12 : 8);
+  const room = right - start;
   const twoLines = scale >= NEAR && Boolean(box.detail) && height >= 36;
   const font = `600 ${size}px ${FAMILY}`;
   write(context, box.label, start, twoLines ? middle - 8 : middle, room, font, palette.ink, 'middle');
@@ -162,6 +163,14 @@ function paintTitle(context, box, frame, colours, look) {
   const below = `11px ${box.kind === 'operation' ? MONO : FAMILY}`;
   const colour = box.failed ? palette.failed : palette.muted;
   write(context, box.detail, start, middle + 9, room, below, colour, box.kind === 'dataset' ? 'start' : 'end');
+}
+
+/** From afar a name that does not fit is worth more than the glyph beside it. */
+function glyphWithin(context, box, width, size, colours) {
+  const glyph = colours.glyph || box.kind === 'group' ? Math.min(20, Math.max(16, size)) : 0;
+  if (size <= TITLE.size || box.kind === 'group') return glyph;
+  const needed = measure(context, box.label, `600 ${size}px ${FAMILY}`);
+  return needed <= width - glyph - 7 ? glyph : 0;
 }
 
 function halves(size) {

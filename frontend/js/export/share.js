@@ -4,6 +4,7 @@
 import { download, element, icon } from '../page/dom.js';
 import { toCsv, toCurl, toGremlin } from './copies.js';
 import { toSvg } from './svg.js';
+import { closeWhenLeft } from '../controls/menu.js';
 
 /**
  * @typedef {object} Shared
@@ -69,14 +70,6 @@ export function shareMenu(current, announce) {
       entry('Copy as Gremlin', 'copy-gremlin', copy('The traversal', ({ model, state, depth }) => toGremlin(model.focus || [...model.boxes.keys()][0], state.direction, depth))),
     ),
   );
-  document.addEventListener('pointerdown', ({ target }) => {
-    if (!(target instanceof Node && menu.contains(target))) menu.removeAttribute('open');
-  });
-  menu.addEventListener('focusout', ({ relatedTarget }) => {
-    if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.removeAttribute('open');
-  });
-  menu.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') menu.removeAttribute('open');
-  });
+  closeWhenLeft(menu);
   return menu;
 }

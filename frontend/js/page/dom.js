@@ -121,6 +121,7 @@ const ICONS = Object.freeze({
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9h.01',
   clock: 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 7.5V12l3 2',
   close: 'M6 6l12 12M18 6 6 18',
+  out: 'M14 4h6v6M20 4l-9 9M18 14v6H4V6h6',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   graph: 'M4 9h6v6H4zM15 4h5v5h-5zM15 15h5v5h-5zM10 12h3M13 12V6.5h2M13 12v5.5h2',
   list: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',

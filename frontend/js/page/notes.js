@@ -11,7 +11,7 @@ const LIMITS = Object.freeze({ overview: 2000, lineage: 5000, columns: 5000, job
 /**
  * @param {import('../main.js').Page} page
  * @param {import('../data/url.js').State} state
- * @param {{timed: boolean, go: import('./controls.js').Change}} view  timed: it can be seen at another time
+ * @param {{timed: boolean, go: import('../controls/controls.js').Change}} view  timed: it can be seen at another time
  * @returns {Array}
  */
 export function banners({ reply, notes = [] }, state, { timed, go }) {
@@ -62,7 +62,8 @@ function timeBanner(at, go) {
  */
 export function footnote(reply) {
   const { asOf, depth, partial } = reply ?? {};
-  const ended = depth && depth.reached < depth.asked && !partial;
+  const tried = reply?.edges?.some((edge) => edge.attempted) ?? false;
+  const ended = depth && depth.reached < depth.asked && !partial && !tried;
   return [
     asOf && element('span', {}, 'Newest event: ', time(asOf)),
     ended && element('span', {}, `${what(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),

@@ -14,9 +14,15 @@ export function classifications(context, node) {
   const place = element('div', { 'data-testid': 'classifications' });
   const said = element('p', { class: 'muted', role: 'status', 'data-testid': 'classify-said' });
   const state = { tags: [...(node.classifications ?? [])] };
+  const opener = element(
+    'details',
+    { class: 'opener', 'data-testid': 'classify-open' },
+    element('summary', {}, icon('plus'), 'Classify'),
+    form(add),
+  );
 
   function draw() {
-    replace(place, tagList(state.tags, remove), form(add), said);
+    replace(place, tagList(state.tags, remove), opener, said);
   }
 
   async function add(tag, owner) {
@@ -43,7 +49,7 @@ export function classifications(context, node) {
     draw();
     tell(said, words);
     context.repaint?.();
-    place.querySelector('input')?.focus();
+    place.querySelector('input')?.select();
   }
 
   draw();

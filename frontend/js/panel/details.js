@@ -2,11 +2,13 @@
  * What the panel says of a table, a job, a column or an edge: first what the picture knows, then
  * what the server adds.
  */
+import { runBars } from '../runs/bars.js';
 import { classifications } from './classifications.js';
 import { declaredOf } from './declared.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
 import {
   checkWords,
+  code,
   describedFacts,
   facetHistory,
   facetsInForce,
@@ -20,6 +22,8 @@ import {
   count,
   formatDuration,
   formatNumber,
+  formatSize,
+  formatTime,
   howWord,
   influenceWords,
   plain,
@@ -27,7 +31,9 @@ import {
 } from '../data/format.js';
 import { compareExecutions, compareLink, schemaVersions, upstreamChanges } from './differences.js';
 import { definition, leftOut } from './definition.js';
+import { jobMoments, momentList, partitionTable, tableMoments } from '../runs/history.js';
 import { datasetLink, impactLink, jobLink, planLink } from './links.js';
+import { measuresOf } from '../runs/measures.js';
 import { homeOf, nodeOf } from '../data/model.js';
 import {
   errorText,
@@ -35,14 +41,18 @@ import {
   facts,
   later,
   modeChip,
+  rowFilter,
   section,
   separated,
   stateChip,
   table,
 } from './panel.js';
-import { jobReference, link } from '../data/url.js';
+import { jobReference, link, write } from '../data/url.js';
 
 const RECENT = 5;
+const MOST_BARS = 30;
+/** So many columns are looked through without a filter. */
+const FEW_COLUMNS = 10;
 const MOST_LISTED = 12;
 const LONGEST_REFERENCE = 2000;
 
@@ -53,7 +63,7 @@ const LONGEST_REFERENCE = 2000;
  * @property {() => Promise<void>} reload   ask everything again
  * @property {(text: string) => void} announce  to screen readers
  * @property {() => void} repaint           what was classified shows at once
- * @property {import('../page/controls.js').Change} go
+ * @property {import('../controls/controls.js').Change} go
  * @property {{begin: () => void}} tour  of the sample
  */
 
@@ -82,58 +92,104 @@ function describeDataset(context, node) {
   const { state, api } = context;
   const of = `/graph/datasets/${encodeURIComponent(node.id)}`;
   const known = api.get(of, { at: state.at }, 'panel/dataset');
-  const written = api.get(`${of}/history`, { limit: RECENT, at: state.at }, 'panel/history');
-  const last = api.get(`${of}/last-writer`, { at: state.at }, 'panel/last-writer');
   return {
     kind: 'Table',
     tone: 'dataset',
     title: node.label || node.uri,
     detail: node.uri,
-    body: [
-      actions(
-        anchor(link(state, { view: 'lineage', node: node.id, columns: true }), icon('graph'), 'Lineage'),
-        anchor(link(state, { view: 'columns', dataset: datasetReference(node) }), icon('table'), 'Columns'),
-        impactLink(state, node.id),
-        compareLink(state, node.id),
-        anchor(link(state, { view: 'declare', node: node.id }), icon('plus'), 'Declare lineage'),
-      ),
-      facts([
-        ['Type', node.type && data(node.type)],
-        ['Scope', node.scope && data(node.scope)],
-        ['Layer', node.layer && data(node.layer)],
-        ['Last write', time(node.lastWrite, 'never seen')],
-        [
-          'Also known as',
-          node.names?.length > 0 &&
-            element(
-              'ul',
-              { class: 'plain' },
-              node.names.map((name) => element('li', {}, data(name, 'mono'))),
-            ),
+    tabs: [
+      { key: 'overview', words: 'Overview', draw: () => tableOverview(context, node, of, known) },
+      {
+        key: 'schema',
+        words: 'Schema',
+        draw: () => [
+          later(known, (dataset) => schemaParts(state, dataset)),
+          schemaVersions(context, node.id),
         ],
-      ]),
-      leftOut(state, node),
-      node.quality && element('p', {}, qualityChip(node.quality.state), ' ', failures(node.quality)),
-      classifications(context, node),
-      declaredOf(context, node.id),
-      later(last, (reply) => lastWriter(state, reply)),
-      later(known, (dataset) => datasetParts(state, dataset)),
-      schemaVersions(context, node.id),
-      upstreamChanges(context, 'datasets', node.id, false),
-      later(
-        written,
-        (history) =>
-          history.items.length > 0 &&
-          section(
-            'Recent writes',
-            history.items.map((item, place) => [
-              execution(state, item),
-              withBefore(state, item, history.items[place + 1]),
-            ]),
-          ),
-      ),
+      },
+      { key: 'history', words: 'History', draw: () => tableHistory(context, node, of) },
+      {
+        key: 'quality',
+        words: 'Quality',
+        draw: () => later(known, (dataset) => qualityParts(state, dataset.about)),
+      },
+      {
+        key: 'facets',
+        words: 'Facets',
+        draw: () => later(known, ({ about: told }) => orNone(facetsInForce(state, told?.facets), 'No client sent facets of this table.')),
+      },
     ],
   };
+}
+
+function tableOverview(context, node, of, known) {
+  const { state, api } = context;
+  const last = api.get(`${of}/last-writer`, { at: state.at }, 'panel/last-writer');
+  return [
+    actions(
+      anchor(link(state, { view: 'lineage', node: node.id, columns: true }), icon('graph'), 'Lineage'),
+      anchor(link(state, { view: 'columns', dataset: datasetReference(node) }), icon('table'), 'Columns'),
+      impactLink(state, node.id),
+      compareLink(state, node.id),
+      anchor(link(state, { view: 'declare', node: node.id }), icon('plus'), 'Declare lineage'),
+    ),
+    facts([
+      ['Type', node.type && data(node.type)],
+      ['Scope', node.scope && data(node.scope)],
+      ['Layer', node.layer && data(node.layer)],
+      ['Last write', time(node.lastWrite, 'never seen')],
+      [
+        'Also known as',
+        node.names?.length > 0 &&
+          element(
+            'ul',
+            { class: 'plain' },
+            node.names.map((name) => element('li', {}, data(name, 'mono'))),
+          ),
+      ],
+    ]),
+    leftOut(state, node),
+    node.quality && element('p', {}, qualityChip(node.quality.state), ' ', failures(node.quality)),
+    later(last, (reply) => lastWriter(state, reply)),
+    later(known, (dataset) => [
+      renames(state, dataset),
+      users(state, 'Written by', dataset.writers ?? []),
+      users(state, 'Read by', dataset.readers ?? []),
+      facts(describedFacts(dataset.about?.described)),
+    ]),
+    classifications(context, node),
+    declaredOf(context, node.id),
+  ];
+}
+
+/** What happened to it, and its newest writes with the way to compare each with the one before. */
+function tableHistory(context, node, of) {
+  const { state, api } = context;
+  const written = api.get(`${of}/history`, { limit: RECENT, at: state.at }, 'panel/history');
+  return [
+    upstreamChanges(context, 'datasets', node.id, false),
+    later(tableMoments(context, node.id), (told) => [
+      section('Writes and versions', momentList(state, node.id, told)),
+      partitionTable(state, told.writes),
+    ]),
+    later(
+      written,
+      (history) =>
+        history.items.length > 0 &&
+        section(
+          'Recent writes',
+          history.items.map((item, place) => [
+            execution(state, item),
+            withBefore(state, item, history.items[place + 1]),
+          ]),
+        ),
+    ),
+  ];
+}
+
+/** A part that may have nothing to show says so. */
+function orNone(part, words) {
+  return part ?? element('p', { class: 'muted' }, words);
 }
 
 function failures({ failed, failures: total }) {
@@ -142,18 +198,16 @@ function failures({ failed, failures: total }) {
   return data(total > MOST_LISTED ? `${words} and ${formatNumber(total - MOST_LISTED)} more` : words);
 }
 
-/** What clients say of it: owners, quality, versions, statistics, and every facet as it came. */
-function about(state, told) {
-  if (!told) return null;
-  return [
-    facts(describedFacts(told.described)),
-    qualityPart(state, told.quality),
-    facetHistory('Versions', state, told.versions, (body) => body.datasetVersion ?? JSON.stringify(body)),
-    facetHistory('Lifecycle', state, told.lifecycle, (body) => body.lifecycleStateChange ?? JSON.stringify(body)),
-    facetHistory('Rows and bytes written', state, told.statistics, numbers),
-    facetHistory('Quality metrics', state, told.metrics, numbers),
-    facetsInForce(state, told.facets),
-  ];
+/** The checks of a table, and what clients measured of it over time. */
+function qualityParts(state, told) {
+  const parts = [
+    qualityPart(state, told?.quality),
+    facetHistory('Versions', state, told?.versions, (body) => body.datasetVersion ?? JSON.stringify(body)),
+    facetHistory('Lifecycle', state, told?.lifecycle, (body) => body.lifecycleStateChange ?? JSON.stringify(body)),
+    facetHistory('Rows and bytes written', state, told?.statistics, numbers),
+    facetHistory('Quality metrics', state, told?.metrics, numbers),
+  ].filter(Boolean);
+  return parts.length > 0 ? parts : element('p', { class: 'muted' }, 'No check and no measurement of this table was reported.');
 }
 
 function lastWriter(state, { execution: writer, failedSince = [], candidates = [] }) {
@@ -188,34 +242,33 @@ function lastWriter(state, { execution: writer, failedSince = [], candidates = [
   );
 }
 
-function datasetParts(state, dataset) {
+function schemaParts(state, dataset) {
   const columns = dataset.schema?.columns ?? [];
   const alone = columns.filter((column) => column.known === 'lineage').length;
   const listed = columns.filter((column) => column.known !== 'lineage' && !column.parent).length;
   const href = (column) =>
     link(state, { view: 'columns', dataset: datasetReference(dataset), column: column.path ?? column.name });
+  const grid = table(
+    'Schema',
+    ['Column', 'Type'],
+    columns.map((column) => [
+      [anchor(href(column), data(column.name)), columnWords(column)],
+      column.known === 'lineage'
+        ? element('span', { class: 'chip plain' }, 'by lineage')
+        : data(column.type, 'mono'),
+    ]),
+    { 'data-testid': 'schema' },
+  );
   return [
-    renames(state, dataset),
-    columns.length > 0 &&
-      section(
+    columns.length === 0
+      ? element('p', { class: 'muted' }, 'No schema was reported.')
+      : section(
         `Schema · ${count(listed, 'column')}${alone ? ` · ${formatNumber(alone)} by lineage alone` : ''}`,
-        table(
-          'Schema',
-          ['Column', 'Type'],
-          columns.map((column) => [
-            [anchor(href(column), data(column.name)), columnWords(column)],
-            column.known === 'lineage'
-              ? element('span', { class: 'chip plain' }, 'by lineage')
-              : data(column.type, 'mono'),
-          ]),
-          { 'data-testid': 'schema' },
-        ),
+        columns.length > FEW_COLUMNS && rowFilter(grid, 'Filter columns'),
+        grid,
       ),
     dataset.partitionKeys?.length > 0 &&
       facts([['Partitioned by', data(dataset.partitionKeys.join(', '), 'mono')]]),
-    users(state, 'Written by', dataset.writers ?? []),
-    users(state, 'Read by', dataset.readers ?? []),
-    about(state, dataset.about),
   ];
 }
 
@@ -264,43 +317,94 @@ function describeJob(context, node) {
   const { state, api } = context;
   const of = `/graph/jobs/${encodeURIComponent(node.id)}`;
   const known = api.get(of, { at: state.at }, 'panel/job');
-  const runs = api.get(`${of}/runs`, { limit: RECENT, at: state.at }, 'panel/runs');
+  const runs = api.get(`${of}/runs`, { limit: MOST_BARS, at: state.at }, 'panel/runs');
   return {
     kind: 'Job',
     tone: 'job',
     title: node.name || node.label,
     detail: '',
-    body: [
-      actions(
-        anchor(link(state, { view: 'job', node: jobReference(node) }), icon('job'), 'Open job'),
-        anchor(link(state, { view: 'lineage', node: node.id }), icon('graph'), 'Lineage'),
-        impactLink(state, node.id),
-        compareLink(state, node.id),
-      ),
-      facts([
-        ['Namespace', data(node.namespace)],
-        ['Last run', node.lastRun && [stateChip(node.lastRun.state), ' ', time(node.lastRun.at)]],
-        ['Shared name', node.shared && 'several applications report under this name'],
-      ]),
-      later(known, (job) => [
-        facts([['Producer', job.producer && data(job.producer)], ...describedFacts(job.about?.described)]),
-        section(
-          'Plans',
-          (job.plans ?? []).slice(0, MOST_LISTED).map((plan) => planCard(state, plan)),
-          more(job.plans?.length ?? 0),
-        ),
-      ]),
-      later(
-        runs,
-        (list) =>
-          list.items.length > 0 &&
-          section(
-            'Recent runs',
-            list.items.map((run) => runLine(run)),
-          ),
-      ),
+    tabs: [
+      { key: 'overview', words: 'Overview', draw: () => jobOverview(context, node, known, runs) },
+      { key: 'runs', words: 'Runs', draw: () => later(runs, (list) => jobRuns(state, list)) },
+      {
+        key: 'history',
+        words: 'History',
+        draw: () => [
+          later(jobMoments(context, node.id), (told) => section('Runs and versions', momentList(state, node.id, told))),
+        ],
+      },
+      {
+        key: 'sql',
+        words: 'SQL',
+        draw: () => later(known, ({ about }) => sourceOf(about?.described)),
+      },
+      {
+        key: 'facets',
+        words: 'Facets',
+        draw: () => later(known, ({ about }) => orNone(facetsInForce(state, about?.facets), 'No client sent facets of this job.')),
+      },
     ],
   };
+}
+
+/** Of a job that failed first what changed, then what it is. */
+function jobOverview(context, node, known, runs) {
+  const { state } = context;
+  const failed = node.lastRun?.state === 'failed';
+  return [
+    failed && later(runs, ({ items }) => errorText(items[0]?.error)),
+    failed && upstreamChanges(context, 'jobs', node.id, true),
+    actions(
+      anchor(link(state, { view: 'job', node: jobReference(node) }), icon('job'), 'Open job'),
+      anchor(link(state, { view: 'lineage', node: node.id }), icon('graph'), 'Lineage'),
+      impactLink(state, node.id),
+      compareLink(state, node.id),
+    ),
+    facts([
+      ['Namespace', data(node.namespace)],
+      ['Last run', node.lastRun && [stateChip(node.lastRun.state), ' ', time(node.lastRun.at)]],
+      ['Shared name', node.shared && 'several applications report under this name'],
+    ]),
+    later(runs, (list) => barsOfRuns(state, list.items)),
+    later(known, (job) => [
+      facts([['Producer', job.producer && data(job.producer)], ...describedFacts(job.about?.described)]),
+      section(
+        'Plans',
+        (job.plans ?? []).slice(0, MOST_LISTED).map((plan) => planCard(state, plan)),
+        more(job.plans?.length ?? 0),
+      ),
+    ]),
+  ];
+}
+
+/**
+ * @param {import('../data/url.js').State} state
+ * @param {object[]} runs newest first
+ * @returns {HTMLElement|null}
+ */
+export function barsOfRuns(state, runs) {
+  return runBars(
+    runs.slice(0, MOST_BARS).map((run) => ({
+      href: link(state, { view: 'run', run: (run.told ?? run).id }),
+      state: run.state,
+      at: run.endedAt ?? run.startedAt,
+      milliseconds: millisecondsOf(run),
+    })),
+  );
+}
+
+function jobRuns(state, { items, total }) {
+  if (items.length === 0) return element('p', { class: 'muted' }, 'No run was seen.');
+  return [
+    barsOfRuns(state, items),
+    section(`Runs · ${formatNumber(total)}`, items.map((run) => runLine(state, run))),
+    total > items.length && element('p', { class: 'muted' }, `The newest ${formatNumber(items.length)}.`),
+  ];
+}
+
+function sourceOf(described) {
+  const parts = code(described).filter(Boolean);
+  return parts.length > 0 ? parts : element('p', { class: 'muted' }, 'No client sent the code of this job.');
 }
 
 /**
@@ -354,14 +458,15 @@ function gapCount(plan) {
   return Array.isArray(plan.gaps) ? plan.gaps.length : (plan.gaps ?? 0);
 }
 
-function runLine(run) {
+function runLine(state, run) {
+  const ended = run.endedAt ?? run.startedAt;
   return element(
     'div',
     { class: 'card' },
-    element('div', { class: 'card-line' }, time(run.endedAt ?? run.startedAt), stateChip(run.state)),
+    element('div', { class: 'card-line' }, runLink(state, run.told ?? run, formatTime(ended) || 'time unknown'), stateChip(run.state)),
     element('div', { class: 'muted' }, [
-      data(run.applicationId, 'mono'),
-      ` · ${durationOf(run) || 'duration unknown'}`,
+      durationOf(run) || 'duration unknown',
+      run.applicationId && [' · ', data(run.applicationId, 'mono')],
     ]),
     errorText(run.error),
   );
@@ -369,12 +474,19 @@ function runLine(run) {
 
 /**
  * @param {{startedAt?: string|null, endedAt?: string|null, durationMs?: number|null}} run
+ * @returns {number|null} null when unknown
+ */
+function millisecondsOf({ durationMs, startedAt, endedAt }) {
+  if (typeof durationMs === 'number' && Number.isFinite(durationMs)) return durationMs;
+  return startedAt && endedAt ? new Date(endedAt).getTime() - new Date(startedAt).getTime() : null;
+}
+
+/**
+ * @param {{startedAt?: string|null, endedAt?: string|null, durationMs?: number|null}} run
  * @returns {string} an empty string when unknown
  */
 export function durationOf(run) {
-  if (Number.isFinite(run.durationMs)) return formatDuration(run.durationMs);
-  if (!run.startedAt || !run.endedAt) return '';
-  return formatDuration(new Date(run.endedAt).getTime() - new Date(run.startedAt).getTime());
+  return formatDuration(millisecondsOf(run));
 }
 
 /**
@@ -434,16 +546,27 @@ function aside(state, item) {
 }
 
 /**
+ * Rows and bytes first, the rest folded.
  * @param {Record<string, Record<string, number>>|null|undefined} groups `{"read": {…}, "write": {…}}`
- * @returns {HTMLElement|null}
+ * @returns {import('../page/dom.js').Child[]}
  */
 export function metrics(groups) {
-  /** @type {Array<[string, import('../page/dom.js').Child]>} */
-  const pairs = [];
-  for (const [group, values] of Object.entries(groups ?? {}))
-    for (const [name, value] of Object.entries(values ?? {}))
-      pairs.push([`${group} ${name}`, typeof value === 'number' ? formatNumber(value) : data(value)]);
-  return facts(pairs);
+  const { read, write, rest } = measuresOf(groups);
+  const amount = ({ rows, bytes }) =>
+    [rows !== null && count(rows, 'row'), bytes !== null && formatSize(bytes)].filter(Boolean).join(', ');
+  return [
+    facts([
+      ['Wrote', amount(write)],
+      ['Read', amount(read)],
+    ]),
+    rest.length > 0 &&
+      element(
+        'details',
+        { class: 'tree', 'data-testid': 'more-metrics' },
+        element('summary', {}, element('span', { class: 'muted' }, count(rest.length, 'further metric'))),
+        facts(rest.map(([name, value]) => [name, typeof value === 'number' ? formatNumber(value) : data(value)])),
+      ),
+  ];
 }
 
 function describeColumn(context, model, row) {
@@ -485,7 +608,7 @@ function describeColumn(context, model, row) {
       later(known, (column) => definition(state, column)),
       leftOut(state, row.node),
       classifications(context, row.node),
-      hops('Comes from', state, model, model.incoming.get(row.id) ?? [], 'from'),
+      hops('Comes from', state, model, model.incoming.get(row.id) ?? [], 'from', noValue(state, row.node)),
       hops('Goes to', state, model, model.outgoing.get(row.id) ?? [], 'to'),
     ],
   };
@@ -496,9 +619,35 @@ function isAsked(state, dataset, column) {
   return state.view === 'columns' && state.dataset === dataset && state.column === column;
 }
 
-function hops(heading, state, model, links, end) {
+/**
+ * Of a column that only filters, joins, groups and windows bear on: how many, and the way to see them.
+ * @param {import('../data/url.js').State} state
+ * @param {{indirect?: Record<string, number>}} node
+ * @returns {HTMLElement|null} null: nothing decides over it
+ */
+function noValue(state, { indirect }) {
+  const influences = influenceWords(indirect);
+  if (!influences) return null;
+  return element(
+    'p',
+    { 'data-testid': 'no-value' },
+    `No value flows here; ${influences}. `,
+    !state.indirect && anchor(write({ ...state, indirect: true }), 'Show them'),
+  );
+}
+
+/**
+ * @param {string} heading
+ * @param {import('../data/url.js').State} state
+ * @param {import('../data/model.js').Model} model
+ * @param {import('../data/model.js').Link[]} links
+ * @param {'from'|'to'} end
+ * @param {HTMLElement|null} [otherwise] in place of no link
+ * @returns {HTMLElement}
+ */
+function hops(heading, state, model, links, end, otherwise = null) {
   if (links.length === 0)
-    return section(heading, element('p', { class: 'muted' }, 'nothing in this picture'));
+    return section(heading, otherwise ?? element('p', { class: 'muted' }, 'nothing in this picture'));
   const lines = links
     .slice(0, 4 * MOST_LISTED)
     .map((hop) =>

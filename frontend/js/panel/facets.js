@@ -287,7 +287,7 @@ export function facetHistory(heading, state, facets, draw) {
   const rows = told.map((facet) => [
     time(facet.at),
     data(shorten(draw(facet.body), 300)),
-    facet.run ? runLink(state, facet.run) : '–',
+    facet.run ? runLink(state, facet.run, 'run') : '–',
   ]);
   return section(heading, table(heading, ['When', 'What', 'Run'], rows));
 }

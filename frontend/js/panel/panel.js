@@ -4,6 +4,7 @@
  */
 import { button, data, element, focusFirst, icon, replace } from '../page/dom.js';
 import { formatNumber } from '../data/format.js';
+import { createTabs } from './tabs.js';
 
 /**
  * @typedef {object} Description
@@ -11,17 +12,26 @@ import { formatNumber } from '../data/format.js';
  * @property {string} tone     dataset, job, column, operation or plain: the colour of the word
  * @property {string} title
  * @property {string} [detail] the full URI or reference, with a button that copies it
- * @property {import('../page/dom.js').Child[]} body
+ * @property {import('../page/dom.js').Child[]} [body]
+ * @property {import('./tabs.js').Tab[]} [tabs] in place of a body: parts of which one is open
  */
 
 /**
  * @param {HTMLElement} container
- * @param {{onClose: () => void}} listener
+ * @param {{onClose: () => void, onTab: (key: string) => void}} listener
  */
 export function createPanel(container, listener) {
   let closes = false;
+  /** @type {ReturnType<typeof createTabs>|null} */
+  let tabs = null;
 
-  function show(description, closable) {
+  /**
+   * @param {Description} description
+   * @param {boolean} closable
+   * @param {string} tab the part that is open, where it has parts
+   */
+  function show(description, closable, tab) {
+    tabs = description.tabs ? createTabs(description.tabs, listener.onTab) : null;
     const heading = element(
       'h2',
       { class: 'panel-title', id: 'panel-title', tabindex: -1, 'data-testid': 'panel-title' },
@@ -46,8 +56,9 @@ export function createPanel(container, listener) {
         heading,
         description.detail ? reference(description.detail) : null,
       ),
-      element('div', { class: 'panel-body' }, description.body),
+      tabs ? tabs.parts : element('div', { class: 'panel-body' }, description.body),
     );
+    tabs?.open(tab);
     container.scrollTop = 0;
     closes = closable;
   }
@@ -61,7 +72,11 @@ export function createPanel(container, listener) {
 
   return {
     show,
-    clear: () => replace(container),
+    openTab: (tab) => tabs?.open(tab),
+    clear: () => {
+      tabs = null;
+      replace(container);
+    },
     focus: () => focusFirst(container, '#panel-title'),
   };
 }
@@ -186,12 +201,37 @@ export function table(caption, headings, rows, attributes = {}) {
           element(
             'tr',
             {},
-            cells.map((cell) => element('td', {}, cell)),
+            cells.map((cell, place) => element('td', { 'data-heading': headings[place] || null }, cell)),
           ),
         ),
       ),
     ),
   );
+}
+
+/**
+ * A field that leaves of a table the rows with these words, and says how many.
+ * @param {HTMLElement} grid made by `table`
+ * @param {string} words    its label
+ * @returns {HTMLElement}
+ */
+export function rowFilter(grid, words) {
+  const rows = [...grid.querySelectorAll('tbody tr')];
+  const told = element('output', { class: 'muted small' });
+  const input = element('input', {
+    type: 'search',
+    placeholder: words,
+    'aria-label': words,
+    autocomplete: 'off',
+    'data-testid': 'row-filter',
+    oninput: () => {
+      const wanted = input.value.trim().toLowerCase();
+      for (const row of rows) row.toggleAttribute('hidden', !row.textContent?.toLowerCase().includes(wanted));
+      const left = rows.filter((row) => !row.hasAttribute('hidden')).length;
+      told.textContent = wanted ? `${formatNumber(left)} of ${formatNumber(rows.length)}` : '';
+    },
+  });
+  return element('div', { class: 'control row-filter' }, input, told);
 }
 
 /**

@@ -4,11 +4,11 @@
 import { field } from '../panel/classifications.js';
 import { emptyDraft, fieldErrors, missing, referenceOf, toBody } from '../data/declaration.js';
 import { button, data, element, focusFirst, icon, replace, time } from '../page/dom.js';
-import { errorPlace, showErrors } from '../page/forms.js';
+import { errorPlace, showErrors } from '../controls/forms.js';
 import { count, shorten } from '../data/format.js';
 import { datasetLink } from '../panel/links.js';
 import { table } from '../panel/panel.js';
-import { createPicker } from '../page/picker.js';
+import { createPicker } from '../controls/picker.js';
 
 const MOST = 1000;
 

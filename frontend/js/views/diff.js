@@ -12,12 +12,12 @@ import {
   sentenceList,
 } from '../panel/differences.js';
 import { data, element, time } from '../page/dom.js';
-import { bothExecutions, bothRuns } from '../panel/executions.js';
+import { bothExecutions, bothRuns } from '../runs/executions.js';
 import { emptyFace } from '../page/faces.js';
 import { count, shorten } from '../data/format.js';
 import { changeChip } from '../page/list.js';
 import { findNode, toModel } from '../data/model.js';
-import { oldestFirst, pairExecutions } from '../panel/pairs.js';
+import { oldestFirst, pairExecutions } from '../runs/pairs.js';
 import { facts, section, table } from '../panel/panel.js';
 import { depthOf, lineageOf, write } from '../data/url.js';
 
@@ -220,18 +220,15 @@ function details(context, model, item) {
   const { change, changes: fields, evidence } = item.edge ?? item.node;
   if (!change) return description;
   const lines = evidenceLines(context.state, evidence);
-  return {
-    ...description,
-    body: [
-      section(
-        'Between both times',
-        changeChip(change),
-        sentenceList((fields ?? []).flatMap(fieldSentences)),
-        lines.length > 0 && element('ul', { class: 'plain' }, lines),
-      ),
-      ...description.body,
-    ],
-  };
+  const between = section(
+    'Between both times',
+    changeChip(change),
+    sentenceList((fields ?? []).flatMap(fieldSentences)),
+    lines.length > 0 && element('ul', { class: 'plain' }, lines),
+  );
+  if (description.body) return { ...description, body: [between, ...description.body] };
+  const tab = { key: 'change', words: 'Change', draw: () => between };
+  return { ...description, tabs: [tab, ...(description.tabs ?? [])] };
 }
 
 function noNode() {

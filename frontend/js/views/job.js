@@ -2,15 +2,16 @@
  * One job: its tables, its plans, its runs.
  */
 import { getAll } from '../data/api.js';
-import { describe, durationOf, execution } from '../panel/details.js';
+import { barsOfRuns, describe, durationOf, execution } from '../panel/details.js';
 import { compareLink, compareRuns, planVersions, upstreamChanges } from '../panel/differences.js';
 import { button, data, element, icon, replace, time } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
 import { code, describedFacts, facetsInForce, runLink } from '../panel/facets.js';
 import { count, formatNumber, formatTime, shorten } from '../data/format.js';
 import { datasetLink, impactLink, planLink } from '../panel/links.js';
+import { jobMoments, momentList } from '../runs/history.js';
 import { find, toModel } from '../data/model.js';
-import { pick } from '../panel/pairs.js';
+import { pick } from '../runs/pairs.js';
 import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel/panel.js';
 import { lineageOf, link, write } from '../data/url.js';
 
@@ -18,7 +19,7 @@ const RUNS = 50;
 const MOST_LISTED = 12;
 
 export const job = {
-  controls: ['at'],
+  controls: ['at', 'moments'],
 
   /**
    * @param {import('../panel/details.js').Context} context
@@ -30,7 +31,7 @@ export const job = {
       return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
     const graph = await api.get(
       '/graph/lineage',
-      { node: state.node, depth: 1, at: state.at, limit: state.limit, layout: true },
+      { node: state.node, depth: 1, at: state.at, limit: state.limit, beyond: true, layout: true },
       'page',
     );
     if (!graph.ok) return graph;
@@ -76,6 +77,7 @@ function page(context, { graph, model, focus, known, runs }) {
       code(known.about?.described),
       facetsInForce(context.state, known.about?.facets),
     ),
+    moments: () => later(jobMoments(context, focus.id), (told) => momentList(context.state, focus.id, told)),
     summary: () => summarise(context, known),
     details: (item) => describe(context, model, item),
     hrefOf: (item) =>
@@ -179,7 +181,7 @@ function runsTable(context, jobId, runs) {
         `The newest ${formatNumber(runs.items.length)} of ${formatNumber(runs.total)}.`,
       )
     : null;
-  return section('Runs', runs.items.length > 1 && choice.said, grid, rest);
+  return section('Runs', barsOfRuns(context.state, runs.items), runs.items.length > 1 && choice.said, grid, rest);
 }
 
 /** Boxes of which two can be ticked, and the link that compares those runs. */

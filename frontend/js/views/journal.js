@@ -55,6 +55,7 @@ function draw(context, summary, list) {
       context.state.state === 'failed' &&
       element('div', { class: 'replay' }, replayButton(context)),
     lastNews(),
+    element('p', { class: 'muted live', 'data-testid': 'live' }, element('span', { class: 'pulse', 'aria-hidden': 'true' }), 'New documents appear here by themselves, newest first.'),
     list.items.length > 0
       ? documents(context.state, list.items)
       : element('p', { class: 'muted nothing' }, 'No documents in this state.'),
@@ -117,9 +118,14 @@ function lastNews() {
   return words && element('p', { class: 'muted', 'data-testid': 'news' }, data(words));
 }
 
+/** The newest document that was on the page before: what came after it is new. */
+let looked = -1;
+
 function documents(state, items) {
+  const before = looked;
+  looked = Math.max(looked, ...items.map(({ position }) => position));
   const rows = items.map((item) => [
-    time(item.receivedAt),
+    [time(item.receivedAt), before >= 0 && item.position > before && element('span', { class: 'chip ok' }, 'new')],
     item.kind,
     stateChip(item.state),
     item.planId ? planLink(state, item.planId, shorten(item.planId, 40)) : '–',

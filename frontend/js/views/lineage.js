@@ -2,6 +2,8 @@
  * The neighbourhood of a table, a job or a column.
  */
 import { describe } from '../panel/details.js';
+import { jobMoments, momentList, tableMoments } from '../runs/history.js';
+import { later } from '../panel/panel.js';
 import { address } from '../data/api.js';
 import { emptyFace } from '../page/faces.js';
 import { count } from '../data/format.js';
@@ -9,7 +11,7 @@ import { findNode, tally, toModel } from '../data/model.js';
 import { depthOf, lineageOf, write } from '../data/url.js';
 
 export const lineage = {
-  controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'at'],
+  controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'at', 'moments', 'find'],
 
   /**
    * @param {import('../panel/details.js').Context} context
@@ -38,6 +40,7 @@ export const lineage = {
           model.boxes.size === 0
             ? emptyFace('Nothing here', 'This node has no lineage that can be drawn.')
             : null,
+        moments: momentsOf(context, focus),
         summary: () => (focus ? describe(context, model, focus) : null),
         details: (item) => describe(context, model, item),
         hrefOf: (item) => lineageOf(state, item.id),
@@ -45,6 +48,13 @@ export const lineage = {
     };
   },
 };
+
+/** The writes and versions of what is asked about: of a column its table's are meant elsewhere. */
+function momentsOf(context, focus) {
+  if (!focus || focus.kind === 'column') return undefined;
+  const asked = focus.kind === 'job' ? jobMoments : tableMoments;
+  return () => later(asked(context, focus.id), (told) => momentList(context.state, focus.id, told));
+}
 
 /** What is asked; a value that is the server's default anyway is left out. */
 function question(state) {

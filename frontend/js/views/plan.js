@@ -17,7 +17,7 @@ import { link, write } from '../data/url.js';
 const EVERY = '*';
 
 export const plan = {
-  controls: [],
+  controls: ['find', 'steps'],
 
   /**
    * @param {import('../panel/details.js').Context} context
@@ -27,7 +27,8 @@ export const plan = {
     const { state, api } = context;
     if (!state.plan)
       return { ok: true, data: { heading: 'Plan', subtitle: '', model: null, reply: null, empty: noPlan() } };
-    const result = await api.get(`/graph/plans/${encodeURIComponent(state.plan)}`, { layout: true }, 'page');
+    const query = { layout: true, fold: state.steps !== 'all' };
+    const result = await api.get(`/graph/plans/${encodeURIComponent(state.plan)}`, query, 'page');
     return result.ok ? { ok: true, data: page(context, result.data) } : result;
   },
 };
@@ -36,8 +37,8 @@ function page(context, known) {
   const { state } = context;
   const model = planModel(known);
   return {
-    heading: known.name || known.job?.name || known.planId,
-    subtitle: [known.system, known.agent, count(model.boxes.size, 'operation')]
+    heading: titleOf(known),
+    subtitle: [writtenBy(known), known.system, known.agent, count(model.boxes.size, 'operation')]
       .filter(Boolean)
       .map(plain)
       .join(' · '),
@@ -61,12 +62,23 @@ function page(context, known) {
   };
 }
 
+/** A plan is called by what it writes; one that writes nothing by its own name. */
+function titleOf({ target, name, job, planId }) {
+  return plain(target ? (target.label || target.uri) : name || job?.name || planId);
+}
+
+function writtenBy({ target, mode, name, job }) {
+  const by = job?.name || name;
+  if (!target || !by) return by;
+  return `written by ${plain(by)}${mode ? ` (${plain(mode)})` : ''}`;
+}
+
 function summarise(state, known) {
   const gaps = Array.isArray(known.gaps) ? known.gaps : [];
   return {
     kind: 'Plan',
     tone: 'operation',
-    title: known.name || known.planId,
+    title: titleOf(known),
     detail: known.planId,
     body: [
       element(
@@ -249,6 +261,8 @@ function describeOperation(state, model, known, box) {
     body: [
       facts([
         ['Operation', data(operation.name, 'mono')],
+        ['Used as', operation.aliases?.length > 0 && data(operation.aliases.join(', '))],
+        ['Folded into it', operation.folded?.length > 0 && data(operation.folded.join(', '), 'mono')],
         ['Inputs', inputs.length > 0 && data(inputs.join(', '))],
         [
           'Tables',
@@ -298,7 +312,9 @@ function schemaTable(schema, heading) {
 function outputColumns(state, known) {
   const edges = known.columns ?? [];
   const outputs = [...new Map(edges.map((edge) => [edge.to.id, edge.to])).values()];
-  outputs.sort((one, other) => Number(one.name === EVERY) - Number(other.name === EVERY));
+  const seats = seatsOf(known);
+  const seat = ({ name }) => (name === EVERY ? Infinity : (seats.get(name.toLowerCase()) ?? seats.size));
+  outputs.sort((one, other) => seat(one) - seat(other) || 0);
   if (outputs.length === 0)
     return section(
       'Output columns',
@@ -319,6 +335,12 @@ function outputColumns(state, known) {
       'data-testid': 'plan-columns',
     }),
   );
+}
+
+/** The order in which the plan writes its columns. */
+function seatsOf({ operations = [] }) {
+  const last = operations.findLast(({ kind, schema }) => kind === 'write' && schema?.length > 0);
+  return new Map((last?.schema ?? []).map(({ name }, place) => [plain(name).toLowerCase(), place]));
 }
 
 function columnOf(state, known, column, withTable) {

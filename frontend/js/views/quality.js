@@ -5,7 +5,7 @@
 import { field } from '../panel/classifications.js';
 import { button, data, element, focusFirst, replace } from '../page/dom.js';
 import { qualityChip } from '../panel/facets.js';
-import { errorPlace, showErrors } from '../page/forms.js';
+import { errorPlace, showErrors } from '../controls/forms.js';
 import { count, shorten } from '../data/format.js';
 import { datasetLink } from '../panel/links.js';
 import { table } from '../panel/panel.js';

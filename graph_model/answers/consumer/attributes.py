@@ -62,7 +62,7 @@ class PlanAttributes:
         return self._emitters.keys()
 
     def lineage(self, attribute: str) -> AttributeGraph:
-        """What the attribute derives from; the attribute itself is the last node."""
+        """The attributes behind this one, which is the last node."""
         found: dict[str, None] = {attribute: None}
         edges: dict[tuple[str, str], None] = {}
         waiting = [attribute]
@@ -78,7 +78,7 @@ class PlanAttributes:
         return AttributeGraph((*others, self._node(attribute, ())), tuple(edges))
 
     def impact(self, attribute: str) -> AttributeGraph:
-        """What derives from the attribute; the attribute itself is the first node."""
+        """The attributes derived from this one, which is the first node."""
         reached = self._reached(attribute)
         nodes = [attribute, *(key for key in reached if key != attribute)]
         known = set(nodes)

@@ -27,9 +27,9 @@ from graph_model.answers.plans.pages import PlanPage
 from graph_model.naming import fold
 from graph_model.naming.schemas import same_type
 from graph_model.picture.layout import Box, Point, lay_out
+from graph_model.picture.operations import OperationView, OutputColumn
 from graph_model.picture.view import DatasetReference, JobReference
 from graph_model.producers.spline.expressions.forms import stable
-from graph_model.producers.spline.inspection import OperationView, OutputColumn
 
 _SENTENCES: Final = 12
 _SHORT: Final = 160

@@ -222,11 +222,15 @@ class Differences:
         self, difference: GraphDifference, times: tuple[int | None, int | None]
     ) -> dict[str, Sides]:
         changes = difference.changes.values()
-        before = self._told({p for c in changes for p in c.plans_before[:_EVIDENCE]}, times[0])
-        after = self._told({p for c in changes for p in c.plans_after[:_EVIDENCE]}, times[1])
+        before = self._evidence_by_plan(
+            {p for c in changes for p in c.plans_before[:_EVIDENCE]}, times[0]
+        )
+        after = self._evidence_by_plan(
+            {p for c in changes for p in c.plans_after[:_EVIDENCE]}, times[1]
+        )
         return {one.id: _sides(one, before, after) for one in changes}
 
-    def _told(self, plans: Collection[str], at: int | None) -> dict[str, Evidence]:
+    def _evidence_by_plan(self, plans: Collection[str], at: int | None) -> dict[str, Evidence]:
         """Per logical plan its newest good run at the time; plans of hidden jobs are left out."""
         rows = {row.id: row for row in self._catalogue.logical_plans(plans)}
         last = self._catalogue.last_of_plans(plans, at)
@@ -287,7 +291,9 @@ class Differences:
         versions = schema_versions(uses, rows, spans, [row.logical_plan for row in again])
         current = max(versions, key=lambda one: (one.last, one.first, one.schema), default=None)
         shown = _newest(versions, lambda one: (one.first, one.schema), limit, cursor)
-        told = self._told({p for one in shown.items for p in one.plans[-_EVIDENCE:]}, at)
+        told = self._evidence_by_plan(
+            {p for one in shown.items for p in one.plans[-_EVIDENCE:]}, at
+        )
         items = tuple(_schema_view(one, one is current, told) for one in shown.items)
         return Page(items, shown.total, shown.next)
 

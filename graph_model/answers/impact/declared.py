@@ -33,12 +33,12 @@ def declared_steps(answers: Iterable[Answer], catalogue: Catalogue) -> frozenset
     jobs = {row.id: row.job for row in catalogue.logical_plans(plans)}
     behind: defaultdict[Step, set[str]] = defaultdict(set)
     for answer in listed:
-        for step, plan in _told(answer, jobs):
+        for step, plan in _declared_by(answer, jobs):
             behind[step].add(plan)
     return frozenset(step for step, told in behind.items() if told <= declared)
 
 
-def _told(answer: Answer, jobs: dict[str, str]) -> Iterator[tuple[Step, str]]:
+def _declared_by(answer: Answer, jobs: dict[str, str]) -> Iterator[tuple[Step, str]]:
     """Every step of the answer, with the plan that makes it."""
     for use in answer.plans:
         for source in (use.job, *use.sources):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from graph_model import identity, labels
 from graph_model.facts import DatasetRow, Edge, Facts, JobRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT
-from graph_model.stores.protocols import Catalogue, Direction, GraphReader
+from graph_model.stores.protocols import Direction, GraphReader, NodeLookup
 
 ColumnName = tuple[str, str]
 """A column: (dataset id, folded path)."""
@@ -158,13 +158,13 @@ def _plan_of(edge: Edge) -> str:
 
 
 def known_outlines(
-    plans: Collection[str], graph: GraphReader, catalogue: Catalogue
+    plans: Collection[str], graph: GraphReader, catalogue: NodeLookup
 ) -> tuple[PlanOutline, ...]:
     """Logical plans as stored in the graph; unknown ids are left out."""
     return outlines(_known_facts(plans, graph, catalogue)) if plans else ()
 
 
-def _known_facts(plans: Collection[str], graph: GraphReader, catalogue: Catalogue) -> Facts:
+def _known_facts(plans: Collection[str], graph: GraphReader, catalogue: NodeLookup) -> Facts:
     """The facts of these plans that an outline needs."""
     rows = catalogue.logical_plans(plans)
     above = graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS, labels.INFLUENCES), HUB_LIMIT)

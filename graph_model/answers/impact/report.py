@@ -25,6 +25,7 @@ from graph_model.naming import Rules
 from graph_model.picture.view import JobReference, iso, job_reference
 from graph_model.producers.openlineage.pages.descriptions import describe_dataset
 from graph_model.stores.protocols import Catalogue, Direction
+from graph_model.stores.protocols.history import SchemaHistory
 
 MOST_STARTS: Final = 1_000
 """Datasets of one prefix that are followed; more make the answer partial (``starts``)."""
@@ -314,7 +315,9 @@ def _facet_owners(
     return found
 
 
-def _spellings(datasets: Collection[str], catalogue: Catalogue, at: int | None) -> dict[str, str]:
+def _spellings(
+    datasets: Collection[str], catalogue: SchemaHistory, at: int | None
+) -> dict[str, str]:
     return {
         identity.column_id(dataset, column["path"]): column["name"]
         for dataset, schema in catalogue.newest_schemas(datasets, at).items()

@@ -12,7 +12,7 @@ from typing import Final
 from graph_model import identity, labels
 from graph_model.facts import Edge
 from graph_model.lineage import HUB_LIMIT, Answer, Chain, Lineage, Link, Partial, Question
-from graph_model.stores.protocols import Catalogue, Direction, GraphReader
+from graph_model.stores.protocols import Direction, GraphReader, NodeLookup
 
 _HUB: Final = Partial("hub", HUB_LIMIT)
 
@@ -20,7 +20,7 @@ _HUB: Final = Partial("hub", HUB_LIMIT)
 class WrittenColumns:
     """Finds the columns in one graph and one catalogue; ``lineage`` follows them downstream."""
 
-    def __init__(self, graph: GraphReader, catalogue: Catalogue, lineage: Lineage) -> None:
+    def __init__(self, graph: GraphReader, catalogue: NodeLookup, lineage: Lineage) -> None:
         self._graph = graph
         self._catalogue = catalogue
         self._lineage = lineage

@@ -27,6 +27,7 @@ from graph_model.facts import (
 from graph_model.lineage import (
     HUB_LIMIT,
 )
+from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import (
     DatasetReference,
     JobReference,
@@ -42,7 +43,7 @@ from graph_model.producers.openlineage.pages.plans import (
 )
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.gathering import read_plan_document
-from graph_model.producers.spline.inspection import PlanInspection, inspect
+from graph_model.producers.spline.inspection import inspect
 from graph_model.producers.spline.logic import with_patterns
 from graph_model.stores.protocols import Direction, StoredDocument
 
@@ -98,7 +99,13 @@ class PlanPage:
 
 @of_one_state
 def plan(
-    sources: Sources, plan_id: str, *, at: int | None, document: bool, layout: bool
+    sources: Sources,
+    plan_id: str,
+    *,
+    at: int | None,
+    document: bool,
+    layout: bool,
+    fold: bool = False,
 ) -> PlanPage:
     """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id.
 
@@ -108,14 +115,14 @@ def plan(
     """
     found = _plan_row(sources, plan_id)
     if found is None:
-        return _told_page(sources, plan_id, at, document=document, layout=layout)
+        return _event_page(sources, plan_id, at, document=document, layout=layout)
     row, others = found
     stored = sources.journal.document_of(row.plan_id, row.content_hash)
     if stored is None:
         raise NotFound("document of plan", plan_id)
     others = max(others, _other_bodies(sources, stored))
-    told = read_plan_document(stored)
-    folded = replace(told, plan=with_patterns(told.plan, sources.rules))
+    read = read_plan_document(stored)
+    told = replace(read, plan=with_patterns(read.plan, sources.rules))
     logical = sources.catalogue.logical_plans((row.logical_plan,))
     if not logical:
         raise NotFound("plan", plan_id)
@@ -138,7 +145,7 @@ def plan(
         labels=json.loads(row.labels),
         target=references[logical[0].target],
         sources=_source_references(reads),
-        inspection=inspect(folded, references_of=partial(_named, sources), layout=layout),
+        inspection=inspect(told, references_of=partial(_named, sources), layout=layout, fold=fold),
         columns=column_steps(sources, row.logical_plan, logical[0].target),
         executions=execution_views(sources, runs.items),
         other_plans=others,
@@ -148,7 +155,7 @@ def plan(
     return _without(page, unseen)
 
 
-def _told_page(
+def _event_page(
     sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool
 ) -> PlanPage:
     """A plan made from events, as its newest run reports it."""

@@ -180,12 +180,12 @@ def _pair_producers(
     groups: Sequence[tuple[SuccessfulWrite, ...]],
 ) -> list[tuple[SuccessfulWrite, ...]]:
     """Pair the k-th write that one producer reports with the k-th of another, where they agree."""
-    told: defaultdict[str, int] = defaultdict(int)
+    taken: defaultdict[str, int] = defaultdict(int)
     places: defaultdict[int, list[list[SuccessfulWrite]]] = defaultdict(list)
     for group in groups:
         producer = group[0].producer
-        beside = places[told[producer]]
-        told[producer] += 1
+        beside = places[taken[producer]]
+        taken[producer] += 1
         same = next((other for other in beside if _may_join(other, group)), None)
         if same is None:
             beside.append(list(group))
@@ -248,11 +248,11 @@ def as_one(reports: Sequence[ExecutionRow]) -> ExecutionRow:
             counts.setdefault(group, {}).update(values)
     versions = [row for row in reports if row.version]
     numbered = next((row for row in versions if row.version_number is not None), None)
-    told = numbered or next(iter(versions), first)
+    chosen = numbered or next(iter(versions), first)
     return first._replace(
-        version=told.version,
-        version_number=told.version_number,
-        branch=told.branch,
+        version=chosen.version,
+        version_number=chosen.version_number,
+        branch=chosen.branch,
         mode=labels.OVERWRITE_PARTITIONS if some else next(iter(modes), first.mode),
         dynamic=any(row.dynamic for row in reports),
         duration_ns=next(iter(durations), None),
@@ -307,12 +307,12 @@ def _closes(
 ) -> tuple[Part, ...]:
     """A sign of dynamic mode in one report counts for all, except for a table just created."""
     makers = [row for row in group if row.command in _TABLE_MAKERS]
-    said = [row for row in group if not any(_is_hive_pair(row, maker) for maker in makers)]
-    if any(row.mode not in labels.OVERWRITES for row in said):
+    own = [row for row in group if not any(_is_hive_pair(row, maker) for maker in makers)]
+    if any(row.mode not in labels.OVERWRITES for row in own):
         return ()
     if any(row.mode == labels.OVERWRITE and not row.dynamic for row in makers):
         return _EVERYWHERE
-    if not any(row.dynamic for row in said):
+    if not any(row.dynamic for row in own):
         return parts
     keys = frozenset[str]().union(*(details.keys.get(row.logical_plan, ()) for row in group))
     known = WHOLE not in parts and all(keys <= {key for key, _ in part} for part in parts)

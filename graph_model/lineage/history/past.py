@@ -198,7 +198,7 @@ class Past:
         places = self.locate((source, write.at) for write, source in listed)
         rows = {(write.id, source): self._bound_to(write, source) for write, source in listed}
         found = {}
-        told = self._told_versions(
+        writes = self._writes_of_versions(
             VersionId(places[source, write.at], row.version, row.branch)
             for write, source in listed
             for row in rows[write.id, source]
@@ -207,7 +207,7 @@ class Past:
             place, partitions = places[source, write.at], self.partitions_read(write, source)
             own = Moment(place, write.at, write.at, partitions)
             bound = [
-                _bound_moment(own, row, told.get(VersionId(place, row.version, row.branch)))
+                _bound_moment(own, row, writes.get(VersionId(place, row.version, row.branch)))
                 for row in rows[write.id, source]
             ]
             found[write.id, source] = tuple(dict.fromkeys(bound)) or (own,)
@@ -220,9 +220,9 @@ class Past:
             (VersionId(places[row.dataset, at], row.version, row.branch), row, at)
             for row, at in reads
         ]
-        told = self._told_versions(version for version, _, _ in spelled)
+        writes = self._writes_of_versions(version for version, _, _ in spelled)
         return {
-            _bound_moment(Moment(version.target, at, at), row, told.get(version))
+            _bound_moment(Moment(version.target, at, at), row, writes.get(version))
             for version, row, at in spelled
         }
 
@@ -230,7 +230,7 @@ class Past:
         rows = (row for execution in write.executions for row in self._bound.get(execution, ()))
         return [row for row in rows if row.dataset == dataset]
 
-    def _told_versions(self, asked: Iterable[VersionId]) -> dict[VersionId, SuccessfulWrite]:
+    def _writes_of_versions(self, asked: Iterable[VersionId]) -> dict[VersionId, SuccessfulWrite]:
         """Per id of a version of a dataset the write that made it, where one reports it."""
         versions = {version for version in asked if version.id}
         if not versions:
@@ -240,10 +240,11 @@ class Past:
             version: [version._replace(target=target) for target, _ in targets[version.target]]
             for version in versions
         }
-        told = self._catalogue.writes_by_version({one for some in spelled.values() for one in some})
+        asked = {one for some in spelled.values() for one in some}
+        writes = self._catalogue.writes_by_version(asked)
         found = {}
         for version, some in spelled.items():
-            rows = [told[one] for one in some if one in told]
+            rows = [writes[one] for one in some if one in writes]
             if rows:
                 found[version] = min(rows, key=lambda row: _preference(row, version.branch))
         return found
@@ -256,9 +257,9 @@ class Past:
         """The partitions of a dataset that all executions of a write report as read; () for the
         whole.
         """
-        told = [self._read.get(execution, {}).get(dataset) for execution in write.executions]
-        known = [partitions for partitions in told if partitions]
-        if len(known) < len(told):
+        read = [self._read.get(execution, {}).get(dataset) for execution in write.executions]
+        known = [partitions for partitions in read if partitions]
+        if len(known) < len(read):
             return ()
         return tuple(sorted(frozenset[str]().union(*known)))
 
@@ -357,8 +358,8 @@ class Past:
             for moment in moments
         }
         asked = {span for some in spans.values() for span in some}
-        told = self._catalogue.version_writes(asked, most=_most(len(asked)))
-        answers = {moment: [told[span] for span in some] for moment, some in spans.items()}
+        rows = self._catalogue.version_writes(asked, most=_most(len(asked)))
+        answers = {moment: [rows[span] for span in some] for moment, some in spans.items()}
         writes = self._writes(
             {
                 moment: SpanWrites(tuple(dict.fromkeys(row for one in some for row in one.writes)))
@@ -438,9 +439,9 @@ class Past:
         """
         alone = {d for d, found in self._targets(datasets).items() if len(found) == 1}
         # an execution far from all others does not repeat another's report
-        told = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
-        lone = {dataset: last for dataset, last in told.items() if last is not None}
-        return lone | self._merged_last_writes(set(datasets) - told.keys(), at)
+        known = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
+        lone = {dataset: last for dataset, last in known.items() if last is not None}
+        return lone | self._merged_last_writes(set(datasets) - known.keys(), at)
 
     def _merged_last_writes(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
         if not datasets:
@@ -603,9 +604,11 @@ def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
     """The plans whose details may matter for merging: those of applications with several reports,
     or with dynamic mode.
     """
-    told = Counter((row.target, row.application_id) for row in rows if row.application_id)
+    reports = Counter((row.target, row.application_id) for row in rows if row.application_id)
     return {
-        row.logical_plan for row in rows if row.dynamic or told[row.target, row.application_id] > 1
+        row.logical_plan
+        for row in rows
+        if row.dynamic or reports[row.target, row.application_id] > 1
     }
 
 
@@ -625,8 +628,8 @@ def _keys(partition_keys: str) -> frozenset[str]:
 
 def _incomplete(plans: Iterable[LogicalPlanRow]) -> frozenset[str]:
     """Plans with a subquery known as text only: their inputs are incomplete."""
-    told = ((plan.id, json.loads(plan.gaps)) for plan in plans if SUBQUERY in plan.gaps)
-    return frozenset(plan for plan, gaps in told if any(gap["code"] == SUBQUERY for gap in gaps))
+    listed = ((plan.id, json.loads(plan.gaps)) for plan in plans if SUBQUERY in plan.gaps)
+    return frozenset(plan for plan, gaps in listed if any(gap["code"] == SUBQUERY for gap in gaps))
 
 
 def _most(spans: int) -> int:
@@ -667,21 +670,21 @@ def _preference(row: SuccessfulWrite, branch: str) -> tuple[bool, int, str]:
     return (row.branch != branch, row.at, row.id)
 
 
-def _bound_moment(own: Moment, row: ReadVersionRow, told: SuccessfulWrite | None) -> Moment:
-    """``own`` bound to the version that was read; ``told`` is the write that made it.
+def _bound_moment(own: Moment, row: ReadVersionRow, write: SuccessfulWrite | None) -> Moment:
+    """``own`` bound to the version that was read; ``write`` made it.
 
     A snapshot belongs to the branch that it was written to, whichever branch a read names:
 
         snapshot 7 of audit, read by its id (as main, number 4)  =>  audit, up to 4
     """
-    made = None if told is None or told.version_number is None else told
+    made = None if write is None or write.version_number is None else write
     if made is not None and (row.number == NO_NUMBER or made.branch != row.branch):
         return own._replace(bound=(Bound(made.branch, made.version_number or 0, row.since),))
     if row.number != NO_NUMBER:
         return own._replace(bound=(Bound(row.branch, row.number, row.since),))
-    if told is None:
+    if write is None:
         return own
-    return own._replace(since=told.at + 1, until=told.at + 1)
+    return own._replace(since=write.at + 1, until=write.at + 1)
 
 
 def _sight(moment: Moment, floor: int, rows: SpanWrites, found: Collection[Write]) -> Sight:

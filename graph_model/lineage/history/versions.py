@@ -98,17 +98,17 @@ class BranchVersions:
 
 
 def branch_versions(
-    bound: Bound, writes: Iterable[Write], told: Collection[VersionWrites]
+    bound: Bound, writes: Iterable[Write], versions: Collection[VersionWrites]
 ) -> BranchVersions:
-    """``told`` are the rows of a table under each of its names, ``writes`` all writes that they
+    """``versions`` are the rows of a table under each of its names, ``writes`` all writes that they
     report.
     """
-    firsts = [one.first for one in told if one.first is not None]
-    following = [one.following for one in told if one.following is not None]
+    firsts = [one.first for one in versions if one.first is not None]
+    following = [one.following for one in versions if one.following is not None]
     return BranchVersions(
         tuple(w for w in writes if w.branch == bound.branch and _is_within(w.number, bound)),
-        cut=any(one.cut for one in told),
-        floor=any(one.floor for one in told),
+        cut=any(one.cut for one in versions),
+        floor=any(one.floor for one in versions),
         first=min(firsts, default=None),
         following=min(following, default=None),
     )

@@ -72,15 +72,6 @@ def partition_pairs(text: str) -> tuple[tuple[str, str | None], ...]:
     )
 
 
-def may_overlap(one: str, other: str) -> bool:
-    """Whether two canonical texts may cover common rows: no key has two values.
-
-    ``year=2024`` overlaps ``year=2024/month=01``; a key in only one of them excludes nothing.
-    """
-    values = dict(partition_pairs(one))
-    return all(values.get(key, value) == value for key, value in partition_pairs(other))
-
-
 def _escaped(text: str, also: str = "") -> str:
     return re.sub(rf"[%/{also}\x00-\x1f\x7f\ud800-\udfff]", percent, text)
 

@@ -24,14 +24,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from graph_model import identity, labels
+from graph_model import identity
 from graph_model.errors import InvalidDocument
-from graph_model.facts import CommandRow, ExecutionRow, Facts, ForgottenRow, merge
+from graph_model.facts import CommandRow, Facts, ForgottenRow, merge
 from graph_model.json_fields import join
+from graph_model.producers.orders import Orders
 from graph_model.stores.protocols import DocumentKind
 
 COMMAND_KIND: Final = DocumentKind("command")
@@ -154,33 +155,6 @@ class Command:
         return RULES_PREFIX if self.kind is CommandKind.RULES else KEY_PREFIX
 
 
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """The effect on documents of the commands in force.
-
-    ``pruned`` and ``dropped`` hold, per (job id, dataset id), the time before which executions are
-    not projected, and before which the journal also deletes their documents. ``forgotten`` are the
-    content hashes, among those requested, that a forget command names; ``retracted`` all those that
-    a retract command names.
-    """
-
-    pruned: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    dropped: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    forgotten: frozenset[str] = frozenset()
-    retracted: frozenset[str] = frozenset()
-
-    def prunes(self, row: ExecutionRow) -> bool:
-        """Whether a prune command excludes this execution from the projection."""
-        return _covers(self.pruned, row)
-
-    def drops(self, row: ExecutionRow) -> bool:
-        """Whether the journal is to delete the document of this execution."""
-        return _covers(self.dropped, row)
-
-
-NO_ORDERS: Final = Orders()
-
-
 def collect_orders(commands: Iterable[Command]) -> Orders:
     """The combined effect of all prune and retract commands."""
     pruned: dict[tuple[str, str], int] = {}
@@ -194,14 +168,6 @@ def collect_orders(commands: Iterable[Command]) -> Orders:
                 for cutoff in command.order.cutoffs:
                     kept[cutoff.key] = max(cutoff.before, kept.get(cutoff.key, cutoff.before))
     return Orders(pruned, dropped, retracted=frozenset(retracted))
-
-
-def _covers(times: Mapping[tuple[str, str], int], row: ExecutionRow) -> bool:
-    """Never a declaration: it holds until its author retracts it."""
-    if row.plan_id.startswith(labels.DECLARATION_SUBJECT):
-        return False
-    before = times.get((row.job, row.target)) if times else None
-    return before is not None and row.at < before
 
 
 # --- documents -----------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ from graph_model.naming import Rules
 from graph_model.producers.commands.documents import (
     COMMAND_KIND,
     VERSION,
-    Orders,
     read_command,
     translate_command,
 )
 from graph_model.producers.commands.submissions import submit
+from graph_model.producers.orders import Orders
 from graph_model.producers.outcome import PROJECTED, Outcome
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of

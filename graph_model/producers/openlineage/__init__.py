@@ -33,7 +33,6 @@ from graph_model.producers.openlineage.events.documents import (
 from graph_model.producers.openlineage.events.runs import (
     ancestors,
     newest,
-    roll_up,
     status,
 )
 from graph_model.producers.openlineage.translate import (
@@ -59,7 +58,6 @@ __all__ = [
     "read_declaration",
     "read_event",
     "read_run",
-    "roll_up",
     "status",
     "subject_key",
     "translate_declaration",

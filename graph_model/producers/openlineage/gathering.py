@@ -22,7 +22,6 @@ from cachetools import LRUCache
 from graph_model.errors import Unavailable
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts, RunRow, merge
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import NO_ORDERS, Orders
 from graph_model.producers.notes import projected
 from graph_model.producers.openlineage import (
     Event,
@@ -33,6 +32,7 @@ from graph_model.producers.openlineage import (
     read_run,
 )
 from graph_model.producers.openlineage.events.documents import run_home
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.outcome import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
@@ -101,7 +101,7 @@ def former_facts(
     documents: Sequence[StoredDocument],
     orders: Orders,
     rules: Rules,
-    said: OngoingRuns,
+    ongoing: OngoingRuns,
     *,
     covered: bool,
 ) -> Facts | None:
@@ -117,7 +117,7 @@ def former_facts(
         return None
     found: list[Facts] = []
     for some in earlier:
-        parts = said.find(some)
+        parts = ongoing.find(some)
         found += translate_events(some, NO_ORDERS, rules).parts if parts is None else parts
         if _touches(orders, some):
             found += translate_events(some, orders, rules).parts
@@ -155,16 +155,16 @@ def _translate_scope(
         else:
             translate = partial(read_declaration, event, rules, scope)
             _add([(document, event)], translate, orders, outcome)
-    for _, told in sorted(runs.items()):
-        events = [event for _, event in told]
-        _add(told, partial(read_run, events, rules, scope), orders, outcome)
+    for _, members in sorted(runs.items()):
+        events = [event for _, event in members]
+        _add(members, partial(read_run, events, rules, scope), orders, outcome)
 
 
 def _add(
-    told: _Events, translate: Callable[[], SubjectTranslation], orders: Orders, outcome: Outcome
+    members: _Events, translate: Callable[[], SubjectTranslation], orders: Orders, outcome: Outcome
 ) -> None:
     """The facts of documents that succeed or fail together."""
-    documents = [document for document, _ in told]
+    documents = [document for document, _ in members]
     try:
         translation = translate()
     except Unavailable:
@@ -180,14 +180,14 @@ def _add(
     outcome.states |= {one.position: projected(one, left_out) for one in documents}
     outcome.parts += translation.parts
     if writes:
-        outcome.parts.append(Facts(rows=tuple(sorted(_arrivals(writes, told)))))
+        outcome.parts.append(Facts(rows=tuple(sorted(_arrivals(writes, members)))))
 
 
-def _arrivals(executions: Iterable[ExecutionRow], told: _Events) -> Iterator[ArrivalRow]:
+def _arrivals(executions: Iterable[ExecutionRow], members: _Events) -> Iterator[ArrivalRow]:
     """An execution arrived with the first event of its end time, which ended it; otherwise with the
     last event.
     """
-    last = max(document.received_at for document, _ in told)
+    last = max(document.received_at for document, _ in members)
     for row in executions:
-        ending = [document.received_at for document, event in told if event.at == row.at]
+        ending = [document.received_at for document, event in members if event.at == row.at]
         yield ArrivalRow(row.id, min(ending, default=last))

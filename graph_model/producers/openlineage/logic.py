@@ -21,8 +21,10 @@ from itertools import product
 from typing import Final
 
 from graph_model import identity, labels, naming
+from graph_model.gaps import SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import JobName, Rules
 from graph_model.producers.declared.documents import FACET
+from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.openlineage.columns import ColumnEdges, Flow, RunInfluence
 from graph_model.producers.openlineage.datasets import DatasetNamer, DatasetUse, partition_keys
 from graph_model.producers.openlineage.events.accumulate import JobStatement
@@ -37,12 +39,6 @@ from graph_model.producers.openlineage.events.facets import (
     value_of,
 )
 from graph_model.producers.openlineage.events.jobs import own_job
-from graph_model.producers.spline.expressions.definitions import TOO_LARGE
-from graph_model.producers.spline.logic import (
-    LIFECYCLE_COMMANDS,
-    ROW_LEVEL_COMMANDS,
-    SCHEMAS_TOO_LARGE,
-)
 
 #: Bounds of what all plans of one statement read: every output takes every input, and every plan
 #: lists the schemas of its inputs. A short event can name a thousand of each.
@@ -379,7 +375,7 @@ class _Reader:
         for lineage in () if self.statement.without_columns else output.lineages():
             self._add_columns(draft, output.use, lineage)
         if self.command and draft.reads:
-            draft.gaps.update(_untold(output))
+            draft.gaps.update(_columns_without_lineage(output))
         self._add_rename(draft, output)
         return draft
 
@@ -500,25 +496,25 @@ class _Reader:
         if self.command in ROW_LEVEL_COMMANDS:
             return labels.APPEND
         writes = any(word in self.command for word in self.rules.spark_writing_words)
-        told = reads or writes or output.has_statistics()
-        if change in self.rules.lifecycle_changes and not told:
+        has_data = reads or writes or output.has_statistics()
+        if change in self.rules.lifecycle_changes and not has_data:
             return labels.LIFECYCLE
-        if change == _RENAME and not told and self._stays(output):
+        if change == _RENAME and not has_data and self._stays(output):
             return labels.LIFECYCLE
         if change in ("CREATE", "OVERWRITE", _RENAME):
             return labels.OVERWRITE
         return labels.APPEND if self.command == _APPENDING else labels.UNKNOWN_MODE
 
 
-def _untold(output: _Output) -> list[tuple[str, str]]:
+def _columns_without_lineage(output: _Output) -> list[tuple[str, str]]:
     """The gaps of an output: its columns that the column lineage leaves out."""
     lineages = output.lineages()
     named = {output.use.schema.path(name) for one in lineages for name, _ in one.fields}
-    told = {naming.column_path(naming.split_path(path)[:1]) for path in named}  # a.b tells of a
+    covered = {naming.column_path(naming.split_path(path)[:1]) for path in named}  # a.b tells of a
     paths = [column.path for column in output.use.schema.columns or ()]
-    if not told:
+    if not covered:
         return [(COLUMNS_UNTOLD, output.use.dataset.uri)] if paths else []
-    return [(COLUMN_UNTOLD, path) for path in paths if path not in told]
+    return [(COLUMN_UNTOLD, path) for path in paths if path not in covered]
 
 
 def statement_digest(

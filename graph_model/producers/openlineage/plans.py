@@ -25,13 +25,13 @@ from graph_model.facts import (
     with_key,
 )
 from graph_model.naming import JobName, Rules
-from graph_model.producers.datasets import add_dataset
+from graph_model.producers.elements.datasets import add_column, add_dataset, add_schema
+from graph_model.producers.elements.executions import add_job
 from graph_model.producers.openlineage.columns import Flow
 from graph_model.producers.openlineage.datasets import Column, DatasetUse
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.logic import RunLogic, read_logics, statement_digest
 from graph_model.producers.spelling import spell
-from graph_model.producers.spline.plans import add_column, add_job, add_schema
 from graph_model.producers.weight import Weight, weigh
 
 _MOST_WEIGHT: Final = 100_000  # edges
@@ -146,9 +146,11 @@ def _add_columns(
         )
         collector.add(Edge(edge_id, labels.DERIVES, source, target, values))
     for one in logic.influences:
-        said = {"how": one.how, "expression": one.expression, "origin": one.origin}
+        decides = {"how": one.how, "expression": one.expression, "origin": one.origin}
         source = ids[one.source]
-        collector.add(edge(labels.INFLUENCES, source, logical_plan, said, discriminator=(one.how,)))
+        collector.add(
+            edge(labels.INFLUENCES, source, logical_plan, decides, discriminator=(one.how,))
+        )
 
 
 def _flow_properties(flow: Flow, logical_plan: str) -> Properties:

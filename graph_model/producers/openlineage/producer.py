@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import Orders
 from graph_model.producers.openlineage import OPENLINEAGE_VERSION
 from graph_model.producers.openlineage import gathering as openlineage
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event, read_event
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission, recognise
+from graph_model.producers.orders import Orders
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission

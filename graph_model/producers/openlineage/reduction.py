@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from graph_model.gaps import TOO_LARGE
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import ColumnLineage, SchemaField, value_of
-from graph_model.producers.spline.expressions.definitions import TOO_LARGE
 from graph_model.producers.weight import Weight
 
 #: Gaps in addition to ``column-lineage-too-large``: symlinks, subsets and dataset facets are left

@@ -2,7 +2,7 @@
 
     document -> mask -> read_event (checks) -> subject key -> submission
 
-What is journaled is the event as it was sent, unknown facets included, with secrets masked.
+The journal keeps the event as it was sent, unknown facets included, with secrets masked.
 """
 
 from __future__ import annotations

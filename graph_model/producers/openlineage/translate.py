@@ -1,6 +1,6 @@
 """OpenLineage's documents -> facts, in the vocabulary that Spline's plans have.
 
-A run enters the graph once it has ended: until then its RunRow and JobRow tell that it is running.
+A run enters the graph once it has ended: until then its RunRow and JobRow show that it is running.
 A stream or a service need not end; its newest event stands for its end, so that its lineage is
 seen. Spark's helper runs (no output, or reads for the sake of another command) are RunRows under
 their application and nothing else.
@@ -41,8 +41,10 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import JobName, Rules
-from graph_model.producers.datasets import add_dataset
 from graph_model.producers.declared.rows import declaration_rows
+from graph_model.producers.elements.datasets import add_dataset
+from graph_model.producers.elements.executions import add_execution, add_job
+from graph_model.producers.elements.renames import Rename, add_rename
 from graph_model.producers.openlineage.datasets import (
     DatasetNamer,
     DatasetUse,
@@ -88,10 +90,7 @@ from graph_model.producers.openlineage.pages.quality import (
 )
 from graph_model.producers.openlineage.plans import LogicalPlan, add_schema_of, plans_of
 from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess, without_columns
-from graph_model.producers.renames import Rename, add_rename
 from graph_model.producers.spelling import spell
-from graph_model.producers.spline.executions import add_execution
-from graph_model.producers.spline.plans import add_job
 from graph_model.producers.weight import excess_of, weigh
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
@@ -173,29 +172,29 @@ def read_run(
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
     subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
-    return _within_bounds(statement, lambda told: _tell_run(state, place, subject, told))
+    return _within_bounds(statement, lambda reduced: _translate_run(state, place, subject, reduced))
 
 
 def _within_bounds(
-    statement: JobStatement, tell: Callable[[JobStatement], SubjectTranslation]
+    statement: JobStatement, translate: Callable[[JobStatement], SubjectTranslation]
 ) -> SubjectTranslation:
-    """The result of ``tell`` for the statement, or for as much of it as the bounds allow.
+    """The result of ``translate`` for the statement, or for as much of it as the bounds allow.
 
     Raises InvalidDocument where even its job alone exceeds them.
     """
     if excess := first_excess(statement):
         statement = without_columns(statement, excess)
-    translation = tell(statement)
+    translation = translate(statement)
     while excess := translation.excess:
         further = REDUCTIONS[len(statement.left_out) :]
         if not further:
             raise InvalidDocument("", f"less than this, which comes to {excess}")
         statement = further[0](statement, excess)
-        translation = tell(statement)
+        translation = translate(statement)
     return replace(translation, left_out=statement.left_out)
 
 
-def _tell_run(
+def _translate_run(
     state: RunState, place: JobPlace, subject: _Subject, statement: JobStatement
 ) -> SubjectTranslation:
     """The facts of a run; ``statement`` is the translated part of the state's own."""
@@ -238,9 +237,9 @@ def _add_application(collector: FactCollector, row: RunRow, place: JobPlace) -> 
     named = identity.vertex_id(labels.RUN, row.scope, place.application_run)
     if named == row.run:
         return
-    told = (named, place.application_id, row.run)
-    key = "ola_" + identity.digest(*told)
-    collector.add(ApplicationRow(key, *told), SupportRow(row.subject, key))
+    content = (named, place.application_id, row.run)
+    key = "ola_" + identity.digest(*content)
+    collector.add(ApplicationRow(key, *content), SupportRow(row.subject, key))
 
 
 def _job_id(job: JobName | None) -> str:
@@ -441,8 +440,8 @@ class _Touched:
 
     @property
     def written_version(self) -> Version | None:
-        told = (value_of(dataset.facets, "version", Version) for dataset in self.outputs)
-        return min(filter(None, told), default=None)
+        versions = (value_of(dataset.facets, "version", Version) for dataset in self.outputs)
+        return min(filter(None, versions), default=None)
 
 
 _ById = Mapping[str, list[Dataset]]
@@ -558,11 +557,11 @@ def _add_marks(
 ) -> None:
     """For a query without an output, only the quality checks of its inputs."""
     for dataset in statement.inputs:
-        told = replace(
+        described = replace(
             dataset, facets=_only_marks(dataset.facets), usage=_only_marks(dataset.usage)
         )
-        if told.facets or told.usage:
-            _add_dataset_facets(collector, subject, told, names, "input")
+        if described.facets or described.usage:
+            _add_dataset_facets(collector, subject, described, names, "input")
 
 
 def _only_marks(facets: Facets) -> Facets:
@@ -576,11 +575,11 @@ def _add_reader_rows(
     may find a result in them (a contract was kept).
     """
     silent = WITHOUT_VERDICT.union(subject.rules.facets_without_rows)
-    told = {name: facet for name, facet in statement.run_facets.items() if name not in silent}
-    for dataset in statement.inputs if told else ():
+    facets = {name: facet for name, facet in statement.run_facets.items() if name not in silent}
+    for dataset in statement.inputs if facets else ():
         for use in names.uses(*dataset.key):
             _support(collector, subject, use)
-            _add_rows(collector, subject, use.id, READER, told)
+            _add_rows(collector, subject, use.id, READER, facets)
 
 
 def _support(collector: FactCollector, subject: _Subject, use: DatasetUse) -> None:
@@ -637,8 +636,8 @@ def _add_checks(
                 continue
             for check in read_checks(facet.body, subject.at, subject.job, subject.producer):
                 digest = identity.digest_of_spelled(identity.spelled(check.body))
-                told = Facet(check.key, check.body, digest)
-                _add_row(collector, subject, dataset_id, CHECK, told)
+                result = Facet(check.key, check.body, digest)
+                _add_row(collector, subject, dataset_id, CHECK, result)
 
 
 def _described(facets: Facets) -> Facet | None:
@@ -696,7 +695,7 @@ def _read_job(event: JobEvent, subject: _Subject) -> SubjectTranslation:
     statement = declared(event)
     place = place_job(statement, "", subject.scope, subject.rules)
     declaring = replace(subject, job=_job_id(place.job))
-    found = _within_bounds(statement, lambda told: _declare(told, place, declaring))
+    found = _within_bounds(statement, lambda reduced: _declare(reduced, place, declaring))
     logics = [plan.logic for plan in found.plans]
     rows = declaration_rows(event, place.job, logics, subject.scope)
     return replace(found, own=merge([found.own, Facts(rows=rows)]))
@@ -711,10 +710,10 @@ def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
         entries = (replace(lineage, namespace=dataset.namespace, name=dataset.name),)
     explicit = lineage is not None
     statement = JobStatement("", "", {}, {}, (), (dataset,), entries, explicit=explicit)
-    return _within_bounds(statement, lambda told: _tell_dataset(event, subject, told))
+    return _within_bounds(statement, lambda reduced: _translate_dataset(event, subject, reduced))
 
 
-def _tell_dataset(
+def _translate_dataset(
     event: DatasetEvent, subject: _Subject, statement: JobStatement
 ) -> SubjectTranslation:
     names = DatasetNamer(subject.scope, subject.rules)
@@ -727,9 +726,9 @@ def _tell_dataset(
         base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
         _add_executions(collector, base, plans, statement, subject, names)
     else:
-        told = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
+        execution = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
         for dataset in statement.outputs:
-            add_names(collector, dataset, names, told, subject.at)
+            add_names(collector, dataset, names, execution, subject.at)
     for dataset in statement.outputs:
         described = _without_schema(dataset) if statement.without_columns else dataset
         _add_described_dataset(collector, subject, described, use, names)

@@ -43,7 +43,7 @@ from graph_model import naming
 from graph_model.facts import Facts, merge
 from graph_model.naming import Rules
 from graph_model.producers.spline.documents import ExecutionEvent
-from graph_model.producers.spline.executions import day_id, run_elements, translate_execution
+from graph_model.producers.spline.executions import translate_execution
 from graph_model.producers.spline.logic import PlanDocument, read_logic
 from graph_model.producers.spline.plans import PlanHead, translate_plan
 
@@ -52,9 +52,7 @@ __all__ = [
     "PlanDocument",
     "PlanHead",
     "Subject",
-    "day_id",
     "read_logic",
-    "run_elements",
     "translate",
     "translate_execution",
     "translate_plan",

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
 from graph_model.facts import (
     CURRENT_VERSION,
     MAIN_BRANCH,
-    Edge,
-    EventLabelRow,
     EventRow,
     ExecutionRow,
     FactCollector,
@@ -21,16 +17,19 @@ from graph_model.facts import (
     NameRow,
     PartitionRow,
     ReadVersionRow,
-    Scalar,
     Version,
-    Vertex,
     edge,
-    properties,
 )
 from graph_model.folded_text import plain
 from graph_model.naming import Rules
-from graph_model.producers.datasets import add_dataset
-from graph_model.producers.renames import add_rename
+from graph_model.producers.elements.datasets import add_dataset
+from graph_model.producers.elements.executions import (
+    MOST_EXTRA_CHARACTERS,
+    add_execution,
+    label_rows,
+    labels_text,
+)
+from graph_model.producers.elements.renames import add_rename
 from graph_model.producers.spelling import spell
 from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
@@ -39,15 +38,8 @@ from graph_model.producers.spline.plans import PlanHead
 from graph_model.producers.spline.versions import MAX_READS, read_version
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
-_MAX_EXTRA_CHARACTERS: Final = 20_000
-_MAX_LABEL_CHARACTERS: Final = 500
-_NO_LABELS: Final = "{}"
 _MAX_PARTITIONS: Final = 1_000
-_DAY_MS: Final = 86_400_000
-_DAYS_KEPT: Final = 4_096
 _EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
-
-Labels = Mapping[str, Sequence[str]]
 
 
 def translate_execution(
@@ -72,13 +64,8 @@ def translate_execution(
     return collector.facts()
 
 
-def add_execution(collector: FactCollector, row: ExecutionRow) -> None:
-    """Add an execution with its run and its day."""
-    collector.add(*run_elements(row), row)
-
-
 def _read_versions(
-    head: PlanHead, execution: str, told: Any, rules: Rules
+    head: PlanHead, execution: str, reported: Any, rules: Rules
 ) -> Iterator[ReadVersionRow]:
     """The rows of the reads that the event lists, else of those whose options name a version.
 
@@ -87,7 +74,7 @@ def _read_versions(
 
         t VERSION AS OF 0 JOIN t  =>  version 0, and the current one
     """
-    listed = list(_listed_versions(head, told, rules)) or head.bound
+    listed = list(_listed_versions(head, reported, rules)) or head.bound
     often = dict(head.read_often)
     for dataset, count in Counter(dataset for dataset, _ in listed).items():
         if count < often.get(dataset, 1):
@@ -96,40 +83,16 @@ def _read_versions(
         yield ReadVersionRow(execution, dataset, head.logical_plan, *version)
 
 
-def _listed_versions(head: PlanHead, told: Any, rules: Rules) -> Iterator[tuple[str, Version]]:
-    if not isinstance(told, list) or len(told) > MAX_READS:
+def _listed_versions(head: PlanHead, reported: Any, rules: Rules) -> Iterator[tuple[str, Version]]:
+    if not isinstance(reported, list) or len(reported) > MAX_READS:
         return
-    for item in told:
+    for item in reported:
         version = read_version(item)
         source = item.get("source") if version else None
         if version is None or not isinstance(source, str) or is_query_text(source):
             continue
         for name in naming.normalise(source, head.scope, rules):
             yield identity.dataset_id(name.scope, name.uri), version
-
-
-def run_elements(row: ExecutionRow) -> tuple[Vertex | Edge, ...]:
-    """The graph elements of an execution: a function of its row alone."""
-    day = _elements_of_day(row.job, row.logical_plan, row.at // _DAY_MS)
-    return (
-        *day,
-        Vertex(row.run, labels.RUN),
-        _execution_vertex(row),
-        edge(labels.HAS, day[0].id, row.run),
-        edge(labels.PERFORMED, row.run, row.id),
-    )
-
-
-@lru_cache(maxsize=_DAYS_KEPT)
-def _elements_of_day(job: str, logical_plan: str, day: int) -> tuple[Vertex, Edge, Edge]:
-    """The elements that all executions of a plan on one day share; ``day`` counts from 1970."""
-    at = day * _DAY_MS
-    vertex = Vertex(day_id(job, at), labels.DAY, (("date", utc_date(at)),))
-    return (
-        vertex,
-        edge(labels.HAS, job, vertex.id),
-        edge(labels.FOLLOWED, vertex.id, logical_plan),
-    )
 
 
 def _partitions(head: PlanHead, event: ExecutionEvent) -> Collection[tuple[str, str, str]]:
@@ -140,25 +103,25 @@ def _partitions(head: PlanHead, event: ExecutionEvent) -> Collection[tuple[str, 
     wrote.
     """
     leaves_some = _is_dynamic(head, event) or head.mode == labels.APPEND
-    told = event.extra.get("writtenPartitions") if leaves_some else None
-    written = _read_partitions(told)
+    reported = event.extra.get("writtenPartitions") if leaves_some else None
+    written = _read_partitions(reported)
     if not written:
         return head.partitions
     others = [one for one in head.partitions if one[1] != "write"]
     return {*others, *((head.target, "write", text) for text in written)}
 
 
-def _read_partitions(told: Any) -> frozenset[str]:
+def _read_partitions(reported: Any) -> frozenset[str]:
     """Canonical texts; none where the list is malformed or longer than the bound."""
-    if not isinstance(told, list) or len(told) > _MAX_PARTITIONS:
+    if not isinstance(reported, list) or len(reported) > _MAX_PARTITIONS:
         return frozenset()
-    pairs = [naming.partition_pairs(text) if isinstance(text, str) else () for text in told]
+    pairs = [naming.partition_pairs(text) if isinstance(text, str) else () for text in reported]
     return frozenset(map(naming.partition_text, pairs)) if all(pairs) else frozenset()
 
 
 def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRow:
     extra = spell(dict(event.extra))
-    if len(extra) > _MAX_EXTRA_CHARACTERS:
+    if len(extra) > MOST_EXTRA_CHARACTERS:
         extra = spell({key: event.extra[key] for key in _EXTRA_KEPT if key in event.extra})
     return EventRow(
         execution=execution,
@@ -166,39 +129,8 @@ def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRo
         append=head.append,
         words=f"{head.words}\n{plain(event.application_id)}",
         labels=labels_text(event.labels),
-        extra=extra if len(extra) <= _MAX_EXTRA_CHARACTERS else "{}",
+        extra=extra if len(extra) <= MOST_EXTRA_CHARACTERS else "{}",
     )
-
-
-def labels_text(labelled: Labels) -> str:
-    """As JSON; "{}" where that is too long."""
-    if not labelled:
-        return _NO_LABELS
-    text = spell({name: list(values) for name, values in sorted(labelled.items())})
-    return text if len(text) <= _MAX_EXTRA_CHARACTERS else _NO_LABELS
-
-
-def label_rows(execution: str, *listed: Labels) -> set[EventLabelRow]:
-    """The labels of the event and of the plan: a filter may name either. None for labels too long
-    to be shown.
-    """
-    return {
-        EventLabelRow(execution, name[:_MAX_LABEL_CHARACTERS], value[:_MAX_LABEL_CHARACTERS])
-        for labelled in listed
-        if labels_text(labelled) != _NO_LABELS
-        for name, values in labelled.items()
-        for value in values
-    }
-
-
-def utc_date(at: int) -> str:
-    """The UTC date of an epoch-millisecond time, ``2026-03-01``."""
-    return datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
-
-
-def day_id(job: str, at: int) -> str:
-    """The id of the ``day`` vertex for an execution of the job at this time."""
-    return identity.vertex_id(labels.DAY, job, utc_date(at))
 
 
 def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
@@ -265,19 +197,6 @@ def normal_event(event: ExecutionEvent) -> list[Any]:
     ]
 
 
-def _execution_vertex(row: ExecutionRow) -> Vertex:
-    values: dict[str, Scalar | None] = {
-        "at": row.at,
-        "state": row.state,
-        "duration_ns": row.duration_ns,
-        "error": row.error,
-        "metrics": row.metrics,
-        "mode": row.mode,
-        "plan": row.plan_id,
-    }
-    return Vertex(row.id, labels.EXECUTION, properties(values))
-
-
 def _error_text(error: Any) -> str | None:
     """null, false and "" mean success; any other value is kept as text, bounded."""
     if error is None or error is False or error == "":
@@ -290,7 +209,7 @@ def _metrics_text(event: ExecutionEvent) -> str:
     """As JSON; without any metrics where that is too long."""
     read, write = event.extra.get("readMetrics"), event.extra.get("writeMetrics")
     text = spell({"read": _metrics(read), "write": _metrics(write)})
-    return text if len(text) <= _MAX_EXTRA_CHARACTERS else spell({"read": {}, "write": {}})
+    return text if len(text) <= MOST_EXTRA_CHARACTERS else spell({"read": {}, "write": {}})
 
 
 def _metrics(value: Any) -> dict[str, int | float]:

@@ -87,15 +87,15 @@ def gather(documents: Sequence[StoredDocument]) -> Gathered:
 
 def _contradiction(event: StoredDocument, plan: StoredDocument) -> str:
     """The reason why this event is no run of this plan; empty for none."""
-    said = _discriminator(event)
-    if said is None:
+    discriminator = _discriminator(event)
+    if discriminator is None:
         return ""  # before reading the plan, which is large
     known = _discriminator(plan)
-    if known is None or said == known:
+    if known is None or discriminator == known:
         return ""
     return (
-        f"{_CONTRADICTS}{said[:100]!r} is not {known[:100]!r}. Two different plans share this "
-        "plan id: give one of them an id of its own, or send the event with its plan's "
+        f"{_CONTRADICTS}{discriminator[:100]!r} is not {known[:100]!r}. Two different plans share"
+        " this plan id: give one of them an id of its own, or send the event with its plan's "
         "discriminator"
     )
 
@@ -226,16 +226,16 @@ class LongHistory:
         except Exception as error:  # a hostile body may raise any error
             yield _failed(events, reason_of(error))
             return
-        said = {at: (state, reason) for at, state, reason in states_of(gathered)}
+        states = {at: (state, reason) for at, state, reason in states_of(gathered)}
         for scope, (plan, going) in gathered.chosen.items():
             if any(event.content_hash not in self._forgotten for event in going):
                 self._spoken.add(scope)
                 projection = self._project([plan, *going])
-                said |= {at: (state, why) for at, state, why in projection.states}
+                states |= {at: (state, why) for at, state, why in projection.states}
                 yield Projection(projection.parts, None, ())
         positions = {event.position for event in events}
         yield Projection(
-            (), None, tuple((at, *state) for at, state in said.items() if at in positions)
+            (), None, tuple((at, *state) for at, state in states.items() if at in positions)
         )
 
     def _silent(self) -> Iterator[Projection]:

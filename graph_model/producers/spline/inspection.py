@@ -8,67 +8,33 @@ masked here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final
 
+from graph_model.picture.chains import ChainStep, FoldedStep, StepRole, fold_chains
 from graph_model.picture.layout import Box, Point, lay_out
+from graph_model.picture.operations import (
+    BOX_HEIGHT,
+    Named,
+    OperationView,
+    OutputColumn,
+    PlanInspection,
+    Property,
+    box_width,
+)
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import ExecutionPlan, Operation, outputs, type_text
 from graph_model.producers.spline.expressions import Renderer, operation_properties
 
-_WIDTH_PER_CHARACTER = 7.6
-BOX_HEIGHT = 46.0
 _OPERATIONS_SHOWN = 2_000
 _COLUMNS_SHOWN = 20_000
-
-Named = TypeVar("Named")
-
-
-@dataclass(frozen=True, slots=True)
-class OutputColumn:
-    """An output column of an operation; ``expression`` None: it passes through unchanged."""
-
-    name: str
-    type: str | None
-    attribute: str
-    expression: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class OperationView(Generic[Named]):
-    """``inputs`` and ``outputs`` are ids of operations; ``schema`` None: not reported."""
-
-    id: str
-    kind: str
-    name: str
-    label: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    schema: tuple[OutputColumn, ...] | None
-    properties: tuple[Property, ...]
-    datasets: tuple[Named, ...]
-    point: Point | None
-    width: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class PlanInspection(Generic[Named]):
-    """Operations, inputs first; ``edges`` follow the data.
-
-    ``cut``: only the first 2,000 operations, or 20,000 columns of them, counted backwards from the
-    write, are included.
-    """
-
-    operations: tuple[OperationView[Named], ...]
-    edges: tuple[tuple[str, str], ...]
-    cut: bool
+_ROLES: Final = {
+    "SubqueryAlias": StepRole.NAMING,
+    "View": StepRole.NAMING,
+    "CTERelationDef": StepRole.DEFINING,
+    "CTERelationRef": StepRole.REFERRING,
+    "WithCTE": StepRole.GATHERING,
+}
+_MOST_ALIASES = 3
 
 
 def inspect(
@@ -76,32 +42,33 @@ def inspect(
     *,
     references_of: Callable[[PlanDocument, str], tuple[Named, ...]],
     layout: bool,
+    fold: bool = False,
 ) -> PlanInspection[Named]:
-    """Walk a plan once. ``references_of`` names the datasets behind a URI of the document."""
+    """Walk a plan once. ``references_of`` names the datasets behind a URI of the document;
+    ``fold``: steps that only give a name are part of the step that they name.
+    """
     plan = document.plan
     shown = plan.operations[:_OPERATIONS_SHOWN]
-    known = {operation.id for operation in shown}
-    edges = tuple(
-        (child, operation.id)
-        for operation in shown
-        for child in operation.children
-        if child in known
-    )
+    known = {operation.id: operation for operation in shown}
+    steps = _folded(shown) if fold else _unfolded(shown)
+    edges = tuple((child, step.id) for step in steps for child in step.children if child in known)
     consumers: dict[str, list[str]] = {}
     for child, consumer in edges:
         consumers.setdefault(child, []).append(consumer)
-    labels = {operation.id: _label(operation) for operation in shown}
-    points = _places(shown, labels, edges) if layout else {}
+    labels = {step.id: _label_with(known[step.id], step.aliases) for step in steps}
+    points = _places(labels, edges) if layout else {}
     renderer = Renderer(plan)
     schemas = outputs(plan)
     columns = _columns_shown(shown, schemas)
-    operations = tuple(
-        OperationView(
+
+    def view(step: FoldedStep) -> OperationView[Named]:
+        operation = known[step.id]
+        return OperationView(
             id=operation.id,
             kind=operation.kind,
             name=operation.name,
             label=labels[operation.id],
-            inputs=operation.children,
+            inputs=step.children,
             outputs=tuple(consumers.get(operation.id, ())),
             schema=_schema(plan, renderer, operation, schemas, columns[operation.id]),
             properties=_properties(plan, operation, renderer),
@@ -114,11 +81,45 @@ def inspect(
             point=points.get(operation.id),
             width=box_width(labels[operation.id]),
             height=BOX_HEIGHT,
+            aliases=step.aliases,
+            folded=tuple(known[one].name for one in step.folded),
         )
-        for operation in shown
-    )
+
     whole = all(columns[o.id] == len(schemas[o.id] or ()) for o in shown)
-    return PlanInspection(operations, edges, len(shown) < len(plan.operations) or not whole)
+    cut = len(shown) < len(plan.operations) or not whole
+    return PlanInspection(tuple(view(step) for step in steps), edges, cut)
+
+
+def _unfolded(operations: Sequence[Operation]) -> tuple[FoldedStep, ...]:
+    return tuple(FoldedStep(one.id, one.children, (), ()) for one in operations)
+
+
+def _folded(operations: Sequence[Operation]) -> tuple[FoldedStep, ...]:
+    return fold_chains([_step(operation) for operation in operations])
+
+
+def _step(operation: Operation) -> ChainStep:
+    role = _ROLES.get(operation.name.partition(" ")[0], StepRole.WORKING)
+    named = operation.params.get("identifier") if role == StepRole.NAMING else None
+    keys = {StepRole.DEFINING: "id", StepRole.REFERRING: "cteId"}
+    definition = operation.params.get(keys[role]) if role in keys else None
+    return ChainStep(
+        operation.id,
+        operation.children,
+        role,
+        str(named).rpartition(".")[2].strip("`") if named is not None else "",
+        str(definition) if definition is not None else "",
+    )
+
+
+def _label_with(operation: Operation, aliases: Sequence[str]) -> str:
+    """``employees as e``; an alias that repeats the label says nothing."""
+    label = _label(operation)
+    told = [alias for alias in aliases if alias != label]
+    if not told:
+        return label
+    shown = ", ".join(told[:_MOST_ALIASES])
+    return f"{label} as {shown}{', …' if len(told) > _MOST_ALIASES else ''}"
 
 
 def _columns_shown(
@@ -185,16 +186,10 @@ def _label(operation: Operation) -> str:
     return operation.name.partition(" ")[0] or operation.name
 
 
-def box_width(label: str) -> float:
-    """How wide the box of an operation is drawn, in pixels."""
-    return min(320.0, max(130.0, len(label) * _WIDTH_PER_CHARACTER + 44))
-
-
-def _places(
-    operations: Sequence[Operation], labels: dict[str, str], edges: Sequence[tuple[str, str]]
-) -> dict[str, Point]:
-    order = {operation.id: i for i, operation in enumerate(operations)}
+def _places(labels: dict[str, str], edges: Sequence[tuple[str, str]]) -> dict[str, Point]:
+    """``labels`` are in the order of the plan."""
     boxes = [
-        Box(o.id, box_width(labels[o.id]), BOX_HEIGHT, f"{order[o.id]:06d}") for o in operations
+        Box(key, box_width(label), BOX_HEIGHT, f"{place:06d}")
+        for place, (key, label) in enumerate(labels.items())
     ]
     return lay_out(boxes, edges)

@@ -12,8 +12,14 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels, naming
-from graph_model.gaps import PARTITIONS_UNKNOWN
+from graph_model.gaps import (
+    OPERATIONS_TOO_LARGE,
+    PARTITIONS_UNKNOWN,
+    SCHEMAS_TOO_LARGE,
+    TOO_LARGE,
+)
 from graph_model.naming import DatasetName, Rules, SchemaColumn
+from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.spelling import spell, spell_text, spell_texts
 from graph_model.producers.spline import columns as column_lineage
 from graph_model.producers.spline.columns.derivation import (
@@ -41,7 +47,6 @@ from graph_model.producers.spline.documents import (
     type_text,
 )
 from graph_model.producers.spline.expressions import Definitions, Renderer, operation_properties
-from graph_model.producers.spline.expressions.definitions import TOO_LARGE
 from graph_model.producers.spline.expressions.text import shortened
 from graph_model.producers.spline.partitions import (
     may_leave_some,
@@ -50,46 +55,6 @@ from graph_model.producers.spline.partitions import (
 from graph_model.producers.spline.renames import is_in_place
 from graph_model.producers.weight import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 
-#: Commands that change a table without writing data.
-LIFECYCLE_COMMANDS: Final = frozenset(
-    {
-        "CreateDataSourceTableCommand",
-        "CreateTable",
-        "CreateTableCommand",
-        "CreateV2Table",
-        "CreateDeltaTableCommand",
-        "CreateHoodieTableCommand",
-        "CreateViewCommand",
-        "DropTable",
-        "DropTableCommand",
-        "ReplaceTable",
-        "TruncateTable",
-        "TruncateTableCommand",
-        "TruncatePartitionCommand",
-        # They rewrite or remove files, and no rows.
-        "OptimizeTableCommand",
-        "VacuumTableCommand",
-        "rewrite_data_files",
-        "rewrite_manifests",
-        "rewrite_position_delete_files",
-        "expire_snapshots",
-        "remove_orphan_files",
-    }
-)
-#: Commands that change some rows of their target: appends that also read it.
-ROW_LEVEL_COMMANDS: Final = frozenset(
-    {
-        "DeleteCommand",
-        "DeleteCommandEdge",
-        "DeleteFromTable",
-        "MergeIntoCommand",
-        "MergeIntoCommandEdge",
-        "MergeIntoTable",
-        "UpdateCommand",
-        "UpdateCommandEdge",
-        "UpdateTable",
-    }
-)
 #: Parameters that hold session counters, statistics, locations or whole plans as text.
 VOLATILE_PARAMETERS: Final = frozenset(
     {
@@ -111,10 +76,6 @@ undeclared columns, one column twice or a thousand sources at once produces more
 """
 _STABLE_CHARACTERS: Final = 6_000  # the part of a parameter that is read, to show 4,000
 _SHORTEST_EXPRESSION: Final = 40
-
-#: Gaps of a plan that grows too large, in addition to ``column-lineage-too-large``.
-SCHEMAS_TOO_LARGE: Final = "schemas-too-large"
-OPERATIONS_TOO_LARGE: Final = "operations-too-large"
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,9 @@ def _columns_of_option(write: Operation) -> list[Any]:
 def leaves_some(plan: ExecutionPlan) -> bool | None:
     """Whether an overwrite keeps some partitions or rows; None where not reported."""
     write = plan.write
-    told = write.extra.get("dynamicPartitionOverwrite")
-    if isinstance(told, bool):
-        return told or write.name == _DYNAMIC_COMMAND
+    reported = write.extra.get("dynamicPartitionOverwrite")
+    if isinstance(reported, bool):
+        return reported or write.name == _DYNAMIC_COMMAND
     if write.name == _DYNAMIC_COMMAND:
         return True
     if _is_listed(write) or write.name.endswith(_TABLE_MAKERS):

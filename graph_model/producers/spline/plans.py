@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any, Final
-
-from cachetools import LRUCache, cached
 
 from graph_model import identity, labels, naming
 from graph_model.errors import InvalidDocument
 from graph_model.facts import (
-    ColumnRow,
     Edge,
     ExecutionPlanRow,
     FactCollector,
     Facts,
-    JobRow,
     LogicalPlanRow,
     Properties,
-    Row,
     SchemaRow,
     SchemaUseRow,
     SupportRow,
@@ -32,10 +26,11 @@ from graph_model.facts import (
 )
 from graph_model.folded_text import plain
 from graph_model.naming import DatasetName, JobName, Rules
-from graph_model.producers.datasets import add_dataset
-from graph_model.producers.renames import Rename
+from graph_model.producers.elements.datasets import Column, add_column, add_dataset, add_schema
+from graph_model.producers.elements.executions import add_job
+from graph_model.producers.elements.renames import Rename
 from graph_model.producers.spelling import spell
-from graph_model.producers.spline.columns.queries import Column, is_query_text
+from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionPlan, Operation
 from graph_model.producers.spline.logic import (
     DatasetSchema,
@@ -50,9 +45,6 @@ from graph_model.producers.spline.renames import read_rename
 from graph_model.producers.spline.versions import MAX_READS, version_of_options
 from graph_model.producers.weight import weigh
 
-_MOST_SCHEMA_BYTES: Final = 24_000_000
-"""For some thousands of tables; beyond, the least recently used are made anew."""
-_ELEMENT_BYTES: Final = 300
 MOST_PARTITIONS: Final = 10_000
 """Of one dataset; every execution has a row for each. A plan with more reads the whole dataset."""
 
@@ -94,14 +86,14 @@ def translate_plan(
     InvalidDocument where even its job and its output exceed them.
     """
     document = replace(document, plan=with_patterns(document.plan, rules))
-    logic = said = read_logic(document, rules)
+    logic = whole = read_logic(document, rules)
     facts, head = _translate_logic(document, logic, rules)
     for reduced in REDUCTIONS:
         if not (excess := weigh(facts).excess):
             return facts, head
         logic = reduced(logic, excess)
         facts, head = _translate_logic(document, logic, rules)
-        head = replace(head, left_out=tuple(gap for gap in logic.gaps if gap not in said.gaps))
+        head = replace(head, left_out=tuple(gap for gap in logic.gaps if gap not in whole.gaps))
     if excess := weigh(facts).excess:
         raise InvalidDocument("", f"less than this, which comes to {excess}")
     return facts, head
@@ -125,14 +117,6 @@ def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tupl
     head = _head(document, logic, job_id, logical_plan, rules)
     _add_execution_plan(collector, document, head)
     return collector.facts(), head
-
-
-def add_job(collector: FactCollector, job_id: str, job: JobName) -> None:
-    """Add a job's vertex and row."""
-    collector.add(
-        Vertex(job_id, labels.JOB, properties({"namespace": job.namespace, "name": job.name})),
-        JobRow(job_id, job.namespace, job.name, job.shared),
-    )
 
 
 def _add_logical_plan(
@@ -179,64 +163,6 @@ def _add_schema(
     )
     row = SchemaRow(use.schema_id, dataset_id, use.content)
     return add_schema(collector, row, use.dataset.uri, [column.path for column in use.columns])
-
-
-@dataclass(frozen=True, slots=True)
-class _SchemaFacts:
-    """``ids`` are those of the columns."""
-
-    elements: tuple[Vertex | Edge | Row, ...]
-    ids: Mapping[Column, str]
-    weight: int
-
-
-def add_schema(
-    collector: FactCollector, row: SchemaRow, uri: str, paths: Sequence[str]
-) -> Mapping[Column, str]:
-    """Add a schema with its columns; returns their ids."""
-    known = _schema_facts(row, uri, paths)
-    collector.add(*known.elements)
-    return known.ids
-
-
-@cached(
-    LRUCache(_MOST_SCHEMA_BYTES, lambda kept: kept.weight),
-    key=lambda row, *_: row.id,
-    lock=Lock(),
-)
-def _schema_facts(row: SchemaRow, uri: str, paths: Sequence[str]) -> _SchemaFacts:
-    """Every plan that reads or writes the dataset with this schema has the same facts: they are
-    cached by the schema's id, which covers the dataset and the columns.
-    """
-    values = {"columns": row.columns, "dataset": uri}
-    elements: list[Vertex | Edge | Row] = [
-        Vertex(row.id, labels.SCHEMA, properties(values)),
-        row,
-    ]
-    ids: dict[Column, str] = {}
-    for path in paths:
-        column = _column_elements(row.dataset, uri, path)
-        elements += (*column, edge(labels.HAS, row.id, column[0].id))
-        ids[row.dataset, path] = column[0].id
-    weight = len(row.columns) + len(elements) * (_ELEMENT_BYTES + len(uri))
-    return _SchemaFacts(tuple(elements), ids, weight)
-
-
-def _column_elements(dataset_id: str, uri: str, path: str) -> tuple[Vertex, Edge, ColumnRow]:
-    column_id = identity.column_id(dataset_id, path)
-    values = {"path": path, "dataset": uri, "dataset_id": dataset_id}
-    return (
-        Vertex(column_id, labels.COLUMN, properties(values)),
-        edge(labels.HAS, dataset_id, column_id),
-        ColumnRow(column_id, dataset_id, path),
-    )
-
-
-def add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -> str:
-    """Add a column's vertex, row and the edge from its dataset; its id."""
-    elements = _column_elements(dataset_id, uri, path)
-    collector.add(*elements)
-    return elements[0].id
 
 
 def _add_operations(collector: FactCollector, logic: Logic, logical_plan: str) -> None:

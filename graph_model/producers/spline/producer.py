@@ -16,8 +16,8 @@ from cachetools import LRUCache
 
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import NO_ORDERS, Orders
 from graph_model.producers.notes import projected
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.outcome import Outcome, earlier_sets
 from graph_model.producers.producer import Additions, ProjectAll, Reported
 from graph_model.producers.projections import FORGOTTEN_REASON, Projection, projection_of
@@ -279,8 +279,8 @@ def _add_executions(
     return shown
 
 
-def _arrival(told: str, document: StoredDocument) -> Facts:
-    return Facts(rows=(ArrivalRow(told, document.received_at),))
+def _arrival(owner: str, document: StoredDocument) -> Facts:
+    return Facts(rows=(ArrivalRow(owner, document.received_at),))
 
 
 def _execution_row(facts: Facts) -> ExecutionRow:

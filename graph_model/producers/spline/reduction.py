@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from graph_model.producers.spline.expressions.definitions import TOO_LARGE
+from graph_model.gaps import OPERATIONS_TOO_LARGE, TOO_LARGE
 from graph_model.producers.spline.logic import (
-    OPERATIONS_TOO_LARGE,
     DatasetSchema,
     Logic,
     LogicalOperation,

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from graph_model import identity, naming
 from graph_model.naming import DatasetName, Rules
-from graph_model.producers.renames import Rename
+from graph_model.producers.elements.renames import Rename
 from graph_model.producers.spline.documents import Operation
 
 _RENAMED: Final = "renamed"
@@ -40,9 +40,9 @@ def read_rename(write: Operation, scope: str, rules: Rules) -> Rename | None:
 
 
 def _ends(write: Operation) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    told = write.extra.get(_RENAMED)
-    ends = (told.get("from"), told.get("to")) if isinstance(told, Mapping) else (None, None)
-    former, current = ends
+    reported = write.extra.get(_RENAMED)
+    ends = reported if isinstance(reported, Mapping) else {}
+    former, current = ends.get("from"), ends.get("to")
     if not isinstance(former, Mapping) or not isinstance(current, Mapping):
         return None
     texts = (end.get("source") for end in (former, current))

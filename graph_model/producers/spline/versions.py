@@ -17,43 +17,26 @@ from graph_model.facts import (
     NO_NUMBER,
     Version,
 )
+from graph_model.producers.elements.versions import is_version_text, version_of_text
 
 MAX_READS: Final = 200
-_MAX_CHARACTERS: Final = 200
 _MAX_NUMBER: Final = 2**63 - 1
 _MAIN: Final = "main"
 _DELTA_OPTION: Final = "versionasof"
 _ICEBERG_OPTION: Final = "snapshot-id"
-#: Versions that count from zero are short; Iceberg's snapshot ids, which have no order, have 19
-#: digits.
-_MAX_DIGITS: Final = 9
 
 
-def read_version(told: Any) -> Version | None:
+def read_version(reported: Any) -> Version | None:
     """None for a malformed version, which is ignored."""
-    if not isinstance(told, Mapping):
+    if not isinstance(reported, Mapping):
         return None
-    key, branch = told.get("id"), told.get("branch", _MAIN)
-    number, since = told.get("number"), told.get("since", NO_NUMBER)
-    if not _is_text(key) or not _is_text(branch) or branch == EVERY_BRANCH:
+    key, branch = reported.get("id"), reported.get("branch", _MAIN)
+    number, since = reported.get("number"), reported.get("since", NO_NUMBER)
+    if not is_version_text(key) or not is_version_text(branch) or branch == EVERY_BRANCH:
         return None
-    if not _is_number(number) or ("since" in told and not _is_number(since)):
+    if not _is_number(number) or ("since" in reported and not _is_number(since)):
         return None
     return Version(key, number, MAIN_BRANCH if branch == _MAIN else branch, since)
-
-
-def version_of_text(text: Any) -> Version | None:
-    """An OpenLineage ``datasetVersion``: a short number orders versions, another text only
-    identifies one.
-    """
-    if not _is_text(text):
-        return None
-    counts = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
-    return Version(text, int(text) if counts else NO_NUMBER)
-
-
-def _is_text(value: Any) -> TypeGuard[str]:
-    return isinstance(value, str) and 0 < len(value) <= _MAX_CHARACTERS
 
 
 def _is_number(value: Any) -> TypeGuard[int]:

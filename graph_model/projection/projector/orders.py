@@ -15,20 +15,20 @@ from typing import Final
 from graph_model.errors import HeadwaterError
 from graph_model.facts import CommandRow, Facts, merge
 from graph_model.producers.commands.documents import (
-    NO_ORDERS,
     CommandKind,
     Forget,
-    Orders,
     Statement,
     collect_orders,
     read_command,
     translate_command,
 )
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.stores.protocols import Catalogue, StoredDocument
+from graph_model.stores.protocols import StoredDocument
+from graph_model.stores.protocols.statements import StatementLookup
 
 #: Changes with every command, so that every process learns of it.
 ORDERS_KEY: Final = "orders"
@@ -128,7 +128,7 @@ class OrdersInForce:
         return found
 
 
-def _commands(catalogue: Catalogue, kind: CommandKind) -> Iterator[CommandRow]:
+def _commands(catalogue: StatementLookup, kind: CommandKind) -> Iterator[CommandRow]:
     """Some at a time: retention gives one for each thousand runs that go, and they stay."""
     last: CommandRow | None = None
     while rows := catalogue.commands_after(kind.value, last, _COMMANDS_AT_ONCE):

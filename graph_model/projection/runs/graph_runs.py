@@ -20,7 +20,9 @@ from graph_model.projection.runs.keeping import (
 from graph_model.projection.runs.steps import Steps
 from graph_model.projection.runs.wanted import elements_of
 from graph_model.projection.runs.window import ALL, NONE, RunWindow
-from graph_model.stores.protocols import Catalogue, Checkpoints, Generations, Graph, Journal
+from graph_model.stores.protocols import Catalogue, Checkpoints, Generations, Graph
+from graph_model.stores.protocols.history import ExecutionHistory
+from graph_model.stores.protocols.journal import JournalSettings
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +48,7 @@ class GraphRuns:
     def __init__(
         self,
         window: RunWindow,
-        journal: Journal,
+        journal: JournalSettings,
         graph: Graph,
         generations: Generations,
         checkpoints: Checkpoints,
@@ -193,7 +195,7 @@ class GraphRuns:
         self._checkpoints.wrote(elements)
         self._fullness.wrote(elements)
 
-    def _text(self, catalogue: Catalogue) -> str:
+    def _text(self, catalogue: ExecutionHistory) -> str:
         if self.window != self._asked:
             return left_by(self._asked)
         return self.window.noted(catalogue.newest_event(None))

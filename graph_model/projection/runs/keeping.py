@@ -14,7 +14,7 @@ from typing import Final
 
 from graph_model import labels
 from graph_model.facts import ExecutionRow, Facts, merge
-from graph_model.producers.spline import day_id
+from graph_model.producers.elements.executions import day_id
 from graph_model.projection.runs.present import PresentRuns, read_runs, split
 from graph_model.projection.runs.wanted import (
     all_jobs,
@@ -23,7 +23,8 @@ from graph_model.projection.runs.wanted import (
     row_pages,
 )
 from graph_model.projection.runs.window import RunWindow
-from graph_model.stores.protocols import Catalogue, Direction, Graph
+from graph_model.stores.protocols import Catalogue, Direction, Graph, NodeLookup
+from graph_model.stores.protocols.history import ExecutionHistory
 
 _NOTHING: Final = Facts()
 _LOOKED_UP: Final = 1_000
@@ -80,7 +81,7 @@ def _keep_newest(
 
 def _newest(
     graph: Graph,
-    catalogue: Catalogue,
+    catalogue: ExecutionHistory,
     window: RunWindow,
     jobs: Collection[str],
     written: Collection[str] = (),
@@ -120,7 +121,7 @@ def _missing(wanted: Facts, present: PresentRuns) -> Facts:
 
 def _remove_beyond(
     graph: Graph,
-    catalogue: Catalogue,
+    catalogue: NodeLookup,
     jobs: Collection[str],
     wanted: Collection[str],
     present: PresentRuns,
@@ -151,7 +152,7 @@ def _remove_beyond(
 
 
 def _remove_history(
-    graph: Graph, catalogue: Catalogue, jobs: Collection[str], wanted: Facts
+    graph: Graph, catalogue: ExecutionHistory, jobs: Collection[str], wanted: Facts
 ) -> Iterator[int]:
     """Remove what the graph may have of any execution of these jobs and is not wanted, a page of
     executions at a time; at most how many elements.
@@ -178,7 +179,7 @@ def _remove(graph: Graph, vertices: Collection[str], edges: Collection[str] = ()
         graph.remove(vertices, edges)
 
 
-def remove_before(graph: Graph, catalogue: Catalogue, since: int, before: int) -> int:
+def remove_before(graph: Graph, catalogue: ExecutionHistory, since: int, before: int) -> int:
     """Remove the executions at ``since <= at < before`` (bounds of days); how many elements."""
     changed = 0
     for rows in row_pages(catalogue, since, before):
@@ -196,7 +197,7 @@ def _remove_rows(graph: Graph, rows: Iterable[ExecutionRow]) -> int:
     return len(own) + len(runs)
 
 
-def write_since(graph: Graph, catalogue: Catalogue, since: int, before: int) -> int:
+def write_since(graph: Graph, catalogue: ExecutionHistory, since: int, before: int) -> int:
     """Write the executions at ``since <= at < before``; how many elements."""
     return sum(_size(_write(graph, rows)) for rows in row_pages(catalogue, since, before))
 
@@ -207,7 +208,7 @@ def _write(graph: Graph, rows: Collection[ExecutionRow]) -> Facts:
     return facts
 
 
-def _write_newest(graph: Graph, catalogue: Catalogue, window: RunWindow, job: str) -> Facts:
+def _write_newest(graph: Graph, catalogue: ExecutionHistory, window: RunWindow, job: str) -> Facts:
     return _write(graph, newest_rows(catalogue, job, window))
 
 
@@ -245,7 +246,7 @@ def steps_that_trim(
 
 def _trim(
     graph: Graph,
-    catalogue: Catalogue,
+    catalogue: ExecutionHistory,
     window: RunWindow,
     job: str,
     rows: Collection[ExecutionRow],

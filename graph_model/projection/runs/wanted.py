@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from graph_model.facts import ExecutionRow, FactCollector, Facts
-from graph_model.producers.spline import run_elements
+from graph_model.producers.elements.executions import run_elements
 from graph_model.projection.runs.window import RunWindow
-from graph_model.stores.protocols import Catalogue
+from graph_model.stores.protocols import NodeLookup
+from graph_model.stores.protocols.history import ExecutionHistory
 
 _JOBS_READ: Final = 1_000
 _ROWS_A_PAGE: Final = 1_000
@@ -24,7 +25,9 @@ def elements_of(rows: Iterable[ExecutionRow]) -> Facts:
     return collector.facts()
 
 
-def newest_rows(catalogue: Catalogue, job: str, window: RunWindow) -> tuple[ExecutionRow, ...]:
+def newest_rows(
+    catalogue: ExecutionHistory, job: str, window: RunWindow
+) -> tuple[ExecutionRow, ...]:
     """The executions of the newest runs of a job; nothing where the window keeps none.
 
     Runs come by (time of their newest execution, id), as far as they are among the newest
@@ -36,7 +39,7 @@ def newest_rows(catalogue: Catalogue, job: str, window: RunWindow) -> tuple[Exec
     return catalogue.executions_of_runs(job, runs, window.executions) if runs else ()
 
 
-def _newest_runs(catalogue: Catalogue, job: str, window: RunWindow) -> list[str]:
+def _newest_runs(catalogue: ExecutionHistory, job: str, window: RunWindow) -> list[str]:
     for limit in (window.count * _LOOKED_AT, window.executions):
         found = catalogue.times_of_runs(job, limit)
         newest: dict[str, int] = {}
@@ -50,7 +53,7 @@ def _newest_runs(catalogue: Catalogue, job: str, window: RunWindow) -> list[str]
     return ranked[: window.count]
 
 
-def all_jobs(catalogue: Catalogue) -> Iterator[str]:
+def all_jobs(catalogue: NodeLookup) -> Iterator[str]:
     """The ids of all jobs, read some at a time."""
     after = ""
     while page := catalogue.job_ids(after, _JOBS_READ):
@@ -59,7 +62,7 @@ def all_jobs(catalogue: Catalogue) -> Iterator[str]:
 
 
 def row_pages(
-    catalogue: Catalogue, since: int, before: int | None = None, *, job: str | None = None
+    catalogue: ExecutionHistory, since: int, before: int | None = None, *, job: str | None = None
 ) -> Iterator[tuple[ExecutionRow, ...]]:
     """All executions (of a job) at ``since <= at < before``, some at a time."""
     after = ""

@@ -3,7 +3,7 @@
     s3://headwater-state/bodies + 9f86d0… -> bodies/9f/9f86d0…
 
 A body is put under the condition that its key is free (``If-None-Match: *``): a second writer is
-told that it is there, and sends nothing again. S3 encrypts with the default of the bucket, or with
+refused, and sends nothing again. S3 encrypts with the default of the bucket, or with
 the key of the settings. The library repeats what fails for a moment.
 """
 
@@ -104,8 +104,8 @@ class S3Bodies:
             except (ClientError, BotoCoreError) as error:
                 raise _unavailable("removes nothing", error) from error
             if refused := answer.get("Errors"):
-                said = f"{refused[0].get('Code')}: {refused[0].get('Message')}"
-                raise JournalUnavailable("the store of large bodies removes nothing", said)
+                problem = f"{refused[0].get('Code')}: {refused[0].get('Message')}"
+                raise JournalUnavailable("the store of large bodies removes nothing", problem)
 
     def names(self, least_age_seconds: float) -> Iterator[str]:
         """See BodyStore."""
@@ -127,5 +127,5 @@ def _code(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
-def _unavailable(said: str, error: Exception) -> JournalUnavailable:
-    return JournalUnavailable(f"the store of large bodies {said}", str(error))
+def _unavailable(problem: str, error: Exception) -> JournalUnavailable:
+    return JournalUnavailable(f"the store of large bodies {problem}", str(error))

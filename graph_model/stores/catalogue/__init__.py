@@ -1,4 +1,4 @@
-"""The catalogue: times, names, counts. It never says what is connected.
+"""The catalogue: times, names, counts. It has no edges.
 
 Every table holds one kind of row of ``graph_model.facts``, and a row depends on nothing else, so
 the catalogue is a plain union of facts in any order.

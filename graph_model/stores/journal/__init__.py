@@ -4,6 +4,7 @@ It knows documents as bytes with a kind, a scope and a state, never their conten
 order:
 
 ``journal``     SqlJournal: the journal of ``protocols`` in a relational database
+``questions``   the questions to the journal, a class for each of its protocols, beside their SQL
 ``tables``      the tables of the journal
 ``content``     how a body is stored and verified by its hash
 ``vocabulary``  words of all producers' documents, against which bodies are compressed

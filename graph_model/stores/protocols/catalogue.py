@@ -33,6 +33,19 @@ class Origin:
     position: int
 
 
+class CatalogueWriter(Protocol):
+    """Rows in and out: idempotent, one transaction a call."""
+
+    def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
+        """Insert rows whose key is new; a known key with other content raises FactConflict.
+
+        ``origin`` is noted in the same transaction.
+        """
+
+    def withdraw(self, rows: Sequence[Row]) -> None:
+        """Delete exactly these rows; unknown rows are ignored."""
+
+
 class Catalogue(
     NodeLookup,
     CatalogNames,
@@ -42,6 +55,7 @@ class Catalogue(
     CatalogueLists,
     SupportLookup,
     StatementLookup,
+    CatalogueWriter,
     Protocol,
 ):
     """Times, names and counts. Serves rows; knows no connectivity.
@@ -65,16 +79,6 @@ class Catalogue(
         """The catalogue as it is now: several questions read one state, and faster. For reading, in
         one thread, and not for long.
         """
-
-    # writing: idempotent, one transaction a call
-    def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
-        """Insert rows whose key is new; a known key with other content raises FactConflict.
-
-        ``origin`` is noted in the same transaction.
-        """
-
-    def withdraw(self, rows: Sequence[Row]) -> None:
-        """Delete exactly these rows; unknown rows are ignored."""
 
     def clear(self) -> None: ...
 

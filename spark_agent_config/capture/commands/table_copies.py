@@ -12,7 +12,7 @@ a read of the source and a write with the same columns:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -127,14 +127,15 @@ class TableCopies:
         if table.location is None or source is None:
             return None
         partition = command.partition()
+        static = read_map(partition.get()) if partition.isDefined() else {}
         target = Target(
             uri=table.location,
             mode="Overwrite" if bool(command.isOverwrite()) else "Append",
             format="hive",
             table=table,
-            static_partitions=read_map(partition.get()) if partition.isDefined() else {},
+            static_partitions=static,
         )
-        schema = str(self._schema_of(table, execution))
+        schema = without_columns(str(self._schema_of(table, execution)), static)
         return Copy(LOAD, Relation((with_scheme(source),), None), target, schema)
 
     def _converted(self, command: Any, execution: Any) -> Copy | None:
@@ -159,6 +160,14 @@ class TableCopies:
     def _schema_of(self, table: Table, execution: Any) -> str:
         name = table.name if table.database is None else f"{table.database}.{table.name}"
         return str(execution.sparkSession().table(name).schema().json())
+
+
+def without_columns(schema: str, names: Collection[str]) -> str:
+    """A schema's JSON without some columns: the files of a Hive partition lack its columns."""
+    left_out = {name.lower() for name in names}
+    structure = json.loads(schema)
+    kept = [field for field in structure["fields"] if field["name"].lower() not in left_out]
+    return json.dumps({**structure, "fields": kept})
 
 
 def captured(copy: Copy) -> CapturedQuery:

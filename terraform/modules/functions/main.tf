@@ -16,8 +16,8 @@ locals {
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.region
 
-  # On top of what the service and the functions share.
-  common  = { HEADWATER_LOG_FORMAT = "json", HEADWATER_PROJECTION_WAIT = "0" }
+  # On top of what the service and the functions share. A function can write to /tmp alone.
+  common  = { HEADWATER_LOG_FORMAT = "json", HEADWATER_PROJECTION_WAIT = "0", HEADWATER_DATA = "/tmp", TMPDIR = "/tmp" }
   uploads = { HEADWATER_UPLOADS = "s3://${var.uploads.bucket}/${var.uploads.prefix}" }
   wake    = { HEADWATER_PROJECTION_QUEUE = var.queues["projection"].url }
   rules   = var.rewrite_rules == null ? {} : { HEADWATER_REWRITE_RULES = var.rewrite_rules.place }
@@ -95,7 +95,7 @@ resource "aws_lambda_function" "this" {
   kms_key_arn                    = var.key_arn
 
   image_config {
-    entry_point = ["/usr/local/bin/python", "-m", "awslambdaric"]
+    entry_point = ["/opt/headwater/bin/python", "-m", "awslambdaric"]
     command     = [each.value.handler]
   }
 

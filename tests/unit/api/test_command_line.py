@@ -540,6 +540,25 @@ def test_the_doctor_says_a_line_for_each_thing(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_the_doctor_looks_at_the_port_of_readers_where_one_is_set(tmp_path: Path) -> None:
+    port, gremlin_port = free_ports()
+
+    def finding(read_port: str | None) -> str | None:
+        asked = () if read_port is None else ("--gremlin-read-port", read_port)
+        place = ("--data", str(tmp_path), "--port", port, "--gremlin-port", gremlin_port)
+        lines = Told("doctor", *place, *asked).out.splitlines()
+        return next((line for line in lines if "read port" in line or "READ_PORT" in line), None)
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        held = str(taken.getsockname()[1])
+        assert (finding(held) or "").startswith("✗ read port")
+    assert (finding(held) or "").startswith("✓ read port")
+    assert (finding(gremlin_port) or "").startswith("✗ read port")
+    assert finding(None) is None
+
+
 def test_the_doctor_sees_a_taken_port_and_a_held_folder(tmp_path: Path) -> None:
     with claim(tmp_path), socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -34,14 +34,14 @@ def test_the_doctor_holds_the_last_checkpoint_against_the_heap(
     settings = read_settings({"HEADWATER_DATA": str(tmp_path), "HEADWATER_GREMLIN_HEAP": "1024"})
     (finding,) = doctor._memory(settings)
     assert finding.right is right
-    assert words in finding.said
+    assert words in finding.text
 
 
 def test_the_doctor_says_when_the_heap_is_larger_than_the_machine(tmp_path: Path) -> None:
     settings = read_settings({"HEADWATER_DATA": str(tmp_path)})
     (finding,) = doctor._memory(replace(settings, gremlin_heap_mb=1_000_000_000))
     assert not finding.right
-    assert "this machine has" in finding.said
+    assert "this machine has" in finding.text
 
 
 def test_the_doctor_is_silent_about_a_server_of_ones_own(tmp_path: Path) -> None:

@@ -35,22 +35,22 @@ def test_a_heap_that_is_soon_full_is_a_finding_with_its_remedy(tmp_path: Path) -
     keep(tmp_path, day, Measure(DAY_MS, 2, 1_000, 1_000, 300_000))
     finding = storage(tmp_path)
     assert not finding.right
-    assert "the engine's heap is full in 0." in finding.said
-    assert "headwater storage" in finding.said
+    assert "the engine's heap is full in 0." in finding.text
+    assert "headwater storage" in finding.text
 
 
 def test_what_grows_slowly_is_told_with_its_days(tmp_path: Path) -> None:
     keep(tmp_path, Measure(0, 1, 1_000, 0, 0), Measure(DAY_MS, 2, 3_000, 0, 1_000))
     finding = storage(tmp_path)
     assert finding.right
-    assert "the disk is full in" in finding.said
-    assert "the engine's heap is full in" in finding.said
+    assert "the disk is full in" in finding.text
+    assert "the engine's heap is full in" in finding.text
 
 
 def test_the_forecast_is_told_while_a_service_holds_the_folder(tmp_path: Path) -> None:
     keep(tmp_path, Measure(0, 1, 1_500_000, 0, 0))
     with claim(tmp_path):
-        assert storage(tmp_path).said == "1.5 MB in use"
+        assert storage(tmp_path).text == "1.5 MB in use"
 
 
 def test_looking_makes_no_table_and_records_no_version(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_looking_makes_no_table_and_records_no_version(tmp_path: Path) -> None:
     doctor.open_storage(settings, make=True).dispose()
     with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as database:
         database.execute("CREATE TABLE another (name TEXT)")
-        assert "not measured yet" in storage(tmp_path).said
+        assert "not measured yet" in storage(tmp_path).text
         assert doctor._elements_saved(settings) == 0
         tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     assert tables == [("another",)]
@@ -69,4 +69,4 @@ def test_before_the_first_measurement_and_without_a_journal_nothing_is_wrong(
 ) -> None:
     assert doctor._storage(settings_of(tmp_path)) == ()
     keep(tmp_path)
-    assert "not measured yet" in storage(tmp_path).said
+    assert "not measured yet" in storage(tmp_path).text

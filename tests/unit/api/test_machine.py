@@ -66,7 +66,7 @@ def test_java_must_be_new_enough_and_for_spark_not_too_new(
     monkeypatch.setattr(java, "PACKAGE", "no_runtime_here")
     finding = machine.check_java(a_java(tmp_path, version), spark=spark)
     assert finding.right is right
-    assert said in finding.said
+    assert said in finding.text
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_java_must_be_new_enough_and_for_spark_not_too_new(
 def test_node_and_npm_must_be_there(node: str, npm: str, right: bool, said: str) -> None:
     finding = machine.check_node(answering(node=node, npm=npm))
     assert finding.right is right
-    assert said in finding.said
+    assert said in finding.text
 
 
 def test_a_browser_is_looked_for_where_the_path_points(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_browser_is_looked_for_where_the_path_points(tmp_path: Path) -> None:
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\n", encoding="utf-8")
     program.chmod(0o755)
-    assert machine.check_browser({"PATH": str(tmp_path)}).said == str(program)
+    assert machine.check_browser({"PATH": str(tmp_path)}).text == str(program)
 
 
 def test_only_what_a_purpose_needs_is_looked_at() -> None:

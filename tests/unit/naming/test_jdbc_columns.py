@@ -82,8 +82,10 @@ def test_a_table_is_no_query() -> None:
         "(delete from t) q",
         "(values (1, 2)) q(a, b)",
         "(select \x00 from \ud800) q",
+        "select " + "( union " * 40 + "a",
+        "select " + "struct ( " * 100 + "a",
     ],
-    ids=range(12),
+    ids=range(14),
 )  # fmt: skip
 def test_hostile_queries_end_without_an_error(query: str) -> None:
     found = naming.query_lineage(f"jdbc:postgresql://h/d:{query}", ("a",), DEFAULT_RULES)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from graph_model.naming import (
     DEFAULT_RULES,
-    may_overlap,
     normalise,
     partition_pairs,
     partition_text,
@@ -111,23 +110,6 @@ def test_a_date_format_can_be_taken_out_of_the_rules():
     rules = replace(DEFAULT_RULES, date_formats=("yyyy",))
     assert normalise("s3://lake/t/2024", "", rules)[0].uri == "s3://lake/t"
     assert normalise("s3://lake/t/2024-01-31", "", rules)[0].uri == "s3://lake/t/2024-01-31"
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("dt=1", "dt=1", True),
-        ("dt=1", "dt=2", False),
-        ("year=2024", "year=2024/month=01", True),
-        ("year=2023", "year=2024/month=01", False),
-        ("region=eu", "dt=1", True),
-        ("p=__HIVE_DEFAULT_PARTITION__", "p=1", False),
-        ("p=__HIVE_DEFAULT_PARTITION__", "p=__HIVE_DEFAULT_PARTITION__", True),
-    ],
-)
-def test_partitions_overlap_unless_a_key_has_two_values(one, other, expected):
-    assert may_overlap(one, other) is expected
-    assert may_overlap(other, one) is expected
 
 
 KEYS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)

@@ -36,7 +36,7 @@ def test_where_everything_is_drawn_nothing_is_counted() -> None:
 
 def test_a_failed_reader_is_drawn_with_what_it_was_to_write_but_not_with_its_other_inputs() -> None:
     failed = use("job-9", "bx", "y", attempted=True)
-    found = with_attempts(answer("ab", ("job-1",), ONE), [ONE, failed], Direction.BOTH)
+    found = with_attempts(answer("ab", ("job-1",), ONE), [ONE, failed], Direction.BOTH, node="a")
     assert found.datasets == ("a", "b", "y")
     assert found.jobs == ("job-1", "job-9")
     [tried] = [one for one in found.plans if one.attempted]
@@ -46,7 +46,16 @@ def test_a_failed_reader_is_drawn_with_what_it_was_to_write_but_not_with_its_oth
 def test_a_failed_reader_is_not_upstream() -> None:
     failed = use("job-9", "b", "y", attempted=True)
     before = answer("ab", ("job-1",), ONE)
-    assert with_attempts(before, [failed], Direction.UPSTREAM).jobs == ("job-1",)
+    assert with_attempts(before, [failed], Direction.UPSTREAM, node="a").jobs == ("job-1",)
     writer = use("job-9", "z", "b", attempted=True)
-    assert with_attempts(before, [writer], Direction.UPSTREAM).datasets == ("a", "b", "z")
-    assert with_attempts(before, [writer], Direction.DOWNSTREAM).datasets == ("a", "b")
+    assert with_attempts(before, [writer], Direction.UPSTREAM, node="a").datasets == ("a", "b", "z")
+    assert with_attempts(before, [writer], Direction.DOWNSTREAM, node="a").datasets == ("a", "b")
+
+
+def test_of_a_failed_job_that_was_asked_about_everything_is_drawn_that_it_tried() -> None:
+    failed = use("job-9", "xy", "z", attempted=True)
+    alone = answer("", ("job-9",))
+    both = with_attempts(alone, [ONE, failed], Direction.BOTH, node="job-9")
+    assert (both.datasets, both.plans) == (("x", "y", "z"), (failed,))
+    up = with_attempts(alone, [failed], Direction.UPSTREAM, node="job-9")
+    assert up.datasets == ("x", "y")

@@ -166,7 +166,7 @@ def test_a_catalogue_that_is_not_the_journals_is_made_anew(
     harm(folder)
     doctor = {one.name: one for one in _stores(read_settings({"HEADWATER_DATA": str(folder)}))}
     assert not doctor["catalogue"].right
-    assert "rebuilds" in doctor["catalogue"].said
+    assert "rebuilds" in doctor["catalogue"].text
     with caplog.at_level(logging.WARNING):
         check_whole(folder, kept, said, 1, 2)
     assert "a rebuild is needed" in caplog.text

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from graph_model.picture.operations import PlanInspection
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_plan
-from graph_model.producers.spline.inspection import PlanInspection, inspect
+from graph_model.producers.spline.inspection import inspect
 from tests.captures import plans
 from tests.unit.projection.test_projector import a_plan
 
@@ -72,3 +73,30 @@ def test_a_plan_that_fits_is_whole() -> None:
     found = inspected(wide(columns=30, operations=100))
     assert found.cut is False
     assert sum(len(operation.schema or ()) for operation in found.operations) == 30 * 102
+
+
+def test_a_folded_plan_has_one_definition_for_all_references_to_a_common_table_expression() -> None:
+    document = a_plan()
+    document["attributes"] = [{"id": "a", "name": "a"}]
+    other = [
+        {"id": "view", "name": "View", "childIds": ["r"], "output": ["a"]},
+        {"id": "e", "name": "SubqueryAlias", "childIds": ["view"], "params": {"identifier": "e"}},
+        {"id": "def", "name": "CTERelationDef", "childIds": ["e"], "params": {"id": 2}},
+        {"id": "x", "name": "CTERelationRef", "params": {"cteId": 2}, "output": ["a"]},
+        {"id": "y", "name": "CTERelationRef", "params": {"cteId": 2}, "output": ["a"]},
+        {"id": "join", "name": "Join", "childIds": ["x", "y"], "output": ["a"]},
+        {"id": "with", "name": "WithCTE", "childIds": ["def", "join"], "output": ["a"]},
+    ]
+    document["operations"] = {
+        "write": {"id": "w", "outputSource": "t", "append": False, "childIds": ["with"]},
+        "reads": [{"id": "r", "inputSources": ["lake/staff"], "output": ["a"]}],
+        "other": other,
+    }
+    plan = PlanDocument(read_plan(document), "", "hash", "1.2")
+    found = inspect(plan, references_of=lambda _, uri: (uri,), layout=True, fold=True)
+    assert [(one.label, one.inputs) for one in found.operations] == [
+        ("staff as e", ()), ("Join", ("r",)), ("t", ("join",)),
+    ]  # fmt: skip
+    assert found.operations[0].folded == ("View", "SubqueryAlias", "CTERelationDef") + 2 * (
+        "CTERelationRef",
+    )

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.facts import CommandRow, DatasetRow, ExecutionRow, ForgottenRow, RunRow
 from graph_model.naming import DEFAULT_RULES
-from graph_model.producers.commands.documents import NO_ORDERS, Command, Cutoff, Forget, Prune
+from graph_model.producers.commands.documents import Command, Cutoff, Forget, Prune
 from graph_model.producers.commands.submissions import submit
 from graph_model.producers.openlineage import read_run
+from graph_model.producers.orders import NO_ORDERS
 from graph_model.producers.translation import Translation
 from graph_model.retention.coverage import (
     plan_ids_of_dataset,

@@ -26,7 +26,6 @@ from graph_model.producers.openlineage import (
     ancestors,
     newest,
     read_event,
-    roll_up,
     status,
     translate_run,
 )
@@ -237,18 +236,6 @@ def test_parents_in_a_circle_end_the_walk():
     )
     assert [row.run_id for row in ancestors(rows["a"], rows)] == ["b"]
     assert ancestors(rows["c"], rows) == ()
-
-
-def test_a_run_rolls_up_to_the_job_at_the_top_of_its_tree():
-    rows = rows_of(
-        [event(0, "START", run="dag", job="job of dag")],
-        [event(1, "START", run="task", job="job of task", run_facets=below("dag"))],
-        [event(2, "START", run="app", run_facets=below("task"))],
-        [event(2, "START", run="told", run_facets=below("task", "dag"))],
-    )
-    top = rows["dag"].job
-    assert [roll_up(rows[key], rows) for key in ("app", "told", "task", "dag")] == [top] * 4
-    assert roll_up(rows["app"], {}) == rows["task"].job
 
 
 def test_the_newer_of_two_rows_of_one_run_counts():

@@ -15,16 +15,10 @@ import pytest
 from graph_model import labels
 from graph_model.facts import Facts, Vertex
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import (
-    COMMAND_KIND,
-    NO_ORDERS,
-    Command,
-    Forget,
-    Orders,
-    write_command,
-)
+from graph_model.producers.commands.documents import COMMAND_KIND, Command, Forget, write_command
 from graph_model.producers.commands.producer import Commands
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.producer import ProjectAll, Reported
 from graph_model.producers.projections import Projection
 from graph_model.producers.registry import PRODUCERS, Producers

@@ -12,7 +12,7 @@ import pytest
 
 from graph_model.naming import DEFAULT_RULES
 from graph_model.naming.jdbc.urls import query_lineage
-from graph_model.producers.spline import logic
+from graph_model.producers.elements import spark_commands
 from spark_agent_config.capture.captured import CapturedQuery
 from spark_agent_config.capture.commands import targets
 from spark_agent_config.capture.inspection import Inspector
@@ -703,4 +703,4 @@ def test_small_readings_of_paths() -> None:
 
 def test_what_the_listener_tells_as_a_lifecycle_fact_the_server_takes_for_one() -> None:
     """Else CREATE TABLE over files that are there would hide who wrote them."""
-    assert frozenset() == targets.LIFECYCLE_COMMANDS - logic.LIFECYCLE_COMMANDS
+    assert frozenset() == targets.LIFECYCLE_COMMANDS - spark_commands.LIFECYCLE_COMMANDS

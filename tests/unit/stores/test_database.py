@@ -22,16 +22,17 @@ from sqlalchemy.dialects import postgresql
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.storable_text import storable
-from graph_model.stores import database
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import (
     StoredText,
     chunks,
     insert_new,
     open_database,
+    opening,
     prepare,
     read,
     shown,
+    transactions,
     write,
 )
 from graph_model.stores.journal import SqlJournal, arrivals
@@ -256,7 +257,7 @@ def test_a_read_only_database_is_unavailable_with_a_plain_reason(tmp_path: Path)
 def test_a_writer_that_holds_its_turn_for_too_long_makes_others_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_TURN_SECONDS", 0.01)
+    monkeypatch.setattr(transactions, "_TURN_SECONDS", 0.01)
     engine = open_database(tmp_path / "headwater.db")
     prepare(engine, "things", 1, metadata)
 
@@ -271,7 +272,7 @@ def test_a_writer_that_holds_its_turn_for_too_long_makes_others_unavailable(
 
 
 def test_a_pool_without_a_free_connection_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_POOL_SECONDS", 0.01)
+    monkeypatch.setattr(opening, "_POOL_SECONDS", 0.01)
     engine = open_database("sqlite://")
     with engine.connect(), pytest.raises(Unavailable, match="no connection became free"):
         count(engine)

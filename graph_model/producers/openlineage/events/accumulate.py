@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model import labels
+from graph_model.gaps import TOO_LARGE
 from graph_model.naming import DEFAULT_RULES, Rules
 from graph_model.producers.openlineage.events.documents import (
     ABORT,
@@ -37,7 +38,6 @@ from graph_model.producers.openlineage.events.facets import (
     LineageEntry,
     value_of,
 )
-from graph_model.producers.spline.expressions.definitions import TOO_LARGE
 
 SNAPSHOT: Final = "COMPLETE_SNAPSHOT"
 _STATES: Final = {COMPLETE: labels.COMPLETED, FAIL: labels.FAILED, ABORT: labels.ABORTED}

@@ -1,6 +1,6 @@
 """OpenLineage's events in one normal form: RunEvent, JobEvent and DatasetEvent.
 
-Told apart by their shape (has ``run``; has ``dataset``; has ``job``), for older clients send no
+Distinguished by their shape (has ``run``; has ``dataset``; has ``job``), for older clients send no
 ``schemaURL``. Structure is checked, formats are not: a run id need not be a UUID, a producer not
 a URI, ``producer``, ``eventType``, ``inputs`` and ``outputs`` may be missing, and event types that
 the specification does not know count as OTHER. Every facet is kept (see ``facets``).
@@ -162,9 +162,9 @@ def subject_key(event: Event) -> str:
         case RunEvent():
             return run_key(event.run_id)
         case JobEvent():
-            said = value_of(event.job.facets, FACET, DeclarationFacet)
-            if said is not None:
-                return f"{labels.DECLARATION_SUBJECT}{identity.digest(said.id)}"
+            declared = value_of(event.job.facets, FACET, DeclarationFacet)
+            if declared is not None:
+                return f"{labels.DECLARATION_SUBJECT}{identity.digest(declared.id)}"
             return f"job:{identity.digest(event.job.namespace, event.job.name)}"
         case DatasetEvent():
             return f"dataset:{identity.digest(*event.dataset.key)}"

@@ -30,7 +30,7 @@ from graph_model.json_fields import (
     read_text,
 )
 from graph_model.producers.declared import documents as declarations
-from graph_model.producers.spline.versions import version_of_text
+from graph_model.producers.elements.versions import version_of_text
 
 _READINGS_BYTES: Final = 64_000_000
 """Enough for the facets of some thousands of jobs a night; with less, every

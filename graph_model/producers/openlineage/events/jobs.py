@@ -72,8 +72,8 @@ class JobPlace:
 
 def place_job(statement: JobStatement, run_id: str, scope: str, rules: Rules) -> JobPlace:
     """The job and the identity of a run."""
-    told = parent_of(statement.run_facets)
-    parent, root = (told.parent, told.root) if told else (None, None)
+    parents = parent_of(statement.run_facets)
+    parent, root = (parents.parent, parents.root) if parents else (None, None)
     if parent is not None and _is_helper(statement, rules):
         return _helper_place(parent, root, rules)
     if not is_spark(statement, rules):
@@ -139,12 +139,12 @@ def is_spark(statement: JobStatement, rules: Rules) -> bool:
     A client of another kind may also report that its job runs on Spark (``SPARK``, ``JOB``). It
     reports no applications and no commands, and its job keeps the name that it gives.
     """
-    told = any(name in statement.run_facets for name in rules.spark_facets)
+    has_facets = any(name in statement.run_facets for name in rules.spark_facets)
     kind = value_of(statement.job_facets, "jobType", JobType)
     if kind is None or not kind.integration:
-        return told
+        return has_facets
     types = ("", *rules.spark_application_types, *rules.spark_command_types)
-    return kind.integration in rules.spark_integrations and (told or kind.type in types)
+    return kind.integration in rules.spark_integrations and (has_facets or kind.type in types)
 
 
 def _role(statement: JobStatement, parent: RunReference | None, rules: Rules) -> Role:

@@ -85,12 +85,3 @@ def status(
     if not row.endless and row.last_at + stale_after < at:
         return RunStatus(labels.ABORTED, row.last_at, "stale")
     return RunStatus(labels.RUNNING, None, "")
-
-
-def roll_up(row: RunRow, rows: Mapping[str, RunRow]) -> str:
-    """The job that counts a run in a coarse view: that of the run at the top of its tree."""
-    above = ancestors(row, rows)
-    if row.root_job:
-        return row.root_job
-    top = above[-1] if above else row
-    return top.parent_job or top.job

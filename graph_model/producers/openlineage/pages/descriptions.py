@@ -130,7 +130,7 @@ def describe_dataset(facets: Bodies) -> DatasetDescription:
 
 def describe_columns(facets: Bodies) -> dict[str, ColumnDescription]:
     """By column path: the descriptions in the schema, and the tags on the column."""
-    told = {
+    texts = {
         _path(_text(field, "name")): _text(field, "description")
         for field in _items(facets.get("schema", {}), "fields")
         if _text(field, "name")
@@ -140,9 +140,9 @@ def describe_columns(facets: Bodies) -> dict[str, ColumnDescription]:
         if tag.column:
             tags.setdefault(_path(tag.column), []).append(tag)
     return {
-        path: ColumnDescription(told.get(path, ""), tuple(tags.get(path, ())))
-        for path in sorted({*told, *tags})
-        if told.get(path) or path in tags
+        path: ColumnDescription(texts.get(path, ""), tuple(tags.get(path, ())))
+        for path in sorted({*texts, *tags})
+        if texts.get(path) or path in tags
     }
 
 

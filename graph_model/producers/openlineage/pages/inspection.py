@@ -12,12 +12,7 @@ from typing import Any, Final
 
 from graph_model import labels
 from graph_model.picture.layout import Box, Point, lay_out
-from graph_model.picture.view import DatasetReference
-from graph_model.producers.openlineage.datasets import DatasetNamer, type_text
-from graph_model.producers.openlineage.events.accumulate import JobStatement
-from graph_model.producers.openlineage.events.documents import Dataset
-from graph_model.producers.openlineage.events.facets import Facets
-from graph_model.producers.spline.inspection import (
+from graph_model.picture.operations import (
     BOX_HEIGHT,
     OperationView,
     OutputColumn,
@@ -25,6 +20,11 @@ from graph_model.producers.spline.inspection import (
     Property,
     box_width,
 )
+from graph_model.picture.view import DatasetReference
+from graph_model.producers.openlineage.datasets import DatasetNamer, type_text
+from graph_model.producers.openlineage.events.accumulate import JobStatement
+from graph_model.producers.openlineage.events.documents import Dataset
+from graph_model.producers.openlineage.events.facets import Facets
 
 MOST_DATASETS: Final = 500
 MOST_COLUMNS: Final = 20_000
@@ -73,9 +73,9 @@ def event_datasets(
     written.
     """
     inputs, outputs = _by_id(statement.inputs, names), _by_id(statement.outputs, names)
-    found = [_told(READ_ROLE, use, inputs.get(use.id)) for use in reads]
+    found = [_event_dataset(READ_ROLE, use, inputs.get(use.id)) for use in reads]
     if write is not None:
-        found.append(_told(WRITE_ROLE, write, outputs.get(write.id)))
+        found.append(_event_dataset(WRITE_ROLE, write, outputs.get(write.id)))
     return tuple(found)
 
 
@@ -88,7 +88,7 @@ def _by_id(datasets: Iterable[Dataset], names: DatasetNamer) -> dict[str, Datase
     return found
 
 
-def _told(role: str, use: Use, dataset: Dataset | None) -> EventDataset:
+def _event_dataset(role: str, use: Use, dataset: Dataset | None) -> EventDataset:
     if dataset is None:
         return EventDataset(role, use.dataset, "", "", use.origin, None, {}, {})
     return EventDataset(

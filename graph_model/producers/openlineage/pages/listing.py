@@ -8,12 +8,12 @@ from typing import Any
 from graph_model import labels
 from graph_model.facts import EventLabelRow, EventRow, ExecutionRow
 from graph_model.folded_text import plain
+from graph_model.producers.elements.executions import label_rows, labels_text
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import JobType, value_of
 from graph_model.producers.openlineage.events.jobs import facet_body, run_tags, stripped
 from graph_model.producers.openlineage.logic import RunLogic
-from graph_model.producers.spline.executions import label_rows, labels_text
 
 
 def event_rows(

@@ -26,7 +26,8 @@ from graph_model.producers.openlineage.pages.inspection import (
     event_datasets,
 )
 from graph_model.producers.openlineage.pages.listing import system_text
-from graph_model.stores.protocols import Catalogue, Journal, StoredDocument
+from graph_model.stores.protocols import Catalogue, StoredDocument
+from graph_model.stores.protocols.journal import JournalDocuments
 
 #: Of a run with more events (a stream), only the newest are read.
 MOST_EVENTS: Final = 1_000
@@ -76,7 +77,7 @@ class EventPlans:
     def __init__(
         self,
         catalogue: Catalogue,
-        journal: Journal,
+        journal: JournalDocuments,
         rules: Rules,
         event_of: Callable[[StoredDocument, Rules], Event | None],
     ) -> None:

@@ -35,7 +35,7 @@ MOST_CHECKS: Final = 2_000
 """Of one facet; from a longer list, failed checks are kept first."""
 _MILD: Final = frozenset({"warn", "warning", "info"})
 """Severities of checks that do not fail a dataset."""
-_TELLS_VALUES: Final = "openlineage-dbt"
+_REPORTS_VALUES: Final = "openlineage-dbt"
 _MOST_SHOWN: Final = 20
 _LONGEST: Final = 500
 
@@ -112,15 +112,19 @@ def read_checks(
         for item in (listed if isinstance(listed, list) else ())
         if isinstance(item, Mapping) and isinstance(item.get("success"), bool)
     }
-    told = any(one.expected or one.actual for one in found)
-    dbt = producer.startswith(_TELLS_VALUES)
-    said = (one for one in found if not _is_skipped(one, told=told or (dbt and one.name != "")))
-    return tuple(sorted(said, key=lambda one: (one.passed, one))[:MOST_CHECKS])
+    with_values = any(one.expected or one.actual for one in found)
+    dbt = producer.startswith(_REPORTS_VALUES)
+    checked = (
+        one
+        for one in found
+        if not _is_skipped(one, with_values=with_values or (dbt and one.name != ""))
+    )
+    return tuple(sorted(checked, key=lambda one: (one.passed, one))[:MOST_CHECKS])
 
 
-def _is_skipped(one: Check, *, told: bool) -> bool:
-    """``told``: this client reports expected or actual values for tests that ran."""
-    return told and not one.passed and not (one.expected or one.actual)
+def _is_skipped(one: Check, *, with_values: bool) -> bool:
+    """``with_values``: this client reports expected or actual values for tests that ran."""
+    return with_values and not one.passed and not (one.expected or one.actual)
 
 
 def _read_assertion(item: Mapping[str, Any], at: int, job: str) -> Check:

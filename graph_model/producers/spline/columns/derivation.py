@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from graph_model import labels
+from graph_model.gaps import TOO_LARGE
 from graph_model.producers.spline.columns.influences import RowCondition, statements
 from graph_model.producers.spline.columns.valuation import TooLarge, Valuation
 from graph_model.producers.spline.columns.values import (
@@ -29,7 +30,6 @@ from graph_model.producers.spline.expressions.definitions import (
     AMBIGUOUS_OUTPUT,
     MERGE,
     OPAQUE_RDD,
-    TOO_LARGE,
     UNKNOWN_OUTPUT,
     Definitions,
     Gap,

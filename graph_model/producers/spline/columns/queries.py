@@ -10,9 +10,9 @@ from typing import Final
 
 from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules
+from graph_model.producers.elements.datasets import Column
 from graph_model.producers.spline.documents import ExecutionPlan
 
-Column = tuple[str, str]  # (dataset id, path)
 Origin = tuple[Column, str]  # and how the read column comes from it, IDENTITY … CONDITIONAL
 
 JDBC_QUERY: Final = "jdbc-query"

@@ -42,7 +42,6 @@ MERGE: Final = "merge-expressions"
 CYCLE: Final = "cyclic-reference"
 AMBIGUOUS_OUTPUT: Final = "ambiguous-output"
 UNKNOWN_OUTPUT: Final = "unknown-output"
-TOO_LARGE: Final = "column-lineage-too-large"
 
 
 @dataclass(frozen=True, slots=True, order=True)

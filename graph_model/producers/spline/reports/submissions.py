@@ -1,6 +1,6 @@
 """Plans and events of Spline -> submissions to the journal, checked and masked.
 
-What is journaled is the document as it was sent, unknown fields included, with secrets masked.
+The journal keeps the document as it was sent, unknown fields included, with secrets masked.
 """
 
 from __future__ import annotations

@@ -295,8 +295,8 @@ def _chosen(asked: EventFilter, *, window: bool = True) -> _Conditions:
 
 def _shown() -> _Conditions:
     """Dataset and plan are known; for OpenLineage, whose runs have no document, the event."""
-    told = sa.and_(executions.c.execution_plan == "", _has_event(sa.true()))
-    return [sa.or_(_has_document(), told), _has_target()]
+    from_event = sa.and_(executions.c.execution_plan == "", _has_event(sa.true()))
+    return [sa.or_(_has_document(), from_event), _has_target()]
 
 
 def _has_document() -> sa.ColumnElement[bool]:
@@ -353,10 +353,10 @@ def _received(told: sa.ColumnElement[str], by: int | None) -> _Conditions:
 
 def _dataset_received(by: int | None) -> _Conditions:
     """A dataset that a plan or an execution had reported by then, or that none ever did."""
-    return [] if by is None else [sa.or_(_dataset_told(by), sa.not_(_dataset_told(None)))]
+    return [] if by is None else [sa.or_(_dataset_reported(by), sa.not_(_dataset_reported(None)))]
 
 
-def _dataset_told(by: int | None) -> sa.ColumnElement[bool]:
+def _dataset_reported(by: int | None) -> sa.ColumnElement[bool]:
     plan, run, use = (
         table.alias(f"telling_{table.name}") for table in (execution_plans, executions, schema_uses)
     )
@@ -470,14 +470,14 @@ def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecor
         for row in connection.execute(asked):
             execution = ExecutionRow(*row[: len(fields)])
             found[execution.id] = (execution, row[len(fields) :])
-    told = under_applications(connection, [execution for execution, _ in found.values()])
-    rows = _datasets(connection, {execution.target for execution in told})
-    twice = _ambiguous(connection, told)
+    located = under_applications(connection, [execution for execution, _ in found.values()])
+    rows = _datasets(connection, {execution.target for execution in located})
+    twice = _ambiguous(connection, located)
     return {
         execution.id: EventRecord(
             rows[execution.target], _record(execution, found[execution.id][1], twice)
         )
-        for execution in told
+        for execution in located
         if execution.target in rows
     }
 

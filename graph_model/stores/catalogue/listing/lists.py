@@ -115,11 +115,11 @@ class SqlCatalogueLists(CatalogueReader):
         with self._read() as connection:
             one = () if run is None else (columns.run.in_(names_of_runs(connection, (run,))),)
             chosen = (columns.job == job, *one, *until(columns.at, at))
-            told = _runs(connection, *chosen).c
-            page = _page_of_runs(told, cursor).limit(checked_limit(limit) + 1)
+            ended = _runs(connection, *chosen).c
+            page = _page_of_runs(ended, cursor).limit(checked_limit(limit) + 1)
             runs = list(connection.execute(page).scalars())
             folded = {summary.run: summary for summary in _folded(connection, chosen, runs)}
-            counted = sa.select(sa.func.count(told.run.distinct()))
+            counted = sa.select(sa.func.count(ended.run.distinct()))
             return _page(
                 [folded[key] for key in runs],
                 limit,
@@ -193,16 +193,16 @@ def _runs(connection: Connection, *chosen: sa.ColumnElement[bool]) -> sa.Subquer
 # --- runs ----------------------------------------------------------------------------------------
 
 
-def _page_of_runs(told: Any, cursor: str | None) -> sa.Select[Any]:
+def _page_of_runs(runs: Any, cursor: str | None) -> sa.Select[Any]:
     """The runs of a list behind the cursor, newest first by (end, run)."""
-    ended = sa.func.max(told.ended)
-    asked = sa.select(told.run).group_by(told.run)
+    ended = sa.func.max(runs.ended)
+    asked = sa.select(runs.run).group_by(runs.run)
     if cursor is not None:
         last_end, last_run = read_cursor(cursor, "runs", int, str)
         asked = asked.having(
-            sa.or_(ended < last_end, sa.and_(ended == last_end, told.run < last_run))
+            sa.or_(ended < last_end, sa.and_(ended == last_end, runs.run < last_run))
         )
-    return asked.order_by(ended.desc(), told.run.desc())
+    return asked.order_by(ended.desc(), runs.run.desc())
 
 
 def _folded(
@@ -233,7 +233,7 @@ def _start(known: int | None, first_end: int) -> int | None:
 def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
     columns = executions.c
     duration = columns.duration_ns // _NANOSECONDS
-    told = (
+    rows = (
         sa.select(
             run_of(columns).label("run"),
             application_of(columns).label("application_id"),
@@ -246,14 +246,14 @@ def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
         .c
     )
     return sa.select(
-        told.run,
-        sa.func.max(told.application_id).label("application_id"),
-        sa.func.min(told.started_at).label("started_at"),
-        sa.func.min(told.ended_at).label("first_end"),
-        sa.func.max(told.ended_at).label("ended_at"),
-        sa.func.max(told.failed).label("failed"),
+        rows.run,
+        sa.func.max(rows.application_id).label("application_id"),
+        sa.func.min(rows.started_at).label("started_at"),
+        sa.func.min(rows.ended_at).label("first_end"),
+        sa.func.max(rows.ended_at).label("ended_at"),
+        sa.func.max(rows.failed).label("failed"),
         sa.func.count().label("executions"),
-    ).group_by(told.run)
+    ).group_by(rows.run)
 
 
 def _newest_errors(

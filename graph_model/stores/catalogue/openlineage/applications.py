@@ -56,7 +56,7 @@ def applications_of(connection: Connection, runs: Collection[str]) -> dict[str, 
     found: dict[str, set[tuple[str, str]]] = {}
     for run, application, named in rows_for(connection, _OF_RUNS, runs):
         found.setdefault(run, set()).add((application, named))
-    return {run: next(iter(told)) for run, told in found.items() if len(told) == 1}
+    return {run: next(iter(ids)) for run, ids in found.items() if len(ids) == 1}
 
 
 def names_of_runs(connection: Connection, runs: Collection[str]) -> frozenset[str]:
@@ -72,7 +72,8 @@ def names_of_applications(
 ) -> dict[str, str]:
     """The runs that clients named and that are of one of these applications; per run which."""
     claimed = {run for (run,) in rows_for(connection, _NAMED, application_ids)}
-    return {run: told for run, (told, _) in applications_of(connection, claimed).items()}
+    known = applications_of(connection, claimed)
+    return {run: application for run, (application, _) in known.items()}
 
 
 def run_of(of: Any) -> sa.ColumnElement[str]:
@@ -87,10 +88,10 @@ def run_of(of: Any) -> sa.ColumnElement[str]:
 def application_of(of: Any) -> sa.ColumnElement[str]:
     """In a statement: the application of an execution (``of``: columns, of an alias or not)."""
     own = sa.func.nullif(of.application_id, "")
-    told = applications.alias("told").c
-    return sa.func.coalesce(own, _only(told, of.run, "application_id"), "")
+    claimed = applications.alias("told").c
+    return sa.func.coalesce(own, _only(claimed, of.run, "application_id"), "")
 
 
-def _only(told: Any, run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
-    only = sa.select(sa.func.min(told[name])).where(told.run == run)
+def _only(claimed: Any, run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
+    only = sa.select(sa.func.min(claimed[name])).where(claimed.run == run)
     return only.having(sa.func.count() == 1).scalar_subquery()

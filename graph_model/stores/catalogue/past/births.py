@@ -30,17 +30,17 @@ def dataset_born(at: int | None) -> tuple[Condition, ...]:
     """For ``where(*…)`` of a statement over datasets; nothing for the end of time."""
     if at is None:
         return ()
-    return (sa.or_(_dataset_told(at), sa.not_(_dataset_told(None))),)
+    return (sa.or_(_dataset_reported(at), sa.not_(_dataset_reported(None))),)
 
 
 def job_born(at: int | None) -> tuple[Condition, ...]:
     """For ``where(*…)`` of a statement over jobs; nothing for the end of time."""
     if at is None:
         return ()
-    return (sa.or_(_job_told(at), sa.not_(_job_told(None))),)
+    return (sa.or_(_job_reported(at), sa.not_(_job_reported(None))),)
 
 
-def _dataset_told(at: int | None) -> Condition:
+def _dataset_reported(at: int | None) -> Condition:
     key, uses = datasets.c.id, schema_uses.c
     used = (
         sa.select(sa.literal(1))
@@ -48,20 +48,20 @@ def _dataset_told(at: int | None) -> Condition:
         .where(uses.dataset == key, *until(executions.c.at, at))
     )
     return sa.or_(
-        _told(executions, executions.c.target == key, executions.c.at, at),
+        _reported(executions, executions.c.target == key, executions.c.at, at),
         used.exists(),
-        _told(names, names.c.name == key, names.c.at, at),
-        _told(names, names.c.location == key, names.c.at, at),
-        _told(facets, facets.c.entity == key, facets.c.at, at),
+        _reported(names, names.c.name == key, names.c.at, at),
+        _reported(names, names.c.location == key, names.c.at, at),
+        _reported(facets, facets.c.entity == key, facets.c.at, at),
     )
 
 
-def _job_told(at: int | None) -> Condition:
+def _job_reported(at: int | None) -> Condition:
     return sa.or_(
-        _told(executions, executions.c.job == jobs.c.id, executions.c.at, at),
-        _told(runs, runs.c.job == jobs.c.id, runs.c.started_at, at),
+        _reported(executions, executions.c.job == jobs.c.id, executions.c.at, at),
+        _reported(runs, runs.c.job == jobs.c.id, runs.c.started_at, at),
     )
 
 
-def _told(table: sa.Table, own: Condition, column: Any, at: int | None) -> Condition:
+def _reported(table: sa.Table, own: Condition, column: Any, at: int | None) -> Condition:
     return sa.select(sa.literal(1)).select_from(table).where(own, *until(column, at)).exists()

@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -167,7 +167,8 @@ def _is_checked(jar: Jar, place: Path) -> bool:
         return True
     if _checksum(place) != jar.sha256:
         return False
-    os.utime(place, (jar.stamp, jar.stamp))
+    with suppress(OSError):  # on a read-only root it is hashed at each start
+        os.utime(place, (jar.stamp, jar.stamp))
     return True
 
 
@@ -321,8 +322,10 @@ def is_used(coordinate: str, *, unused: Collection[str] = UNUSED) -> bool:
     )
 
 
-def relock(repository: str | None) -> tuple[Jar, ...]:
-    """Resolve ROOTS again, download the archives, and return the text of the lock."""
+def relock(
+    repository: str | None, asked: Sequence[str] = ROOTS, unused: Collection[str] = UNUSED
+) -> tuple[Jar, ...]:
+    """Resolve all that these coordinates need anew; download and measure what is used of it."""
     from jgo.maven import MavenContext
 
     source = _source(repository)
@@ -332,10 +335,12 @@ def relock(repository: str | None) -> tuple[Jar, ...]:
         context = MavenContext(
             repo_cache=Path(folder), remote_repos={"maven": source}, timeout=_REQUEST_SECONDS
         )
-        roots = [context.create_dependency(root) for root in ROOTS]
+        roots = [context.create_dependency(root) for root in asked]
         resolved, transitive = context.resolver.resolve(roots)
         coordinates = sorted({_coordinate(each) for each in [*resolved, *transitive]})
-        return tuple(_measure(context, each) for each in coordinates if is_used(each))
+        return tuple(
+            _measure(context, each) for each in coordinates if is_used(each, unused=unused)
+        )
 
 
 def _coordinate(dependency: Any) -> str:

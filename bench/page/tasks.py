@@ -1,0 +1,197 @@
+"""Ten tasks of an analyst and ten of a person on call, on the sample: how many clicks each takes.
+
+    python -m bench.page.tasks --url http://…    a running server with the sample loaded
+
+Every task begins at the home page. Words typed into the search are no clicks; a task counts as done
+when the page shows the answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from bench.page.measurement import browsing
+from tests.e2e.browser import wait_for
+
+_TIMEOUT = 15_000
+
+
+@dataclass
+class Reader:
+    """Somebody with a mouse; ``clicks`` so far."""
+
+    page: Page
+    clicks: int = field(default=0)
+
+    def press(self, target: Locator) -> None:
+        target.click()
+        self.clicks += 1
+
+    def link(self, name: str) -> None:
+        self.press(self.page.get_by_role("link", name=name, exact=True).first)
+
+    def test_id(self, name: str) -> None:
+        self.press(self.page.get_by_test_id(name).first)
+
+    def find(self, words: str, kind: str = "Tables") -> None:
+        """The first result of a kind."""
+        self.page.get_by_test_id("search-input").fill(words)
+        group = self.page.get_by_test_id("results").get_by_role("group", name=kind)
+        self.press(group.get_by_role("option").first)
+        wait_for(self.page)
+
+    def sees(self, words: str) -> None:
+        expect(self.page.locator("body")).to_contain_text(words, timeout=_TIMEOUT)
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    most: int
+    steps: Callable[[Reader], None]
+
+
+def _history(reader: Reader, way: str) -> None:
+    reader.find("daily_revenue")
+    reader.press(reader.page.get_by_test_id("moments-menu").locator("summary"))
+    times = reader.page.get_by_test_id("moments-list")
+    reader.press(times.get_by_role("link", name=way).last)
+
+
+def _as_of(reader: Reader) -> None:
+    _history(reader, "Open as of here")
+    reader.sees("As it was at")
+
+
+def _since(reader: Reader) -> None:
+    _history(reader, "Compare with now")
+    expect(reader.page.locator('body[data-view="diff"]')).to_be_visible(timeout=_TIMEOUT)
+
+
+def _all_results(reader: Reader) -> None:
+    reader.page.get_by_test_id("search-input").fill("order")
+    reader.test_id("all-results")
+    reader.press(
+        reader.page.get_by_role("navigation", name="Narrow the results")
+        .get_by_role("link", name="Tables")
+    )  # fmt: skip
+    expect(reader.page.get_by_test_id("found-items")).to_be_visible()
+
+
+def _picture(reader: Reader) -> None:
+    reader.find("daily_revenue")
+    reader.press(reader.page.get_by_test_id("share").locator("summary"))
+    with reader.page.expect_download():
+        reader.test_id("save-svg")
+
+
+def _compare_runs(reader: Reader) -> None:
+    reader.link("conversion")
+    wait_for(reader.page)
+    for number in (0, 1):
+        reader.press(reader.page.get_by_test_id("pick-run").nth(number))
+    reader.press(reader.page.get_by_test_id("compare-runs").get_by_role("link"))
+    expect(reader.page.get_by_test_id("both-executions").first).to_be_visible(timeout=_TIMEOUT)
+
+
+def _steps(*actions: Callable[[Reader], None]) -> Callable[[Reader], None]:
+    def run(reader: Reader) -> None:
+        for action in actions:
+            action(reader)
+
+    return run
+
+
+def _find(words: str, kind: str = "Tables") -> Callable[[Reader], None]:
+    return lambda reader: reader.find(words, kind)
+
+
+def _link(name: str) -> Callable[[Reader], None]:
+    return lambda reader: reader.link(name)
+
+
+def _press(test_id: str) -> Callable[[Reader], None]:
+    return lambda reader: reader.test_id(test_id)
+
+
+def _sees(words: str) -> Callable[[Reader], None]:
+    return lambda reader: reader.sees(words)
+
+
+def _documents(reader: Reader) -> None:
+    reader.press(reader.page.locator("#more > summary"))
+    reader.link("Documents")
+    reader.test_id("state-all")
+    expect(reader.page.get_by_test_id("journal-items")).to_be_visible(timeout=_TIMEOUT)
+
+
+ANALYST = (
+    Task("where a table comes from", 1, _steps(_find("daily_revenue"), _sees("upstream and"))),
+    Task("how a column is computed", 1, _steps(_find("revenue_eur", "Columns"), _sees("Column"))),
+    Task("all that depends on a table", 2,
+         _steps(_find("customers"), _link("Impact"), _sees("downstream"))),
+    Task("the columns of a table", 2,
+         _steps(_find("customers"), _press("tab-schema"), _sees("Schema ·"))),
+    Task("who wrote a table last", 1, _steps(_find("customers"), _sees("Last writer"))),
+    Task("a table as of an earlier write", 3, _as_of),
+    Task("what changed since a write", 3, _since),
+    Task("everything of a name, tables alone", 2, _all_results),
+    Task("the SQL of a job", 1, _steps(_find("daily_revenue", "Jobs"), _sees("select"))),
+    Task("a picture to take away", 3, _picture),
+)  # fmt: skip
+ON_CALL = (
+    Task("what failed in the last day", 0, _sees("failed in the last day")),
+    Task("whether a job is late", 0, _sees("late")),
+    Task("why a job failed", 1, _steps(_link("conversion"), _sees("division by zero"))),
+    Task("what changed since it last worked", 1,
+         _steps(_link("conversion"), _sees("Last good run"))),
+    Task("what it reads and writes", 1, _steps(_link("conversion"), _sees("mart.conversion"))),
+    Task("who is affected", 2, _steps(_link("conversion"), _link("Impact"), _sees("downstream"))),
+    Task("the failed run beside the good one", 4, _compare_runs),
+    Task("all failed runs", 1, _steps(_link("All failed runs"), _sees("division by zero"))),
+    Task("failed attempts since a table's last write", 1,
+         _steps(_find("mart.conversion"), _sees("failed attempt"))),
+    Task("whether an event has arrived", 3, _documents),
+)  # fmt: skip
+
+
+@contextmanager
+def _at_home(browser: Browser, url: str) -> Iterator[Reader]:
+    context = browser.new_context(base_url=url, viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(_TIMEOUT)
+    page = context.new_page()
+    page.goto("/?view=home")
+    wait_for(page)
+    yield Reader(page)
+    context.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.page.tasks", description=__doc__)
+    parser.add_argument("--url", required=True, help="a running server with the sample loaded")
+    url = parser.parse_args().url
+    missed = 0
+    with browsing() as browser:
+        for who, tasks in (("analyst", ANALYST), ("on call", ON_CALL)):
+            for task in tasks:
+                with _at_home(browser, url) as reader:
+                    try:
+                        task.steps(reader)
+                        done = "" if reader.clicks <= task.most else "  MORE THAN STATED"
+                    except Exception as failure:  # a task that cannot be done is a finding too
+                        done = f"  NOT DONE: {str(failure).splitlines()[0][:120]}"
+                missed += bool(done)
+                print(
+                    f"{who}: {task.name}: {reader.clicks} of {task.most} clicks{done}", flush=True
+                )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+/**
+ * A menu closes when the keyboard or the pointer leaves it, with Escape, and with what is chosen in it.
+ */
+
+/**
+ * @param {HTMLElement} menu a details element
+ * @returns {void}
+ */
+export function closeWhenLeft(menu) {
+  const close = () => menu.removeAttribute('open');
+  document.addEventListener('pointerdown', ({ target }) => {
+    if (!(target instanceof Node && menu.contains(target))) close();
+  });
+  menu.addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) close();
+  });
+  menu.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('a')) close();
+  });
+  menu.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !menu.hasAttribute('open')) return;
+    event.stopPropagation();
+    close();
+    menu.querySelector('summary')?.focus();
+  });
+}

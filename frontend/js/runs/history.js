@@ -1,0 +1,129 @@
+/**
+ * The times of a table or a job: a strip with a mark for each write, run and version, and the same
+ * as a list, each with the way to that time and to the comparison with now.
+ */
+import { anchor, data, element, icon, time } from '../page/dom.js';
+import { columnSentence, sentenceList } from '../panel/differences.js';
+import { formatNumber, formatTime } from '../data/format.js';
+import { jobLink } from '../panel/links.js';
+import { lastByPartition, marksOf, momentsOfJob, momentsOfTable } from './moments.js';
+import { facts, modeChip, section, stateChip, table } from '../panel/panel.js';
+import { change, write } from '../data/url.js';
+
+const MOST = 100;
+const MOST_CHANGES = 4;
+/** Words of a moment that are the mode of a write. */
+const MODES = new Set(['overwrite', 'append', 'overwrite-partitions', 'lifecycle']);
+
+/**
+ * What happened to a table, whatever time is looked at: whoever went back wants to come forward again.
+ * @param {import('../panel/details.js').Context} context
+ * @param {string} id
+ * @returns {Promise<import('../data/api.js').Result>} data: moments, and the writes behind them
+ */
+export async function tableMoments({ api }, id) {
+  const of = `/graph/datasets/${encodeURIComponent(id)}`;
+  const [history, versions] = await Promise.all([
+    api.get(`${of}/history`, { limit: MOST }, 'moments/history'),
+    api.get(`${of}/versions`, { limit: MOST }, 'moments/versions'),
+  ]);
+  if (!history.ok || !versions.ok) return history.ok ? versions : history;
+  const moments = momentsOfTable(history.data.items, versions.data.items, columnSentence);
+  return { ok: true, data: { moments, writes: history.data.items, total: history.data.total } };
+}
+
+/**
+ * @param {import('../panel/details.js').Context} context
+ * @param {string} id
+ * @returns {Promise<import('../data/api.js').Result>}
+ */
+export async function jobMoments({ api }, id) {
+  const of = `/graph/jobs/${encodeURIComponent(id)}`;
+  const [runs, versions] = await Promise.all([
+    api.get(`${of}/runs`, { limit: MOST }, 'moments/runs'),
+    api.get(`${of}/versions`, { limit: MOST }, 'moments/plans'),
+  ]);
+  if (!runs.ok || !versions.ok) return runs.ok ? versions : runs;
+  return { ok: true, data: { moments: momentsOfJob(runs.data.items, versions.data.items), writes: [], total: runs.data.total } };
+}
+
+/**
+ * @param {import('../data/url.js').State} state
+ * @param {string} node
+ * @param {{moments: import('./moments.js').Moment[], total: number}} told
+ * @returns {HTMLElement}
+ */
+export function momentList(state, node, { moments, total }) {
+  if (moments.length === 0) return element('p', { class: 'muted' }, 'No write, run or version was seen.');
+  return element(
+    'div',
+    { class: 'moments', 'data-testid': 'moments' },
+    strip(state, moments),
+    element('ol', { class: 'lines' }, moments.map((moment) => line(state, node, moment))),
+    total > MOST && element('p', { class: 'muted' }, `The newest ${formatNumber(MOST)} of ${formatNumber(total)}.`),
+  );
+}
+
+/** For the eye and the pointer: the list below says the same, and the keyboard goes there. */
+function strip(state, moments) {
+  const marks = marksOf(moments).map(({ place, moments: here }) => {
+    const [newest] = here;
+    const failed = here.some((one) => one.state === 'failed');
+    const more = here.length > 1 ? ` and ${formatNumber(here.length - 1)} more` : '';
+    const mark = anchor(asOf(state, newest.at));
+    mark.className = `time-mark${failed ? ' tells-failure' : here.some((one) => one.began) ? ' tells-version' : ''}`;
+    mark.style.left = `${(place * 100).toFixed(2)}%`;
+    mark.title = `${formatTime(newest.at)}: ${newest.state || newest.words}${more}`;
+    mark.tabIndex = -1;
+    return mark;
+  });
+  return element('div', { class: 'time-strip', 'aria-hidden': 'true', 'data-testid': 'time-strip' }, marks);
+}
+
+function asOf(state, at) {
+  return write(change(state, { at, opened: '' }));
+}
+
+function line(state, node, { at, state: ended, words, job, changes, began }) {
+  const here = asOf(state, at);
+  const shown = state.at === at;
+  return element(
+    'li',
+    { class: shown ? 'shown' : '' },
+    element('div', { class: 'card-line' }, time(at), ended ? stateChip(ended) : element('span', { class: 'chip plain' }, data(words))),
+    job && element('div', { class: 'muted' }, jobLink(state, job), ' ', MODES.has(words) && modeChip(words)),
+    began && sentenceList([...changes.slice(0, MOST_CHANGES), ...(changes.length > MOST_CHANGES ? [`and ${changes.length - MOST_CHANGES} more changes`] : [])]),
+    element(
+      'div',
+      { class: 'moment-ways' },
+      shown ? element('span', { class: 'muted' }, 'shown now') : anchor(here, 'Open as of here'),
+      newTab(here, at),
+      anchor(write({ view: 'diff', node, from: at, as: state.as }), 'Compare with now'),
+    ),
+  );
+}
+
+function newTab(href, at) {
+  const words = `Open as of ${formatTime(at)} in a new tab`;
+  return element('a', { href, target: '_blank', rel: 'noopener', 'aria-label': words, title: words }, icon('out'));
+}
+
+/**
+ * @param {import('../data/url.js').State} state
+ * @param {object[]} writes
+ * @returns {HTMLElement|null} null: no write names its partitions
+ */
+export function partitionTable(state, writes) {
+  const rows = lastByPartition(writes);
+  if (rows.length === 0) return null;
+  const cells = rows.slice(0, MOST).map(({ partition, write: last, failed }) => [
+    data(partition, 'mono'),
+    last ? [jobLink(state, last.job), element('span', { class: 'muted block' }, time(last.at))] : 'none seen',
+    failed > 0 ? element('span', { class: 'chip failed' }, formatNumber(failed)) : '0',
+  ]);
+  return section(
+    'Last writer by partition',
+    table('Last writer by partition', ['Partition', 'Written by', 'Failed since'], cells, { 'data-testid': 'partitions' }),
+    writes.length >= MOST && facts([['Looked at', `the newest ${formatNumber(MOST)} writes`]]),
+  );
+}

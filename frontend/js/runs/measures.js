@@ -1,0 +1,46 @@
+/**
+ * How much an execution read and wrote: rows and bytes under one name, whatever the producer calls
+ * them; all else it measured stays apart. Pure.
+ */
+
+const ROWS = Object.freeze(['numOutputRows', 'rowCount', 'recordsWritten', 'recordsRead', 'rows']);
+const BYTES = Object.freeze(['numOutputBytes', 'size', 'bytesWritten', 'bytesRead', 'filesSize', 'bytes']);
+
+/**
+ * @typedef {object} Measures
+ * @property {{rows: number|null, bytes: number|null}} read   null: not reported
+ * @property {{rows: number|null, bytes: number|null}} write
+ * @property {Array<[string, unknown]>} rest  `["write numFiles", 3]`
+ */
+
+/**
+ * @param {Record<string, Record<string, unknown>>|null|undefined} metrics `{"read": {…}, "write": {…}}`
+ * @returns {Measures}
+ */
+export function measuresOf(metrics) {
+  const side = (name) => ({ rows: first(metrics?.[name], ROWS), bytes: first(metrics?.[name], BYTES) });
+  return { read: side('read'), write: side('write'), rest: restOf(metrics ?? {}) };
+}
+
+function first(values, names) {
+  const found = names.map((name) => values?.[name]).find((value) => Number.isFinite(value));
+  return found ?? null;
+}
+
+function restOf(metrics) {
+  return Object.entries(metrics).flatMap(([group, values]) =>
+    Object.entries(values ?? {})
+      .filter(([name]) => ![ROWS, BYTES].some((names) => name === names.find((one) => Number.isFinite(values[one]))))
+      .map(([name, value]) => /** @type {[string, unknown]} */ ([`${group} ${name}`, value])),
+  );
+}
+
+/**
+ * Heights of bars: the greatest is 1; what is unknown or nothing still shows.
+ * @param {Array<number|null>} values
+ * @returns {number[]}
+ */
+export function heights(values) {
+  const most = Math.max(...values.map((value) => value ?? 0), 0);
+  return values.map((value) => Math.max(0.06, most > 0 ? (value ?? 0) / most : 0.06));
+}

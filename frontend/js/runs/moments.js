@@ -1,0 +1,100 @@
+/**
+ * The times at which something happened to a table or a job: writes, runs and versions, newest first,
+ * to be looked at and compared. Pure.
+ */
+
+/**
+ * @typedef {object} Moment
+ * @property {string} at       ISO time
+ * @property {string} state    of the run: completed, failed, …; empty: none ended here
+ * @property {string} words    `overwrite`, `run`
+ * @property {{namespace: string, name: string}|null} job
+ * @property {string[]} changes sentences of the version that began here; empty: none did
+ * @property {boolean} began   a version of the schema or the plan began here
+ */
+
+/**
+ * @param {object[]} writes    items of a table's history
+ * @param {object[]} versions  of its schema
+ * @param {(change: object) => string} spell a change of a column as a sentence
+ * @returns {Moment[]}
+ */
+export function momentsOfTable(writes, versions, spell) {
+  return merge(
+    writes.map(({ at, state, mode, job }) => ({ at, state, words: mode ?? 'write', job: job ?? null })),
+    versions.map(({ first, changes, columns }) => ({
+      at: first,
+      changes: changes === null ? [`first schema, ${columns.length} columns`] : changes.map(spell),
+    })),
+  );
+}
+
+/**
+ * @param {object[]} runs
+ * @param {object[]} versions of its plans
+ * @returns {Moment[]}
+ */
+export function momentsOfJob(runs, versions) {
+  return merge(
+    runs
+      .filter(({ startedAt, endedAt }) => endedAt ?? startedAt)
+      .map(({ startedAt, endedAt, state }) => ({ at: endedAt ?? startedAt, state, words: 'run', job: null })),
+    versions.map(({ first, changes }) => ({ at: first, changes: changes ?? ['first plan seen'] })),
+  );
+}
+
+/** @returns {Moment[]} */
+function merge(events, versions) {
+  /** @type {Map<string, Moment>} */
+  const found = new Map();
+  for (const event of events) found.set(`${event.at} ${found.size}`, { ...event, changes: [], began: false });
+  for (const { at, changes } of versions) {
+    if (!at) continue;
+    const same = [...found.values()].find((one) => one.at === at);
+    if (same) Object.assign(same, { changes: [...same.changes, ...changes], began: true });
+    else found.set(`version ${at}`, { at, state: '', words: 'version', job: null, changes, began: true });
+  }
+  return [...found.values()].sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0));
+}
+
+/**
+ * Marks on a line of time: moments that would lie over one another are one mark.
+ * @param {Moment[]} moments
+ * @param {number} [nearest] share of the line below which two are one
+ * @returns {Array<{place: number, moments: Moment[]}>} place from 0 (the oldest) to 1
+ */
+export function marksOf(moments, nearest = 0.02) {
+  const times = moments.map(({ at }) => Date.parse(at));
+  const [least, most] = [Math.min(...times), Math.max(...times)];
+  const marks = [];
+  for (const [number, moment] of moments.entries()) {
+    const place = most > least ? (times[number] - least) / (most - least) : 1;
+    const last = marks.at(-1);
+    if (last && last.place - place < nearest) last.moments.push(moment);
+    else marks.push({ place, moments: [moment] });
+  }
+  return marks;
+}
+
+/**
+ * Of each partition the newest completed write and how many attempts failed since; a write of the
+ * whole table ends the search, because nothing before it is left.
+ * @param {object[]} writes items of a table's history, newest first
+ * @returns {Array<{partition: string, write: object|null, failed: number}>} by partition
+ */
+export function lastByPartition(writes) {
+  /** @type {Map<string, {partition: string, write: object|null, failed: number}>} */
+  const found = new Map();
+  for (const item of writes) {
+    const partitions = item.partitions ?? [];
+    for (const partition of partitions) {
+      if (!found.has(partition)) found.set(partition, { partition, write: null, failed: 0 });
+      const known = found.get(partition);
+      if (!known || known.write) continue;
+      if (item.state === 'completed') known.write = item;
+      else if (item.state === 'failed') known.failed += 1;
+    }
+    if (partitions.length === 0 && item.state === 'completed' && item.mode === 'overwrite') break;
+  }
+  return [...found.values()].sort((one, other) => (one.partition < other.partition ? -1 : 1));
+}

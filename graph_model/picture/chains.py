@@ -1,0 +1,101 @@
+"""The fine view of a plan without the steps that only give a name: aliases, views and common table
+expressions are folded into the step whose rows they pass on, which then carries the names.
+
+Pure. A reference to a common table expression stands in a plan as a leaf; here it leads to the
+definition, so that the plan hangs together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class StepRole(StrEnum):
+    """``NAMING`` passes rows on under a name, ``DEFINING`` is a common table expression,
+    ``REFERRING`` reads one, ``GATHERING`` holds the definitions and, as last child, their user.
+    """
+
+    WORKING = "working"
+    NAMING = "naming"
+    DEFINING = "defining"
+    REFERRING = "referring"
+    GATHERING = "gathering"
+
+
+@dataclass(frozen=True, slots=True)
+class ChainStep:
+    """``name`` is the alias of a naming step; ``definition`` the key by which a defining step is
+    known and a referring step refers to it.
+    """
+
+    id: str
+    children: tuple[str, ...]
+    role: StepRole = StepRole.WORKING
+    name: str = ""
+    definition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedStep:
+    """A step that is kept. ``aliases``: the names under which its rows are used, in the order of
+    the plan; ``folded``: ids of the steps inside it.
+    """
+
+    id: str
+    children: tuple[str, ...]
+    aliases: tuple[str, ...]
+    folded: tuple[str, ...]
+
+
+_PASSING: Final = frozenset({StepRole.NAMING, StepRole.DEFINING})
+
+
+def fold_chains(steps: Sequence[ChainStep]) -> tuple[FoldedStep, ...]:
+    """The steps that do work, in the given order, with the others folded into them."""
+    known = {step.id: step for step in steps}
+    definitions = {
+        s.definition: s.id for s in steps if s.role == StepRole.DEFINING and s.definition
+    }
+    targets = {step.id: _target(step, known, definitions) for step in steps}
+    homes = {step.id: _home(step.id, targets) for step in steps}
+    inside: dict[str, list[ChainStep]] = {}
+    for step in steps:
+        if homes[step.id] != step.id:
+            inside.setdefault(homes[step.id], []).append(step)
+    return tuple(
+        FoldedStep(
+            step.id,
+            tuple(dict.fromkeys(homes.get(child, child) for child in step.children)),
+            tuple(dict.fromkeys(one.name for one in inside.get(step.id, ()) if one.name)),
+            tuple(one.id for one in inside.get(step.id, ())),
+        )
+        for step in steps
+        if homes[step.id] == step.id
+    )
+
+
+def _target(
+    step: ChainStep, known: dict[str, ChainStep], definitions: dict[str, str]
+) -> str | None:
+    """The step into which this one is folded; None: it stays."""
+    if step.role in _PASSING and len(step.children) == 1 and step.children[0] in known:
+        return step.children[0]
+    if step.role == StepRole.REFERRING:
+        return definitions.get(step.definition)
+    if step.role == StepRole.GATHERING and step.children and step.children[-1] in known:
+        return step.children[-1]
+    return None
+
+
+def _home(start: str, targets: dict[str, str | None]) -> str:
+    """The end of the chain; a damaged plan may lead in a circle, whose steps then stay."""
+    at, seen = start, {start}
+    while (target := targets[at]) is not None:
+        if target in seen:
+            return start
+        seen.add(target)
+        at = target
+    return at

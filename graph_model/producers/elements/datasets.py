@@ -1,0 +1,102 @@
+"""A dataset as facts: its vertex and row, its schemas and their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+
+from cachetools import LRUCache, cached
+
+from graph_model import identity, labels
+from graph_model.facts import (
+    ColumnRow,
+    DatasetRow,
+    Edge,
+    FactCollector,
+    Row,
+    SchemaRow,
+    Vertex,
+    edge,
+    properties,
+)
+from graph_model.naming import DatasetName
+
+_MOST_SCHEMA_BYTES: Final = 24_000_000
+"""For some thousands of tables; beyond, the least recently used are made anew."""
+_ELEMENT_BYTES: Final = 300
+
+Column = tuple[str, str]
+"""A dataset's id, and the path of a column in it."""
+
+
+def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
+    """Add the vertex and the row of a dataset, and return its id."""
+    dataset_id = identity.dataset_id(dataset.scope, dataset.uri)
+    values = {
+        "uri": dataset.uri, "scope": dataset.scope, "name": dataset.name, "kind": dataset.kind,
+    }  # fmt: skip
+    collector.add(
+        Vertex(dataset_id, labels.DATASET, properties(values)),
+        DatasetRow(dataset_id, dataset.uri, dataset.scope, dataset.name, dataset.kind),
+    )
+    return dataset_id
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaFacts:
+    """``ids`` are those of the columns."""
+
+    elements: tuple[Vertex | Edge | Row, ...]
+    ids: Mapping[Column, str]
+    weight: int
+
+
+def add_schema(
+    collector: FactCollector, row: SchemaRow, uri: str, paths: Sequence[str]
+) -> Mapping[Column, str]:
+    """Add a schema with its columns; returns their ids."""
+    known = _schema_facts(row, uri, paths)
+    collector.add(*known.elements)
+    return known.ids
+
+
+@cached(
+    LRUCache(_MOST_SCHEMA_BYTES, lambda kept: kept.weight),
+    key=lambda row, *_: row.id,
+    lock=Lock(),
+)
+def _schema_facts(row: SchemaRow, uri: str, paths: Sequence[str]) -> _SchemaFacts:
+    """Every plan that reads or writes the dataset with this schema has the same facts: they are
+    cached by the schema's id, which covers the dataset and the columns.
+    """
+    values = {"columns": row.columns, "dataset": uri}
+    elements: list[Vertex | Edge | Row] = [
+        Vertex(row.id, labels.SCHEMA, properties(values)),
+        row,
+    ]
+    ids: dict[Column, str] = {}
+    for path in paths:
+        column = _column_elements(row.dataset, uri, path)
+        elements += (*column, edge(labels.HAS, row.id, column[0].id))
+        ids[row.dataset, path] = column[0].id
+    weight = len(row.columns) + len(elements) * (_ELEMENT_BYTES + len(uri))
+    return _SchemaFacts(tuple(elements), ids, weight)
+
+
+def _column_elements(dataset_id: str, uri: str, path: str) -> tuple[Vertex, Edge, ColumnRow]:
+    column_id = identity.column_id(dataset_id, path)
+    values = {"path": path, "dataset": uri, "dataset_id": dataset_id}
+    return (
+        Vertex(column_id, labels.COLUMN, properties(values)),
+        edge(labels.HAS, dataset_id, column_id),
+        ColumnRow(column_id, dataset_id, path),
+    )
+
+
+def add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -> str:
+    """Add a column's vertex, row and the edge from its dataset; its id."""
+    elements = _column_elements(dataset_id, uri, path)
+    collector.add(*elements)
+    return elements[0].id

@@ -1,0 +1,89 @@
+"""The relational database under the journal and the catalogue: one engine, opened here.
+
+SQLite in one file (WAL, every commit an fsync) on a laptop or a single node; PostgreSQL is another
+URL. Only this package knows the differences between the two: the setup of a connection, the start
+of a transaction, inserts that skip known rows, locks between processes, errors that pass by
+themselves.
+
+    engine = open_database("data/headwater.db")
+    prepare(engine, "journal", 1, metadata)
+    with read(engine, JournalUnavailable) as connection: ...
+    write(engine, work, JournalUnavailable)         # work(connection) may run more than once
+
+Errors of the drivers stop here; only a broken constraint or a refused statement, which would be a
+bug of ours, passes through.
+
+In reading order:
+
+``opening``       an engine for a database file or a URL, and the setup of its connections
+``transactions``  transactions: one state to read, and writes that take turns
+``locks``         locks between the processes on one database
+``columns``       types of columns that are equal on every engine
+``statements``    statements in the dialects of the two engines
+``versions``      the version of the tables of each component
+``upkeep``        sizes, checks and the space of deleted rows
+``failures``      errors of the drivers in words of our own, and the damage that they reveal
+"""
+
+from graph_model.stores.database.columns import StoredText, serial
+from graph_model.stores.database.failures import is_busy, noted_damage, tells_damage
+from graph_model.stores.database.locks import Lock, alone, claim_database, keep_order
+from graph_model.stores.database.opening import (
+    Credentials,
+    Database,
+    apart,
+    is_in_memory,
+    open_database,
+    shown,
+    verified_server,
+)
+from graph_model.stores.database.statements import (
+    JsonCell,
+    JsonRows,
+    PreparedStatement,
+    among,
+    chunks,
+    count_from,
+    insert_new,
+    insertion,
+    none_of,
+)
+from graph_model.stores.database.transactions import read, write
+from graph_model.stores.database.upkeep import STEP_PAGES, damage, database_bytes, tidy, used_bytes
+from graph_model.stores.database.versions import prepare
+
+__all__ = [
+    "STEP_PAGES",
+    "Credentials",
+    "Database",
+    "JsonCell",
+    "JsonRows",
+    "Lock",
+    "PreparedStatement",
+    "StoredText",
+    "alone",
+    "among",
+    "apart",
+    "chunks",
+    "claim_database",
+    "count_from",
+    "damage",
+    "database_bytes",
+    "insert_new",
+    "insertion",
+    "is_busy",
+    "is_in_memory",
+    "keep_order",
+    "none_of",
+    "noted_damage",
+    "open_database",
+    "prepare",
+    "read",
+    "serial",
+    "shown",
+    "tells_damage",
+    "tidy",
+    "used_bytes",
+    "verified_server",
+    "write",
+]

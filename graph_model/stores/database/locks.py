@@ -1,0 +1,122 @@
+"""Locks between the processes on one database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from enum import IntEnum
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.errors import Unavailable
+from graph_model.stores.database.failures import POSTGRESQL, translated
+
+_LOCK_SECONDS: Final = 30.0
+
+
+class Lock(IntEnum):
+    """Advisory locks between the processes on one PostgreSQL database, by number.
+
+    Arbitrary, and the same in every Headwater. On SQLite its own write lock, and the lock on the
+    data folder, do the same.
+    """
+
+    SCHEMA = 7_238_145_001
+    ORDER = 7_238_145_002  # positions are given, and become visible, in one order
+    PROJECTION = 7_238_145_003  # one projector at a time
+    SERVICE = 7_238_145_004  # shared by services, held alone by what suffers no other
+    COUNTS = 7_238_145_005  # what is counted is looked up and written by one at a time
+
+
+def keep_order(connection: Connection, lock: Lock) -> None:
+    """Until this transaction ends, no other one that asks for the same lock goes on.
+
+    PostgreSQL gives numbers of a sequence at once and shows rows at the commit, in another order:
+    a reader that remembers the last position it saw would miss the smaller one that comes later.
+    On SQLite there is one writer at a time anyway.
+    """
+    if connection.dialect.name == POSTGRESQL:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(int(lock))))
+
+
+@contextmanager
+def alone(engine: Engine, lock: Lock, unavailable: type[Unavailable]) -> Iterator[None]:
+    """Hold a lock between processes for work longer than a transaction.
+
+    A process that dies releases it. On SQLite nothing is held: one process serves one folder.
+    Raises ``unavailable`` when another holds it for longer than half a minute.
+    """
+    if engine.dialect.name != POSTGRESQL:
+        yield
+        return
+    connection = autocommitting(engine, unavailable)
+    try:
+        _wait_for(connection, lock, unavailable)
+        yield
+    finally:
+        _let_go(connection, lock)
+
+
+def _wait_for(connection: Connection, lock: Lock, unavailable: type[Unavailable]) -> None:
+    try:
+        connection.exec_driver_sql(f"SET lock_timeout = {int(_LOCK_SECONDS * 1000)}")
+        connection.execute(sa.select(sa.func.pg_advisory_lock(int(lock))))
+    except exc.SQLAlchemyError as error:
+        raise translated(error, unavailable) from error
+
+
+def _let_go(connection: Connection, lock: Lock) -> None:
+    """Back to the pool without the lock; a connection that keeps it is closed, which unlocks it."""
+    try:
+        connection.execute(sa.select(sa.func.pg_advisory_unlock(int(lock))))
+        connection.exec_driver_sql("RESET lock_timeout")
+    except exc.SQLAlchemyError:
+        connection.invalidate()
+    finally:
+        connection.close()
+
+
+@contextmanager
+def claim_database(engine: Engine, *, shared: bool) -> Iterator[bool]:
+    """Hold the database for this service: beside others that share it, or alone.
+
+    False if that is not possible now. On SQLite always True: there the data folder is held.
+    """
+    if engine.dialect.name != POSTGRESQL:
+        yield True
+        return
+    attempt = sa.func.pg_try_advisory_lock_shared if shared else sa.func.pg_try_advisory_lock
+    release = sa.func.pg_advisory_unlock_shared if shared else sa.func.pg_advisory_unlock
+    with _session(engine, Unavailable) as connection:
+        try:
+            held = bool(connection.execute(sa.select(attempt(int(Lock.SERVICE)))).scalar())
+        except exc.SQLAlchemyError as error:
+            raise translated(error, Unavailable) from error
+        try:
+            yield held
+        finally:
+            if held:  # at once; the session's end does the same, but some time after its close
+                with suppress(exc.SQLAlchemyError):
+                    connection.execute(sa.select(release(int(Lock.SERVICE))))
+
+
+@contextmanager
+def _session(engine: Engine, unavailable: type[Unavailable]) -> Iterator[Connection]:
+    """A connection of its own, closed at the end, together with the locks of its session."""
+    connection = autocommitting(engine, unavailable)
+    try:
+        connection.detach()
+        yield connection
+    finally:
+        connection.close()
+
+
+def autocommitting(engine: Engine, unavailable: type[Unavailable]) -> Connection:
+    """A connection outside any transaction, for statements that PostgreSQL runs in none."""
+    try:
+        return engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    except exc.SQLAlchemyError as error:
+        raise translated(error, unavailable) from error

@@ -1,0 +1,200 @@
+"""An engine for a database file or a URL, and the setup of its connections."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy import event, exc
+from sqlalchemy.engine import URL, Connection, Dialect, Engine
+
+from graph_model.errors import ConfigurationError
+from graph_model.stores.database.failures import DAMAGE, POSTGRESQL, Damage
+from graph_model.stores.database.transactions import TURN, WRITE
+
+_BUSY_MILLISECONDS: Final = 3_000
+_POOL_SECONDS: Final = 10.0
+_POOL_KEPT: Final = 24
+"""Connections to a file that stay open: one for each request worked on and a few. One beyond them
+is closed after use, and to open one costs as much as fifty statements."""
+_POOL_BEYOND: Final = 16
+_DRIVER: Final = "postgresql+psycopg"
+_DRIVER_NEEDED: Final = "PostgreSQL needs its driver: pip install 'psycopg[binary]>=3.2,<4'"
+_VERIFIED: Final = "verify-full"
+_POSTGRESQL_PORT: Final = 5432
+_SECRETS: Final = frozenset({"password", "sslpassword"})
+
+Database = Engine
+"""The result of ``open_database``, for callers that pass it on without knowing SQLAlchemy."""
+
+Credentials = Callable[[], Mapping[str, str]]
+"""``user``, ``password`` of the next connection (``stores.credentials``)."""
+
+
+def open_database(path_or_url: str | Path, credentials: Credentials | None = None) -> Engine:
+    """An engine for a database file, or for a URL (``sqlite://`` is one in memory).
+
+    The folder of a file is made. Nothing is read or written yet: ``prepare`` does that.
+    ``credentials`` are asked for each new connection to a server. Raises ConfigurationError where
+    the URL cannot be read or its driver is missing.
+    """
+    url = _url(path_or_url)
+    try:
+        if url.get_backend_name() == "sqlite":
+            return _open_sqlite(url)
+        return _sign_in(_open_server(url), credentials)
+    except ImportError as error:
+        said = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
+        raise ConfigurationError(f"database {shown(url)}: {said}") from error
+    except exc.ArgumentError as error:
+        raise ConfigurationError(f"database {shown(url)}: {error}") from error
+    except OSError as error:
+        raise ConfigurationError(
+            f"database {shown(url)}: cannot make its folder: {error}"
+        ) from error
+
+
+def shown(url: URL) -> str:
+    """The URL for a person or a log: ``postgresql+psycopg://me:***@host/db``."""
+    hidden = {name: "***" for name in url.query if name.lower() in _SECRETS}
+    return url.set(query={**url.query, **hidden}).render_as_string(hide_password=True)
+
+
+def _url(path_or_url: str | Path) -> URL:
+    if isinstance(path_or_url, Path) or "://" not in path_or_url:
+        return URL.create("sqlite", database=str(path_or_url))
+    try:
+        url = sa.make_url(path_or_url)
+    except (exc.ArgumentError, ValueError):
+        # The text may hold a password, so it is not repeated here, nor is an error that quotes it.
+        raise ConfigurationError("the database URL cannot be read") from None
+    # What other programs call it, without a driver: postgres://… and postgresql://…
+    return url.set(drivername=_DRIVER) if url.drivername in {"postgres", POSTGRESQL} else url
+
+
+def _open_server(url: URL) -> Engine:
+    given = {"connect_timeout": 10, "application_name": "headwater"}
+    known = url.get_backend_name() == POSTGRESQL
+    return sa.create_engine(
+        url,
+        connect_args={k: v for k, v in given.items() if known and k not in url.query},
+        pool_pre_ping=True,
+        pool_size=10,
+        max_overflow=20,
+        pool_timeout=_POOL_SECONDS,
+        hide_parameters=True,
+        execution_options={DAMAGE: Damage()},
+    )
+
+
+def _sign_in(engine: Engine, credentials: Credentials | None) -> Engine:
+    if credentials is not None:
+
+        def give(_dialect: Dialect, _record: object, _args: object, given: dict[str, Any]) -> None:
+            given.update(credentials())
+
+        event.listen(engine, "do_connect", give)
+    return engine
+
+
+class Server(NamedTuple):
+    """The address in a database URL."""
+
+    host: str
+    port: int
+    user: str
+
+
+def verified_server(database: str) -> tuple[str, Server]:
+    """The URL of a server whose certificate and name are verified, and its address.
+
+    ``sslmode`` is verify-full unless the URL says so itself. Raises ConfigurationError for another
+    mode, since a token may not go to a server that anyone could be, and without a host or a user.
+    """
+    url = _url(database)
+    mode = url.query.get("sslmode", _VERIFIED)
+    if mode != _VERIFIED:
+        raise ConfigurationError(
+            f"database {shown(url)}: IAM authentication needs sslmode={_VERIFIED}, not {mode}"
+        )
+    if not url.host or not url.username:
+        raise ConfigurationError(f"database {shown(url)}: IAM authentication needs host and user")
+    secured = url.update_query_dict({"sslmode": _VERIFIED})
+    server = Server(url.host, url.port or _POSTGRESQL_PORT, url.username)
+    return secured.render_as_string(hide_password=False), server
+
+
+def apart(engine: Engine, schema: str) -> Engine:
+    """The same server, its tables in this schema; its damage is noted apart."""
+    return engine.execution_options(schema_translate_map={None: schema}, **{DAMAGE: Damage()})
+
+
+def is_in_memory(engine: Engine) -> bool:
+    """Whether it is a database that lives in its one connection."""
+    return engine.dialect.name == "sqlite" and _in_memory(engine.url)
+
+
+def _in_memory(url: URL) -> bool:
+    return url.database in (None, "", ":memory:")
+
+
+def _open_sqlite(url: URL) -> Engine:
+    in_memory = _in_memory(url)
+    if not in_memory and not str(url.database).startswith("file:"):  # a URI says how to open
+        Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(
+        url,
+        # A database in memory lives in its connection: one, which threads take in turn.
+        poolclass=sa.QueuePool,
+        pool_size=1 if in_memory else _POOL_KEPT,
+        max_overflow=0 if in_memory else _POOL_BEYOND,
+        pool_timeout=_POOL_SECONDS,
+        connect_args={"check_same_thread": False},
+        hide_parameters=True,
+        # Threads queue here rather than in SQLite, whose waiting is polling and not fair.
+        execution_options={TURN: threading.Lock(), DAMAGE: Damage()},
+    )
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # BEGIN is ours, see _begin_sqlite
+    for pragma in (
+        *_of_new_files(connection),
+        f"busy_timeout = {_BUSY_MILLISECONDS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "cache_size = -16384",
+    ):
+        try:
+            connection.execute(f"PRAGMA {pragma}").close()
+        except UnicodeDecodeError as error:  # in SQLite's own words about a schema that is damaged
+            raise _malformed() from error
+
+
+def _of_new_files(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """A file with tables keeps its setting; reading it would be a write."""
+    try:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    except (sqlite3.Error, UnicodeDecodeError):
+        return ()  # said by what follows
+    return () if pages else ("auto_vacuum = INCREMENTAL",)
+
+
+def _malformed() -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError("the schema of the database cannot be read")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later cannot wait for its turn: it fails at once.
+    writes = connection.get_execution_options().get(WRITE, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,146 @@
+"""Statements in the dialects of the two engines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Connection, Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeDecorator
+
+from graph_model.storable_text import storable_value
+from graph_model.stores.database.failures import POSTGRESQL
+
+CHUNK: Final = 500
+"""How many values one statement asks for: below the limit on parameters of every engine."""
+_Value = TypeVar("_Value")
+
+
+def insert_new(connection: Connection, table: sa.Table) -> sa.Insert:
+    """An insert that leaves rows alone whose key is known."""
+    return _insert_new(connection.dialect.name, table)
+
+
+@lru_cache
+def _insert_new(dialect: str, table: sa.Table) -> sa.Insert:
+    if dialect == POSTGRESQL:
+        return postgresql.insert(table).on_conflict_do_nothing()
+    return sqlite.insert(table).on_conflict_do_nothing()
+
+
+class JsonRows(FunctionElement[Any]):
+    """The elements of a JSON array as rows with one column, ``value``."""
+
+    inherit_cache = True
+
+
+class JsonCell(FunctionElement[Any]):
+    """An element, by its number, of the JSON array in a column ``value``."""
+
+    inherit_cache = True
+
+
+@compiles(JsonRows, "sqlite")
+def _rows_on_sqlite(element: JsonRows, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(JsonRows, POSTGRESQL)
+def _rows_on_postgresql(element: JsonRows, compiler: SQLCompiler, **options: Any) -> str:
+    return f"jsonb_array_elements(CAST({compiler.process(element.clauses, **options)} AS jsonb))"
+
+
+@compiles(JsonCell, "sqlite")
+def _cell_on_sqlite(element: JsonCell, compiler: SQLCompiler, **options: Any) -> str:
+    value, number = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"json_extract({value}, '$[{number}]')"
+
+
+@compiles(JsonCell, POSTGRESQL)
+def _cell_on_postgresql(element: JsonCell, compiler: SQLCompiler, **options: Any) -> str:
+    value, number = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({value} ->> {number})"
+
+
+def among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
+    """``column IN (…)`` for the list bound to ``name``, of texts or of whole numbers.
+
+    A list of any length is one parameter of the same statement. An expanding parameter is spelled
+    into the statement anew each time, which takes longer than the look-up itself.
+    """
+    return column.in_(_cells(sa.bindparam(name, type_=_JsonList()), column))
+
+
+def none_of(column: sa.Column[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
+    """``column NOT IN (…)`` for these texts or whole numbers: one parameter, as in ``among``."""
+    return column.not_in(_cells(sa.bindparam(None, [*values], type_=_JsonList()), column))
+
+
+def _cells(listed: sa.BindParameter[Any], column: sa.Column[Any]) -> sa.Select[Any]:
+    """The elements of a list as rows of the kind of a column."""
+    rows = JsonRows(listed).table_valued("value")
+    kind = sa.BigInteger if isinstance(column.type, sa.Integer) else sa.Text
+    return sa.select(sa.cast(JsonCell(rows.c.value, sa.literal_column("0")), kind))
+
+
+class _JsonList(TypeDecorator[Sequence[Any]]):
+    """A list as a text: ``["a", "b"]`` => ``[["a"], ["b"]]``, each a row of one cell."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Sequence[Any] | None, dialect: Dialect) -> str:  # noqa: ARG002
+        return json.dumps([[storable_value(one)] for one in value or ()], ensure_ascii=False)
+
+
+def insertion(connection: Connection, table: sa.Table) -> str:
+    """The text of ``insert_new`` for the driver itself, with the values of all columns by place.
+
+    They are stored as they are: nothing looks at each of them again.
+    """
+    schemas = connection.get_execution_options().get("schema_translate_map") or {}
+    return _insertion(connection.dialect.name, table, schemas.get(None))
+
+
+@lru_cache
+def _insertion(dialect: str, table: sa.Table, schema: str | None) -> str:
+    own = table.to_metadata(sa.MetaData(schema=schema))
+    by_place: Any = postgresql.psycopg if dialect == POSTGRESQL else sqlite
+    style = "format" if dialect == POSTGRESQL else "qmark"
+    return str(_insert_new(dialect, own).compile(dialect=by_place.dialect(paramstyle=style)))
+
+
+class PreparedStatement:
+    """A statement that is built once and executed many times with other values."""
+
+    def __init__(self, statement: sa.Select[Any] | sa.CompoundSelect[Any]) -> None:
+        self._statement = statement
+
+    def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """All rows; ``values`` are those of the parameters, by name."""
+        return list(map(tuple, connection.execute(self._statement, values)))
+
+
+def count_from(connection: Connection, table: sa.Table, column: str) -> None:
+    """Go on numbering after the greatest number there is; SQLite does by itself."""
+    if connection.dialect.name != POSTGRESQL:
+        return
+    greatest = connection.execute(sa.select(sa.func.max(table.c[column]))).scalar()
+    if greatest is not None:
+        sequence = sa.func.pg_get_serial_sequence(table.name, column)
+        connection.execute(sa.select(sa.func.setval(sequence, greatest)))
+
+
+def chunks(values: Iterable[_Value], size: int = CHUNK) -> Iterator[Sequence[_Value]]:
+    """``[1, 2, 3], 2 => [1, 2], [3]``."""
+    iterator = iter(values)
+    while chunk := list(islice(iterator, size)):
+        yield chunk

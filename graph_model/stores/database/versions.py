@@ -1,0 +1,83 @@
+"""The version of the tables of each component."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.errors import ConfigurationError, Unavailable
+from graph_model.stores.database.columns import StoredText
+from graph_model.stores.database.failures import passes
+from graph_model.stores.database.locks import Lock, keep_order
+from graph_model.stores.database.opening import shown
+from graph_model.stores.database.transactions import write
+
+_versions = sa.Table(
+    "headwater_schema",
+    sa.MetaData(),
+    sa.Column("component", StoredText(), primary_key=True),
+    sa.Column("version", sa.Integer, nullable=False),
+)
+
+
+def prepare(
+    engine: Engine,
+    component: str,
+    version: int,
+    metadata: sa.MetaData,
+    *,
+    empty_older: bool = False,
+) -> None:
+    """Make the missing tables of one component, and record their version.
+
+    With ``empty_older`` tables of an older version are made anew, empty: for data that can be made
+    again. Else they are taken over as they are, and an older Headwater then leaves them alone.
+
+    Raises ConfigurationError if a newer Headwater made them or the database cannot be used,
+    Unavailable if another process holds it.
+    """
+    try:
+        found = write(
+            engine,
+            lambda c: _prepare(c, component, version, metadata, empty_older=empty_older),
+            Unavailable,
+        )
+    except Unavailable as error:
+        cause = error.__cause__
+        if isinstance(cause, exc.SQLAlchemyError) and not passes(cause):
+            raise ConfigurationError(f"database {shown(engine.url)}: {error}") from error
+        raise
+    if found > version:
+        raise ConfigurationError(
+            f"the {component} tables in {shown(engine.url)} have version {found}, and this"
+            f" Headwater knows them up to version {version}: start the newer Headwater that wrote"
+            " them, or restore a backup that was taken before the upgrade"
+        )
+
+
+def _prepare(
+    connection: Connection,
+    component: str,
+    version: int,
+    metadata: sa.MetaData,
+    *,
+    empty_older: bool,
+) -> int:
+    # CREATE TABLE IF NOT EXISTS of two processes at once may still collide on PostgreSQL.
+    keep_order(connection, Lock.SCHEMA)
+    _versions.metadata.create_all(connection)
+    asked = sa.select(_versions.c.version).where(_versions.c.component == component)
+    found = connection.execute(asked).scalar_one_or_none()
+    if found is not None and found < version and empty_older:
+        metadata.drop_all(connection)
+        connection.execute(_versions.delete().where(_versions.c.component == component))
+        found = None
+    if found is None:
+        metadata.create_all(connection)
+        connection.execute(_versions.insert(), {"component": component, "version": version})
+        return version
+    if found < version:
+        own = _versions.c.component == component
+        connection.execute(_versions.update().where(own).values(version=version))
+    return max(int(found), version)

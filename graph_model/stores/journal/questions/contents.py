@@ -1,0 +1,117 @@
+"""Lists, counts and samples of the whole journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import sqlalchemy as sa
+
+from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.database import database_bytes
+from graph_model.stores.journal.questions.connection import JournalConnection
+from graph_model.stores.journal.questions.rows import STATES, described, without_body
+from graph_model.stores.journal.statistics import (
+    Sampled,
+    read_sample,
+    read_statistics,
+    share_received_before,
+)
+from graph_model.stores.journal.tables import documents, receipts
+from graph_model.stores.protocols import (
+    DocumentKind,
+    DocumentState,
+    JournalSize,
+    JournalStatistics,
+    JournalSummary,
+    Page,
+    Receipt,
+    StoredDocument,
+)
+
+_CURSOR: Final = "entries"
+_FAILED: Final = DocumentState.FAILED.value
+
+
+class SqlJournalContents(JournalConnection):
+    """See ``protocols.journal.JournalContents``."""
+
+    def entries(
+        self,
+        *,
+        state: DocumentState | None = None,
+        kind: DocumentKind | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[StoredDocument]:
+        """See ``protocols.Journal``."""
+        chosen: list[sa.ColumnElement[bool]] = []
+        if state is not None:
+            chosen.append(documents.c.state == state.value)
+        if kind is not None:
+            chosen.append(documents.c.kind == kind)
+        asked = described.where(*chosen).order_by(documents.c.position.desc())
+        if cursor is not None:
+            (before,) = read_cursor(cursor, _CURSOR, int)
+            asked = asked.where(documents.c.position < before)
+        counted = sa.select(sa.func.count()).select_from(documents).where(*chosen)
+        with self._read() as connection:
+            rows = connection.execute(asked.limit(checked_limit(limit) + 1)).all()
+            total = connection.execute(counted).scalar_one()
+        items = tuple(map(without_body, rows[:limit]))
+        more = len(rows) > limit
+        return Page(items, total, write_cursor(_CURSOR, items[-1].position) if more else None)
+
+    def summary(self) -> JournalSummary:
+        """See ``protocols.Journal``."""
+        asked = sa.select(documents.c.state, sa.func.count().label("number")).group_by(
+            documents.c.state
+        )
+        with self._read() as connection:
+            counts: dict[str, int] = {row.state: row.number for row in connection.execute(asked)}
+        return JournalSummary(
+            received=sum(counts.values()),
+            waiting=counts.get(DocumentState.WAITING.value, 0),
+            pending=counts.get(DocumentState.PENDING.value, 0),
+            projected=counts.get(DocumentState.PROJECTED.value, 0),
+            failed=sum(counts[one] for one in counts if one not in STATES or one == _FAILED),
+        )
+
+    def statistics(self) -> JournalStatistics:
+        """See ``protocols.Journal``."""
+        with self._read() as connection:
+            return read_statistics(connection)
+
+    def size(self) -> JournalSize:
+        """See ``protocols.Journal``; on SQLite the file holds the catalogue as well."""
+        first, last = (
+            sa.select(documents.c.received_at).order_by(order).limit(1).scalar_subquery()
+            for order in (documents.c.position, documents.c.position.desc())
+        )
+        with self._read() as connection:
+            stored = database_bytes(connection)
+            oldest, newest = connection.execute(sa.select(first, last)).one()
+        return JournalSize(stored, oldest, newest)
+
+    def receipts(self, position: int) -> tuple[Receipt, ...]:
+        """How a document came, every time, in order; () for an unknown position. The hash of the
+        bytes is not kept with it: it is that of ``recall``.
+        """
+        columns = receipts.c
+        asked = (
+            sa.select(columns.received_at, columns.principal, columns.route, columns.raw_hash)
+            .where(columns.position == position)
+            .order_by(columns.id)
+        )
+        with self._read() as connection:
+            return tuple(Receipt(*row) for row in connection.execute(asked))
+
+    def sample(self, most: int) -> list[Sampled]:
+        """Up to ``most`` documents, at equal distances from the first to the newest."""
+        with self._read() as connection:
+            return read_sample(connection, most)
+
+    def share_received_before(self, times: Sequence[int]) -> list[float]:
+        """Per time (epoch ms) the share of documents that came before it."""
+        with self._read() as connection:
+            return share_received_before(connection, times)

@@ -1,0 +1,175 @@
+"""Documents into the journal, durable on return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from secrets import token_hex
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from graph_model.errors import JournalUnavailable
+from graph_model.stores.database import write
+from graph_model.stores.journal.arrivals import Packed, Repeat, packed, record
+from graph_model.stores.journal.large_bodies import RemovedMeanwhile, put_aside, remove_condemned
+from graph_model.stores.journal.questions.rows import described, without_body
+from graph_model.stores.journal.questions.settings import SqlJournalSettings
+from graph_model.stores.journal.tables import documents, raw
+from graph_model.stores.journal.trial import Trial, WriteTrial
+from graph_model.stores.protocols import (
+    DocumentKind,
+    DocumentState,
+    Receipt,
+    StoredDocument,
+    Submission,
+)
+
+_ROOM: Final = "room"  # where an attempt writes
+_MOST_PUTS: Final = 10
+_MOST_RECALLED: Final = 20_000
+_FOLLOWING_POSITIONS: Final = 256
+
+_taken_as = described.join(raw, raw.c.position == documents.c.position)
+_RECALLED: Final = _taken_as.where(
+    raw.c.raw_hash == sa.bindparam("asked_hash"), raw.c.scope == sa.bindparam("asked_scope")
+).order_by(raw.c.ordinal)
+_second = raw.alias()
+_FOLLOWING: Final = (
+    _taken_as.add_columns(raw.c.raw_hash, raw.c.scope.label("raw_scope"))
+    .where(
+        raw.c.position.between(sa.bindparam("first"), sa.bindparam("last")),
+        raw.c.ordinal == 0,
+        ~sa.exists().where(
+            _second.c.raw_hash == raw.c.raw_hash,
+            _second.c.scope == raw.c.scope,
+            _second.c.ordinal == 1,
+        ),
+        documents.c.state == DocumentState.PROJECTED.value,
+    )
+    .limit(_FOLLOWING_POSITIONS)
+)
+
+
+class SqlJournalIntake(SqlJournalSettings):
+    """See ``protocols.journal.JournalIntake``."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self._trial = Trial(self._attempt)
+        self._recalled: dict[tuple[str, str], tuple[StoredDocument, ...]] = {}
+        self._looked_up = 0
+
+    def accept(
+        self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+    ) -> tuple[int, ...]:
+        """See ``protocols.Journal``. A document given twice in one call has one position.
+
+        Calls of several threads at one time share a transaction and its fsync (GroupCommit).
+
+        The bytes (``receipt.raw_hash``) are remembered for ``recall`` only where all documents
+        have one scope: bytes whose documents name their own scopes mean something else under
+        another key. An empty ``raw_hash`` is not remembered.
+        """
+        if not submissions:
+            return ()
+        positions = self._accept(packed(tuple(submissions), receipt, remember=remember))
+        for scope in {submission.scope for submission in submissions}:
+            # They may mean something else from now on: a rule about secrets has changed.
+            self._recalled.pop((receipt.raw_hash, scope), None)
+        return positions
+
+    def _accept(self, request: Packed) -> tuple[int, ...]:
+        """Large bodies first; anew when others were removed before the transaction."""
+        hashes = [submission.content_hash for submission in request.submissions]
+        for _ in range(_MOST_PUTS):
+            stored, removals = put_aside(self._engine, hashes, request.bodies)
+            with suppress(RemovedMeanwhile):
+                return self._take(replace(request, bodies=stored, removals=removals))
+            remove_condemned(self._engine)
+        raise JournalUnavailable("large bodies are being removed")
+
+    def _take(self, request: Packed | Repeat) -> tuple[int, ...]:
+        """Durable on return; requests of several threads share a transaction (GroupCommit)."""
+        try:
+            positions = self._taking.run(request)
+        except JournalUnavailable as error:
+            tried = replace(request, removals=None) if isinstance(request, Packed) else request
+            self._trial.refused(tried, error)
+            raise
+        self._trial.passed()
+        return positions
+
+    def ensure_taking(self) -> None:
+        """See ``protocols.Journal``."""
+        self._trial.check()
+
+    def _attempt(self, attempt: WriteTrial) -> None:
+        """The writes of a document: its pages read and changed, and room written durably."""
+        with suppress(_Undone):
+            write(self._engine, partial(_rehearse, attempt.request), JournalUnavailable)
+        self.set_meta(_ROOM, token_hex(attempt.size // 2))
+        self.set_meta(_ROOM, "")  # what reads all settings shall not read this
+
+    def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
+        """See ``protocols.Journal``. A bounded number of projected documents is kept in memory."""
+        known = self._recalled.get((raw_hash, scope))
+        if known is not None:
+            return known
+        try:
+            return self._look_up(raw_hash, scope)
+        except JournalUnavailable as error:
+            self._trial.refused(Repeat(scope, Receipt(0, "", "", raw_hash)), error)
+            raise
+
+    def _look_up(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
+        """Bytes repeat in the order in which they came first, so the following ones are looked up,
+        too.
+        """
+        with self._read() as connection:
+            asked = {"asked_hash": raw_hash, "asked_scope": scope}
+            found = tuple(map(without_body, connection.execute(_RECALLED, asked)))
+            if not found or any(one.state != DocumentState.PROJECTED for one in found):
+                return found
+            first = found[0].position + 1
+            near = {"first": first, "last": first + _FOLLOWING_POSITIONS}
+            in_order = 0 < first - self._looked_up <= 2 * _FOLLOWING_POSITIONS
+            self._looked_up = first
+            rows = connection.execute(_FOLLOWING, near) if in_order else ()
+            following = {(one.raw_hash, one.raw_scope): (without_body(one),) for one in rows}
+        if len(self._recalled) + len(following) >= _MOST_RECALLED:
+            self._recalled.clear()
+        self._recalled |= {**following, (raw_hash, scope): found}
+        return found
+
+    def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
+        """See ``protocols.Journal``; durable on return."""
+        known = bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
+        if not known:
+            self._recalled.pop((raw_hash, scope), None)
+        return known
+
+
+# --- a document without a trace ------------------------------------------------------------------
+
+
+class _Undone(Exception):
+    """Ends a rehearsal: nothing of it stays."""
+
+
+def _rehearse(request: Packed | Repeat | None, connection: Connection) -> None:
+    """Write a request, or a small document that nobody sent, and take it back."""
+    if isinstance(request, Repeat):
+        asked = {"asked_hash": request.receipt.raw_hash, "asked_scope": request.scope}
+        connection.execute(_RECALLED, asked).all()
+    record(connection, [request or _nobodys_document()])
+    raise _Undone
+
+
+def _nobodys_document() -> Packed:
+    name = token_hex(16)
+    submission = Submission(DocumentKind("trial"), "", name, "", name, name, b"{}")
+    return packed((submission,), Receipt(0, "", "", name))

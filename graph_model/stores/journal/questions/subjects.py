@@ -1,0 +1,83 @@
+"""The plan ids of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from graph_model.stores.cursors import checked_limit
+from graph_model.stores.database import chunks
+from graph_model.stores.journal.questions.connection import JournalConnection
+from graph_model.stores.journal.tables import documents
+from graph_model.stores.protocols import DocumentKind, DocumentState
+
+_PENDING: Final = (
+    sa.select(documents.c.position, documents.c.plan_id)
+    .where(documents.c.state == DocumentState.PENDING.value)
+    .order_by(documents.c.position)
+    .limit(sa.bindparam("page"))
+)
+_PENDING_FIRST: Final = _PENDING.where(documents.c.kind == sa.bindparam("first"))
+_PENDING_AFTER: Final = _PENDING.where(documents.c.position > sa.bindparam("last"))
+
+
+class SqlJournalSubjects(JournalConnection):
+    """See ``protocols.journal.JournalSubjects``."""
+
+    def pending(self, limit: int, first: DocumentKind) -> tuple[str, ...]:
+        """See ``protocols.Journal``. The cost depends on the returned documents, not on those
+        behind.
+        """
+        found: dict[str, None] = {}
+        with self._read() as connection:
+            for plan_id in _pending_plans(connection, first, max(limit, 100)):
+                if len(found) >= limit:
+                    break
+                found.setdefault(plan_id)
+        return tuple(found)
+
+    def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
+        """See ``protocols.Journal``."""
+        asked = (
+            sa.select(documents.c.plan_id)
+            .where(documents.c.plan_id > after)
+            .distinct()
+            .order_by(documents.c.plan_id)
+            .limit(checked_limit(limit))
+        )
+        with self._read() as connection:
+            return tuple(connection.execute(asked).scalars())
+
+    def plan_ids_of(self, subjects: Collection[str]) -> frozenset[str]:
+        """See ``protocols.Journal``."""
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(subjects))):
+                asked = sa.select(documents.c.plan_id).where(documents.c.subject.in_(chunk))
+                found.update(connection.execute(asked.distinct()).scalars())
+        return frozenset(found)
+
+    def count_plan_ids(self) -> int:
+        """See ``protocols.Journal``."""
+        asked = sa.select(sa.func.count(documents.c.plan_id.distinct()))
+        with self._read() as connection:
+            return int(connection.execute(asked).scalar_one())
+
+
+def _pending_plans(connection: Connection, first: DocumentKind, page: int) -> Iterator[str]:
+    """The plan ids of the documents PENDING, by position; one comes once per document.
+
+    Those of the kind ``first`` come before all others, as many as a page holds.
+    """
+    for row in connection.execute(_PENDING_FIRST, {"page": page, "first": first}):
+        yield row.plan_id
+    last = 0
+    while True:
+        rows = connection.execute(_PENDING_AFTER, {"page": page, "last": last}).all()
+        yield from (row.plan_id for row in rows)
+        if len(rows) < page:
+            return
+        last = rows[-1].position

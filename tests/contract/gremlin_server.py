@@ -1,0 +1,60 @@
+"""TinkerPop's own server as a process, and what it needs beside our settings to serve a graph."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from graph_model.errors import GraphUnavailable
+from graph_model.stores.gremlin.engine import java
+from graph_model.stores.gremlin.graph import GremlinGraph
+
+# TinkerPop's own main class learns of ``g`` from a Groovy script.
+INIT_SCRIPT: Final = "def globals = [:]\nglobals << [g: traversal().withEmbedded(graph)]\n"
+GROOVY_ENGINE: Final = (
+    '"gremlin-groovy": {"plugins": {'
+    '"org.apache.tinkerpop.gremlin.server.jsr223.GremlinServerGremlinPlugin": {}, '
+    '"org.apache.tinkerpop.gremlin.jsr223.ImportGremlinPlugin": '
+    '{"classImports": ["java.lang.Math"]}, '
+    '"org.apache.tinkerpop.gremlin.jsr223.ScriptFileGremlinPlugin": {"files": ["%s"]}}}'
+)
+_MAIN: Final = "org.apache.tinkerpop.gremlin.server.GremlinServer"
+_START_SECONDS: Final = 180.0
+
+
+@contextmanager
+def serving(
+    settings: Path, archives: Sequence[Path], graph: GremlinGraph, environment: Mapping[str, str]
+) -> Iterator[None]:
+    """A server by its settings, from when ``graph`` has an answer of it; closes ``graph``."""
+    command = [
+        java.find_java(environment).program,
+        "-Xmx512m",
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+        *("-cp", os.pathsep.join(map(str, archives)), _MAIN, str(settings)),
+    ]
+    with settings.with_suffix(".log").open("wb") as log:
+        process = subprocess.Popen(command, env=dict(environment), stdout=log, stderr=log)
+    try:
+        _await_answer(graph, process)
+        yield
+    finally:
+        graph.close()
+        process.kill()
+        process.wait()
+
+
+def _await_answer(graph: GremlinGraph, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            return graph.ping()
+        except GraphUnavailable:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { heights, measuresOf } from '../../frontend/js/runs/measures.js';
+
+test('rows and bytes have one name, whatever the producer calls them, and the rest stays apart', () => {
+  const { read, write, rest } = measuresOf({
+    read: { filesSize: 981, numFiles: 2, numOutputRows: 77 },
+    write: { numOutputBytes: 0, numOutputRows: 36, numParts: 3 },
+  });
+  assert.deepEqual([read, write], [{ rows: 77, bytes: 981 }, { rows: 36, bytes: 0 }]);
+  assert.deepEqual(rest, [['read numFiles', 2], ['write numParts', 3]]);
+});
+
+test('what was not measured is unknown, not nothing', () => {
+  assert.deepEqual(measuresOf(null).write, { rows: null, bytes: null });
+});
+
+test('the greatest bar fills the height, and one of unknown length still shows', () => {
+  assert.deepEqual(heights([10, null, 5]), [1, 0.06, 0.5]);
+  assert.deepEqual(heights([null, 0]), [0.06, 0.06]);
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lastByPartition, marksOf, momentsOfJob, momentsOfTable } from '../../frontend/js/runs/moments.js';
+
+const JOB = { namespace: 'hr', name: 'load' };
+const WRITES = [
+  { at: '2026-03-03T06:00:00.000Z', state: 'failed', mode: 'overwrite', job: JOB, partitions: ['day=3'] },
+  { at: '2026-03-02T06:00:00.000Z', state: 'completed', mode: null, job: JOB, partitions: ['day=2', 'day=3'] },
+  { at: '2026-03-01T06:00:00.000Z', state: 'completed', mode: 'append', job: JOB, partitions: ['day=1'] },
+];
+
+test('writes and versions of a table are one list, newest first', () => {
+  const versions = [
+    { first: '2026-03-02T06:00:00.000Z', changes: [{ path: 'pay' }], columns: [] },
+    { first: '2026-02-01T06:00:00.000Z', changes: null, columns: [1, 2] },
+  ];
+  const moments = momentsOfTable(WRITES, versions, ({ path }) => `column ${path} added`);
+  assert.deepEqual(
+    moments.map(({ at, words, changes }) => [at.slice(5, 10), words, changes]),
+    [
+      ['03-03', 'overwrite', []],
+      ['03-02', 'write', ['column pay added']],
+      ['03-01', 'append', []],
+      ['02-01', 'version', ['first schema, 2 columns']],
+    ],
+  );
+});
+
+test('a run that has no time is no moment, and one that has not ended stands at its start', () => {
+  const runs = [
+    { startedAt: null, endedAt: null, state: 'started' },
+    { startedAt: '2026-03-01T06:00:00.000Z', endedAt: null, state: 'started' },
+  ];
+  assert.deepEqual(momentsOfJob(runs, []).map(({ at }) => at), ['2026-03-01T06:00:00.000Z']);
+});
+
+test('moments that would lie over one another are one mark; a single moment stands at the end', () => {
+  const at = (second) => ({ at: `2026-03-01T06:00:${second}.000Z`, state: '', words: '', job: null, changes: [], began: false });
+  const marks = marksOf([at('59'), at('58'), at('00')], 0.05);
+  assert.deepEqual(marks.map(({ place, moments }) => [place, moments.length]), [[1, 2], [0, 1]]);
+  assert.deepEqual(marksOf([at('00')]).map(({ place }) => place), [1]);
+  assert.deepEqual(marksOf([]), []);
+});
+
+test('each partition has its newest completed write and the attempts that failed since', () => {
+  assert.deepEqual(
+    lastByPartition(WRITES).map(({ partition, write, failed }) => [partition, write?.at.slice(8, 10), failed]),
+    [['day=1', '01', 0], ['day=2', '02', 0], ['day=3', '02', 1]],
+  );
+});
+
+test('an overwrite of the whole table leaves nothing of the writes before it', () => {
+  const whole = { at: '2026-03-02T12:00:00.000Z', state: 'completed', mode: 'overwrite', job: JOB, partitions: [] };
+  assert.deepEqual(lastByPartition([WRITES[0], whole, WRITES[1]]).map(({ write }) => write), [null]);
+});
