@@ -7,10 +7,10 @@ import random
 import pytest
 
 from graph_model.facts import FacetBodyRow, FacetRow, Facts, RunRow, merge
+from graph_model.producers.elements import datasets as dataset_elements
 from graph_model.producers.openlineage import datasets
 from graph_model.producers.openlineage.events.facets import Facet, SchemaField
 from graph_model.producers.openlineage.plans import plans_of
-from graph_model.producers.spline import plans
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.memory import MemoryGraph
@@ -54,7 +54,9 @@ def test_what_is_remembered_of_schemas_changes_nothing(
 ) -> None:
     again = openlineage(name)
     monkeypatch.setattr(datasets, "schema_of", datasets.schema_of.__wrapped__)
-    monkeypatch.setattr(plans, "_schema_facts", plans._schema_facts.__wrapped__)
+    monkeypatch.setattr(
+        dataset_elements, "_schema_facts", dataset_elements._schema_facts.__wrapped__
+    )
     monkeypatch.setattr(
         "graph_model.producers.openlineage.translate.plans_of", plans_of.__wrapped__
     )
