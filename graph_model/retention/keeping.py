@@ -33,8 +33,8 @@ class Keep:
 
     def __str__(self) -> str:
         given = {"runs": self.runs, "days": self.days}
-        said = [f"{name}={value}" for name, value in given.items() if value is not None]
-        return ",".join(said + [f"{_BODIES}={_STAY}"] * self.keeps_bodies)
+        parts = [f"{name}={value}" for name, value in given.items() if value is not None]
+        return ",".join(parts + [f"{_BODIES}={_STAY}"] * self.keeps_bodies)
 
     def before(self, now: int) -> int | None:
         """The time before which executions may go (epoch ms); None without a limit by days."""
@@ -53,8 +53,8 @@ def read_keep(text: str) -> Keep | None:
     given = {name.strip(): value.strip() for name, _, value in parts}
     if len(given) < len(parts) or not given.keys() & {"runs", "days"}:
         raise ValueError(EXPECTED)
-    bodies = given.pop(_BODIES, "")
-    if bodies not in ("", _STAY):
+    bodies = given.pop(_BODIES, None)
+    if bodies not in (None, _STAY):
         raise ValueError(EXPECTED)
     numbers = {name: _number(name, value) for name, value in given.items()}
     return Keep(**numbers, keeps_bodies=bodies == _STAY)

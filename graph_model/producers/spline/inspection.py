@@ -115,11 +115,11 @@ def _step(operation: Operation) -> ChainStep:
 def _label_with(operation: Operation, aliases: Sequence[str]) -> str:
     """``employees as e``; an alias that repeats the label says nothing."""
     label = _label(operation)
-    told = [alias for alias in aliases if alias != label]
-    if not told:
+    others = [alias for alias in aliases if alias != label]
+    if not others:
         return label
-    shown = ", ".join(told[:_MOST_ALIASES])
-    return f"{label} as {shown}{', …' if len(told) > _MOST_ALIASES else ''}"
+    shown = ", ".join(others[:_MOST_ALIASES])
+    return f"{label} as {shown}{', …' if len(others) > _MOST_ALIASES else ''}"
 
 
 def _columns_shown(

@@ -41,7 +41,7 @@ def test_a_night_begins_at_its_hour() -> None:
     "text",
     [
         "runs", "runs=", "runs=1 2", "runs=1;days=2", ",", "days=36501", "bodies=keep",
-        "runs=1,bodies=9",
+        "runs=1,bodies=9", "runs=1,bodies=",
     ],
 )  # fmt: skip
 def test_what_is_no_setting_is_refused(text: str) -> None:
