@@ -9,6 +9,7 @@ LIFECYCLE_COMMANDS: Final = frozenset(
         "CreateDataSourceTableCommand",
         "CreateTable",
         "CreateTableCommand",
+        "CreateTableLikeCommand",
         "CreateV2Table",
         "CreateDeltaTableCommand",
         "CreateHoodieTableCommand",

@@ -76,6 +76,7 @@ LIFECYCLE_COMMANDS: Final = frozenset(
     {
         "CreateDataSourceTableCommand",
         "CreateTableCommand",
+        "CreateTableLikeCommand",
         "CreateTable",
         "DropTableCommand",
         "DropTable",
@@ -392,17 +393,19 @@ class Targets:
         if described is not None:
             table = self._tables.being_made(described, execution)
         else:
-            identifier = self._ask_quietly(command.tableName) or self._ask(
-                "identifier",
-                lambda: self._tables.v1_identifier(command.child()),
-                None,
+            identifier = (
+                self._ask_quietly(command.tableName)
+                or self._ask_quietly(command.targetTable)  # a CREATE TABLE LIKE
+                or self._ask(
+                    "identifier", lambda: self._tables.v1_identifier(command.child()), None
+                )
             )
             conditional = self._ask_quietly(lambda: bool(command.ifExists()))
             table = self._ask(
                 "named",
                 lambda: (
                     self._tables.named(identifier, execution)
-                    if conditional is None  # a TRUNCATE
+                    if conditional is None  # no DROP
                     else self._tables.dropped(identifier, execution, certainly=not conditional)
                 ),
                 None,
