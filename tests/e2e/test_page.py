@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 from tests.e2e import fake_api
 from tests.e2e.browser import by_id, open_browser, point_of, wait_for
@@ -207,6 +207,21 @@ def test_zooming_and_fitting_move_the_picture(page: Page) -> None:
     expect(canvas).not_to_have_attribute("data-transform", fitted)
     page.get_by_test_id("fit").click()
     expect(canvas).to_have_attribute("data-transform", fitted)
+
+
+@pytest.mark.parametrize("width", [390, 900, 1180, 1280, 1600])
+def test_counts_that_come_late_do_not_move_the_picture(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    held: list[Route] = []
+    page.route("**/journal?*", lambda route: held.append(route))
+    page.goto("/?view=overview")
+    wait_for(page)
+    stage = page.get_by_test_id("stage")
+    before = stage.bounding_box()
+    for route in list(held):
+        route.continue_()
+    expect(page.get_by_test_id("journal-indicator")).to_contain_text("3 failed")
+    assert stage.bounding_box() == before
 
 
 def test_a_picture_without_places_is_laid_out_by_the_page(page: Page, api: FakeApi) -> None:
