@@ -408,11 +408,48 @@ def test_escape_in_the_panel_closes_it_and_goes_back_to_the_picture(page: Page) 
     expect(page.get_by_test_id("stage")).to_be_focused()
 
 
-def test_a_server_that_was_away_is_noticed_without_a_press(page: Page) -> None:
+def test_an_outage_keeps_the_picture_and_says_since_when(page: Page, api: FakeApi) -> None:
+    page.goto("/?view=overview")
+    wait_for(page)
+    canvas = page.get_by_test_id("canvas")
+    page.context.set_offline(True)
+    page.get_by_test_id("refresh").click()
+    wait_for(page, "away")
+    banner = page.get_by_test_id("away")
+    expect(banner).to_contain_text("has not answered since")
+    since = banner.locator("time").get_attribute("datetime")
+    expect(canvas).to_have_attribute("data-nodes", "12")
+    kept = canvas.get_attribute("data-transform") or ""
+    page.get_by_test_id("zoom-in").click()
+    expect(canvas).not_to_have_attribute("data-transform", kept)
+    moved = canvas.get_attribute("data-transform")
+    banner.get_by_role("button", name="Try now").click()
+    wait_for(page, "away")
+    assert banner.locator("time").get_attribute("datetime") == since
+    before = len(asked(api, "/graph/overview"))
+    page.context.set_offline(False)
+    wait_for(page)
+    expect(banner).to_have_count(0)
+    assert len(asked(api, "/graph/overview")) > before
+    expect(canvas).to_have_attribute("data-transform", moved or "")
+
+
+def test_an_outage_is_noticed_without_a_press(page: Page) -> None:
+    page.goto(JOB)
+    wait_for(page)
+    page.context.set_offline(True)
+    wait_for(page, "away")
+    expect(page.get_by_test_id("panel")).to_contain_text("attendance")
+    page.context.set_offline(False)
+    wait_for(page)
+    expect(page.get_by_test_id("away")).to_have_count(0)
+
+
+def test_a_server_that_was_away_from_the_start_is_noticed_without_a_press(page: Page) -> None:
     page.goto("/?view=overview")
     wait_for(page)
     page.context.set_offline(True)
-    page.get_by_test_id("refresh").click()
+    page.get_by_test_id("journal-indicator").click()
     wait_for(page, "error")
     expect(page.get_by_test_id("face-error")).to_contain_text("comes back by itself")
     page.context.set_offline(False)
@@ -726,10 +763,8 @@ def test_a_rebuilding_server_is_asked_again_without_a_click(page: Page, api: Fak
 
 
 def test_a_server_that_is_gone_is_an_error_not_a_blank_page(page: Page) -> None:
-    page.goto("/?view=overview")
-    wait_for(page)
     page.route("**/graph/overview**", lambda route: route.abort())
-    page.get_by_test_id("refresh").click()
+    page.goto("/?view=overview")
     wait_for(page, "error")
     expect(page.get_by_test_id("face-error")).to_contain_text("No answer")
 

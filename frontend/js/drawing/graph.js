@@ -26,7 +26,7 @@ const MOST_PIXELS = 64_000_000;
 const SLOP = 4;
 
 const OPTIONS = Object.freeze({
-  autoResize: true,
+  autoResize: false,
   physics: false,
   layout: { improvedLayout: false, hierarchical: false },
   interaction: {
@@ -142,7 +142,7 @@ export function createGraph(container, palette, listener) {
       columns: model.rows.size,
       edges: model.links.size,
     });
-    if (still) network.redraw();
+    if (still) resize(true);
     else open();
   }
 
@@ -213,6 +213,7 @@ export function createGraph(container, palette, listener) {
   }
 
   function zoom(factor) {
+    keep();
     const scale = Math.min(4, Math.max(SMALLEST, network.getScale() * factor));
     network.moveTo({ scale, animation: false });
   }
@@ -299,11 +300,21 @@ export function createGraph(container, palette, listener) {
   followPointer(container, (point) => hover(point ? at(point) : '', point ?? { x: 0, y: 0 }));
   network.on('dragEnd', keep);
   network.on('zoom', keep);
-  whenResized(container, () => {
+  whenResized(container, () => resize(state.moved));
+
+  /** What the reader looked at stays where it was in the upper left corner; vis-network would zoom. */
+  function resize(stays) {
+    const [scale, corner] = [network.getScale(), network.DOMtoCanvas({ x: 0, y: 0 })];
     network.setSize('100%', '100%');
-    if (!state.moved) open();
+    if (stays) stay(scale, corner);
+    else open();
     network.redraw();
-  });
+  }
+
+  function stay(scale, corner) {
+    const middle = { x: container.clientWidth / (2 * scale), y: container.clientHeight / (2 * scale) };
+    network.moveTo({ scale, position: { x: corner.x + middle.x, y: corner.y + middle.y }, animation: false });
+  }
 
   function keep() {
     state.moved = true;
