@@ -19,7 +19,7 @@ import { createMinimap } from './drawing/minimap.js';
 import { createDivider } from './controls/divider.js';
 import { matching } from './controls/find.js';
 import { closeWhenLeft } from './controls/menu.js';
-import { find, findNode, tally } from './data/model.js';
+import { find, findNode, tally, turn } from './data/model.js';
 import { step } from './data/walk.js';
 import { banners, footnote, outageBanner } from './page/notes.js';
 import { readPalette } from './drawing/palette.js';
@@ -395,15 +395,26 @@ function showPicture(heading, model, still = false) {
   const found = matching(model, state.find);
   const pinned = [state.selected, ...found.slice(0, MOST_PINNED)];
   const narrow = foldColumns(model, { opened: state.rows, pinned });
-  drawn = foldFans(narrow, { opened: state.fans, pinned });
   graph?.light(state.find ? new Set(found) : null);
-  if (graph && !graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
+  drawn = spread(foldFans(narrow, { opened: state.fans, pinned }));
   graph?.show(drawn, state.selected, still);
   listed = null;
   replace(places.legend, legend(drawn));
   describePicture(heading, drawn);
   described = { page: null, id: '' };
   position = { id: '', came: null };
+}
+
+/**
+ * As it is drawn: packed to the shape of the window where it is too large to be read, and upright.
+ * @param {import('./data/model.js').Model} model
+ * @returns {import('./data/model.js').Model}
+ */
+function spread(model) {
+  const upright = () => (model.flow === 'down' ? turn(model) : model);
+  const aspect = places.stage.clientWidth / Math.max(1, places.stage.clientHeight);
+  if (graph && !graph.fits(upright())) pack(model, model.flow === 'down' ? 1 / aspect : aspect);
+  return upright();
 }
 
 function describePicture(heading, model) {
@@ -638,12 +649,16 @@ function pressStage(event) {
   event.preventDefault();
 }
 
+/** Arrow keys point the way that the picture takes. */
+const DOWNWARDS = Object.freeze({ ArrowDown: 'ArrowRight', ArrowUp: 'ArrowLeft', ArrowRight: 'ArrowDown', ArrowLeft: 'ArrowUp' });
+
 /** One step of the keyboard over the canvas. */
 function walk(model, key) {
   if (!/^(Arrow|Page|Home$|End$)/.test(key)) return false;
   const { selected } = state;
   const from = position.id === selected ? position : { id: selected, came: null };
-  const to = findNode(model, selected) ? step(model, from, key) : first(model);
+  const along = model.flow === 'down' ? (DOWNWARDS[key] ?? key) : key;
+  const to = findNode(model, selected) ? step(model, from, along) : first(model);
   if (!to) return false;
   go({ selected: to.id }, { replace: true });
   position = to;

@@ -531,6 +531,24 @@ def test_lineage_follows_direction_depth_columns_and_indirect(page: Page, api: F
     assert state_of(page)["depth"] == "2"
 
 
+def test_a_picture_can_run_down_as_long_as_it_has_no_columns(page: Page, api: FakeApi) -> None:
+    page.goto(LINEAGE)
+    wait_for(page)
+    down = page.get_by_test_id("control-flow")
+    down.check()
+    wait_for(page)
+    assert state_of(page)["flow"] == "down"
+    assert asked(api, "/graph/lineage")[-1]["flow"] == "down"
+    page.get_by_test_id("control-columns").check()
+    wait_for(page)
+    expect(down).to_be_disabled()
+    expect(down).not_to_be_checked()
+    assert "flow" not in asked(api, "/graph/lineage")[-1]
+    page.get_by_test_id("control-columns").uncheck()
+    wait_for(page)
+    expect(down).to_be_checked()
+
+
 def test_indirect_edges_are_off_until_asked_for(page: Page, api: FakeApi) -> None:
     page.goto(f"{LINEAGE}&columns=true")
     wait_for(page)

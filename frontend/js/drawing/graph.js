@@ -99,7 +99,7 @@ export function createGraph(container, palette, listener) {
     const { model } = state;
     const box = model?.boxes.get(String(id).slice('box:'.length));
     if (!model || !box) return {};
-    paint(context, box, { ...state, focus: model.focus, scale: network.getScale() });
+    paint(context, box, { ...state, focus: model.focus, flow: model.flow, scale: network.getScale() });
     return { nodeDimensions: { width: box.width, height: box.height } };
   }
 
@@ -266,7 +266,7 @@ export function createGraph(container, palette, listener) {
     context.fillRect(0, 0, copy.width, copy.height);
     context.scale(scale, scale);
     context.translate(RIM - around.left, RIM - around.top);
-    const look = { ...state, focus: model.focus, scale: Math.max(scale, 0.5) };
+    const look = { ...state, focus: model.focus, flow: model.flow, scale: Math.max(scale, 0.5) };
     for (const lane of model.lanes ?? []) paintLane(context, lane, around, state.palette);
     state.links?.paint(context, look);
     for (const box of model.boxes.values()) paint(context, box, look);

@@ -28,6 +28,7 @@ const ROW = Object.freeze({ size: 12, screen: 10.5, most: 17, indent: 14, deepes
  * @property {string} selected        id, or empty
  * @property {string} focus           id of what was asked about, or empty
  * @property {number} scale           zoom of the canvas
+ * @property {''|'down'} [flow]       of the picture
  * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
  */
 
@@ -285,12 +286,13 @@ const HANDLE = Object.freeze({ height: 20, least: 26, letter: 7.5, most: 2 });
 
 /**
  * The handles of a box, where there is more than is drawn, or where it was opened: pills on its lower
- * corners, `+3` or `−`.
+ * corners, top down on its left ones, `+3` or `−`.
  * @param {import('../data/model.js').Box} box
  * @param {number} scale of the canvas
+ * @param {''|'down'} [flow]
  * @returns {Array<{side: 'upstream'|'downstream', text: string, x: number, y: number, width: number, height: number, size: number}>}
  */
-export function handlesOf(box, scale) {
+export function handlesOf(box, scale, flow = '') {
   const { more, open } = box.node;
   const size = Math.min(HANDLE.most, Math.max(1, 0.95 / scale));
   const found = [];
@@ -299,8 +301,10 @@ export function handlesOf(box, scale) {
     const text = number > 0 ? `+${formatNumber(number)}` : open?.[side] ? '−' : '';
     if (!text || box.kind === 'group') continue;
     const width = Math.max(HANDLE.least, text.length * HANDLE.letter + 12) * size;
-    const x = box.x + (side === 'upstream' ? -1 : 1) * (box.width / 2);
-    found.push({ side, text, x, y: box.y + box.height / 2, width, height: HANDLE.height * size, size });
+    const by = side === 'upstream' ? -1 : 1;
+    const x = box.x + (flow === 'down' ? -1 : by) * (box.width / 2);
+    const y = box.y + (flow === 'down' ? by : 1) * (box.height / 2);
+    found.push({ side, text, x, y, width, height: HANDLE.height * size, size });
   }
   return found;
 }
@@ -315,14 +319,19 @@ export function handlesOf(box, scale) {
  */
 export function handleAt(model, x, y, scale) {
   for (const box of model.boxes.values())
-    for (const handle of handlesOf(box, scale))
+    for (const handle of handlesOf(box, scale, model.flow))
       if (Math.abs(x - handle.x) <= handle.width / 2 + 2 && Math.abs(y - handle.y) <= handle.height / 2 + 2)
         return { id: box.id, side: handle.side };
   return null;
 }
 
-function paintHandles(context, box, { palette, scale }) {
-  for (const { text, x, y, width, height, size } of handlesOf(box, scale)) {
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {import('../data/model.js').Box} box
+ * @param {Look} look
+ */
+function paintHandles(context, box, { palette, scale, flow }) {
+  for (const { text, x, y, width, height, size } of handlesOf(box, scale, flow)) {
     outline(context, { x: x - width / 2, y: y - height / 2, width, height }, height / 2);
     context.fillStyle = palette.surface;
     context.fill();
