@@ -12,8 +12,11 @@ import { FADED, handleAt, paint, paintLane } from './shapes.js';
 
 const LARGEST = 1.2;
 const SMALLEST = 0.02;
-/** A picture that can only be fitted whole below this zoom first opens as a close-up. */
-const LEGIBLE = 0.4;
+/**
+ * A picture that can only be fitted whole below this zoom first opens as a close-up: titles, and columns
+ * from a nearer zoom on, then have letters of 12 pixels on the screen (shapes.js).
+ */
+const LEGIBLE = Object.freeze({ titles: 0.55, rows: 0.7 });
 const CLOSE_UP = 0.75;
 /** The pointer rests so long, in ms, before what lies under it lights up. */
 const HOVER_WAIT = 140;
@@ -209,7 +212,7 @@ export function createGraph(container, palette, listener) {
     if (!around || container.clientWidth === 0) return;
     state.moved = false;
     const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
-    network.moveTo({ ...frameOf(around, container, focus && centreOf(model, focus)), animation: false });
+    network.moveTo({ ...frameOf(around, container, legible(model), focus && centreOf(model, focus)), animation: false });
   }
 
   function zoom(factor) {
@@ -328,10 +331,15 @@ export function createGraph(container, palette, listener) {
   /** Whether all of it can be read at once, as it stands. */
   function fits(model) {
     const around = bounds(model);
-    return !around || measure(around, container).whole >= LEGIBLE;
+    return !around || measure(around, container).whole >= legible(model);
   }
 
   return { show, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+}
+
+/** @param {import('../data/model.js').Model} model */
+function legible(model) {
+  return model.rows.size > 0 ? LEGIBLE.rows : LEGIBLE.titles;
 }
 
 /**
@@ -348,12 +356,13 @@ function centreOf(model, item) {
  * Everything, when everything can be read; else a close-up of the focus, or of where the flow begins.
  * @param {{left: number, top: number, right: number, bottom: number}} around
  * @param {{clientWidth: number, clientHeight: number}} container
+ * @param {number} least  the zoom from which on it can be read
  * @param {{x: number, y: number}|undefined} focus
  * @returns {{position: {x: number, y: number}, scale: number}}
  */
-function frameOf(around, container, focus) {
+function frameOf(around, container, least, focus) {
   const { room, fits, whole } = measure(around, container);
-  const scale = whole >= LEGIBLE ? whole : Math.min(CLOSE_UP, Math.max(LEGIBLE, fits.x, fits.y));
+  const scale = whole >= least ? whole : Math.min(CLOSE_UP, Math.max(least, fits.x, fits.y));
   const along = (axis, start, end, before, after) => {
     const middle = (start + end) / 2 + (after - before) / (2 * scale);
     if (fits[axis] >= scale) return middle;

@@ -12,13 +12,13 @@ const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", 
 /** How much is left of what is not emphasised, while something is selected or the pointer rests. */
 export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
 /** Nearer than this a box has a second line; farther away its name has all the room. */
-const NEAR = 0.8;
+const NEAR = 1;
 /** Farther than this the columns of a table are left out, and than this all words. */
 const ROWS = 0.3;
 const WORDS = 0.16;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
-const TITLE = Object.freeze({ size: 13, screen: 9.5, most: 26, share: 0.62 });
-const ROW = Object.freeze({ size: 12, screen: 10.5, most: 17, indent: 14, deepest: 5 });
+const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, share: 0.62 });
+const ROW = Object.freeze({ size: 12, screen: 12, most: 17, indent: 14, deepest: 5 });
 
 /**
  * @typedef {object} Look  what the painting depends on besides the box
@@ -161,7 +161,7 @@ function paintTitle(context, box, frame, colours, look) {
   const font = `600 ${size}px ${FAMILY}`;
   write(context, box.label, start, twoLines ? middle - 8 : middle, room, font, palette.ink, 'middle');
   if (!twoLines) return;
-  const below = `11px ${box.kind === 'operation' ? MONO : FAMILY}`;
+  const below = `12px ${box.kind === 'operation' ? MONO : FAMILY}`;
   const colour = box.failed ? palette.failed : palette.muted;
   write(context, box.detail, start, middle + 9, room, below, colour, box.kind === 'dataset' ? 'start' : 'end');
 }
@@ -219,7 +219,7 @@ function paintRowChange(context, row, frame, palette) {
 
 /** The type of a column, or that no schema has it, in what its name leaves over. */
 function paintType(context, row, frame, room, palette, scale) {
-  const font = `11px ${MONO}`;
+  const font = `12px ${MONO}`;
   if (!row.aside || scale < NEAR) return;
   if (room < 56 && room < measure(context, row.aside, font)) return;
   context.textAlign = 'right';
