@@ -149,6 +149,8 @@ class DatasetNode(NamedTuple):
 
 
 class JobNode(NamedTuple):
+    """``producer`` is that of its newest execution, in its own words; None: no run."""
+
     id: str
     label: str
     namespace: str
@@ -156,6 +158,7 @@ class JobNode(NamedTuple):
     shared: bool
     plans: tuple[str, ...]
     last_run: LastRun | None
+    producer: str | None = None
     more: More | None = None
     place: Place | None = None
 
@@ -269,7 +272,7 @@ class Names:
     jobs: Mapping[str, JobRow]
     catalog_names: Mapping[str, Sequence[str]]
     last_writes: Mapping[str, int]
-    last_runs: Mapping[str, tuple[int, str]]
+    last_runs: Mapping[str, tuple[int, str, str]]
     columns: Mapping[str, ColumnSpelling]
     plan_jobs: Mapping[str, str]
     quality: Mapping[str, QualityMark] = field(default_factory=dict)
@@ -345,6 +348,7 @@ def _plans_by_job(answer: Answer) -> dict[str, tuple[str, ...]]:
 
 
 def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | None) -> JobNode:
+    newest = names.last_runs.get(row.id)
     return JobNode(
         id=row.id,
         label=row.name,
@@ -352,17 +356,14 @@ def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | No
         name=row.name,
         shared=row.shared,
         plans=plans,
-        last_run=_last_run(names.last_runs.get(row.id)),
+        last_run=None if newest is None else LastRun(iso(newest[0]) or "", newest[1]),
+        producer=newest[2] if newest else None,
         more=more,
     )
 
 
 def last_run(row: ExecutionRow | None) -> LastRun | None:
     return None if row is None else LastRun(iso(row.at) or "", row.state)
-
-
-def _last_run(told: tuple[int, str] | None) -> LastRun | None:
-    return None if told is None else LastRun(iso(told[0]) or "", told[1])
 
 
 def _column_nodes(

@@ -119,3 +119,15 @@ def test_a_picture_around_a_column_cannot_run_down(client: FlaskClient) -> None:
     reply = client.get(f"/graph/lineage?node={column}&flow=down&layout=true")
     assert reply.status_code == 400, reply.text
     assert "flow" in str(reply.get_json()["errors"]["node"])
+
+
+def test_a_drawn_job_has_the_producer_of_its_newest_run(client: FlaskClient) -> None:
+    nodes = client.get("/graph/overview").get_json()["nodes"]
+    producers = {node["name"]: node["producer"] for node in nodes if node["kind"] == "job"}
+    pages = {
+        n["name"]: client.get(f"/graph/jobs/{n['id']}").get_json()["producer"]
+        for n in nodes
+        if n["kind"] == "job"
+    }
+    assert producers == pages
+    assert all(producers.values())
