@@ -6,7 +6,7 @@ In reading order:
 ``filtering``  the part of an answer that a filter selects, with its neighbours
 ``beyond``     neighbours that are not drawn, and what failed runs tried
 ``chains``     a plan without the steps that only give a name
-``layout``     layered layout, left to right in the direction of flow: pure and deterministic
+``layout``     layered layout in the direction of flow: pure and deterministic
 ``operations`` the operations of one plan as its page draws them
 ``lanes``      a picture in lanes, one for each storage layer, top to bottom: pure, deterministic
 """

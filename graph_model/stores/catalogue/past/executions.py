@@ -136,9 +136,9 @@ class SqlExecutionHistory(CatalogueReader):
         with self._read() as connection:
             return newest_executions(connection, "job", jobs, at, only="any")
 
-    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str]]:
+    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str, str]]:
         found = self._rows_for(_last_states(), jobs, at)
-        return {job: (time, state) for job, time, state in found}
+        return {job: (time, state, producer) for job, time, state, producer in found}
 
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
@@ -265,7 +265,7 @@ def _times_of_writes() -> sa.Select[Any]:
 def _last_states() -> sa.Select[Any]:
     asked, own = asked_column(), executions.c
     newest = newest_id("job", asked, "any")
-    return sa.select(asked.c.value, own.at, own.state).join_from(
+    return sa.select(asked.c.value, own.at, own.state, own.producer).join_from(
         asked, executions, own.id == newest
     )
 
