@@ -24,6 +24,7 @@ _CONFIG: Final = Config(
 _ATTEMPTS: Final = 3
 _FIFO: Final = ".fifo"
 _MOST_REASON: Final = 1_000
+"""Bytes: with the sender's name no more than ``collectors.sqs.outgoing.ATTRIBUTES``."""
 _WAIT_SECONDS: Final = 10
 
 
@@ -175,7 +176,8 @@ def _attributes(attributes: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _sayable(reason: str) -> str:
-    return "".join(one if one.isprintable() else " " for one in reason[:_MOST_REASON]) or "unknown"
+    printable = "".join(one if one.isprintable() else " " for one in reason[:_MOST_REASON])
+    return printable.encode()[:_MOST_REASON].decode(errors="ignore") or "unknown"
 
 
 @contextmanager
