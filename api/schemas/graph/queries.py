@@ -5,7 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 
 from api.schemas.query import Choice, Choices, Flag, Instant, OptionalText, Query, Text, Whole
-from graph_model.stores.protocols import Direction
+from graph_model.stores.protocols import (
+    ColumnOrder,
+    DatasetOrder,
+    Direction,
+    ExecutionOrder,
+    JobOrder,
+)
 
 _SEARCH_KINDS = ("dataset", "job", "column")
 MAX_DEPTH = 50
@@ -69,13 +75,30 @@ class ListQuery(Query):
     at = Instant()
 
 
+class EndState(StrEnum):
+    """How an execution ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
 class JobsQuery(ListQuery):
     namespace = Text(load_default=None)
+    state = Choice(EndState, load_default=None)
+    sort = Choice(JobOrder, load_default=JobOrder.NAMESPACE)
+
+
+class ColumnListQuery(Query):
+    q = OptionalText(most=200, load_default="")
+    limit = Whole(1, 1_000, load_default=100)
+    cursor = Text(load_default=None)
+    sort = Choice(ColumnOrder, load_default=ColumnOrder.NAME)
 
 
 class DatasetsQuery(ListQuery):
     layer = Text(most=64, load_default=None)
     classification = Text(most=64, load_default=None)
+    sort = Choice(DatasetOrder, load_default=DatasetOrder.NAME)
 
 
 class HistoryQuery(Query):
@@ -84,15 +107,9 @@ class HistoryQuery(Query):
     at = Instant()
 
 
-class EndState(StrEnum):
-    """How an execution ended."""
-
-    COMPLETED = "completed"
-    FAILED = "failed"
-
-
 class RunsQuery(HistoryQuery):
     state = Choice(EndState, load_default=None)
+    sort = Choice(ExecutionOrder, load_default=ExecutionOrder.AT_FALLING)
 
 
 class AreaKind(StrEnum):
