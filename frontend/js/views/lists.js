@@ -76,7 +76,7 @@ const LISTINGS = {
       { name: 'Job', cell: ({ job }, state) => (job ? jobLink(state, job) : 'unknown') },
       { name: 'Wrote', cell: ({ target, kind }, state) => (target ? datasetLink(state, target) : kind === 'read' ? 'nothing, it only reads' : 'unknown') },
       { name: 'Rows', number: true, cell: ({ metrics, kind }) => (kind === 'read' ? '–' : written(metrics)) },
-      { name: 'Took', sort: 'durationMs', newest: true, number: true, cell: ({ durationMs }) => (durationMs ? formatDuration(durationMs) : 'unknown') },
+      { name: 'Took', sort: 'durationMs', newest: true, number: true, cell: ({ durationMs }) => formatDuration(durationMs) || 'unknown' },
       { name: 'Error', cell: ({ error, run }, state) => (error ? anchor(link(state, { view: 'run', run }), data(shorten(error, 120), 'mono')) : anchor(link(state, { view: 'run', run }), 'Details')) },
     ],
   },
