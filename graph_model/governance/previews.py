@@ -29,6 +29,7 @@ from graph_model.stores.protocols import (
     StoredDocument,
     walk_pages,
 )
+from spark_agent_config.masking import mask_text
 
 MOST_SHOWN: Final = 200
 MOST_PLANS: Final = 2_000
@@ -212,7 +213,7 @@ def _add_uri(
     if _is_hidden(old, datasets.hidden):
         return
     spelling = f"{scope}@{uri}" if scope else uri
-    spelling = naming.mask_text(spelling)
+    spelling = mask_text(spelling)
     datasets.pairs[spelling] = (_written(old), _written(new))
     keys = [", ".join("/".join(name.partition_keys) for name in names) for names in (old, new)]
     if any(keys):
@@ -235,7 +236,7 @@ def _add_read(
     ):
         return
     first, more = min(read.sources), len(set(read.sources)) - 1
-    spelling = naming.mask_text(f"{scope}@{first}" if scope else first)
+    spelling = mask_text(f"{scope}@{first}" if scope else first)
     becomes = (_of_read(old, scope, rules[0]), _of_read(new, scope, rules[1]))
     datasets.pairs[f"{spelling} and {more:,} more"] = becomes
 

@@ -19,7 +19,7 @@ from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from typing import Any, Final
 
-from spark_agent_config.redaction import mask_text
+from spark_agent_config.masking import mask_text
 
 API_VERSION: Final = "1.2"
 CONTENT_TYPE: Final = f"application/vnd.absa.spline.producer.v{API_VERSION}+json"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from graph_model import identity
-from graph_model.naming.masking import jdbc_text, names
+from spark_agent_config.masking import jdbc_text, names
 
 
 @dataclass(frozen=True, slots=True)

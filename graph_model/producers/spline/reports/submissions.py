@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from graph_model import naming
 from graph_model.errors import InvalidDocument
 from graph_model.json_fields import join
 from graph_model.producers.spline import lifting
@@ -23,6 +22,7 @@ from graph_model.producers.spline.documents import (
 )
 from graph_model.stores.protocols import Submission
 from graph_model.stores.submissions import compact_json, content_hash, make_submission
+from spark_agent_config.masking import mask_secrets
 
 SCOPE_LABEL: Final = "captureScope"
 STAND_IN: Final = "00000000-0000-0000-0000-000000000000"
@@ -41,7 +41,7 @@ def plan_submission(document: Any, version: str, key_scope: str = "") -> Submiss
     """
     read_plan(lifted_plan(document, version), STAND_IN)
     spoken = spoken_version(document, version)
-    body = compact_json(naming.mask_secrets(document))
+    body = compact_json(mask_secrets(document))
     given = document.get("id")
     plan_id = _id_of_nameless(spoken, body) if given is None else read_uuid(given, "id")
     scope = scope_of(document, "") or key_scope
@@ -62,7 +62,7 @@ def event_submission(
     (``spline.gathering``), so that the order of arrival does not matter.
     """
     read_event(lifted_event(document, version, path))
-    body = compact_json(naming.mask_secrets(document))
+    body = compact_json(mask_secrets(document))
     plan_id = read_uuid(document.get("planId"), join(path, "planId"))
     scope = scope_of(document, path) or key_scope
     return make_submission(EVENT_KIND, spoken_version(document, version), plan_id, scope, body)

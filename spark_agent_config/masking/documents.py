@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from graph_model.naming.masking.names import (
+from spark_agent_config.masking.names import (
     MASK,
     NAME_LENGTH,
     hides_numbers,
     is_secret_key,
 )
-from graph_model.naming.masking.texts import find_suspicious, is_masked, mask_text, mask_uri
+from spark_agent_config.masking.texts import find_suspicious, is_masked, mask_text, mask_uri
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from graph_model.naming.masking.commands import commands
-from graph_model.naming.masking.jdbc_text import split_table
-from graph_model.naming.masking.logins import logins
-from graph_model.naming.masking.names import MASK, may_name_secret
-from graph_model.naming.masking.settings import settings
-from graph_model.naming.masking.tokens import MARKS, tokens
+from spark_agent_config.masking.commands import commands
+from spark_agent_config.masking.jdbc_text import split_table
+from spark_agent_config.masking.logins import logins
+from spark_agent_config.masking.names import MASK, may_name_secret
+from spark_agent_config.masking.settings import settings
+from spark_agent_config.masking.tokens import MARKS, tokens
 
 # What every secret stands beside, or consists of: nearly every text of a plan has none, and is done
 # with. Every choice begins with a letter of its own: the engine skips what begins none of them.

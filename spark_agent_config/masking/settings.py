@@ -1,5 +1,3 @@
-# A copy of graph_model/naming/masking/settings.py: change that one, then run
-# python -m graph_model.naming.masking.copying
 """Named values inside a text: ``password=x``, ``"token": "x"``, ``OPTIONS (secret 'x')``.
 
 One pass over the names of a text. A secret name is read together with the text before and behind
@@ -22,7 +20,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from spark_agent_config.redaction.names import (
+from spark_agent_config.masking.names import (
     NAME_LENGTH,
     decoded,
     hides_numbers,
