@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
+from graph_model.batches import batched
 from graph_model.facts import Facts
 from graph_model.producers.projections import Projection
-from graph_model.projection.runs.present import split
 from graph_model.stores.protocols import DocumentState, GraphReader, Journal, StoredDocument
 
 HELD: Final = "the graph is full: it waits for room (docs/graph.md)"
@@ -90,7 +90,7 @@ class Fullness:
         edges come with a vertex of their subject.
         """
         ids = {vertex.id for vertex in facts.vertices}
-        there = sum(len(self._graph.vertices(some)) for some in split(ids, _LOOKED_UP))
+        there = sum(len(self._graph.vertices(some)) for some in batched(sorted(ids), _LOOKED_UP))
         return len(ids) - there + len(facts.edges) if there < len(ids) else 0
 
     def hold(self) -> None:

@@ -6,7 +6,6 @@ In reading order:
 ``journal``      the journal: documents as they came, durable before the client is answered
 ``catalogue``    the catalogue: times, names, counts. It has no edges
 ``gremlin``      the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
-``memory``       a graph on dicts with the same promises, for tests and for a first look
 ``database``     the relational database under the journal and the catalogue
 ``keys``         API keys: the clients and people of a Headwater, and their roles
 ``submissions``  a document on its way into the journal: the spelling of its body, its hash

@@ -13,9 +13,10 @@ from functools import partial
 from typing import Final
 
 from graph_model import labels
+from graph_model.batches import batched
 from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.producers.elements.executions import day_id
-from graph_model.projection.runs.present import PresentRuns, read_runs, split
+from graph_model.projection.runs.present import PresentRuns, read_runs
 from graph_model.projection.runs.wanted import (
     all_jobs,
     elements_of,
@@ -56,7 +57,10 @@ def keep_newest(
     ``written``: executions whose logical plans are known to be in the graph.
     """
     at_once = max(1, _EXECUTIONS_AT_ONCE // max(1, window.executions))
-    kept = [_keep_newest(graph, catalogue, window, some, written) for some in split(jobs, at_once)]
+    kept = [
+        _keep_newest(graph, catalogue, window, some, written)
+        for some in batched(sorted(jobs), at_once)
+    ]
     return Kept(merge(one.wanted for one in kept), sum(one.changed for one in kept))
 
 
@@ -98,7 +102,7 @@ def _that_hang_together(
     """
     there = {end for row in rows if row.id in written for end in (row.job, row.logical_plan)}
     asked = {end for row in rows for end in (row.job, row.logical_plan)}.difference(there)
-    for some in split(asked, _LOOKED_UP):
+    for some in batched(sorted(asked), _LOOKED_UP):
         there.update(vertex.id for vertex in graph.vertices(some))
     return [row for row in rows if {row.job, row.logical_plan}.issubset(there)]
 
@@ -129,7 +133,7 @@ def _remove_beyond(
     """Remove what these jobs have and is not wanted; how many elements."""
     executions = {
         row.id
-        for chunk in split(present.executions.difference(wanted), _LOOKED_UP)
+        for chunk in batched(sorted(present.executions.difference(wanted)), _LOOKED_UP)
         for row in catalogue.executions_of(chunk)
         if row.job in jobs  # the same application may have run others
     }
@@ -141,8 +145,8 @@ def _remove_beyond(
     days = present.days.difference(wanted)
     # what hangs lowest first, no request with more than it takes: after a crash the rest is found
     ordered = [*executions, *runs, *days]
-    for start in range(0, len(ordered), _REMOVED_AT_ONCE):
-        graph.remove(ordered[start : start + _REMOVED_AT_ONCE], ())
+    for some in batched(ordered, _REMOVED_AT_ONCE):
+        graph.remove(some, ())
     gone = set(ordered)
     edges = {
         edge for edge, ends in present.edges.items() if edge not in wanted and gone.isdisjoint(ends)
