@@ -18,7 +18,8 @@ from graph_model import labels
 from graph_model.batches import batched
 from graph_model.facts import ExecutionRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.past import Past, moment_of
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.sights import moment_of
 from graph_model.stores.protocols import Catalogue, Page, walk_pages
 
 _AT_ONCE: Final = 500
@@ -45,7 +46,7 @@ class Needed:
         self._catalogue = catalogue
         self._past = Past(catalogue)
         self._first = _first_times(plans, catalogue)
-        self._bound = {plan for plan, _ in self._past.bound_reads(plans)}
+        self._bound = {plan for plan, _ in self._past.reads.bound(plans)}
         self.times: dict[str, int] = {}
         for one in plans.values():
             self._need(one.target, wished[one.job] + 1)
@@ -75,7 +76,7 @@ class Needed:
         for source in self._sources.get(plan, ()):
             yield moment_of(source, since - 1)
         if plan in self._bound:
-            yield from self._past.bound_moments(self._oldest_bound(plan, since))
+            yield from self._past.reads.bound_moments(self._oldest_bound(plan, since))
 
     def _oldest_bound(self, plan: str, since: int) -> Collection[tuple[ReadVersionRow, int]]:
         """The reads of versions by the executions of a plan, of each branch the oldest version."""
@@ -99,7 +100,7 @@ class Needed:
     def _lower(self, moments: Collection[Moment]) -> None:
         """The writes that are visible in these moments are needed."""
         for some in batched(sorted(moments), _AT_ONCE):
-            for sight in self._past.sights(some).values():
+            for sight in self._past.sights.of(some).values():
                 for write in sight.writes:
                     self._need(write.target, write.at)
                 for older in sight.older:

@@ -45,7 +45,8 @@ from graph_model.facts import ExecutionRow
 from graph_model.folded_text import plain
 from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse, Question
 from graph_model.lineage.history.merging import lacks_expressions
-from graph_model.lineage.history.past import Past, Reports
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.writes import Reports
 from graph_model.producers.openlineage.pages.inspection import Use
 from graph_model.producers.openlineage.pages.plans import EventPlans, without_facets
 from graph_model.producers.spline.documents import ExecutionPlan
@@ -140,7 +141,9 @@ class Consumer:
     def _once(self, asked: EventFilter) -> EventFilter:
         """The filter without executions that repeat the report of another one listed."""
         events = self._catalogue.events
-        reports = Past(self._catalogue).reports(events.repeated_writes(asked, _MOST_REPEATED))
+        reports = Past(self._catalogue).writes.reports(
+            events.repeated_writes(asked, _MOST_REPEATED)
+        )
         listed = events.listed(asked, {row.id for group in reports for row in group})
         again = [key for group in reports for key in _again(group, listed)]
         return replace(asked, without=frozenset(again[:_MOST_LEFT_OUT]))

@@ -122,7 +122,7 @@ class Forward:
         pair = (execution.target, execution.application_id)
         same = {
             row.id
-            for reports in self._past.reports({pair})
+            for reports in self._past.writes.reports({pair})
             if any(row.id == execution.id for row in reports)
             for row in reports
         }

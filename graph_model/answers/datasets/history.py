@@ -50,7 +50,7 @@ def history(
     dataset_row(sources, dataset)
     past = Past(sources.catalogue)
     tenures = [Tenure(dataset, None, at), *_former(sources, dataset, at)]
-    told = [(tenure, past.reports_of(tenure.dataset)) for tenure in tenures]
+    told = [(tenure, past.writes.reports_of(tenure.dataset)) for tenure in tenures]
     reports = [group for _, groups in told for group in groups]
     repeated = {
         row.id
@@ -65,7 +65,7 @@ def history(
         rows += [row for row in page.items if row.id not in repeated]
         cursor = page.next
         if cursor is None or len(rows) == limit:
-            views = execution_views(sources, past.completed(rows, reports))
+            views = execution_views(sources, past.writes.completed(rows, reports))
             marked = tuple(_marked(view, dataset) for view in views)
             return Page(marked, page.total - len(repeated), cursor)
 

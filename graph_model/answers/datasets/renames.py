@@ -52,7 +52,7 @@ def rename_ends(sources: Sources, past: Past, dataset: str, at: int | None) -> R
 
 def _called(past: Past, dataset: str, at: int | None) -> set[str]:
     moment = END if at is None else at
-    stood = past.locate((name, moment) for name in past.names_of((dataset,))[dataset])
+    stood = past.names.locate((name, moment) for name in past.names.names_of((dataset,))[dataset])
     return {dataset, *(name for (name, _), place in stood.items() if place == dataset)}
 
 

@@ -286,7 +286,7 @@ class Differences:
         uses = self._catalogue.schema_uses(dataset)
         spans = self._catalogue.plan_spans({use.logical_plan for use in uses}, at)
         rows = self._catalogue.schemas({use.schema for use in uses})
-        reports = Past(self._catalogue).reports_of(dataset, (labels.COMPLETED,))
+        reports = Past(self._catalogue).writes.reports_of(dataset, (labels.COMPLETED,))
         again = [row for _, *others in reports for row in others if at is None or row.at <= at]
         versions = schema_versions(uses, rows, spans, [row.logical_plan for row in again])
         current = max(versions, key=lambda one: (one.last, one.first, one.schema), default=None)
