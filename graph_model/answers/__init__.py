@@ -20,6 +20,7 @@ Routes and notebooks call these functions, so both get the same answer. A questi
 ``datasets``        datasets, one dataset, its history, its last writer
 ``columns``         one column, and its definition in words
 ``plans``           one plan: its operations, its column edges
+``classifications`` ``/classifications``: tags, and the columns of a class
 ``impact``          everything downstream as a table; the effects of a changed column or plan
 ``difference``      changes between two times, executions, plans or schemas
 ``consumer``        Spline's consumer API: the same lineage in the form that Spline's UI requests
