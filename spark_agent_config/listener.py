@@ -161,8 +161,8 @@ class Observation:
         """Warn once of each setting that differs from this observation's that it has no effect."""
         differing = {name for name, value in settings.items() if self._settings.get(name) != value}
         if differing - self._ignored:
-            said = ", ".join(sorted(differing))
-            _LOG.warning("This session is observed already; %s is ignored", said)
+            names = ", ".join(sorted(differing))
+            _LOG.warning("This session is observed already; %s is ignored", names)
             self._ignored |= differing
 
     def _wait_for_spark(self, timeout: float) -> None:

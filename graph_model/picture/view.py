@@ -361,8 +361,8 @@ def last_run(row: ExecutionRow | None) -> LastRun | None:
     return None if row is None else LastRun(iso(row.at) or "", row.state)
 
 
-def _last_run(told: tuple[int, str] | None) -> LastRun | None:
-    return None if told is None else LastRun(iso(told[0]) or "", told[1])
+def _last_run(last: tuple[int, str] | None) -> LastRun | None:
+    return None if last is None else LastRun(iso(last[0]) or "", last[1])
 
 
 def _column_nodes(

@@ -205,8 +205,8 @@ class _Reader:
             return setting.place.mark in ("(", ",", "{")
         if setting.place.word in _BEFORE_A_QUOTED_NAME:
             return False
-        told = setting.name.isupper() or "_" in setting.name or "." in setting.name
-        return told or 0 <= self._statement < setting.start
+        looks_like_a_setting = setting.name.isupper() or "_" in setting.name or "." in setting.name
+        return looks_like_a_setting or 0 <= self._statement < setting.start
 
     def _is_colon(self, setting: _Setting) -> bool:
         """JSON, YAML, headers and what people write; ``struct<password:string>`` is none."""
@@ -262,9 +262,9 @@ class _Reader:
             return True
         if place.word == "set":
             return setting.opening is not None or setting.name.count(".") > 1
-        told = setting.opening is not None or self._has_strong_value(setting)
+        is_plain = setting.opening is not None or self._has_strong_value(setting)
         listed = place.mark == "\n" and _ALONE.match(self._text, setting.start) is not None
-        return (told or listed) and not in_query
+        return (is_plain or listed) and not in_query
 
     def _is_listed(self, setting: _Setting) -> bool:
         """``WITH (a = 'b', password = 'x')``, ``connect(password=x)``, ``[a=b, password=x]``."""

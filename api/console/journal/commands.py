@@ -39,8 +39,8 @@ def journal_check(call: Call) -> int:
         received = journal.summary().received
     for problem in problems:
         call.say(problem)
-    said = f"{len(problems):,} to mend: restore a backup" if problems else "all is well"
-    call.say(f"{received:,} documents checked, {said}")
+    verdict = f"{len(problems):,} to mend: restore a backup" if problems else "all is well"
+    call.say(f"{received:,} documents checked, {verdict}")
     return 1 if problems else 0
 
 

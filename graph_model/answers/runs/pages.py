@@ -43,12 +43,12 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """Runs that ended. ``told``: details from OpenLineage, by the run's id; ``going``: the runs
+    """Runs that ended. ``reported``: details from OpenLineage, by the run's id; ``going``: the runs
     that have not ended, on the first page only.
     """
 
     page: Page[RunView]
-    told: Mapping[str, RunBrief]
+    reported: Mapping[str, RunBrief]
     going: tuple[RunBrief, ...]
 
 

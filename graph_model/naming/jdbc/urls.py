@@ -199,11 +199,11 @@ def _session_schema(parameters: dict[str, str], driver: JdbcDriver) -> str:
 
     https://jdbc.postgresql.org/documentation/use/
     """
-    told = _first(parameters, driver.schema)
-    if not told and driver.schema:
+    schemas = _first(parameters, driver.schema)
+    if not schemas and driver.schema:
         found = _SEARCH_PATH.search(unquote(parameters.get("options", ""))[:_LONGEST_OPTIONS])
-        told = found["path"] if found else ""
-    listed = (one.strip().strip("\"'") for one in unquote(told).split(","))
+        schemas = found["path"] if found else ""
+    listed = (one.strip().strip("\"'") for one in unquote(schemas).split(","))
     return next((one for one in listed if one and one != "$user"), "")
 
 

@@ -12,11 +12,11 @@ from spark_agent_config.masking import mask_text
 
 def submit(command: Command) -> Submission:
     """The journal submission of a command, with secrets in its free texts masked."""
-    told = replace(
+    masked = replace(
         command,
         note=mask_text(command.note),
         target=mask_text(command.target),
     )
-    body = compact_json(write_command(told))
+    body = compact_json(write_command(masked))
     key = command.key_prefix + content_hash(COMMAND_KIND, VERSION, body)[:32]
     return make_submission(COMMAND_KIND, VERSION, key, "", body)

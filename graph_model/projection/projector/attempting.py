@@ -159,9 +159,9 @@ class Attempting:
         """
         stays = [one for one in tried if one.state not in _NOT_SHOWN]
         revised = self._orders.revise(tried, forgotten)
-        said = merge((*revised.parts, revised.former or Facts()))
+        facts = merge((*revised.parts, revised.former or Facts()))
         stood = self._orders.project_all(stays)
-        restored = replace(stood, former=said, dropped=(), earlier=revised.earlier)
+        restored = replace(stood, former=facts, dropped=(), earlier=revised.earlier)
         self._commits.commit([restored])
 
     # reading no more than a round needs

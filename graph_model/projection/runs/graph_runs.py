@@ -85,8 +85,8 @@ class GraphRuns:
         window = self._window_that_fits()
         if window == self.window:
             return False
-        told = "leave the graph, which is nearly full" if window == NONE else "return to the graph"
-        log.warning("the runs of HEADWATER_GRAPH_RUNS=%s %s", self._asked, told)
+        move = "leave the graph, which is nearly full" if window == NONE else "return to the graph"
+        log.warning("the runs of HEADWATER_GRAPH_RUNS=%s %s", self._asked, move)
         self.window, self._needed = window, None
         self._compare(self._journal.get_meta(RUNS_KEY))
         return True
@@ -110,11 +110,11 @@ class GraphRuns:
 
     # --- with each commit ------------------------------------------------------------------------
 
-    def keep(self, told: Iterable[Row], gone: Iterable[Row]) -> Facts:
-        """The catalogue was told these rows, and others are gone: what the graph is to have of the
-        runs that they are about.
+    def keep(self, written: Iterable[Row], gone: Iterable[Row]) -> Facts:
+        """The facts that the graph is to have of the runs that these rows, just written to the
+        catalogue, and the rows now gone are about.
         """
-        new = {row.id: row for row in told if isinstance(row, ExecutionRow)}
+        new = {row.id: row for row in written if isinstance(row, ExecutionRow)}
         touched = [*new.values(), *(row for row in gone if isinstance(row, ExecutionRow))]
         if not touched or self.window.kind in {"all", "none"}:
             return Facts()

@@ -168,10 +168,10 @@ def _remove_history(
 
 def _remove_rows_beyond(graph: Graph, rows: Collection[ExecutionRow], wanted: Facts) -> int:
     """What these executions of a job say and is not wanted of it; at most how many elements."""
-    said, ids = elements_of(rows), _ids(wanted)
-    kept_days = {one.id for one in said.vertices if one.id in ids}
-    own = {one.id for one in said.vertices if one.label != labels.RUN}.difference(ids)
-    edges = {one.id for one in said.edges if one.out_id in kept_days}.difference(ids)
+    held, ids = elements_of(rows), _ids(wanted)
+    kept_days = {one.id for one in held.vertices if one.id in ids}
+    own = {one.id for one in held.vertices if one.label != labels.RUN}.difference(ids)
+    edges = {one.id for one in held.edges if one.out_id in kept_days}.difference(ids)
     _remove(graph, own, edges)
     runs = _without_executions(graph, {row.run for row in rows}.difference(ids))
     _remove(graph, runs)

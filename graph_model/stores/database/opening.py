@@ -48,8 +48,8 @@ def open_database(path_or_url: str | Path, credentials: Credentials | None = Non
             return _open_sqlite(url)
         return _sign_in(_open_server(url), credentials)
     except ImportError as error:
-        said = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
-        raise ConfigurationError(f"database {shown(url)}: {said}") from error
+        problem = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
+        raise ConfigurationError(f"database {shown(url)}: {problem}") from error
     except exc.ArgumentError as error:
         raise ConfigurationError(f"database {shown(url)}: {error}") from error
     except OSError as error:

@@ -148,8 +148,8 @@ class EmbeddedServer:
             text = self.log_file.read_text("utf-8", "replace")
         except OSError:
             return ""
-        told = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t..."))]
-        return "\n".join(told[-lines:])
+        written = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t..."))]
+        return "\n".join(written[-lines:])
 
     def __enter__(self) -> Self:
         self.start()

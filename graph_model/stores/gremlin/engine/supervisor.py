@@ -87,11 +87,11 @@ class Memory:
         return self.share >= NEARLY_FULL
 
     def __str__(self) -> str:
-        told = (
+        reason = (
             f"{self.elements:,} elements fill {self.share:.0%} of the engine's memory "
             f"({self.heap_mb:,} MB hold about {self.capacity:,})"
         )
-        return f"{told}: {remedy(self.heap_mb)}" if self.is_nearly_full else told
+        return f"{reason}: {remedy(self.heap_mb)}" if self.is_nearly_full else reason
 
 
 def capacity(heap_mb: int) -> int:
