@@ -19,6 +19,9 @@ LIFECYCLE_COMMANDS: Final = frozenset(
         "TruncateTable",
         "TruncateTableCommand",
         "TruncatePartitionCommand",
+        "AlterTableAddPartitionCommand",
+        "AlterTableDropPartitionCommand",
+        "RepairTableCommand",
         # They rewrite or remove files, and no rows.
         "OptimizeTableCommand",
         "VacuumTableCommand",
