@@ -1,6 +1,6 @@
 """The consumer API of Spline, for its UI and for scripts that were written against it.
 
-Paths, parameters and shapes are Spline's (released 0.7.x, and what its later development added);
+Paths, parameters and shapes are Spline's (released 0.7.x, and additions since);
 the answers are Headwater's own, in that form.
 """
 

@@ -216,7 +216,7 @@ def _dataset(found: Any, rules: Rules) -> Any:
 
 
 def _walk(found: Any, rules: Rules, level: int) -> Any:
-    """Every object below that names a dataset. What is nested too deeply is refused later."""
+    """Every object below that names a dataset. Too deep nesting is refused later."""
     if level > _MOST_LEVELS:
         return found
     if isinstance(found, list):

@@ -24,7 +24,7 @@ MOST_NOTE: Final = 500
 
 @dataclass(frozen=True, slots=True, order=True)
 class Assignment:
-    """``owner`` answers for the tag; ``author`` and ``at`` (epoch ms) say who put it there."""
+    """``owner`` answers for the tag; ``author`` put it there at ``at`` (epoch ms)."""
 
     tag: str
     node: NamedNode

@@ -165,7 +165,7 @@ def preview_rules(
     expired: Callable[[], bool] = lambda: False,
     hidden: Collection[str] = (),
 ) -> RulesPreview:
-    """What these rules would make of the names in the newest plans of the journal; ``hidden`` are
+    """The effect of these rules on the names in the newest plans of the journal; ``hidden`` are
     ids under the rules before.
     """
     datasets, jobs, partitions = _Names(hidden), _Names(hidden), _Names(hidden)
@@ -203,7 +203,7 @@ def _newest_plans(journal: Journal) -> Iterator[tuple[PlanDocument, int]]:
                 if stored is not None:
                     yield read_plan_document(stored), page.total
             except (HeadwaterError, ValueError):
-                continue  # what cannot be read has no names
+                continue  # an unreadable document has no names
 
 
 def _add_uri(

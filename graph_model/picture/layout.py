@@ -187,7 +187,7 @@ def _without_cycles(
 
 
 def _layers(nodes: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Longest path from a source; then sources are pulled right, beside what they feed."""
+    """Longest path from a source; then sources are pulled right, beside their targets."""
     following: dict[str, list[str]] = {node: [] for node in nodes}
     entering = dict.fromkeys(nodes, 0)
     for a, b in links:

@@ -5,7 +5,7 @@ An engine that outgrows its heap dies, and would die again with the same graph. 
     from 90 % of its capacity    the runs leave the graph (``runs.graph_runs``)
     from 100 %                   a subject whose vertices are not all in the graph is held: its new
                                  documents are WAITING for HELD; all others are projected as usual
-    5 % more room than then      what is held is pending again
+    5 % more room than then      held documents are pending again
     below 85 % with the runs     they return
 
 A larger heap, a forget and a prune command make room. Answers read on, and are marked meanwhile.
@@ -35,7 +35,7 @@ _MORE_ROOM: Final = 0.05
 _RECOUNTED: Final = 0.05
 """Near the bounds the graph is counted again after such a part of its capacity was written ..."""
 _RECOUNT_SECONDS: Final = 60.0
-"""... and at such intervals, for what was removed."""
+"""... and at such intervals, because of removals."""
 _LOOKED_UP: Final = 1_000
 
 

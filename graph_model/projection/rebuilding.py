@@ -173,7 +173,7 @@ class Rebuild:
             self._after,
         )
 
-    # what the projector tells
+    # the projector's notices
 
     def add(self, facts: Facts) -> None:
         """Documents were projected during this rebuild: they belong to it as well."""
@@ -196,7 +196,7 @@ class Rebuild:
         if self._is_before_switch():
             self._begin()
         elif self._phase is Phase.KEEPING:
-            self._sweeps = False  # what is left over goes with the next one
+            self._sweeps = False  # the rest goes with the next one
         else:
             self._phase = Phase.DONE
 

@@ -65,7 +65,7 @@ def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
     if isinstance(command.order, Forget | Retract):
         return set(command.order.plan_ids)
     if isinstance(command.order, Statement):
-        return set()  # what people state changes no facts
+        return set()  # statements of people change no facts
     plan_ids: set[str] = set()
     for cutoff in command.order.cutoffs:
         job, target = cutoff.key

@@ -1,8 +1,8 @@
 """Since when the writes of each dataset are needed: those that a kept execution saw, and so on.
 
-    wished: what ran since 15 January stays
+    wished: runs since 15 January stay
     fine 20 January reads staged, last overwritten on 10 January => staged is needed since then
-    … and what that write of 10 January read, as it was then
+    … and the inputs of that write of 10 January, as they were then
 
 What a read saw is asked of ``lineage.history``, as answers do: by version where it names one, under
 every name of a table, without what other branches wrote.

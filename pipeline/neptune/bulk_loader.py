@@ -43,7 +43,7 @@ Sleep = Callable[[float], None]
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """``source`` is the ``s3://`` prefix of a rebuild. ``fail_on_error`` stops at the first error;
-    without it whatever can be loaded is.
+    without it all loadable lines are loaded.
     """
 
     source: str

@@ -3,7 +3,7 @@
 Pure, linear in the text, standard library only. The listener and the server mask with it. It is
 part of ``spark_agent_config`` because that folder is copied to clusters alone.
 
-Identity drops what masking hides, so a document names the same datasets before and after.
+Identity drops masked parts, so a document names the same datasets before and after.
 
 In reading order:
 

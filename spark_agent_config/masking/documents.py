@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
-# Where a plan says what it reads and writes: a URI with a table, not a plain URL.
+# Where a plan names its inputs and outputs: a URI with a table, not a plain URL.
 _URI_KEYS: Final = frozenset({"outputSource", "inputSources"})
 
 
@@ -60,7 +60,7 @@ _HARMLESS_TEXTS: Final[set[str]] = set()
 
 def _is_harmless(text: str) -> bool:
     name = text[:NAME_LENGTH]
-    looks_secret = is_secret_key.__wrapped__  # what is no key is no use to its memory
+    looks_secret = is_secret_key.__wrapped__  # only keys are worth remembering
     if looks_secret(name) or hides_numbers.__wrapped__(name):
         return False
     return find_suspicious(text) is None or mask_text(text) == text == mask_uri(text)

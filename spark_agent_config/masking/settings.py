@@ -81,7 +81,7 @@ def _bare_name(word: str) -> str:
     return decoded(name) if "%" in name else name
 
 
-# Behind a name: its closing quote, and what joins it to its value.
+# Behind a name: its closing quote, and the sign before its value.
 _JOINT: Final = re.compile(
     r"(?P<close>\\{0,3}[\"'`]\]?)?(?:"
     r"(?P<pair>,\s{0,8}\\{0,3}[\"']value\\{0,3}[\"']\s{0,8}:\s{0,8})"  # "name": "x", "value": …
@@ -95,14 +95,14 @@ _JOINT: Final = re.compile(
 )
 # The quote that opens a value, with the prefix of a literal: b'x', N'x', \"x\".
 _OPENING: Final = re.compile(r"(?:[bBrRuUfFnNeE]{1,2}(?=[\"']))?(\\{0,3}(?:\"\"\"|'''|[\"'`]))")
-# A scheme in front of what authorizes: Authorization: Bearer x
+# A scheme in front of a credential: Authorization: Bearer x
 _SCHEME: Final = re.compile(
     r"(?i)(?:bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)[ \t]{1,4}(?=[^\s\"'])"
 )
 
 
 class _Place(NamedTuple):
-    """What stands before a name."""
+    """The text before a name."""
 
     lead: str  # the character right before it, "" at the start of the text
     mark: str  # the last one that is no blank; "\n" at the start of a line
@@ -209,7 +209,7 @@ class _Reader:
         return looks_like_a_setting or 0 <= self._statement < setting.start
 
     def _is_colon(self, setting: _Setting) -> bool:
-        """JSON, YAML, headers and what people write; ``struct<password:string>`` is none."""
+        """JSON, YAML, headers and free text; ``struct<password:string>`` is none."""
         if setting.quoted_name:
             return setting.opening is not None or self._is_number(setting)
         if setting.place.lead in _NOT_BEFORE_A_COLON:
@@ -365,7 +365,7 @@ _DECISIONS: Final = {
     "blank": _Reader._is_blank,
 }
 
-# --- what stands around a name -------------------------------------------------------------------
+# --- the text around a name ----------------------------------------------------------------------
 
 # Words of a query: behind one of them `a = 'b'` compares.
 _QUERY_WORD: Final = re.compile(r"(?i)\b(?:select|where|having|join|merge|qualify)\b")

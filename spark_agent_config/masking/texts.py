@@ -35,7 +35,7 @@ def mask_text(text: str) -> str:
 
 
 def _settled(text: str, mask: Callable[[str], str]) -> str:
-    """What a mask makes of a text when it is used until nothing changes.
+    """The text after masking it until nothing changes.
 
     To hide a value may show another name to be one: ``password=a'b token=c'``. Once is enough for
     what people and programs write; a text that is still not done is made to deceive.

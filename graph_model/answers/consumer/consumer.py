@@ -278,7 +278,7 @@ class Consumer:
     # --- overviews
 
     def lineage_overview(self, event_id: str, depth: int) -> Overview:
-        """The sources of what an execution wrote: the content of each source just before it."""
+        """The sources of an execution's output: the content of each source just before it."""
         execution = self._execution(event_id)
         start = self._start(execution)
         answers: list[Answer] = []
@@ -293,7 +293,7 @@ class Consumer:
         return self._overview(execution, start, uses, depth, levels, cut)
 
     def impact_overview(self, event_id: str, depth: int) -> Overview:
-        """The uses of what an execution wrote, until the next overwrite replaced it.
+        """The uses of an execution's output, until the next overwrite replaced it.
 
         A failed run wrote nothing that others read, and a failed overwrite replaced nothing.
         """

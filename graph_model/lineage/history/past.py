@@ -1,4 +1,4 @@
-"""What one question knows of the past: everything that it read from one catalogue, read once."""
+"""The past as one question reads it from a catalogue: each row once."""
 
 from __future__ import annotations
 

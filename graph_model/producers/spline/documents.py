@@ -2,8 +2,8 @@
 
 Frozen values between the edge and the translator. ``read_plan`` and ``read_event`` are the one
 typed pass over a parsed document: they coerce what published clients get wrong (numeric ids,
-null collections), keep what they do not know out of the way, and refuse the rest with
-:class:`InvalidDocument`, which names the field and what was expected. The rules come from the
+null collections), keep unknown fields out of the way, and refuse the rest with
+:class:`InvalidDocument`, which names the field and the expected value. The rules come from the
 Spline producer API 1.2 as its agents speak it:
 
 - attributes, expressions and operations are unique only inside a plan, each by its id;

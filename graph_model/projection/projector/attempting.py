@@ -53,7 +53,7 @@ class Attempting:
         self._orders = orders
         self._commits = commits
         self._rebuilds = rebuilds
-        self._noted: Attempt | None = None  # what the journal notes
+        self._noted: Attempt | None = None  # the journal's note
         self._finished: Attempt | None = None  # the same, once all of it is done
         self.interrupted: Attempt | None = None
 

@@ -41,8 +41,8 @@ def left_by(asked: RunWindow) -> str:
 
 
 class GraphRuns:
-    """``window`` is what the graph is to carry: no run while it is nearly full. ``is_other``:
-    whether it still carries what another window asked for. The projector's own, on its thread.
+    """``window`` selects the runs of the graph: none while it is nearly full. ``is_other``:
+    whether it still carries runs of another window. The projector's own, on its thread.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class GraphRuns:
     # --- before the first round ------------------------------------------------------------------
 
     def compare(self) -> None:
-        """The graph stays as it was left, and may carry what another setting asked for."""
+        """The graph stays as it was left, and may carry runs of another setting."""
         noted = self._journal.get_meta(RUNS_KEY)
         self.window = NONE if noted == left_by(self._asked) else self._asked
         self._compare(noted)
@@ -101,7 +101,7 @@ class GraphRuns:
         return self._asked if self._fullness.share(self._needed) < ROOM_AGAIN else NONE
 
     def fill(self, *, restored: bool) -> None:
-        """The graph is filled: it has nothing, or what a checkpoint had."""
+        """The graph is filled: it has nothing, or the elements of a checkpoint."""
         if not restored:
             self._journal.set_meta(RUNS_KEY, self._text(self._generations.current))
         elif self.window.kind == "days":
@@ -149,7 +149,7 @@ class GraphRuns:
     # --- after another setting, and in a rebuild -------------------------------------------------
 
     def step(self) -> bool:
-        """A page of what another setting left: whether there was one. Raises Unavailable."""
+        """A page of another setting's elements: whether there was one. Raises Unavailable."""
         if self.is_other and self._steps is None:
             self._compare(self._journal.get_meta(RUNS_KEY))  # another process may have done it
         if not self.is_other:
@@ -182,7 +182,7 @@ class GraphRuns:
         return steps_that_write(self._graph, self._generations.current, self.window)
 
     def write(self) -> Facts | None:
-        """A page of what the window wants; None when all is written. Raises Unavailable."""
+        """A page of the window's elements; None when all is written. Raises Unavailable."""
         facts = self._writing.take()
         if facts is None:
             self._journal.set_meta(RUNS_KEY, self._noting)

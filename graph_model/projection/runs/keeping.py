@@ -1,8 +1,8 @@
 """Making the graph carry the runs that the window wants, and nothing beyond them.
 
-What a window wants is a function of the catalogue's rows, and what the graph has is read from it
+The wanted elements are a function of the catalogue's rows, and the present ones are read from it
 or known by its time. So a late event, a forget, a changed setting and a crash on the way are all
-the same: what is missing is written, what is beyond is removed.
+the same: missing elements are written, others removed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BEGINNING: Final = -(1 << 62)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """``wanted``: what the graph is to have of what was looked at. ``changed``: how many elements
+    """``wanted``: the elements that the graph is to have, of those examined. ``changed``: how many
     were written or removed.
     """
 
@@ -130,7 +130,7 @@ def _remove_beyond(
     wanted: Collection[str],
     present: PresentRuns,
 ) -> int:
-    """Remove what these jobs have and is not wanted; how many elements."""
+    """Remove the unwanted elements of these jobs; how many."""
     executions = {
         row.id
         for chunk in batched(sorted(present.executions.difference(wanted)), _LOOKED_UP)
@@ -143,7 +143,7 @@ def _remove_beyond(
         if run not in wanted and executions.issuperset(performed)
     }
     days = present.days.difference(wanted)
-    # what hangs lowest first, no request with more than it takes: after a crash the rest is found
+    # the lowest level first, in bounded requests: after a crash the rest is found
     ordered = [*executions, *runs, *days]
     for some in batched(ordered, _REMOVED_AT_ONCE):
         graph.remove(some, ())
@@ -219,7 +219,7 @@ def _write_newest(graph: Graph, catalogue: ExecutionHistory, window: RunWindow, 
 def steps_that_write(
     graph: Graph, catalogue: Catalogue, window: RunWindow
 ) -> Iterator[Callable[[], Facts]]:
-    """Write all that the window wants, a page at a time; what was wanted."""
+    """Write all that the window wants, a page at a time; the wanted elements."""
     if window.kind == "newest":
         for job in all_jobs(catalogue):
             yield partial(_write_newest, graph, catalogue, window, job)
@@ -232,7 +232,7 @@ def steps_that_write(
 def steps_that_trim(
     graph: Graph, catalogue: Catalogue, window: RunWindow
 ) -> Iterator[Callable[[], int]]:
-    """After another setting: write and remove what this one asks for, a page at a time; at most how
+    """After another setting: write and remove as this one wants, a page at a time; at most how
     many elements each time.
     """
     if window.kind in {"newest", "none"}:

@@ -37,7 +37,7 @@ class PresentRuns:
 
 
 def read_runs(graph: Graph, jobs: Collection[str]) -> PresentRuns:
-    """What hangs by the days of these jobs: a bounded number of elements."""
+    """The elements below the days of these jobs: a bounded number."""
     of_jobs = graph.neighbours(jobs, _DOWN, labels.HAS, _AT_A_VERTEX, labels.DAY)
     at_days = {
         identity.edge_id(labels.HAS, job, day): (job, day)

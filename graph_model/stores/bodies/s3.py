@@ -4,7 +4,7 @@
 
 A body is put under the condition that its key is free (``If-None-Match: *``): a second writer is
 refused, and sends nothing again. S3 encrypts with the default of the bucket, or with
-the key of the settings. The library repeats what fails for a moment.
+the key of the settings. The library repeats requests that fail for a moment.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def _of_new_files(connection: sqlite3.Connection) -> tuple[str, ...]:
     try:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     except (sqlite3.Error, UnicodeDecodeError):
-        return ()  # said by what follows
+        return ()  # the next statement reports it
     return () if pages else ("auto_vacuum = INCREMENTAL",)
 
 

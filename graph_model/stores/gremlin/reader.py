@@ -48,7 +48,7 @@ class Reader:
             _edge(row)
             for some in batched(dict.fromkeys(in_order), _IDS_AT_ONCE)
             for row in self._connections.submit(
-                # one more than asked tells whether there are more
+                # one more than the limit shows whether there are more
                 traversals.edges(some, direction, labels, limit + 1, self._dialect)
             )
         ]

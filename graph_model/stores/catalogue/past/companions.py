@@ -79,7 +79,7 @@ def _companions(state: str) -> sa.Select[Any]:
         return (
             of.target == asked.c.target,
             of.application_id == asked.c.application,
-            of.application_id != "",  # said in so many words: the index holds those alone
+            of.application_id != "",  # stated, because the index holds those alone
             *_of_state(of, state),
         )
 

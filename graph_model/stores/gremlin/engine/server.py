@@ -312,7 +312,7 @@ def java_command(
         f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
         f"-Xmn{heap_mb // 5}m",
-        "-XX:MetaspaceSize=192m",  # what classes take anyway: to grow there collects everything
+        "-XX:MetaspaceSize=192m",  # the size of the classes: to grow to it collects everything
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
         # most of what a first load takes was the second compiler's work: it begins later, with what
         # is called more often, and swallows fewer large methods whole (docs/benchmarks.md)
