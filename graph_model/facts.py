@@ -296,7 +296,7 @@ class EventLabelRow(NamedTuple):
 class SupportRow(NamedTuple):
     """A subject supports a logical plan: while one does, the plan's facts stay.
 
-    Of OpenLineage also what no edge tells the support of: the id of a job, dataset, schema, edge
+    Of OpenLineage also the elements that no edge supports: the id of a job, dataset, schema, edge
     between jobs or ApplicationRow stands in the plan's place, or a schema supports a nested column
     (``subject``).
     """

@@ -2,7 +2,7 @@
 
 Layers are tried on the datasets of the catalogue. Naming rules are tried on history: on the URIs
 and application names as the plans of the journal spell them, for a canonical URI no longer says
-what a rule took off.
+the part that a rule took off.
 """
 
 from __future__ import annotations
@@ -223,8 +223,8 @@ def _add_uri(
 def _add_read(
     read: Operation, scope: str, rules: tuple[Rules, Rules], datasets: _Names, partitions: _Names
 ) -> None:
-    """What one read lists. Files that only one set of rules takes for one are a line: the first of
-    them, and how many more there are.
+    """The sources of one read. Files that one set of rules alone takes for one are a line: the
+    first of them, and how many more there are.
     """
     old, new = (folded_sources(read, one) for one in rules)
     if set(old) == set(new):

@@ -4,8 +4,8 @@
     fine 20 January reads staged, last overwritten on 10 January => staged is needed since then
     … and the inputs of that write of 10 January, as they were then
 
-What a read saw is asked of ``lineage.history``, as answers do: by version where it names one, under
-every name of a table, without what other branches wrote.
+``lineage.history`` decides which writes a read saw, as in answers: by a version that it names, of
+every name of a table, without writes to other branches.
 """
 
 from __future__ import annotations

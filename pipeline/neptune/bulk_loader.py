@@ -71,7 +71,7 @@ class LoadRequest:
             "parallelism": self.parallelism,
             # An empty scope is a value, not the want of one.
             "parserConfiguration": {"allowEmptyStrings": "true"},
-            # A fact never changes: a value that differs from what stands is an error to be shown.
+            # A fact never changes: a value other than the stored one is an error to be shown.
             "updateSingleCardinalityProperties": False,
             "queueRequest": True,
             **({"dependencies": list(after)} if after else {}),

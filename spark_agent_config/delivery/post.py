@@ -101,7 +101,7 @@ class HttpSender:
             with error:
                 raise _failure(request, error) from None
         except (OSError, HTTPException, RuntimeError) as error:
-            # RuntimeError: what an interpreter that shuts down says to a socket or a name look-up.
+            # RuntimeError: from a socket or a name look-up while the interpreter shuts down.
             raise _no_answer(mask_text(request.full_url), error) from None
         except ValueError:  # no address, or a key that no header can carry; the text would show it
             body = f"{mask_text(self._url)} cannot be asked: {_ADDRESS_ADVICE}"

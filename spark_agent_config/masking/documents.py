@@ -41,7 +41,7 @@ def mask_secrets(value: JsonValue) -> JsonValue:
 def are_harmless(texts: Iterable[str]) -> bool:
     """Whether ``mask_secrets`` leaves a document as it is that has these texts: keys and values.
 
-    However they are arranged: a rule is about one text alone, or about what stands beside or below
+    However they are arranged: a rule is about one text alone, or about the values beside or below
     a text that looks like a secret's name. Documents repeat most of their texts, which are judged
     once: this costs a fraction of the walk. False says nothing.
     """
@@ -77,7 +77,7 @@ _HARMLESS_KEYS: Final[set[str]] = set()
 
 
 class _Walk:
-    """Looks at everything in a document once, and passes quickly over what cannot be a secret.
+    """Looks at everything in a document once, and passes quickly over harmless texts.
 
     Documents repeat few keys, which are judged once, and a document many texts, of which those that
     have no secret under a harmless key are remembered.

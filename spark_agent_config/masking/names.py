@@ -56,7 +56,7 @@ TABLES: Final = (
 )  # fmt: skip
 """The tables that identity depends on: part of the rules' digest."""
 
-# Whoever ignores case takes these for an i and an s (str.lower does not); K (Kelvin) is lowered.
+# Many programs take these for an i and an s (str.lower does not); K (Kelvin) is lowered.
 _ALIKE: Final = str.maketrans({"ı": "i", "ſ": "s"})
 
 
@@ -77,7 +77,7 @@ def is_secret_key(key: str) -> bool:
 def is_secret_parameter(name: str) -> bool:
     """The same for a parameter of a URL, where a bare ``key`` or ``sig`` is a secret, too.
 
-    What signs a URL is one as well: identity drops it, so a document must not keep it.
+    A URL's signature is one as well: identity drops it, so a document must not keep it.
     """
     name = decoded(name)
     squashed = squash(name)

@@ -33,7 +33,7 @@ _NAME: Final = re.compile(r"(?<![\w.%\-])[\w.%\-]+")
 _URL_LEADS: Final = ("?", "&", ";", "#")
 _STEP: Final = 64 * 1024
 _OVERLAP: Final = 16  # longer than any word that is looked for
-_LOOK_BACK: Final = 256  # characters before a name that may tell what it is
+_LOOK_BACK: Final = 256  # characters before a name that may show its role
 
 
 def settings(text: str) -> Iterator[tuple[int, int]]:
@@ -110,7 +110,7 @@ class _Place(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """A secret's name in a text and what joins it to a value at ``start``."""
+    """A secret's name in a text and the sign between it and a value at ``start``."""
 
     word: str
     name: str

@@ -373,7 +373,7 @@ class Rules:
     # Facets of a failure: where one came with FAIL, a later COMPLETE of the run only says that
     # Spark is done with the query.
     spark_error_facets: tuple[str, ...] = ("spark.exception",)
-    # lifecycleStateChange: what ends data, and what only may (CREATE TABLE AS SELECT writes).
+    # lifecycleStateChange: those that end data, and those that may (CREATE TABLE AS SELECT writes).
     lifecycle_ends: tuple[str, ...] = ("DROP", "TRUNCATE")
     lifecycle_changes: tuple[str, ...] = ("CREATE", "ALTER")
     # jobType.processingType of jobs that need not end.

@@ -1,6 +1,6 @@
 """Column edges of one output, from a columnLineage facet or from an entry of a lineage facet.
 
-Spark copies what decides about the whole output (``dataset``) into every field, unless told
+Spark copies the influences on the whole output (``dataset``) into every field, unless told
 otherwise: a FILTER, JOIN, GROUP_BY or SORT that all fields have is stored once, as an influence.
 """
 

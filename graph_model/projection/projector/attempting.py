@@ -117,7 +117,7 @@ class Attempting:
         orders = self._orders.among(document for one in gathered for document in one)
         projections = [self._rules.translation.project(one, orders) for one in gathered]
         for place, plan_id in enumerate(plan_ids):
-            # what broke off may have written of it what a command has named since
+            # a broken attempt may have written documents that a command has named since
             broken_off = self.interrupted is not None and plan_id in self.interrupted.keys
             if projections[place].unsettled or (broken_off and projections[place].dropped):
                 everything = attempt.among(self._journal.plan(plan_id))

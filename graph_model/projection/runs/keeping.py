@@ -158,7 +158,7 @@ def _remove_beyond(
 def _remove_history(
     graph: Graph, catalogue: ExecutionHistory, jobs: Collection[str], wanted: Facts
 ) -> Iterator[int]:
-    """Remove what the graph may have of any execution of these jobs and is not wanted, a page of
+    """Remove the unwanted elements of any execution of these jobs, a page of
     executions at a time; at most how many elements.
     """
     for job in sorted(jobs):
@@ -167,7 +167,7 @@ def _remove_history(
 
 
 def _remove_rows_beyond(graph: Graph, rows: Collection[ExecutionRow], wanted: Facts) -> int:
-    """What these executions of a job say and is not wanted of it; at most how many elements."""
+    """The unwanted elements of these executions of a job; at most how many."""
     held, ids = elements_of(rows), _ids(wanted)
     kept_days = {one.id for one in held.vertices if one.id in ids}
     own = {one.id for one in held.vertices if one.label != labels.RUN}.difference(ids)

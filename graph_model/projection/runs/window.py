@@ -47,7 +47,7 @@ class RunWindow:
         return f"{self} {self.since(newest)}" if self.kind == "days" else str(self)
 
     def structure(self, facts: Facts) -> Facts:
-        """What of these facts goes to the graph whatever ran before and after: all without runs,
+        """The facts that go to the graph whatever ran before and after: all without runs,
         where only some runs are kept.
         """
         if self.kind == "all":

@@ -72,7 +72,7 @@ def _url(path_or_url: str | Path) -> URL:
     except (exc.ArgumentError, ValueError):
         # The text may hold a password, so it is not repeated here, nor is an error that quotes it.
         raise ConfigurationError("the database URL cannot be read") from None
-    # What other programs call it, without a driver: postgres://… and postgresql://…
+    # The spellings of other programs, without a driver: postgres://… and postgresql://…
     return url.set(drivername=_DRIVER) if url.drivername in {"postgres", POSTGRESQL} else url
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from graph_model.errors import InvalidDocument
-from graph_model.json_fields import join
+from graph_model.json_fields import join, read_object
 from graph_model.producers.spline import lifting
 from graph_model.producers.spline.documents import (
     EVENT_KIND,
@@ -104,7 +104,7 @@ def lifted_plan(document: Any, version: str) -> Any:
     """A plan in the form of API 1.2, from any version."""
     if spoken_version(document, version) != "1":
         return document
-    return lifting.lift(_object(document, ""))
+    return lifting.lift(read_object(document, ""))
 
 
 def lifted_event(document: Any, version: str, path: str = "") -> Any:
@@ -112,13 +112,7 @@ def lifted_event(document: Any, version: str, path: str = "") -> Any:
     if spoken_version(document, version) != "1":
         return document
     try:
-        return lifting.lift_event(_object(document, ""))
+        return lifting.lift_event(read_object(document, ""))
     except InvalidDocument as error:
         inner = f"{path}.{error.path}" if path and error.path else path or error.path
         raise InvalidDocument(inner, error.expected) from error
-
-
-def _object(document: Any, path: str) -> Mapping[str, Any]:
-    if not isinstance(document, Mapping):
-        raise InvalidDocument(path, "a JSON object")
-    return document

@@ -56,7 +56,7 @@ class SqlSearch(CatalogueReader):
     """The search of ``protocols.CatalogueLists``."""
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
-        """Equal names first, then prefixes of a name or path part, then what holds the text as it
+        """Equal names first, then prefixes of a name or path part, then names with the text as it
         is, then the rest; of each those of datasets and jobs before columns, of which a hundred may
         be called alike; shorter first.
 

@@ -248,7 +248,7 @@ class EngineCheckpoints:
             with checkpoints.voided():
                 journal.reopen(states=[FAILED])
 
-        For commands that change what documents before the mark mean: replay, rebuild, prune.
+        For commands that change the meaning of documents before the mark: replay, rebuild, prune.
         Raises JournalUnavailable when the mark cannot be removed: then nothing may be changed.
         """
         with self._lock:

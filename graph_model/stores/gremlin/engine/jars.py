@@ -325,7 +325,7 @@ def is_used(coordinate: str, *, unused: Collection[str] = UNUSED) -> bool:
 def relock(
     repository: str | None, asked: Sequence[str] = ROOTS, unused: Collection[str] = UNUSED
 ) -> tuple[Jar, ...]:
-    """Resolve all that these coordinates need anew; download and measure what is used of it."""
+    """Resolve all that these coordinates need anew; download and measure the used files."""
     from jgo.maven import MavenContext
 
     source = _source(repository)

@@ -29,7 +29,7 @@ NEARLY_FULL: Final = 0.8
 OUT_OF_MEMORY: Final = 3
 """How a JVM with -XX:+ExitOnOutOfMemoryError ends."""
 _LEARNED: Final = 0.8
-"""Elements may be wider than those that were measured: what did not fit once is not tried again."""
+"""Elements may be wider than the measured ones: a number that did not fit is not tried again."""
 _KILLED: Final = (-9, 137)
 _CALM_SECONDS: Final = 900.0  # a life longer than this makes the next death a first one
 _FIRST_PAUSE_SECONDS: Final = 30.0
