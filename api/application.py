@@ -86,7 +86,7 @@ def version() -> str:
 
 
 def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
-    """Serve what agents spell their own way as the path meant (``api.routes.paths``)."""
+    """Serve a path that an agent spells its own way as the path meant (``api.routes.paths``)."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")

@@ -89,7 +89,7 @@ class CommandRunner:
         """Again after an unforeseen error, a bounded number of times. Unavailable and MemoryError
         pass: the round is repeated, however often.
         """
-        touched: set[str] = set()  # by all attempts: of what one has pruned no row is left
+        touched: set[str] = set()  # by all attempts: no row is left of a pruned document
         reason = ""
         for _ in range(_MOST_ATTEMPTS):
             try:

@@ -46,7 +46,7 @@ class OrdersInForce:
         self._rules = rules
         self._orders = NO_ORDERS
         self._any_forgotten = False
-        self._heard: tuple[frozenset[str], ...] = ()  # what those forget that wait for their turn
+        self._heard: tuple[frozenset[str], ...] = ()  # the documents that waiting commands forget
         self.epoch: str | None = None
         self.loaded = False
 
@@ -111,7 +111,7 @@ class OrdersInForce:
             self._rules.translation.project_all(documents, Orders(forgotten=forgotten)).facts
             for forgotten in before.union(one.union(no_more) for one in before)
         ]
-        # last, for a translator remembers what it said last: a plan that is hidden => none
+        # last, for a translator remembers its last result: a plan that is hidden => none
         revised = self.project_all(documents)
         return replace(revised, former=merge((revised.former or Facts(), *former)))
 

@@ -85,7 +85,7 @@ class Rebuilds:
                 self.drop()
                 self.request()
         if known == rules.epoch and rules.standing != wanted:
-            rules.stand_by(wanted)  # another process has replaced it, or they are what they were
+            rules.stand_by(wanted)  # another process has replaced it, or they are the same
 
     def load_orders(self, epoch: str | None) -> None:
         """Read the commands in force, rules among them, when another one has come since."""
@@ -104,7 +104,7 @@ class Rebuilds:
     def step(self) -> bool:
         """One step of a rebuild that is wanted or under way; False when there is none.
 
-        Before that comes what another setting of the graph's runs has left to do.
+        Before that comes the work that another setting of the graph's runs has left.
         """
         journal, rules = self._stores.journal, self._rules
         if self._commits.rebuild is None and self._runs.is_other:

@@ -175,6 +175,6 @@ def _fields() -> sa.Select[Any]:
         sa.and_(
             column.dataset == asked.c.dataset,
             column.path > asked.c.path.concat("."),
-            column.path < asked.c.path.concat("/"),  # what stands right behind the dot
+            column.path < asked.c.path.concat("/"),  # the text right behind the dot
         ),
     )

@@ -130,7 +130,7 @@ def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
         text = insertion(connection, storage.table)
         result = connection.exec_driver_sql(text, records(storage, batch.values()))
         if result.rowcount != len(batch):
-            _unknown(connection, storage, batch)  # what was there must say the same
+            _unknown(connection, storage, batch)  # a row that was there must have the same content
             if storage.counted is not None:
                 raise _PartlyKnown
         count_added(connection, storage, batch.values())

@@ -341,7 +341,7 @@ supports = sa.Table(
     metadata,
     _text("subject"),
     _text("logical_plan"),
-    sa.PrimaryKeyConstraint("logical_plan", "subject"),  # nobody asks what a subject supports
+    sa.PrimaryKeyConstraint("logical_plan", "subject"),  # no question goes from a subject to plans
     sqlite_with_rowid=False,
 )
 

@@ -48,8 +48,8 @@ def open_database(path_or_url: str | Path, credentials: Credentials | None = Non
             return _open_sqlite(url)
         return _sign_in(_open_server(url), credentials)
     except ImportError as error:
-        said = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
-        raise ConfigurationError(f"database {shown(url)}: {said}") from error
+        problem = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
+        raise ConfigurationError(f"database {shown(url)}: {problem}") from error
     except exc.ArgumentError as error:
         raise ConfigurationError(f"database {shown(url)}: {error}") from error
     except OSError as error:
@@ -72,7 +72,7 @@ def _url(path_or_url: str | Path) -> URL:
     except (exc.ArgumentError, ValueError):
         # The text may hold a password, so it is not repeated here, nor is an error that quotes it.
         raise ConfigurationError("the database URL cannot be read") from None
-    # What other programs call it, without a driver: postgres://… and postgresql://…
+    # The spellings of other programs, without a driver: postgres://… and postgresql://…
     return url.set(drivername=_DRIVER) if url.drivername in {"postgres", POSTGRESQL} else url
 
 
@@ -184,7 +184,7 @@ def _of_new_files(connection: sqlite3.Connection) -> tuple[str, ...]:
     try:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     except (sqlite3.Error, UnicodeDecodeError):
-        return ()  # said by what follows
+        return ()  # the next statement reports it
     return () if pages else ("auto_vacuum = INCREMENTAL",)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -16,6 +15,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
+from graph_model.batches import batched
 from graph_model.storable_text import storable_value
 from graph_model.stores.database.failures import POSTGRESQL
 
@@ -140,7 +140,5 @@ def count_from(connection: Connection, table: sa.Table, column: str) -> None:
 
 
 def chunks(values: Iterable[_Value], size: int = CHUNK) -> Iterator[Sequence[_Value]]:
-    """``[1, 2, 3], 2 => [1, 2], [3]``."""
-    iterator = iter(values)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
+    """In order, as many at a time as a statement may name."""
+    return batched(values, size)

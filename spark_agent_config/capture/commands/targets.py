@@ -140,7 +140,7 @@ class Targets:
         return stores_nothing(table)
 
     def of_unknown_command(self, name: str, command: Any, execution: Any) -> Target:
-        """A write that this listener does not know (a vendor's): what its fields give away."""
+        """A write that this listener does not know (a vendor's), as far as its fields show it."""
         guesses = (
             lambda: self._files(command),
             lambda: self._v2(name, command),

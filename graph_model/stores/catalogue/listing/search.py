@@ -56,7 +56,7 @@ class SqlSearch(CatalogueReader):
     """The search of ``protocols.CatalogueLists``."""
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
-        """Equal names first, then prefixes of a name or path part, then what holds the text as it
+        """Equal names first, then prefixes of a name or path part, then names with the text as it
         is, then the rest; of each those of datasets and jobs before columns, of which a hundred may
         be called alike; shorter first.
 
@@ -132,7 +132,7 @@ def _forgiven(word: str) -> tuple[str, ...]:
 def _matches(kind: str, folded: str, words: _Words) -> sa.ColumnElement[bool]:
     selected = _SEARCHED[kind].selected_columns
     columns = [selected.search_text]
-    if kind == labels.DATASET:  # its name alone may hold what its whole text (the URI) does not
+    if kind == labels.DATASET:  # its name alone may hold a text that its URI does not
         columns.append(selected.search_name)
     whole = [holds(column, folded) for column in columns]
     if not words:

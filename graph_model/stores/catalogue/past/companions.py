@@ -75,19 +75,19 @@ def _companions(state: str) -> sa.Select[Any]:
     asked = asked_table(_PAIR)
     seen, row = executions.alias("seen").c, executions.alias("listed")
 
-    def told_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
+    def reported_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
         return (
             of.target == asked.c.target,
             of.application_id == asked.c.application,
-            of.application_id != "",  # said in so many words: the index holds those alone
+            of.application_id != "",  # stated, because the index holds those alone
             *_of_state(of, state),
         )
 
     def producer(extreme: Any) -> Any:
         beside = executions.alias("seen_beside").c
-        return sa.select(extreme(beside.producer)).where(*told_by(beside)).scalar_subquery()
+        return sa.select(extreme(beside.producer)).where(*reported_by(beside)).scalar_subquery()
 
-    own = told_by(seen)
+    own = reported_by(seen)
     least, greatest = producer(sa.func.min), producer(sa.func.max)
     twice = (
         sa.select(seen.id)

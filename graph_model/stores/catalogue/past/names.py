@@ -134,5 +134,5 @@ def _renames_of(column: str) -> sa.Select[Any]:
         .where(seen[column] == asked.c.value, until_asked(seen.at))
         .scalar_subquery()
     )
-    told = sa.and_(row[column] == asked.c.value, row.at == newest)
-    return sa.select(renames).join_from(asked, renames, told)
+    newest_rename = sa.and_(row[column] == asked.c.value, row.at == newest)
+    return sa.select(renames).join_from(asked, renames, newest_rename)

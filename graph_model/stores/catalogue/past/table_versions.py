@@ -62,7 +62,7 @@ class SqlTableVersions(CatalogueReader):
         return found
 
     def writes_by_version(self, asked: Collection[VersionId]) -> dict[VersionId, SuccessfulWrite]:
-        found = self._rows_beside(_told_versions(), asked)
+        found = self._rows_beside(_numbered_versions(), asked)
         return {VersionId(*row[:3]): SuccessfulWrite(*row[3:]) for row in found}
 
     def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
@@ -176,7 +176,7 @@ def _of_branch(row: Any, of: Any) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 @made_once
-def _told_versions() -> sa.Select[Any]:
+def _numbered_versions() -> sa.Select[Any]:
     asked, row = asked_table(_TOLD), executions.alias("listed")
     seen = executions.alias("seen").c
     first = (

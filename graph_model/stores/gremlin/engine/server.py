@@ -146,8 +146,8 @@ class EmbeddedServer:
             text = self.log_file.read_text("utf-8", "replace")
         except OSError:
             return ""
-        told = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t..."))]
-        return "\n".join(told[-lines:])
+        written = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t..."))]
+        return "\n".join(written[-lines:])
 
     def __enter__(self) -> Self:
         self.start()
@@ -312,7 +312,7 @@ def java_command(
         f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
         f"-Xmn{heap_mb // 5}m",
-        "-XX:MetaspaceSize=192m",  # what classes take anyway: to grow there collects everything
+        "-XX:MetaspaceSize=192m",  # the size of the classes: to grow to it collects everything
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
         # most of what a first load takes was the second compiler's work: it begins later, with what
         # is called more often, and swallows fewer large methods whole (docs/benchmarks.md)

@@ -29,7 +29,7 @@ NEARLY_FULL: Final = 0.8
 OUT_OF_MEMORY: Final = 3
 """How a JVM with -XX:+ExitOnOutOfMemoryError ends."""
 _LEARNED: Final = 0.8
-"""Elements may be wider than those that were measured: what did not fit once is not tried again."""
+"""Elements may be wider than the measured ones: a number that did not fit is not tried again."""
 _KILLED: Final = (-9, 137)
 _CALM_SECONDS: Final = 900.0  # a life longer than this makes the next death a first one
 _FIRST_PAUSE_SECONDS: Final = 30.0
@@ -87,11 +87,11 @@ class Memory:
         return self.share >= NEARLY_FULL
 
     def __str__(self) -> str:
-        told = (
+        reason = (
             f"{self.elements:,} elements fill {self.share:.0%} of the engine's memory "
             f"({self.heap_mb:,} MB hold about {self.capacity:,})"
         )
-        return f"{told}: {remedy(self.heap_mb)}" if self.is_nearly_full else told
+        return f"{reason}: {remedy(self.heap_mb)}" if self.is_nearly_full else reason
 
 
 def capacity(heap_mb: int) -> int:

@@ -12,7 +12,7 @@ from typing import Final
 class _Command:
     """Options whose value is a password, by how they stand.
 
-    ``attached``: ``-px``; ``apart``: ``-p x``; ``logins``: ``-u me:x``; ``words``: what divides a
+    ``attached``: ``-px``; ``apart``: ``-p x``; ``logins``: ``-u me:x``; ``words``: they divide a
     login that is no option (``scott/tiger@db``).
     """
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from graph_model.naming.masking.commands import commands
-from graph_model.naming.masking.jdbc_text import split_table
-from graph_model.naming.masking.logins import logins
-from graph_model.naming.masking.names import MASK, may_name_secret
-from graph_model.naming.masking.settings import settings
-from graph_model.naming.masking.tokens import MARKS, tokens
+from spark_agent_config.masking.commands import commands
+from spark_agent_config.masking.jdbc_text import split_table
+from spark_agent_config.masking.logins import logins
+from spark_agent_config.masking.names import MASK, may_name_secret
+from spark_agent_config.masking.settings import settings
+from spark_agent_config.masking.tokens import MARKS, tokens
 
-# What every secret stands beside, or consists of: nearly every text of a plan has none, and is done
+# The signs beside every secret, or in it: nearly every text of a plan has none, and is done
 # with. Every choice begins with a letter of its own: the engine skips what begins none of them.
 _SUSPICIOUS: Final = re.compile(
     r"=|:|@|'|\"|<(?=/)|-(?:[->]|(?<=\s-)[pPa])|\((?:spark|fs|hadoop)\.|D(?<=FIED)\s|d(?<=fied)\s|"
@@ -22,7 +22,7 @@ _SUSPICIOUS: Final = re.compile(
 )
 _MOST_PASSES: Final = 4
 _MOST_SECRETS: Final = 1_000
-"""Of one text: who writes more wants the time that it takes to hide each."""
+"""Of one text: more are an attack on the time that hiding takes."""
 
 
 find_suspicious: Final = _SUSPICIOUS.search
@@ -35,10 +35,10 @@ def mask_text(text: str) -> str:
 
 
 def _settled(text: str, mask: Callable[[str], str]) -> str:
-    """What a mask makes of a text when it is used until nothing changes.
+    """The text after masking it until nothing changes.
 
     To hide a value may show another name to be one: ``password=a'b token=c'``. Once is enough for
-    what people and programs write; a text that is still not done is made to deceive.
+    texts of people and programs; one that still changes is made to deceive.
     """
     for _ in range(_MOST_PASSES):
         masked = mask(text)

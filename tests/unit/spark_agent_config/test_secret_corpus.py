@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from graph_model.naming import masking, normalise
+from graph_model.naming import normalise
+from spark_agent_config import masking
 from tests.secret_corpus import innocent_texts, planted_secrets
 
 OTHER_SECRETS = (

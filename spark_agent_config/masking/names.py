@@ -1,5 +1,3 @@
-# A copy of graph_model/naming/masking/names.py: change that one, then run
-# python -m graph_model.naming.masking.copying
 """Names whose values are secret: the tables, and the comparison of a name with them."""
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ SECRET_PARAMETERS: Final = (
 )  # fmt: skip
 # One of these in a query means: signed for a while, the query names nothing.
 SIGNATURE_PARAMETERS: Final = ("sig", "xamzsignature", "xgoogsignature", "signature")
-# Parameters of no meaning for what is read: no secrets, but identity drops them as well.
+# Parameters without effect on the data: no secrets, but identity drops them as well.
 LOGIN_PARAMETERS: Final = ("user", "username", "uid", "login", "userid")
 # Endings that tell about a secret without being one.
 PUBLIC_ENDINGS: Final = (
@@ -49,16 +47,16 @@ NUMBER_SECRETS: Final = ("password", "passwd", "passphrase", "pwd", "pin")
 LOGIN_SCHEMES: Final = (
     "kafka", "pulsar", "kinesis", "pubsub", "cassandra", "redis", "rediss", "amqp", "amqps",
 )  # fmt: skip
-# container@account: what looks like user-info is part of the name.
+# container@account: the apparent user-info is part of the name.
 CONTAINER_SCHEMES: Final = ("abfss", "abfs", "wasb", "wasbs")
 
 TABLES: Final = (
     SECRET_FRAGMENTS, SECRET_ENDINGS, SECRET_WORDS, SECRET_LAST_WORDS, SECRET_PARAMETERS,
     SIGNATURE_PARAMETERS, LOGIN_PARAMETERS, PUBLIC_ENDINGS, LOGIN_SCHEMES,
 )  # fmt: skip
-"""What identity depends on: part of the rules' digest."""
+"""The tables that identity depends on: part of the rules' digest."""
 
-# Whoever ignores case takes these for an i and an s (str.lower does not); K (Kelvin) is lowered.
+# Many programs take these for an i and an s (str.lower does not); K (Kelvin) is lowered.
 _ALIKE: Final = str.maketrans({"ı": "i", "ſ": "s"})
 
 
@@ -79,7 +77,7 @@ def is_secret_key(key: str) -> bool:
 def is_secret_parameter(name: str) -> bool:
     """The same for a parameter of a URL, where a bare ``key`` or ``sig`` is a secret, too.
 
-    What signs a URL is one as well: identity drops it, so a document must not keep it.
+    A URL's signature is one as well: identity drops it, so a document must not keep it.
     """
     name = decoded(name)
     squashed = squash(name)

@@ -1,5 +1,3 @@
-# A copy of graph_model/naming/masking/settings.py: change that one, then run
-# python -m graph_model.naming.masking.copying
 """Named values inside a text: ``password=x``, ``"token": "x"``, ``OPTIONS (secret 'x')``.
 
 One pass over the names of a text. A secret name is read together with the text before and behind
@@ -22,7 +20,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from spark_agent_config.redaction.names import (
+from spark_agent_config.masking.names import (
     NAME_LENGTH,
     decoded,
     hides_numbers,
@@ -35,7 +33,7 @@ _NAME: Final = re.compile(r"(?<![\w.%\-])[\w.%\-]+")
 _URL_LEADS: Final = ("?", "&", ";", "#")
 _STEP: Final = 64 * 1024
 _OVERLAP: Final = 16  # longer than any word that is looked for
-_LOOK_BACK: Final = 256  # characters before a name that may tell what it is
+_LOOK_BACK: Final = 256  # characters before a name that may show its role
 
 
 def settings(text: str) -> Iterator[tuple[int, int]]:
@@ -83,7 +81,7 @@ def _bare_name(word: str) -> str:
     return decoded(name) if "%" in name else name
 
 
-# Behind a name: its closing quote, and what joins it to its value.
+# Behind a name: its closing quote, and the sign before its value.
 _JOINT: Final = re.compile(
     r"(?P<close>\\{0,3}[\"'`]\]?)?(?:"
     r"(?P<pair>,\s{0,8}\\{0,3}[\"']value\\{0,3}[\"']\s{0,8}:\s{0,8})"  # "name": "x", "value": …
@@ -97,14 +95,14 @@ _JOINT: Final = re.compile(
 )
 # The quote that opens a value, with the prefix of a literal: b'x', N'x', \"x\".
 _OPENING: Final = re.compile(r"(?:[bBrRuUfFnNeE]{1,2}(?=[\"']))?(\\{0,3}(?:\"\"\"|'''|[\"'`]))")
-# A scheme in front of what authorizes: Authorization: Bearer x
+# A scheme in front of a credential: Authorization: Bearer x
 _SCHEME: Final = re.compile(
     r"(?i)(?:bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)[ \t]{1,4}(?=[^\s\"'])"
 )
 
 
 class _Place(NamedTuple):
-    """What stands before a name."""
+    """The text before a name."""
 
     lead: str  # the character right before it, "" at the start of the text
     mark: str  # the last one that is no blank; "\n" at the start of a line
@@ -112,7 +110,7 @@ class _Place(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """A secret's name in a text and what joins it to a value at ``start``."""
+    """A secret's name in a text and the sign between it and a value at ``start``."""
 
     word: str
     name: str
@@ -207,11 +205,11 @@ class _Reader:
             return setting.place.mark in ("(", ",", "{")
         if setting.place.word in _BEFORE_A_QUOTED_NAME:
             return False
-        told = setting.name.isupper() or "_" in setting.name or "." in setting.name
-        return told or 0 <= self._statement < setting.start
+        looks_like_a_setting = setting.name.isupper() or "_" in setting.name or "." in setting.name
+        return looks_like_a_setting or 0 <= self._statement < setting.start
 
     def _is_colon(self, setting: _Setting) -> bool:
-        """JSON, YAML, headers and what people write; ``struct<password:string>`` is none."""
+        """JSON, YAML, headers and free text; ``struct<password:string>`` is none."""
         if setting.quoted_name:
             return setting.opening is not None or self._is_number(setting)
         if setting.place.lead in _NOT_BEFORE_A_COLON:
@@ -264,9 +262,9 @@ class _Reader:
             return True
         if place.word == "set":
             return setting.opening is not None or setting.name.count(".") > 1
-        told = setting.opening is not None or self._has_strong_value(setting)
+        is_plain = setting.opening is not None or self._has_strong_value(setting)
         listed = place.mark == "\n" and _ALONE.match(self._text, setting.start) is not None
-        return (told or listed) and not in_query
+        return (is_plain or listed) and not in_query
 
     def _is_listed(self, setting: _Setting) -> bool:
         """``WITH (a = 'b', password = 'x')``, ``connect(password=x)``, ``[a=b, password=x]``."""
@@ -367,7 +365,7 @@ _DECISIONS: Final = {
     "blank": _Reader._is_blank,
 }
 
-# --- what stands around a name -------------------------------------------------------------------
+# --- the text around a name ----------------------------------------------------------------------
 
 # Words of a query: behind one of them `a = 'b'` compares.
 _QUERY_WORD: Final = re.compile(r"(?i)\b(?:select|where|having|join|merge|qualify)\b")

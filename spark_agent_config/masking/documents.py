@@ -6,20 +6,20 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from graph_model.naming.masking.names import (
+from spark_agent_config.masking.names import (
     MASK,
     NAME_LENGTH,
     hides_numbers,
     is_secret_key,
 )
-from graph_model.naming.masking.texts import find_suspicious, is_masked, mask_text, mask_uri
+from spark_agent_config.masking.texts import find_suspicious, is_masked, mask_text, mask_uri
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
-# Where a plan says what it reads and writes: a URI with a table, not a plain URL.
+# Where a plan names its inputs and outputs: a URI with a table, not a plain URL.
 _URI_KEYS: Final = frozenset({"outputSource", "inputSources"})
 
 
@@ -41,7 +41,7 @@ def mask_secrets(value: JsonValue) -> JsonValue:
 def are_harmless(texts: Iterable[str]) -> bool:
     """Whether ``mask_secrets`` leaves a document as it is that has these texts: keys and values.
 
-    However they are arranged: a rule is about one text alone, or about what stands beside or below
+    However they are arranged: a rule is about one text alone, or about the values beside or below
     a text that looks like a secret's name. Documents repeat most of their texts, which are judged
     once: this costs a fraction of the walk. False says nothing.
     """
@@ -60,7 +60,7 @@ _HARMLESS_TEXTS: Final[set[str]] = set()
 
 def _is_harmless(text: str) -> bool:
     name = text[:NAME_LENGTH]
-    looks_secret = is_secret_key.__wrapped__  # what is no key is no use to its memory
+    looks_secret = is_secret_key.__wrapped__  # only keys are worth remembering
     if looks_secret(name) or hides_numbers.__wrapped__(name):
         return False
     return find_suspicious(text) is None or mask_text(text) == text == mask_uri(text)
@@ -77,7 +77,7 @@ _HARMLESS_KEYS: Final[set[str]] = set()
 
 
 class _Walk:
-    """Looks at everything in a document once, and passes quickly over what cannot be a secret.
+    """Looks at everything in a document once, and passes quickly over harmless texts.
 
     Documents repeat few keys, which are judged once, and a document many texts, of which those that
     have no secret under a harmless key are remembered.

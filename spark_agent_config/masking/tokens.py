@@ -59,7 +59,7 @@ MARKS: Final = (
     r"|(?<=xapp-)|(?<=pypi-)|(?<=key-)|(?<=NRAK-)|(?<=pul-)|(?<=sq0[a-z]{3}-)|(?<=AGE-)|(?<=PMAK-)"
     r"|----BEGIN)"
 )
-"""What every form has some of, seen from a letter that is rare: to look for them costs little."""
+"""Parts that every form has, seen from a rare letter: to look for them costs little."""
 _MARK: Final = re.compile(MARKS)
 
 

@@ -1,12 +1,9 @@
-# A copy of graph_model/naming/masking/__init__.py: change that one, then run
-# python -m graph_model.naming.masking.copying
 """Secrets: recognised and masked, in names, texts and whole documents.
 
-Pure, linear in the text, standard library only. The listener has a copy of this folder,
-``spark_agent_config.redaction``, because it is copied to clusters without ``graph_model``:
-``python -m graph_model.naming.masking.copying`` writes the copy, and a test compares the two.
+Pure, linear in the text, standard library only. The listener and the server mask with it. It is
+part of ``spark_agent_config`` because that folder is copied to clusters alone.
 
-Identity drops what masking hides, so a document names the same datasets before and after.
+Identity drops masked parts, so a document names the same datasets before and after.
 
 In reading order:
 
@@ -18,14 +15,13 @@ In reading order:
 ``commands``   passwords on command lines whose options do not name them: ``mysql -px``
 ``jdbc_text``  the end of a JDBC URL and the start of its table or query
 ``documents``  JSON documents without their secrets
-``copying``    writes the listener's copy of this package
 """
 
 from __future__ import annotations
 
-from spark_agent_config.redaction.documents import JsonValue, are_harmless, mask_secrets
-from spark_agent_config.redaction.names import is_secret_key
-from spark_agent_config.redaction.texts import mask_text, mask_uri
+from spark_agent_config.masking.documents import JsonValue, are_harmless, mask_secrets
+from spark_agent_config.masking.names import is_secret_key
+from spark_agent_config.masking.texts import mask_text, mask_uri
 
 __all__ = [
     "JsonValue",

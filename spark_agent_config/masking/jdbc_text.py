@@ -35,7 +35,7 @@ NO_DATABASES: Final = frozenset((*STORAGE_WORDS, *WRAPPERS))
 def split_table(uri: str, no_databases: Collection[str] = NO_DATABASES) -> tuple[str, str | None]:
     """(URL, table or query); None where the text names no table.
 
-    ``no_databases``: what may stand where a database does and is none.
+    ``no_databases``: words in a database's place that are none.
     """
     query = _QUERY.search(uri, len(_PREFIX))
     if query is not None and _is_url(uri[: query.start()], no_databases):

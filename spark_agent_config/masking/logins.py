@@ -1,5 +1,3 @@
-# A copy of graph_model/naming/masking/logins.py: change that one, then run
-# python -m graph_model.naming.masking.copying
 """Logins in URLs: ``//user:password@host`` and the drivers' own forms.
 
 Each function passes over the text once, and continues behind each match.
@@ -11,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from spark_agent_config.redaction.names import CONTAINER_SCHEMES, LOGIN_SCHEMES
+from spark_agent_config.masking.names import CONTAINER_SCHEMES, LOGIN_SCHEMES
 
 _AUTHORITY_END: Final = re.compile(r"[/?#;\s\"'<>]")
 _SCHEME_LENGTH: Final = 64  # no scheme is longer; bounds the look backwards

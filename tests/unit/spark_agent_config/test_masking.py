@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.naming import mask_secrets, mask_text, masking, normalise
-from graph_model.naming.masking import documents, names
+from graph_model.naming import normalise
+from spark_agent_config import masking
+from spark_agent_config.masking import documents, mask_secrets, mask_text, names
 
 M = "*****"
 
