@@ -16,6 +16,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from collectors.sqs.outgoing import Outgoing, chunked
+from graph_model.batches import batched
 from graph_model.errors import Unavailable
 
 _CONFIG: Final = Config(
@@ -110,10 +111,9 @@ class Queue:
 
     def delete(self, handles: Sequence[str]) -> None:
         """These messages are done; one that cannot be deleted comes again."""
-        for start in range(0, len(handles), 10):
+        for some in batched(handles, 10):
             entries = [
-                {"Id": str(index), "ReceiptHandle": handle}
-                for index, handle in enumerate(handles[start : start + 10])
+                {"Id": str(index), "ReceiptHandle": handle} for index, handle in enumerate(some)
             ]
             with _translated():
                 self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)

@@ -35,7 +35,6 @@ from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.keys import KeyRequest, Role, SqlKeys, make_key
 from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentState, StoredDocument
 from tests.aws import Aws, environment_of, moto_server
 from tests.e2e.producer_service import SPLINE_1_2, a_plan, an_event
@@ -49,6 +48,7 @@ from tests.lambda_runtime import (
     http_api_2,
     json_of,
 )
+from tests.memory_graph import MemoryGraph
 from tests.waiting import eventually
 
 VERSIONS = "ABSA-Spline-API-Version"

@@ -43,14 +43,17 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
 
     page.get_by_role("link", name="Tables", exact=True).click()
     page.get_by_role("link", name="Last write").click()
-    page.get_by_role("link", name="Last write").click()
     rows = page.get_by_test_id("tables-table").locator("tbody tr")
     expect(rows.first).to_contain_text("contact_list")
-    assert "sort=-written" in page.url
+    assert "sort=-lastWrite" in page.url
     page.reload()
     expect(rows.first).to_contain_text("contact_list")
 
     page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_test_id("pager-right").click()
+    page.get_by_role("link", name="Took").click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text("Took")
+    expect(page.get_by_test_id("pager-left")).to_be_hidden()
     page.get_by_test_id("ended-failed").click()
     expect(page.get_by_test_id("runs-table").locator("tbody tr")).to_have_count(1)
 

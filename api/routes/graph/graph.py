@@ -78,6 +78,7 @@ def overview(query: Mapping[str, Any]) -> Response:
         at=query["at"],
         layout=query["layout"],
         by_layer=query["group"] is not None,
+        flow=query["flow"],
     )
     reply = graph_reply(found.view, lack)
     counted = {"totals": to_json(found.totals), "failures": to_json(found.failures)}
@@ -97,6 +98,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
             jobs=query["jobs"],
             layout=query["layout"],
             by_layer=query["group"] is not None,
+            flow=query["flow"],
             beyond=query["beyond"],
             selection=_selection(query),
         )
@@ -126,7 +128,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.arguments(JobsQuery)
 @blueprint.describes(ListReply)
 def jobs(query: Mapping[str, Any]) -> Response:
-    """Jobs, by namespace and name."""
+    """Jobs, by namespace and name unless another order is asked for."""
     page = job_answers.jobs(
         current_sources(),
         query=query["q"],
@@ -134,6 +136,8 @@ def jobs(query: Mapping[str, Any]) -> Response:
         limit=query["limit"],
         cursor=query["cursor"],
         at=query["at"],
+        state=query["state"] and query["state"].value,
+        order=query["sort"],
     )
     return jsonify(page_reply(page))
 
@@ -175,7 +179,7 @@ def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
 @blueprint.arguments(DatasetsQuery)
 @blueprint.describes(ListReply)
 def datasets(query: Mapping[str, Any]) -> Response:
-    """Datasets, by name."""
+    """Datasets, by name unless another order is asked for."""
     page = dataset_answers.datasets(
         current_sources(),
         query=query["q"],
@@ -184,6 +188,7 @@ def datasets(query: Mapping[str, Any]) -> Response:
         at=query["at"],
         layer=query["layer"],
         classification=query["classification"],
+        order=query["sort"],
     )
     return jsonify(page_reply(page))
 

@@ -7,7 +7,7 @@ import { matching, nextMatch } from './find.js';
 import { formatNumber } from '../data/format.js';
 import { CHANGES, swatch } from '../data/model.js';
 import { closeWhenLeft } from './menu.js';
-import { DEPTH_LIMIT, depthOf, fromLocalInput, toLocalInput } from '../data/url.js';
+import { DEPTH_LIMIT, depthOf, flowOf, fromLocalInput, toLocalInput } from '../data/url.js';
 
 const PAUSE = 300;
 
@@ -32,6 +32,7 @@ const MAKERS = {
   ends: endsToggle,
   tables: (change) => toggle('tables', 'Tables only', change),
   group: groupToggle,
+  flow: flowToggle,
   at: asOf,
   moments,
   find,
@@ -223,6 +224,25 @@ function groupToggle(change) {
     change({ group: group ? 'layer' : '' }),
   );
   return { node, follow: (state, page) => follow({ ...state, group: state.group === 'layer' }, page) };
+}
+
+/** Where edges run from side to side (url.js) it is left to right, whatever was chosen. */
+function flowToggle(change) {
+  const box = element('input', {
+    type: 'checkbox',
+    id: 'control-flow',
+    'data-testid': 'control-flow',
+    onchange: () => change({ flow: box.checked ? 'down' : '' }),
+  });
+  const node = element('label', { class: 'control check', for: 'control-flow' }, box, 'Top down');
+  return {
+    node,
+    follow(state) {
+      box.checked = flowOf(state) === 'down';
+      box.disabled = flowOf({ ...state, flow: 'down' }) === '';
+      node.title = box.disabled ? 'Columns and lanes are drawn from left to right' : '';
+    },
+  };
 }
 
 /** Of a plan also the steps that only give a name. */

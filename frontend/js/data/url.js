@@ -22,6 +22,7 @@
  * @property {boolean} columns    columns drawn inside tables
  * @property {boolean} indirect   filter, join, group and sort edges drawn
  * @property {''|'layer'} group   boxes in lanes
+ * @property {''|'down'} flow     top down; empty: left to right
  * @property {boolean} ends       of chains between columns the ends alone
  * @property {string} from        the earlier time of a comparison, spelled as `at`
  * @property {string} to          the later one; empty means now
@@ -38,8 +39,8 @@
  * @property {string} state       filter of the journal view
  * @property {string} by          by what the storage view shares the journal out, and the map its areas
  * @property {string} within      the area of the map that is open, its parts by line breaks
- * @property {string} sort        the column that a list is sorted by; `-` in front: from the greatest
- * @property {number} page        of a list, from 0 on
+ * @property {string} sort        the order that the server gives a list; `-` in front: from the greatest
+ * @property {number} page        of a list, from 0 on: for the words; `after` says where it begins
  * @property {string} after       where the server goes on with a list
  * @property {''|'failed'|'completed'} ended  filter of jobs and runs by the state of a run
  * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
@@ -60,10 +61,10 @@ const FIELDS = Object.freeze({
   home: ['by', 'within'],
   tables: ['q', 'layer', 'classification', 'sort', 'page', 'after', 'at'],
   jobs: ['q', 'namespace', 'ended', 'sort', 'page', 'after', 'at'],
-  runs: ['ended', 'page', 'after', 'at'],
-  fields: ['q', 'sort', 'page'],
+  runs: ['ended', 'sort', 'page', 'after', 'at'],
+  fields: ['q', 'sort', 'page', 'after'],
   search: ['q', 'kind', 'place'],
-  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'rows',
+  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'at', 'limit', 'rows',
     'fans', 'tab', 'selected', 'as'],
   job: ['node', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
   plan: ['plan', 'steps', 'find', 'split', 'selected', 'as'],
@@ -75,6 +76,7 @@ const FIELDS = Object.freeze({
     'columns',
     'indirect',
     'group',
+    'flow',
     'at',
     'limit',
     'tables',
@@ -160,6 +162,7 @@ const DEFAULTS = Object.freeze({
   indirect: false,
   ends: false,
   group: '',
+  flow: '',
   at: '',
   from: '',
   to: '',
@@ -202,10 +205,11 @@ const CHOICES = Object.freeze({
   kind: ['', 'dataset', 'job', 'column'],
   as: ['graph', 'list'],
   group: ['', 'layer'],
+  flow: ['', 'down'],
   change: ['', 'dropped', 'renamed', 'retyped'],
 });
 
-const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: [0, 20], split: [0, 90] });
+const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: [0, 999_999], split: [0, 90] });
 
 /**
  * Read a query string. A value that means nothing is left at its default, so that an old or
@@ -289,6 +293,17 @@ export function change(state, changes) {
  */
 export function depthOf(state) {
   return state.depth ?? DEPTH_DEFAULT[state.view] ?? 1;
+}
+
+/**
+ * The way that data takes through the picture. Lanes and columns have edges from side to side: with them
+ * it is left to right.
+ * @param {State} state
+ * @returns {''|'down'}
+ */
+export function flowOf(state) {
+  const sideways = state.group !== '' || state.columns || /^column:|^col_/.test(state.node);
+  return sideways ? '' : state.flow;
 }
 
 /**

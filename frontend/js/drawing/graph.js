@@ -12,8 +12,11 @@ import { FADED, handleAt, paint, paintLane } from './shapes.js';
 
 const LARGEST = 1.2;
 const SMALLEST = 0.02;
-/** A picture that can only be fitted whole below this zoom first opens as a close-up. */
-const LEGIBLE = 0.4;
+/**
+ * A picture that can only be fitted whole below this zoom first opens as a close-up: titles, and columns
+ * from a nearer zoom on, then have letters of 12 pixels on the screen (shapes.js).
+ */
+const LEGIBLE = Object.freeze({ titles: 0.55, rows: 0.7 });
 const CLOSE_UP = 0.75;
 /** The pointer rests so long, in ms, before what lies under it lights up. */
 const HOVER_WAIT = 140;
@@ -26,7 +29,7 @@ const MOST_PIXELS = 64_000_000;
 const SLOP = 4;
 
 const OPTIONS = Object.freeze({
-  autoResize: true,
+  autoResize: false,
   physics: false,
   layout: { improvedLayout: false, hierarchical: false },
   interaction: {
@@ -99,7 +102,7 @@ export function createGraph(container, palette, listener) {
     const { model } = state;
     const box = model?.boxes.get(String(id).slice('box:'.length));
     if (!model || !box) return {};
-    paint(context, box, { ...state, focus: model.focus, scale: network.getScale() });
+    paint(context, box, { ...state, focus: model.focus, flow: model.flow, scale: network.getScale() });
     return { nodeDimensions: { width: box.width, height: box.height } };
   }
 
@@ -142,7 +145,7 @@ export function createGraph(container, palette, listener) {
       columns: model.rows.size,
       edges: model.links.size,
     });
-    if (still) network.redraw();
+    if (still) resize(true);
     else open();
   }
 
@@ -209,10 +212,11 @@ export function createGraph(container, palette, listener) {
     if (!around || container.clientWidth === 0) return;
     state.moved = false;
     const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
-    network.moveTo({ ...frameOf(around, container, focus && centreOf(model, focus)), animation: false });
+    network.moveTo({ ...frameOf(around, container, legible(model), focus && centreOf(model, focus)), animation: false });
   }
 
   function zoom(factor) {
+    keep();
     const scale = Math.min(4, Math.max(SMALLEST, network.getScale() * factor));
     network.moveTo({ scale, animation: false });
   }
@@ -265,7 +269,7 @@ export function createGraph(container, palette, listener) {
     context.fillRect(0, 0, copy.width, copy.height);
     context.scale(scale, scale);
     context.translate(RIM - around.left, RIM - around.top);
-    const look = { ...state, focus: model.focus, scale: Math.max(scale, 0.5) };
+    const look = { ...state, focus: model.focus, flow: model.flow, scale: Math.max(scale, 0.5) };
     for (const lane of model.lanes ?? []) paintLane(context, lane, around, state.palette);
     state.links?.paint(context, look);
     for (const box of model.boxes.values()) paint(context, box, look);
@@ -299,11 +303,21 @@ export function createGraph(container, palette, listener) {
   followPointer(container, (point) => hover(point ? at(point) : '', point ?? { x: 0, y: 0 }));
   network.on('dragEnd', keep);
   network.on('zoom', keep);
-  whenResized(container, () => {
+  whenResized(container, () => resize(state.moved));
+
+  /** What the reader looked at stays where it was in the upper left corner; vis-network would zoom. */
+  function resize(stays) {
+    const [scale, corner] = [network.getScale(), network.DOMtoCanvas({ x: 0, y: 0 })];
     network.setSize('100%', '100%');
-    if (!state.moved) open();
+    if (stays) stay(scale, corner);
+    else open();
     network.redraw();
-  });
+  }
+
+  function stay(scale, corner) {
+    const middle = { x: container.clientWidth / (2 * scale), y: container.clientHeight / (2 * scale) };
+    network.moveTo({ scale, position: { x: corner.x + middle.x, y: corner.y + middle.y }, animation: false });
+  }
 
   function keep() {
     state.moved = true;
@@ -317,10 +331,15 @@ export function createGraph(container, palette, listener) {
   /** Whether all of it can be read at once, as it stands. */
   function fits(model) {
     const around = bounds(model);
-    return !around || measure(around, container).whole >= LEGIBLE;
+    return !around || measure(around, container).whole >= legible(model);
   }
 
   return { show, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+}
+
+/** @param {import('../data/model.js').Model} model */
+function legible(model) {
+  return model.rows.size > 0 ? LEGIBLE.rows : LEGIBLE.titles;
 }
 
 /**
@@ -337,12 +356,13 @@ function centreOf(model, item) {
  * Everything, when everything can be read; else a close-up of the focus, or of where the flow begins.
  * @param {{left: number, top: number, right: number, bottom: number}} around
  * @param {{clientWidth: number, clientHeight: number}} container
+ * @param {number} least  the zoom from which on it can be read
  * @param {{x: number, y: number}|undefined} focus
  * @returns {{position: {x: number, y: number}, scale: number}}
  */
-function frameOf(around, container, focus) {
+function frameOf(around, container, least, focus) {
   const { room, fits, whole } = measure(around, container);
-  const scale = whole >= LEGIBLE ? whole : Math.min(CLOSE_UP, Math.max(LEGIBLE, fits.x, fits.y));
+  const scale = whole >= least ? whole : Math.min(CLOSE_UP, Math.max(least, fits.x, fits.y));
   const along = (axis, start, end, before, after) => {
     const middle = (start + end) / 2 + (after - before) / (2 * scale);
     if (fits[axis] >= scale) return middle;

@@ -286,15 +286,15 @@ class Differences:
         uses = self._catalogue.schema_uses(dataset)
         spans = self._catalogue.plan_spans({use.logical_plan for use in uses}, at)
         rows = self._catalogue.schemas({use.schema for use in uses})
-        reports = Past(self._catalogue).reports_of(dataset, (labels.COMPLETED,))
+        reports = Past(self._catalogue).writes.reports_of(dataset, (labels.COMPLETED,))
         again = [row for _, *others in reports for row in others if at is None or row.at <= at]
         versions = schema_versions(uses, rows, spans, [row.logical_plan for row in again])
         current = max(versions, key=lambda one: (one.last, one.first, one.schema), default=None)
         shown = _newest(versions, lambda one: (one.first, one.schema), limit, cursor)
-        told = self._evidence_by_plan(
+        evidence = self._evidence_by_plan(
             {p for one in shown.items for p in one.plans[-_EVIDENCE:]}, at
         )
-        items = tuple(_schema_view(one, one is current, told) for one in shown.items)
+        items = tuple(_schema_view(one, one is current, evidence) for one in shown.items)
         return Page(items, shown.total, shown.next)
 
     def job_versions(
@@ -369,14 +369,14 @@ def _sides(
     return Sides(_found(change.plans_before, before), _found(change.plans_after, after))
 
 
-def _found(plans: Iterable[str], told: Mapping[str, Evidence]) -> tuple[Evidence, ...]:
+def _found(plans: Iterable[str], evidence: Mapping[str, Evidence]) -> tuple[Evidence, ...]:
     """Sorted, newest first."""
-    found = [told[plan] for plan in plans if plan in told]
+    found = [evidence[plan] for plan in plans if plan in evidence]
     return tuple(sorted(found, key=lambda one: (one.at or "", one.plan), reverse=True))
 
 
 def _schema_view(
-    one: SchemaVersion, current: bool, told: Mapping[str, Evidence]
+    one: SchemaVersion, current: bool, evidence: Mapping[str, Evidence]
 ) -> SchemaVersionView:
     return SchemaVersionView(
         id=one.schema,
@@ -389,7 +389,7 @@ def _schema_view(
         columns=one.columns,
         changes=one.changes,
         summary=describe(one.changes or ()),
-        told_by=_found(one.plans, told),
+        told_by=_found(one.plans, evidence),
         plans=len(one.plans),
     )
 

@@ -267,12 +267,12 @@ class Upstream:
             rows = self._catalogue.logical_plans({*change.plans_before, *change.plans_after})
             target = {row.id: row.target for row in rows}
             former = {target.get(plan): plan for plan in change.plans_before}
-            told: list[str] = []
+            sentences: list[str] = []
             for plan in change.plans_after:
                 before = former.get(target.get(plan))
                 if before is not None and before != plan:
-                    told += self._differences.summary(before, plan) or ()
-            yield change.id, tuple(told)
+                    sentences += self._differences.summary(before, plan) or ()
+            yield change.id, tuple(sentences)
 
     def _activity(self, job: str, window: tuple[int, int]) -> JobActivity:
         since, until = window
@@ -358,8 +358,8 @@ def _with_runs(
         edges[dataset, plan.job].add(plan.id)
     shown = {one.id for one in view.nodes}
     fed = [
-        FeedEdge(f"{ends[0]}-{ends[1]}", *ends, plans=tuple(sorted(told)))
-        for ends, told in edges.items()
+        FeedEdge(f"{ends[0]}-{ends[1]}", *ends, plans=tuple(sorted(plans)))
+        for ends, plans in edges.items()
         if shown.issuperset(ends)
     ]
     known = {edge.id for edge in fed}

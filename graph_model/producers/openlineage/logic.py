@@ -40,7 +40,7 @@ from graph_model.producers.openlineage.events.facets import (
 )
 from graph_model.producers.openlineage.events.jobs import own_job
 
-#: Bounds of what all plans of one statement read: every output takes every input, and every plan
+#: Bounds of the inputs of a statement's plans: every output takes every input, and every plan
 #: lists the schemas of its inputs. A short event can name a thousand of each.
 MOST_READS: Final = 80_000
 MOST_READ_COLUMNS: Final = 500_000

@@ -13,6 +13,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Dialect, Engine
 
 from graph_model.errors import ConfigurationError
+from graph_model.stores.database.columns import PACKED_ID, packed_id
 from graph_model.stores.database.failures import DAMAGE, POSTGRESQL, Damage
 from graph_model.stores.database.transactions import TURN, WRITE
 
@@ -66,8 +67,8 @@ def open_database(path_or_url: str | Path, credentials: Credentials | None = Non
             return _open_sqlite(url)
         return _sign_in(_open_server(url), credentials)
     except ImportError as error:
-        said = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
-        raise ConfigurationError(f"database {shown(url)}: {said}") from error
+        problem = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
+        raise ConfigurationError(f"database {shown(url)}: {problem}") from error
     except exc.ArgumentError as error:
         raise ConfigurationError(f"database {shown(url)}: {error}") from error
     except OSError as error:
@@ -90,7 +91,7 @@ def _url(path_or_url: str | Path) -> URL:
     except (exc.ArgumentError, ValueError):
         # The text may hold a password, so it is not repeated here, nor is an error that quotes it.
         raise ConfigurationError("the database URL cannot be read") from None
-    # What other programs call it, without a driver: postgres://… and postgresql://…
+    # The spellings of other programs, without a driver: postgres://… and postgresql://…
     return url.set(drivername=_DRIVER) if url.drivername in {"postgres", POSTGRESQL} else url
 
 
@@ -196,6 +197,7 @@ def _open_sqlite(url: URL) -> Engine:
 
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # BEGIN is ours, see _begin_sqlite
+    connection.create_function(PACKED_ID, 1, packed_id, deterministic=True)
     for pragma in (
         *_of_new_files(connection),
         f"busy_timeout = {_BUSY_MILLISECONDS}",
@@ -215,7 +217,7 @@ def _of_new_files(connection: sqlite3.Connection) -> tuple[str, ...]:
     try:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     except (sqlite3.Error, UnicodeDecodeError):
-        return ()  # said by what follows
+        return ()  # the next statement reports it
     return () if pages else ("auto_vacuum = INCREMENTAL",)
 
 

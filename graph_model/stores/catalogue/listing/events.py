@@ -1,7 +1,7 @@
 """Lists of executions and data sources with filters and any order: see ``protocols.events``.
 
 A list walks ``executions`` (or ``datasets``) and joins nothing that neither filter nor order
-needs; what the rows of the page show is fetched for that page alone. Sorting by the time, and the
+needs; the other columns of the page are fetched for that page alone. Sorting by the time, and the
 history of one dataset, follow an index; a search and the other orders look at every row.
 """
 

@@ -15,11 +15,11 @@ from graph_model.stores.catalogue.openlineage.applications import names_of_appli
 from graph_model.stores.catalogue.past.fields import fields_of_write
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import applications, executions
-from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import SuccessfulWrite
 
 _PAIR: Final = (
-    ("target", StoredText()), ("application", StoredText()), ("anyway", sa.BigInteger()),
+    ("target", StoredId()), ("application", StoredText()), ("anyway", sa.BigInteger()),
 )  # fmt: skip
 
 
@@ -75,19 +75,19 @@ def _companions(state: str) -> sa.Select[Any]:
     asked = asked_table(_PAIR)
     seen, row = executions.alias("seen").c, executions.alias("listed")
 
-    def told_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
+    def reported_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
         return (
             of.target == asked.c.target,
             of.application_id == asked.c.application,
-            of.application_id != "",  # said in so many words: the index holds those alone
+            of.application_id != "",  # stated, because the index holds those alone
             *_of_state(of, state),
         )
 
     def producer(extreme: Any) -> Any:
         beside = executions.alias("seen_beside").c
-        return sa.select(extreme(beside.producer)).where(*told_by(beside)).scalar_subquery()
+        return sa.select(extreme(beside.producer)).where(*reported_by(beside)).scalar_subquery()
 
-    own = told_by(seen)
+    own = reported_by(seen)
     least, greatest = producer(sa.func.min), producer(sa.func.max)
     twice = (
         sa.select(seen.id)
@@ -113,7 +113,7 @@ def _companions(state: str) -> sa.Select[Any]:
 
 
 _TARGET_AND_STATE: Final = (
-    executions.c.target == sa.bindparam("target", type_=StoredText()),
+    executions.c.target == sa.bindparam("target", type_=StoredId()),
     executions.c.kind == labels.WRITE_KIND,
     executions.c.state == sa.bindparam("state", type_=StoredText()),
 )
