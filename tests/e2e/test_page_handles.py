@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, FloatRect, Page, expect
 
-from tests.e2e.browser import open_page, point_of, wait_for
+from tests.e2e.browser import count_different_pixels, open_page, point_of, wait_for
 from tests.e2e.small_client import serving
 from tests.e2e.test_page import browser
 from tests.e2e.test_page_fans import ran
@@ -43,7 +43,9 @@ def corner(page: Page, label: str) -> tuple[float, float]:
     return point_of(page, node["x"] + node["width"] / 2, node["y"] + node["height"] / 2)
 
 
-def test_a_handle_opens_a_node_and_closes_it_and_nothing_else_moves(page: Page) -> None:
+def test_a_handle_opens_a_node_and_closes_it_and_nothing_else_moves(
+    page: Page, browser: Browser
+) -> None:
     page.goto(MIDDLE)
     wait_for(page)
     canvas = page.get_by_test_id("canvas")
@@ -51,7 +53,7 @@ def test_a_handle_opens_a_node_and_closes_it_and_nothing_else_moves(page: Page) 
     x, y = corner(page, "c")
     box = canvas.bounding_box()
     assert box is not None
-    around = FloatRect(x=box["x"], y=box["y"] + 70, width=x - 40 - box["x"], height=430)
+    around = FloatRect(x=box["x"], y=box["y"], width=x - 40 - box["x"], height=box["height"] - 80)
     page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 120)
     before = page.screenshot(clip=around)
 
@@ -60,7 +62,9 @@ def test_a_handle_opens_a_node_and_closes_it_and_nothing_else_moves(page: Page) 
     assert "opened=d." in page.url
     page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 120)
     page.wait_for_timeout(300)
-    assert page.screenshot(clip=around) == before
+    # Skia smooths a longer path of lines a little differently where a line meets a box.
+    after = page.screenshot(clip=around)
+    assert count_different_pixels(browser, before, after) <= 8
 
     page.mouse.click(x, y)
     expect(canvas).to_have_attribute("data-nodes", "5")

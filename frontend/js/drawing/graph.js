@@ -20,8 +20,8 @@ const LEGIBLE = Object.freeze({ titles: 0.55, rows: 0.7 });
 const CLOSE_UP = 0.75;
 /** The pointer rests so long, in ms, before what lies under it lights up. */
 const HOVER_WAIT = 140;
-/** Room for the footnote, the legend and the buttons over the canvas. */
-const PADDING = Object.freeze({ left: 24, right: 24, top: 62, bottom: 60 });
+/** Room around what is fitted, for badges and handles. */
+const PADDING = Object.freeze({ left: 24, right: 24, top: 24, bottom: 24 });
 const RIM = 40;
 /** What browsers still make a picture of. */
 const LONGEST_SIDE = 12_000;
@@ -109,7 +109,7 @@ export function createGraph(container, palette, listener) {
   /** A table that is higher than the view keeps its title in sight. */
   function paintTitlesOfTall(context, { boxes }) {
     const scale = network.getScale();
-    const top = network.DOMtoCanvas({ x: 0, y: SLOP }).y;
+    const top = network.DOMtoCanvas({ x: 0, y: 0 }).y;
     for (const box of boxes.values()) {
       const height = titleHeight(box);
       const [above, below] = [box.y - box.height / 2, box.y + box.height / 2];
@@ -211,6 +211,7 @@ export function createGraph(container, palette, listener) {
     const around = model && bounds(model);
     if (!around || container.clientWidth === 0) return;
     state.moved = false;
+    fill();
     const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
     network.moveTo({ ...frameOf(around, container, legible(model), focus && centreOf(model, focus)), animation: false });
   }
@@ -305,10 +306,15 @@ export function createGraph(container, palette, listener) {
   network.on('zoom', keep);
   whenResized(container, () => resize(state.moved));
 
+  /** In whole pixels: a canvas that is stretched by a part of one is blurred. */
+  function fill() {
+    network.setSize(`${container.clientWidth}px`, `${container.clientHeight}px`);
+  }
+
   /** What the reader looked at stays where it was in the upper left corner; vis-network would zoom. */
   function resize(stays) {
     const [scale, corner] = [network.getScale(), network.DOMtoCanvas({ x: 0, y: 0 })];
-    network.setSize('100%', '100%');
+    fill();
     if (stays) stay(scale, corner);
     else open();
     network.redraw();
