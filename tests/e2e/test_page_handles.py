@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, FloatRect, Page, expect
@@ -79,3 +80,31 @@ def test_a_link_opens_the_same_nodes_again(page: Page) -> None:
     page.reload()
     wait_for(page)
     expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "9")
+
+
+def test_a_table_half_in_view_is_painted_in_a_close_up(browser: Browser) -> None:
+    headwater = small_headwater()
+    names = [f"a_table_whose_name_is_rather_long_{letter}" for letter in "abc"]
+    headwater.accept(*(lineage_event(ran(f"job_of_{b}", a, b)) for a, b in pairwise(names)))
+    headwater.project()
+    with (
+        serving(headwater, 1_800_000_000_000) as address,
+        open_page(browser, address) as page,
+    ):
+        page.goto(f"/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2F{names[1]}")
+        wait_for(page)
+        asked = f"/graph/lineage?node=dataset:s3://lake/{names[1]}&layout=true&beyond=true"
+        nodes = {node["label"]: node for node in page.request.get(asked).json()["nodes"]}
+        box = page.get_by_test_id("canvas").bounding_box()
+        assert box is not None
+        centre, _ = point_of(page, nodes[names[0]]["x"], 0)
+        right, top = point_of(
+            page,
+            nodes[names[0]]["x"] + nodes[names[0]]["width"] / 2,
+            nodes[names[0]]["y"] - nodes[names[0]]["height"] / 2,
+        )
+        assert centre < box["x"] - 20
+        inside = page.screenshot(clip=FloatRect(x=right - 9, y=top + 2, width=4, height=4))
+        ground = page.screenshot(clip=FloatRect(x=right - 9, y=top - 60, width=4, height=4))
+        assert count_different_pixels(browser, inside, ground) == 16
+    headwater.close()
