@@ -2,21 +2,20 @@
  * One job: its tables, its plans, its runs.
  */
 import { getAll } from '../data/api.js';
-import { barsOfRuns, describe, durationOf, execution } from '../panel/details.js';
-import { compareLink, compareRuns, planVersions, upstreamChanges } from '../panel/differences.js';
-import { button, data, element, icon, replace, time } from '../page/dom.js';
+import { barsOfRuns, describe, durationOf, execution, jobTabs } from '../panel/details.js';
+import { compareRuns, planVersions } from '../panel/differences.js';
+import { button, data, element, replace, time } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
-import { code, describedFacts, facetsInForce, runLink } from '../panel/facets.js';
-import { count, formatNumber, formatTime, shorten } from '../data/format.js';
-import { datasetLink, impactLink, planLink } from '../panel/links.js';
+import { code, runLink } from '../panel/facets.js';
+import { count, formatNumber, formatTime } from '../data/format.js';
+import { datasetLink, planLink } from '../panel/links.js';
 import { jobMoments, momentList } from '../runs/history.js';
 import { find, toModel } from '../data/model.js';
 import { pick } from '../runs/pairs.js';
-import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel/panel.js';
+import { errorText, later, modeChip, section, stateChip, table } from '../panel/panel.js';
 import { lineageOf, link, write } from '../data/url.js';
 
 const RUNS = 50;
-const MOST_LISTED = 12;
 
 export const job = {
   controls: ['at', 'moments'],
@@ -69,16 +68,14 @@ function page(context, { graph, model, focus, known, runs }) {
     below: element(
       'div',
       { class: 'parts' },
-      known.lastRun && upstreamChanges(context, 'jobs', focus.id, known.lastRun.state === 'failed'),
       plansTable(context.state, known.plans ?? []),
       planVersions(context, focus.id),
       runsTable(context, focus.id, runs),
       openRuns(context.state, runs.open ?? []),
       code(known.about?.described),
-      facetsInForce(context.state, known.about?.facets),
     ),
     moments: () => later(jobMoments(context, focus.id), (told) => momentList(context.state, focus.id, told)),
-    summary: () => summarise(context, known),
+    summary: () => jobTabs(context, focus.node, { known: Promise.resolve({ ok: true, data: known }), runs: Promise.resolve({ ok: true, data: runs }) }),
     details: (item) => describe(context, model, item),
     hrefOf: (item) =>
       item.id === focus.id
@@ -87,57 +84,6 @@ function page(context, { graph, model, focus, known, runs }) {
           ? link(context.state, { view: 'job', node: item.id })
           : lineageOf(context.state, item.id),
   };
-}
-
-function summarise({ state }, known) {
-  const last = known.lastRun;
-  const targets = unique((known.plans ?? []).map((plan) => plan.target).filter(Boolean));
-  const sources = unique((known.plans ?? []).flatMap((plan) => plan.sources ?? []));
-  const listOf = (datasets) =>
-    element(
-      'ul',
-      { class: 'lines' },
-      datasets
-        .slice(0, MOST_LISTED)
-        .map((dataset) =>
-          element(
-            'li',
-            {},
-            datasetLink(state, dataset),
-            element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono')),
-          ),
-        ),
-      datasets.length > MOST_LISTED &&
-        element('li', { class: 'muted' }, `and ${formatNumber(datasets.length - MOST_LISTED)} more`),
-    );
-  return {
-    kind: 'Job',
-    tone: 'job',
-    title: known.name,
-    body: [
-      element(
-        'div',
-        { class: 'actions' },
-        element('a', { href: lineageOf(state, known.id), 'data-internal': true }, icon('graph'), 'Lineage'),
-        impactLink(state, known.id),
-        compareLink(state, known.id),
-      ),
-      facts([
-        ['Namespace', data(known.namespace)],
-        ['Last run', last && [stateChip(last.state), ' ', time(last.at)]],
-        ['Runs', known.runs !== undefined && formatNumber(known.runs)],
-        ['Shared name', known.shared && 'several applications report under this name'],
-        ['Producer', known.producer && data(known.producer)],
-        ...describedFacts(known.about?.described),
-      ]),
-      sources.length > 0 && section('Reads', listOf(sources)),
-      targets.length > 0 && section('Writes', listOf(targets)),
-    ],
-  };
-}
-
-function unique(datasets) {
-  return [...new Map(datasets.map((dataset) => [dataset.id, dataset])).values()];
 }
 
 function plansTable(state, plans) {
