@@ -16,6 +16,7 @@ import { errorText, later, modeChip, section, stateChip, table } from '../panel/
 import { lineageOf, link, write } from '../data/url.js';
 
 const RUNS = 50;
+const RUN_HEADINGS = Object.freeze(['Ended', 'State', 'Duration', 'Application', 'Executions', 'Compare']);
 
 export const job = {
   controls: ['at', 'moments'],
@@ -107,9 +108,7 @@ function runsTable(context, jobId, runs) {
   if (runs.items.length === 0) return section('Runs', element('p', { class: 'muted' }, 'No run was seen.'));
   const choice = runChoice(context, jobId, runs.items);
   const rows = runs.items.flatMap((run) => runRows(context, jobId, run, choice.boxOf(run)));
-  const headings = ['Ended', 'State', 'Duration', 'Application', 'Executions', 'Compare'].map((heading) =>
-    element('th', { scope: 'col' }, heading),
-  );
+  const headings = RUN_HEADINGS.map((heading) => element('th', { scope: 'col' }, heading));
   const grid = element(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Runs of this job' },
@@ -191,7 +190,7 @@ function runRows(context, jobId, run, box) {
   const under = element(
     'tr',
     { class: 'under', hidden: !run.error },
-    element('td', { colspan: 6 }, errorText(run.error)),
+    element('td', { colspan: RUN_HEADINGS.length }, errorText(run.error)),
   );
   const open = button(
     {
@@ -211,7 +210,7 @@ function runRows(context, jobId, run, box) {
         data(run.applicationId ?? '–', 'mono'),
         open,
         box,
-      ].map((cell) => element('td', {}, cell)),
+      ].map((cell, place) => element('td', { 'data-heading': RUN_HEADINGS[place] }, cell)),
     ),
     under,
   ];
