@@ -448,7 +448,7 @@ export function planCard(state, plan) {
     element(
       'div',
       { class: 'card-line' },
-      planLink(state, plan.planIds?.[0] ?? plan.id, plan.target ? `→ ${plan.target.label}` : 'plan'),
+      planLink(state, plan.planIds?.[0] ?? plan.id, plan.target ? `plan → ${plan.target.label}` : 'plan'),
       modeChip(plan.mode),
     ),
     plan.sources?.length > 0 &&

@@ -16,6 +16,8 @@ import { errorText, later, modeChip, section, stateChip, table } from '../panel/
 import { lineageOf, link, write } from '../data/url.js';
 
 const RUNS = 50;
+/** Of a fingerprint, as a picture shows them. */
+const DIGITS = 8;
 const RUN_HEADINGS = Object.freeze(['Ended', 'State', 'Duration', 'Application', 'Executions', 'Compare']);
 
 export const job = {
@@ -90,7 +92,8 @@ function page(context, { graph, model, focus, known, runs }) {
 function plansTable(state, plans) {
   if (plans.length === 0) return section('Plans', element('p', { class: 'muted' }, 'No plan was seen.'));
   const rows = plans.map((plan) => [
-    planLink(state, plan.planIds?.[0] ?? plan.id, plan.target?.label ?? 'plan'),
+    planLink(state, plan.planIds?.[0] ?? plan.id, `plan ${(plan.fingerprint ?? '').slice(0, DIGITS)}`),
+    plan.target ? datasetLink(state, plan.target) : 'nothing, it only reads',
     modeChip(plan.mode),
     plan.sources?.map((source, place) => [place > 0 ? ', ' : null, datasetLink(state, source)]) ?? '–',
     data(plan.partitionKeys?.join(', ') || '–', 'mono'),
@@ -98,7 +101,7 @@ function plansTable(state, plans) {
   ]);
   return section(
     'Plans',
-    table('Plans of this job', ['Writes', 'Mode', 'Reads', 'Partitioned by', 'Last run'], rows, {
+    table('Plans of this job', ['Plan', 'Writes', 'Mode', 'Reads', 'Partitioned by', 'Last run'], rows, {
       'data-testid': 'plans',
     }),
   );
