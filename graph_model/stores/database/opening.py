@@ -28,6 +28,24 @@ _DRIVER_NEEDED: Final = "PostgreSQL needs its driver: pip install 'psycopg[binar
 _VERIFIED: Final = "verify-full"
 _POSTGRESQL_PORT: Final = 5432
 _SECRETS: Final = frozenset({"password", "sslpassword"})
+_IDLE_SECONDS: Final = 10
+_INTERVAL_SECONDS: Final = 5
+_PROBES: Final = 3
+_SILENT_MILLISECONDS: Final = 1_000 * (_IDLE_SECONDS + _PROBES * _INTERVAL_SECONDS)
+"""A computer that vanished has said no farewell: without probes the operating system believes in it
+for two hours, and as long the server would keep the locks of its sessions."""
+_PROBED_BY_CLIENT: Final = {
+    "keepalives_idle": _IDLE_SECONDS,
+    "keepalives_interval": _INTERVAL_SECONDS,
+    "keepalives_count": _PROBES,
+    "tcp_user_timeout": _SILENT_MILLISECONDS,
+}
+_PROBED_BY_SERVER: Final = {
+    "tcp_keepalives_idle": _IDLE_SECONDS,
+    "tcp_keepalives_interval": _INTERVAL_SECONDS,
+    "tcp_keepalives_count": _PROBES,
+    "tcp_user_timeout": _SILENT_MILLISECONDS,
+}
 
 Database = Engine
 """The result of ``open_database``, for callers that pass it on without knowing SQLAlchemy."""
@@ -78,9 +96,9 @@ def _url(path_or_url: str | Path) -> URL:
 
 
 def _open_server(url: URL) -> Engine:
-    given = {"connect_timeout": 10, "application_name": "headwater"}
+    given = {"connect_timeout": 10, "application_name": "headwater", **_PROBED_BY_CLIENT}
     known = url.get_backend_name() == POSTGRESQL
-    return sa.create_engine(
+    engine = sa.create_engine(
         url,
         connect_args={k: v for k, v in given.items() if known and k not in url.query},
         pool_pre_ping=True,
@@ -90,6 +108,19 @@ def _open_server(url: URL) -> Engine:
         hide_parameters=True,
         execution_options={DAMAGE: Damage()},
     )
+    if known:
+        event.listen(engine, "connect", _ask_for_probes)
+    return engine
+
+
+def _ask_for_probes(connection: Any, _record: object) -> None:
+    """The session's own settings: the server looks whether this client is still there."""
+    asked = ", ".join(
+        f"set_config('{name}', '{n}', false)" for name, n in _PROBED_BY_SERVER.items()
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {asked}")
+    connection.commit()
 
 
 def _sign_in(engine: Engine, credentials: Credentials | None) -> Engine:
