@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from graph_model.producers.commands.documents import Command
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
@@ -93,6 +94,14 @@ class Rebuilds:
             return
         self.follow_rules()
         self._orders.load(epoch)
+
+    def add_order(self, command: Command, epoch: str) -> None:
+        """As ``load_orders``, where this command alone has come since they were loaded."""
+        if self._orders.loaded:
+            self.follow_rules()
+            self._orders.add(command, epoch)
+        else:
+            self.load_orders(epoch)
 
     def is_elsewhere(self, noted: str | None) -> bool:
         """Whether another process runs the rebuild: it notes every step."""

@@ -13,6 +13,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Dialect, Engine
 
 from graph_model.errors import ConfigurationError
+from graph_model.stores.database.columns import PACKED_ID, packed_id
 from graph_model.stores.database.failures import DAMAGE, POSTGRESQL, Damage
 from graph_model.stores.database.transactions import TURN, WRITE
 
@@ -165,6 +166,7 @@ def _open_sqlite(url: URL) -> Engine:
 
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # BEGIN is ours, see _begin_sqlite
+    connection.create_function(PACKED_ID, 1, packed_id, deterministic=True)
     for pragma in (
         *_of_new_files(connection),
         f"busy_timeout = {_BUSY_MILLISECONDS}",

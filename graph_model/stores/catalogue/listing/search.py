@@ -30,6 +30,7 @@ _LEAST_FORGIVEN: Final = 4
 _MOST_FORGIVEN: Final = 24
 _MOST_WORDS: Final = 8
 _ESCAPE: Final = "\\"
+_NONE: Final = sa.type_coerce(sa.null(), columns.c.dataset.type)
 
 
 def _searched(
@@ -46,8 +47,8 @@ def _searched(
 
 
 _SEARCHED: Final = {
-    labels.DATASET: _searched(labels.DATASET, datasets, datasets.c.uri, sa.null()),
-    labels.JOB: _searched(labels.JOB, jobs, jobs.c.namespace + "/" + jobs.c.name, sa.null()),
+    labels.DATASET: _searched(labels.DATASET, datasets, datasets.c.uri, _NONE),
+    labels.JOB: _searched(labels.JOB, jobs, jobs.c.namespace + "/" + jobs.c.name, _NONE),
     labels.COLUMN: _searched(labels.COLUMN, columns, columns.c.path, columns.c.dataset),
 }
 

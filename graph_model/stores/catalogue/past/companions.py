@@ -15,11 +15,11 @@ from graph_model.stores.catalogue.openlineage.applications import names_of_appli
 from graph_model.stores.catalogue.past.fields import fields_of_write
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import applications, executions
-from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import SuccessfulWrite
 
 _PAIR: Final = (
-    ("target", StoredText()), ("application", StoredText()), ("anyway", sa.BigInteger()),
+    ("target", StoredId()), ("application", StoredText()), ("anyway", sa.BigInteger()),
 )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def _companions(state: str) -> sa.Select[Any]:
 
 
 _TARGET_AND_STATE: Final = (
-    executions.c.target == sa.bindparam("target", type_=StoredText()),
+    executions.c.target == sa.bindparam("target", type_=StoredId()),
     executions.c.kind == labels.WRITE_KIND,
     executions.c.state == sa.bindparam("state", type_=StoredText()),
 )

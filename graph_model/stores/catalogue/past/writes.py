@@ -27,7 +27,7 @@ from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, succ
 from graph_model.stores.catalogue.past.fields import fields_of_write, in_place
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions, partitions
-from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import (
     OlderWrites,
     ReadableWrites,
@@ -38,8 +38,8 @@ from graph_model.stores.protocols import (
 
 _BEGINNING: Final = -(2**62)
 _SPAN: Final = (
-    ("number", sa.BigInteger()), ("target", StoredText()), ("since", sa.BigInteger()),
-    ("before", sa.BigInteger()), ("place", StoredText()), ("key", StoredText()),
+    ("number", sa.BigInteger()), ("target", StoredId()), ("since", sa.BigInteger()),
+    ("before", sa.BigInteger()), ("place", StoredId()), ("key", StoredText()),
     ("head", StoredText()), ("branch", StoredText()),
 )  # fmt: skip
 
