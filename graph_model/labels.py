@@ -48,6 +48,7 @@ INDIRECT: Final = "INDIRECT"
 IDENTITY: Final = "IDENTITY"
 TRANSFORMATION: Final = "TRANSFORMATION"
 AGGREGATION: Final = "AGGREGATION"
+DIRECT_HOWS: Final = (IDENTITY, TRANSFORMATION, AGGREGATION)
 
 # How a column decides: the first two concern one output column, the others the whole plan.
 WINDOW: Final = "WINDOW"
