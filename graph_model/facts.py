@@ -389,8 +389,8 @@ class FacetRow(NamedTuple):
     declaration.
 
     Two kinds are contents of a facet and not facets themselves: ``check``, one check of a dataset
-    (``name`` is its key, "" where all were deleted), and ``reader``, what a run that only read
-    told of itself, on each dataset that it read.
+    (``name`` is its key, "" where all were deleted), and ``reader``, the content that a run
+    without writes reports of itself, on each dataset that it read.
     """
 
     entity: str

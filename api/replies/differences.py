@@ -12,8 +12,8 @@ from graph_model.answers.difference.graph import (
     FieldChange,
 )
 from graph_model.answers.difference.plan import OperationChange, PlanDifference
-from graph_model.answers.difference.questions import Sides, TimeDifference
 from graph_model.answers.difference.schema import ADDED, CHANGED, REMOVED
+from graph_model.answers.difference.times import Sides, TimeDifference
 from graph_model.answers.difference.upstream import UpstreamChanges
 from graph_model.lineage import Partial
 from graph_model.picture.view import GraphView, iso

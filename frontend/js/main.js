@@ -2,7 +2,7 @@
  * The wiring: the query string is the state; a state is a view; a view loads a page; a page is drawn.
  */
 import { createApi } from './data/api.js';
-import { canvasTools, createControls, formSwitch, legend } from './controls/controls.js';
+import { canvasTools, createControls, formSwitch } from './controls/controls.js';
 import { byId, data, download, element, focusFirst, replace } from './page/dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
 import { formatNumber, shorten } from './data/format.js';
@@ -14,6 +14,7 @@ import { describeBundle, describeGroup, opening } from './panel/groups.js';
 import { createThemeSwitch, showDocuments } from './page/header.js';
 import { createKey, sessionStore } from './data/key.js';
 import { announcement, createList } from './page/list.js';
+import { createLegend } from './page/legend.js';
 import { pack } from './drawing/packing.js';
 import { createMinimap } from './drawing/minimap.js';
 import { createDivider } from './controls/divider.js';
@@ -100,7 +101,7 @@ const places = {
   list: at('list'),
   face: at('face'),
   tools: at('tools'),
-  legend: at('legend'),
+  strip: at('strip'),
   below: at('below'),
   panel: at('panel'),
   document: at('document'),
@@ -162,7 +163,8 @@ async function openCanvas() {
   });
 }
 
-const tooltip = createTooltip(places.tooltip, places.stage);
+const tooltip = createTooltip(places.tooltip, places.stage, places.canvas);
+const showLegend = createLegend(at('legend'));
 const minimap = createMinimap(places.minimap, (point) => graph?.moveTo(point));
 const list = createList(places.list, { onSelect: select, onOpen: openDetails, announce });
 const panel = createPanel(places.panel, {
@@ -397,9 +399,10 @@ function showPicture(heading, model, still = false) {
   const narrow = foldColumns(model, { opened: state.rows, pinned });
   graph?.light(state.find ? new Set(found) : null);
   drawn = spread(foldFans(narrow, { opened: state.fans, pinned }));
+  showLegend(drawn, shades);
+  places.minimap.hidden = !graph || graph.fits(drawn);
   graph?.show(drawn, state.selected, still);
   listed = null;
-  replace(places.legend, legend(drawn));
   describePicture(heading, drawn);
   described = { page: null, id: '' };
   position = { id: '', came: null };
@@ -431,7 +434,7 @@ function showState() {
   const asList = state.as === 'list';
   document.body.dataset.as = state.as;
   places.list.hidden = !asList;
-  for (const part of [places.canvas, places.over, places.legend, at('minimap-place')]) part.hidden = asList;
+  for (const part of [places.canvas, places.over, places.strip]) part.hidden = asList;
   places.stage.tabIndex = asList ? -1 : 0;
   places.stage.setAttribute('role', asList ? 'group' : 'application');
   if (!page || !drawn) return;

@@ -113,6 +113,30 @@ def test_a_picture_that_is_cut_counts_and_names_what_it_does_not_draw(
     expect(failures).to_contain_text("and 22 more")
 
 
+def test_the_key_names_hues_and_glyphs_can_be_closed_and_covers_no_node(
+    page: Page, api: FakeApi
+) -> None:
+    api.play("governed")
+    page.goto("/?view=overview")
+    wait_for(page)
+    key = page.get_by_test_id("legend")
+    for group, words in (("Layers", "curated"), ("Classes", "PII"), ("Platforms", "Object store")):
+        expect(key.get_by_role("list", name=group)).to_contain_text(words)
+    canvas, below = page.get_by_test_id("canvas").bounding_box(), key.bounding_box()
+    assert canvas is not None
+    assert below is not None
+    assert below["y"] >= canvas["y"] + canvas["height"]
+    summary = key.locator("summary")
+    summary.focus()
+    page.keyboard.press("Enter")
+    expect(key.get_by_role("list", name="Layers")).to_be_hidden()
+    page.reload()
+    wait_for(page)
+    expect(key.get_by_role("list", name="Layers")).to_be_hidden()
+    summary.click()
+    expect(key.get_by_role("list", name="Layers")).to_be_visible()
+
+
 def test_an_attempted_edge_is_named_in_legend_list_and_panel(page: Page, api: FakeApi) -> None:
     api.play("attempted")
     edge = fixture("overview")["edges"][0]["id"]
@@ -240,7 +264,7 @@ def test_a_large_overview_starts_legible_with_a_small_map(page: Page, api: FakeA
     assert float((canvas.get_attribute("data-transform") or "0").split()[0]) >= 0.4
     expect(page.locator("#minimap")).to_be_visible()
     before = canvas.get_attribute("data-transform")
-    page.locator("#minimap").click(position={"x": 84, "y": 80})
+    page.locator("#minimap").click(position={"x": 84, "y": 60})
     expect(canvas).not_to_have_attribute("data-transform", before or "")
 
 

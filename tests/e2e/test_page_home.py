@@ -37,6 +37,15 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     failed = page.get_by_test_id("card-failed")
     expect(failed).to_contain_text("conversion")
     expect(failed).to_contain_text("division by zero")
+    failed.get_by_role("link", name="conversion").click()
+    wait_for(page)
+    parts = page.get_by_test_id("panel-part").locator(".panel-stack > *")
+    expect(parts.nth(0)).to_have_text("ERROR: division by zero in column rate")
+    expect(parts.nth(1)).to_contain_text("sessionise", timeout=10_000)
+    page.get_by_test_id("tab-history").click()
+    expect(page.get_by_test_id("panel-part")).to_contain_text("Runs and versions")
+    page.goto("/")
+
     page.get_by_test_id("map").get_by_role("link", name="shop-lake").click()
     expect(page.get_by_test_id("map")).to_contain_text("curated")
     assert "within=" in page.url

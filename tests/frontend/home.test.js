@@ -32,6 +32,13 @@ test('one run of the sample failed, on the last day, and wrote nothing', () => {
   assert.equal(failed[0].outputs[0].outputFacets, undefined);
 });
 
+test('before it failed a job upstream wrote one of its columns in another type', () => {
+  const types = events
+    .filter(({ eventType, job }) => eventType === 'COMPLETE' && job.name === 'sessionise')
+    .map(({ outputs }) => outputs[0].facets.schema.fields.find(({ name }) => name === 'bought').type);
+  assert.deepEqual(types, [...Array(4).fill('boolean'), 'decimal(1,0)']);
+});
+
 test('a sample that is loaded again is another: what was removed does not hide it', () => {
   const again = tellAgain(recorded, NOW, () => `run-${(ids += 1)}`);
   const first = new Set(events.map((event) => event.run.runId));

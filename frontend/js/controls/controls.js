@@ -5,7 +5,6 @@
 import { button, element, replace } from '../page/dom.js';
 import { matching, nextMatch } from './find.js';
 import { formatNumber } from '../data/format.js';
-import { CHANGES, swatch } from '../data/model.js';
 import { closeWhenLeft } from './menu.js';
 import { DEPTH_LIMIT, depthOf, flowOf, fromLocalInput, toLocalInput } from '../data/url.js';
 
@@ -362,7 +361,7 @@ function find(change) {
   const input = element('input', {
     type: 'search',
     id: 'control-find',
-    placeholder: 'Find in picture',
+    placeholder: 'Find…',
     autocomplete: 'off',
     maxlength: 200,
     'data-testid': 'control-find',
@@ -468,64 +467,6 @@ export function formSwitch(change) {
       list.setAttribute('aria-pressed', String(state.as === 'list'));
     },
   };
-}
-
-/**
- * What the colours and lines mean; only what the picture holds.
- * @param {import('../data/model.js').Model} model
- * @returns {HTMLElement}
- */
-export function legend(model) {
-  const boxes = [...model.boxes.values()];
-  const kinds = new Set([...model.links.values()].map((link) => link.kind));
-  const declared = [...model.links.values()].some((link) => link.edge.origin === 'declared');
-  const attempted = [...model.links.values()].some((link) => link.edge.attempted);
-  const operations = new Set(boxes.filter((box) => box.kind === 'operation').map((box) => box.node.kind));
-  /** @type {Array<[string, string, boolean]>} */
-  const entries = [
-    ['swatch dataset', 'Table', boxes.some((box) => box.kind === 'dataset')],
-    ['swatch job', 'Job', boxes.some((box) => box.kind === 'job')],
-    ['swatch operation', 'Folded: open it to see more', boxes.some((box) => box.kind === 'group')],
-    ['swatch failed', 'Last run failed', boxes.some((box) => box.failed)],
-    ['mark checks-failed', 'Checks failed', boxes.some((box) => box.node.quality?.state === 'failed')],
-    ['mark checks-passed', 'Checks passed', boxes.some((box) => box.node.quality?.state === 'passed')],
-    ['swatch read', 'Read', operations.has('read')],
-    [
-      'swatch operation',
-      'Transformation',
-      [...operations].some((kind) => kind !== 'read' && kind !== 'write'),
-    ],
-    ['swatch write', 'Write', operations.has('write')],
-    ['line feeds', 'Data flow', kinds.has('feeds')],
-    ['line direct', 'Column value', kinds.has('DIRECT')],
-    ['line indirect', 'Filter, join, group, sort', kinds.has('INDIRECT')],
-    ['line declared', 'Declared by a person', declared],
-    ['line attempted', 'Attempted by a run that failed', attempted],
-  ];
-  const items = [...boxes, ...model.rows.values(), ...model.links.values()];
-  /** @type {Set<string>} */
-  const changes = new Set(items.map((item) => item.change));
-  for (const [change, { sign, word }] of Object.entries(CHANGES))
-    entries.push([`swatch change ${change}`, `${sign} ${word}`, changes.has(change)]);
-  const layers = new Map();
-  for (const { layer } of boxes) if (layer) layers.set(layer.name, layer);
-  return element(
-    'ul',
-    { class: 'legend', 'aria-label': 'Legend' },
-    entries
-      .filter(([, , present]) => present)
-      .map(([look, words]) =>
-        element('li', {}, element('span', { class: look, 'aria-hidden': 'true' }), words),
-      ),
-    [...layers.values()].map(({ name, colour }) =>
-      element(
-        'li',
-        { 'data-layer': name },
-        element('span', { class: 'swatch layer', style: swatch(colour), 'aria-hidden': 'true' }),
-        name,
-      ),
-    ),
-  );
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * The canvas. The only file that names vis-network: it gives panning, zooming and the drawing of what is
- * in view; positions come from the model, boxes are painted by shapes.js, links by links.js, and what
- * lies under the pointer is asked of the model.
+ * The canvas. The only file that names vis-network: it gives panning and zooming, and knows no node. Positions
+ * come from the model, boxes are painted by shapes.js, links by links.js, and what lies under the pointer is
+ * asked of the model.
  */
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
 import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
@@ -20,8 +20,8 @@ const LEGIBLE = Object.freeze({ titles: 0.55, rows: 0.7 });
 const CLOSE_UP = 0.75;
 /** The pointer rests so long, in ms, before what lies under it lights up. */
 const HOVER_WAIT = 140;
-/** Room for the footnote, the legend and the buttons over the canvas. */
-const PADDING = Object.freeze({ left: 24, right: 24, top: 62, bottom: 60 });
+/** Room around what is fitted, for badges and handles. */
+const PADDING = Object.freeze({ left: 24, right: 24, top: 24, bottom: 24 });
 const RIM = 40;
 /** What browsers still make a picture of. */
 const LONGEST_SIDE = 12_000;
@@ -44,7 +44,6 @@ const OPTIONS = Object.freeze({
     tooltipDelay: 1e9,
     zoomSpeed: 0.6,
   },
-  nodes: { physics: false, fixed: true, chosen: false, borderWidth: 0, font: { size: 0 } },
 });
 
 /**
@@ -77,8 +76,6 @@ const OPTIONS = Object.freeze({
  * @param {Listener} listener
  */
 export function createGraph(container, palette, listener) {
-  /** @type {DataSet<import('/vendor/vis-network/vis-network.min.js').Node, 'id'>} */
-  const nodes = new DataSet();
   /** @type {Drawing} */
   const state = {
     model: null,
@@ -92,24 +89,27 @@ export function createGraph(container, palette, listener) {
     links: null,
     moved: false,
   };
-  const network = new Network(container, { nodes, edges: new DataSet() }, OPTIONS);
+  const network = new Network(container, { nodes: new DataSet(), edges: new DataSet() }, OPTIONS);
   const drawing = container.querySelector('.vis-network');
   drawing?.setAttribute('tabindex', '-1');
   drawing?.setAttribute('aria-hidden', 'true');
-  const painter = ({ ctx, id }) => paintBox(ctx, id);
 
-  function paintBox(context, id) {
-    const { model } = state;
-    const box = model?.boxes.get(String(id).slice('box:'.length));
-    if (!model || !box) return {};
-    paint(context, box, { ...state, focus: model.focus, flow: model.flow, scale: network.getScale() });
-    return { nodeDimensions: { width: box.width, height: box.height } };
+  /** Every box of which something is in view, with what sticks out of it: handles, badges, halos. */
+  function paintBoxes(context, model) {
+    const look = { ...state, focus: model.focus, flow: model.flow, scale: network.getScale() };
+    const { left, top, right, bottom } = seenOf(container, network);
+    const rim = RIM / look.scale;
+    for (const box of model.boxes.values()) {
+      const [wide, high] = [box.width / 2 + rim, box.height / 2 + rim];
+      if (box.x + wide >= left && box.x - wide <= right && box.y + high >= top && box.y - high <= bottom)
+        paint(context, box, look);
+    }
   }
 
   /** A table that is higher than the view keeps its title in sight. */
   function paintTitlesOfTall(context, { boxes }) {
     const scale = network.getScale();
-    const top = network.DOMtoCanvas({ x: 0, y: SLOP }).y;
+    const top = network.DOMtoCanvas({ x: 0, y: 0 }).y;
     for (const box of boxes.values()) {
       const height = titleHeight(box);
       const [above, below] = [box.y - box.height / 2, box.y + box.height / 2];
@@ -136,10 +136,6 @@ export function createGraph(container, palette, listener) {
       linked: rowsWithLinks(model),
       links: createLinks(model, ways),
     });
-    nodes.clear();
-    nodes.add(
-      [...model.boxes.values()].map(({ id, x, y }) => ({ id: `box:${id}`, x, y, shape: 'custom', ctxRenderer: painter })),
-    );
     Object.assign(container.dataset, {
       nodes: model.boxes.size,
       columns: model.rows.size,
@@ -211,6 +207,7 @@ export function createGraph(container, palette, listener) {
     const around = model && bounds(model);
     if (!around || container.clientWidth === 0) return;
     state.moved = false;
+    fill();
     const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
     network.moveTo({ ...frameOf(around, container, legible(model), focus && centreOf(model, focus)), animation: false });
   }
@@ -293,6 +290,7 @@ export function createGraph(container, palette, listener) {
     const around = model?.lanes?.length ? bounds(model) : null;
     if (around) for (const lane of model?.lanes ?? []) paintLane(context, lane, around, state.palette);
     state.links?.paint(context, { ...state, scale: network.getScale() });
+    if (model) paintBoxes(context, model);
   });
   network.on('afterDrawing', (context) => {
     if (!state.model) return;
@@ -305,10 +303,15 @@ export function createGraph(container, palette, listener) {
   network.on('zoom', keep);
   whenResized(container, () => resize(state.moved));
 
+  /** In whole pixels: a canvas that is stretched by a part of one is blurred. */
+  function fill() {
+    network.setSize(`${container.clientWidth}px`, `${container.clientHeight}px`);
+  }
+
   /** What the reader looked at stays where it was in the upper left corner; vis-network would zoom. */
   function resize(stays) {
     const [scale, corner] = [network.getScale(), network.DOMtoCanvas({ x: 0, y: 0 })];
-    network.setSize('100%', '100%');
+    fill();
     if (stays) stay(scale, corner);
     else open();
     network.redraw();

@@ -17,7 +17,7 @@ const NEAR = 1;
 const ROWS = 0.3;
 const WORDS = 0.16;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
-const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, share: 0.62 });
+const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, far: 18, share: 0.62 });
 const ROW = Object.freeze({ size: 12, screen: 12, most: 17, indent: 14, deepest: 5 });
 
 /**
@@ -169,7 +169,7 @@ function paintTitle(context, box, frame, colours, look) {
 /** From afar a name that does not fit is worth more than the glyph beside it. */
 function glyphWithin(context, box, width, size, colours) {
   const glyph = colours.glyph || box.kind === 'group' ? Math.min(20, Math.max(16, size)) : 0;
-  if (size <= TITLE.size || box.kind === 'group') return glyph;
+  if (size <= TITLE.far || box.kind === 'group') return glyph;
   const needed = measure(context, box.label, `600 ${size}px ${FAMILY}`);
   return needed <= width - glyph - 7 ? glyph : 0;
 }

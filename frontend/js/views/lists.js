@@ -170,13 +170,16 @@ function grid(name, listing, state, items) {
     element(
       'tr',
       {},
-      columns.map((column, place) => element(place === 0 ? 'th' : 'td', { scope: place === 0 ? 'row' : null, class: column.number ? 'number' : null }, column.cell(item, state))),
+      columns.map((column, place) => {
+        const heading = place === 0 ? { scope: 'row' } : { 'data-heading': column.name };
+        return element(place === 0 ? 'th' : 'td', { ...heading, class: column.number ? 'number' : null }, column.cell(item, state));
+      }),
     ),
   );
   return element(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': heading },
-    element('table', { 'data-testid': `${name}-table` }, element('thead', {}, element('tr', {}, headings)), element('tbody', {}, rows)),
+    element('table', { class: 'cards-when-narrow', 'data-testid': `${name}-table` }, element('thead', {}, element('tr', {}, headings)), element('tbody', {}, rows)),
   );
 }
 

@@ -259,7 +259,7 @@ class _Names:
             return PathNode(kind, "", _HIDDEN)
         if node in self.columns:
             dataset, name = self.columns[node]
-            return PathNode(kind, node, f"{self._dataset_label(dataset)}#{name}")
+            return PathNode(kind, node, f"{self._dataset_label(dataset)}.{name}")
         if node in self.jobs:
             return PathNode(kind, node, self.jobs[node].name)
         return PathNode(kind, node, self._dataset_label(node))

@@ -27,7 +27,7 @@ _INDIRECT: Final = (*labels.COLUMN_INDIRECT_HOWS, *labels.PLAN_INDIRECT_HOWS)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Flow:
+class ReportedFlow:
     """A column edge. ``masking``: every transformation that the client reports masks the value."""
 
     source: Column
@@ -121,9 +121,9 @@ class ColumnEdges:
                 return f"{count:,} {what}, at most {MOST_FLOWS:,}"
         return ""
 
-    def flows(self) -> tuple[Flow, ...]:
+    def flows(self) -> tuple[ReportedFlow, ...]:
         return tuple(
-            Flow(*key, texts.expression, texts.masking, self.origin)
+            ReportedFlow(*key, texts.expression, texts.masking, self.origin)
             for key, texts in sorted(self._flows.items(), key=_key)
         )
 

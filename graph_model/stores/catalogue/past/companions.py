@@ -44,11 +44,11 @@ class SqlCompanions(CatalogueReader):
         given = {"target": target, "state": state}
         with self.snapshot() as same:
             with same._read() as connection:
-                told = {
+                doubled = {
                     *_companions_of_target().rows(connection, given),
                     *_named_elsewhere().rows(connection, given),
                 }
-            return same.companions([(target, application) for (application,) in told], state)
+            return same.companions([(target, application) for (application,) in doubled], state)
 
 
 def _unnamed(
@@ -94,18 +94,18 @@ def _companions(state: str) -> sa.Select[Any]:
         .where(*own, seen.producer.in_((least, greatest)), seen.command.in_(CTAS_COMMANDS))
         .exists()
     )
-    told = (
+    doubled = (
         sa.select(asked)
         .where(sa.or_(asked.c.anyway == 1, least != greatest, twice))
-        .cte("told")
+        .cte("doubled")
         .prefix_with(WORKED_OUT)
     )
     return sa.select(*fields_of_write(row)).join_from(
-        told,
+        doubled,
         row,
         sa.and_(
-            row.c.target == told.c.target,
-            row.c.application_id == told.c.application,
+            row.c.target == doubled.c.target,
+            row.c.application_id == doubled.c.application,
             row.c.application_id != "",
             *_of_state(row.c, state),
         ),
