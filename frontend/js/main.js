@@ -78,6 +78,7 @@ const VIEWS = {
   diff: () => import('./views/diff.js').then((module) => module.diff),
   plans: () => import('./views/plans.js').then((module) => module.plans),
   rules: () => import('./views/rules.js').then((module) => module.rules),
+  hidden: () => import('./views/hidden.js').then((module) => module.hidden),
   quality: () => import('./views/quality.js').then((module) => module.quality),
 };
 const DOUBLE_CLICK = 280;
@@ -329,6 +330,7 @@ const KINDS = {
   layers: '',
   classes: '',
   rules: '',
+  hidden: '',
   quality: '',
   declare: '',
   job: 'Job',
