@@ -87,12 +87,12 @@ def runs_reply(found: RunPage) -> dict[str, Any]:
     reply = page_reply(found.page)
     for item in reply["items"]:
         del item["items"], item["partial"]
-        told = found.told.get(item["id"])
-        item["told"] = to_json(told)
-        if item["startedAt"] is None and told is not None:
-            item["startedAt"] = to_json(told.started_at)
-        if told is not None and told.state not in labels.STATES:
-            item["state"] = told.state
+        reported = found.reported.get(item["id"])
+        item["told"] = to_json(reported)
+        if item["startedAt"] is None and reported is not None:
+            item["startedAt"] = to_json(reported.started_at)
+        if reported is not None and reported.state not in labels.STATES:
+            item["state"] = reported.state
     return {**reply, "open": to_json(found.going)}
 
 

@@ -8,6 +8,8 @@
 ``paint``       a picture of 1,000 nodes and 1,500 edges: from the reply to the first paint, and the
                 frames while it is dragged
 ``columns``     300 tables with 30 columns each, the same
+``plan``        a plan of 300 operations with 20 columns each, the same
+``handle``      a node of a picture of 200 opened where it stands: from the press to the paint
 ``memory``      the heap after each fifty of 200 openings
 
     python -m bench.page.crossings           edges that cross, beside dagre's and elk's layouts

@@ -6,20 +6,25 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from playwright.sync_api import Browser
+
 from bench.ingest.service import Service
-from bench.page.estates import many_columns, many_nodes
+from bench.page.estates import beyond, large_plan, many_columns, many_nodes
 from bench.page.measurement import (
     View,
     browsing,
     first_views,
     frames_while_dragging,
     heap_megabytes,
+    milliseconds_to_open,
     milliseconds_to_paint,
     showing,
 )
 
 _OPENINGS = 200
 _EVERY = 50
+_PLAN = ("plan&plan=large", "/graph/plans/large")
+_LINEAGE = ("lineage&node=n00000", "/graph/lineage")
 
 
 def main() -> None:
@@ -47,13 +52,15 @@ def _spell(view: View) -> str:
 
 
 def _pictures(url: str) -> None:
+    graph = ("overview", "/graph/overview")
     pictures = {
-        "1,000 nodes, 1,500 edges": many_nodes(1_000, 1_500),
-        "300 tables x 30 columns": many_columns(300, 30),
+        "1,000 nodes, 1,500 edges": (many_nodes(1_000, 1_500), *graph),
+        "300 tables x 30 columns": (many_columns(300, 30), *graph),
+        "plan of 300 operations": (large_plan(300, 20), *_PLAN),
     }
     with browsing() as browser:
-        for name, reply in pictures.items():
-            with showing(browser, url, reply) as page:
+        for name, shown in pictures.items():
+            with showing(browser, url, *shown) as page:
                 paint = milliseconds_to_paint(page)
                 usual, longest = frames_while_dragging(page)
                 print(
@@ -61,6 +68,7 @@ def _pictures(url: str) -> None:
                     f"median {usual:.0f} ms, longest {longest:.0f} ms",
                     flush=True,
                 )
+        _handle(browser, url)
         with showing(browser, url, many_nodes(200, 300)) as page:
             heaps = []
             for opening in range(_OPENINGS):
@@ -70,6 +78,15 @@ def _pictures(url: str) -> None:
                     heaps.append(heap_megabytes(page))
             told = ", ".join(f"{heap:.1f}" for heap in heaps)
             print(f"heap after each {_EVERY} openings, MB: {told}", flush=True)
+
+
+def _handle(browser: Browser, url: str) -> None:
+    reply = many_nodes(200, 300)
+    node = reply["nodes"][0]
+    node["more"] = {"upstream": 0, "downstream": 12}
+    with showing(browser, url, {**reply, "focus": node["id"]}, *_LINEAGE) as page:
+        opened = milliseconds_to_open(page, node, beyond(reply, node, 12))
+        print(f"a handle opened among 200 nodes: {opened:.0f} ms from press to paint", flush=True)
 
 
 if __name__ == "__main__":

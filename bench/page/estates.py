@@ -71,6 +71,54 @@ def many_columns(tables: int, columns: int) -> dict[str, Any]:
     return _reply(nodes, edges)
 
 
+def large_plan(operations: int, columns: int) -> dict[str, Any]:
+    """The reply of a plan: joins of two chains each, every operation with so many columns."""
+    named = [f"op-{number}" for number in range(operations)]
+    links = [(named[n], named[min(operations - 1, 2 * n + 2 - n % 2)]) for n in range(operations)]
+    links = [(a, b) for a, b in links if a != b]
+    layout = arrange([Box(one, 220, 46, one) for one in named], links)
+    listed = [
+        {"name": f"c{one}", "type": "bigint", "attribute": f"attr-{one}", "expression": None}
+        for one in range(columns)
+    ]
+    drawn = [
+        {
+            "id": one, "kind": "transformation", "name": "Project", "label": f"Project {one}",
+            "inputs": [a for a, b in links if b == one], "schema": listed, "datasets": [],
+            "outputs": [b for a, b in links if a == one], "properties": [], "aliases": [],
+            "folded": [], "x": layout.points[one].x, "y": layout.points[one].y,
+            "width": layout.widths[one], "height": 46,
+        }
+        for one in named
+    ]  # fmt: skip
+    job = {"id": "job_1", "namespace": "bench", "name": "large"}
+    return {
+        "id": "xp_1", "planId": "large", "plan": "lp_1", "job": job, "name": "large",
+        "system": "spark", "agent": "bench", "apiVersion": "1.2", "command": "Command",
+        "mode": "overwrite", "labels": {}, "target": None, "sources": [], "operations": drawn,
+        "edges": [{"from": a, "to": b} for a, b in links], "columns": [], "executions": [],
+        "otherPlans": 0, "gaps": [], "partial": None,
+    }  # fmt: skip
+
+
+def beyond(reply: dict[str, Any], node: dict[str, Any], neighbours: int) -> dict[str, Any]:
+    """What opening the downstream side of a node of a picture is answered with."""
+    start = {**node, "more": None}
+    added = [
+        {
+            **node, "id": f"{node['id']}-{one}", "label": f"more_{one}", "kind": "job",
+            "x": node["x"] + 300, "y": node["y"] + 60.0 * one,
+        }
+        for one in range(neighbours)
+    ]  # fmt: skip
+    edges = [
+        {"id": f"{node['id']}-{one['id']}", "from": node["id"], "to": one["id"],
+         "kind": "feeds", "plans": []}
+        for one in added
+    ]  # fmt: skip
+    return {**reply, "nodes": [start, *added], "edges": edges, "focus": node["id"]}
+
+
 def _reply(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[str, Any]:
     jobs = sum(node["kind"] == "job" for node in nodes)
     datasets = sum(node["kind"] == "dataset" for node in nodes)

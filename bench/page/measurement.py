@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.e2e.browser import ARGUMENTS, chromium_path
+from tests.e2e.browser import ARGUMENTS, chromium_path, point_of
 
 _READY: Final = 'body[data-state="ready"]'
 _MEGABIT: Final = 1_000_000 / 8
@@ -65,26 +65,32 @@ def first_views(browser: Browser, url: str) -> tuple[View, View]:
 
 
 @contextmanager
-def showing(browser: Browser, url: str, reply: dict[str, Any]) -> Iterator[Page]:
-    """The graph of the overview, answered with this reply."""
+def showing(
+    browser: Browser,
+    url: str,
+    reply: dict[str, Any],
+    view: str = "overview",
+    path: str = "/graph/overview",
+) -> Iterator[Page]:
+    """A view (as its link names it), whose question to this path is answered with this reply."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True)
     page = context.new_page()
     body = json.dumps(reply)
     page.route(
-        "**/graph/overview?*",
+        f"**{path}?*",
         lambda route: route.fulfill(body=body, content_type="application/json"),
     )
     page.add_init_script(
         "window.replied = 0; const real = window.fetch; window.fetch = async (...given) => {"
         " const answer = await real(...given);"
-        " if (String(given[0]).includes('/graph/overview')) window.replied = performance.now();"
+        f" if (String(given[0]).includes('{path}')) window.replied = performance.now();"
         " return answer; };"
         "new MutationObserver(() => { const canvas = document.querySelector('[data-drawn]');"
         " if (canvas && window.replied && !window.painted) requestAnimationFrame(() =>"
         " { window.painted ??= performance.now(); }); })"
         ".observe(document, {subtree: true, attributes: true, attributeFilter: ['data-drawn']});"
     )
-    page.goto(f"{url}/?view=overview")
+    page.goto(f"{url}/?view={view}")
     page.locator(_READY).wait_for(timeout=60_000)
     page.wait_for_function("window.painted > 0")
     yield page
@@ -93,6 +99,26 @@ def showing(browser: Browser, url: str, reply: dict[str, Any]) -> Iterator[Page]
 
 def milliseconds_to_paint(page: Page) -> float:
     return float(page.evaluate("window.painted - window.replied"))
+
+
+def milliseconds_to_open(page: Page, node: dict[str, Any], reply: dict[str, Any]) -> float:
+    """From the press on the downstream handle of a node to the next paint with more nodes."""
+    body = json.dumps(reply)
+    page.route(
+        "**/graph/lineage?*",
+        lambda route: route.fulfill(body=body, content_type="application/json"),
+    )
+    page.evaluate(
+        "window.pressed = window.opened = 0;"
+        "addEventListener('pointerup', () => { window.pressed = performance.now(); }, true);"
+        "new MutationObserver(() => requestAnimationFrame(() => setTimeout(() =>"
+        " { window.opened ||= performance.now(); }))).observe(document.getElementById('canvas'),"
+        " {attributes: true, attributeFilter: ['data-nodes']});"
+    )
+    point = point_of(page, node["x"] + node["width"] / 2, node["y"] + node["height"] / 2)
+    page.mouse.click(*point)
+    page.wait_for_function("window.opened > 0")
+    return float(page.evaluate("window.opened - window.pressed"))
 
 
 def frames_while_dragging(page: Page) -> tuple[float, float]:

@@ -2,7 +2,7 @@
  * The wiring: the query string is the state; a state is a view; a view loads a page; a page is drawn.
  */
 import { createApi } from './data/api.js';
-import { canvasTools, createControls, formSwitch, legend } from './controls/controls.js';
+import { canvasTools, createControls, formSwitch } from './controls/controls.js';
 import { byId, data, download, element, focusFirst, replace } from './page/dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
 import { formatNumber, shorten } from './data/format.js';
@@ -14,14 +14,15 @@ import { describeBundle, describeGroup, opening } from './panel/groups.js';
 import { createThemeSwitch, showDocuments } from './page/header.js';
 import { createKey, sessionStore } from './data/key.js';
 import { announcement, createList } from './page/list.js';
+import { createLegend } from './page/legend.js';
 import { pack } from './drawing/packing.js';
 import { createMinimap } from './drawing/minimap.js';
 import { createDivider } from './controls/divider.js';
 import { matching } from './controls/find.js';
 import { closeWhenLeft } from './controls/menu.js';
-import { find, findNode, tally } from './data/model.js';
+import { find, findNode, tally, turn } from './data/model.js';
 import { step } from './data/walk.js';
-import { banners, footnote } from './page/notes.js';
+import { banners, footnote, outageBanner } from './page/notes.js';
 import { readPalette } from './drawing/palette.js';
 import { createPanel } from './panel/panel.js';
 import { createSearch } from './controls/search.js';
@@ -101,7 +102,7 @@ const places = {
   list: at('list'),
   face: at('face'),
   tools: at('tools'),
-  legend: at('legend'),
+  strip: at('strip'),
   below: at('below'),
   panel: at('panel'),
   document: at('document'),
@@ -132,6 +133,8 @@ let listed = null;
 let view = { controls: [], load: async () => ({ ok: false, stale: true }) };
 let question = 0;
 let retryTimer = 0;
+/** @type {Date|null} since when the server has not answered */
+let away = null;
 let clickTimer = 0;
 /** @type {{page: Page|null, id: string}} what the panel shows: the same is not asked for twice */
 let described = { page: null, id: '' };
@@ -161,7 +164,8 @@ async function openCanvas() {
   });
 }
 
-const tooltip = createTooltip(places.tooltip, places.stage);
+const tooltip = createTooltip(places.tooltip, places.stage, places.canvas);
+const showLegend = createLegend(at('legend'));
 const minimap = createMinimap(places.minimap, (point) => graph?.moveTo(point));
 const list = createList(places.list, { onSelect: select, onOpen: openDetails, announce });
 const panel = createPanel(places.panel, {
@@ -302,6 +306,7 @@ function setState(name) {
 /** @param {Page} loaded */
 function finish(loaded) {
   page = loaded;
+  away = null;
   head(page.heading, page.subtitle);
   controls.follow(state, page);
   replace(places.notes, banners(page, state, { timed: view.controls.includes('at'), go }));
@@ -394,15 +399,27 @@ function showPicture(heading, model, still = false) {
   const found = matching(model, state.find);
   const pinned = [state.selected, ...found.slice(0, MOST_PINNED)];
   const narrow = foldColumns(model, { opened: state.rows, pinned });
-  drawn = foldFans(narrow, { opened: state.fans, pinned });
   graph?.light(state.find ? new Set(found) : null);
-  if (graph && !graph.fits(drawn)) pack(drawn, places.stage.clientWidth / Math.max(1, places.stage.clientHeight));
+  drawn = spread(foldFans(narrow, { opened: state.fans, pinned }));
+  showLegend(drawn, shades);
+  places.minimap.hidden = !graph || graph.fits(drawn);
   graph?.show(drawn, state.selected, still);
   listed = null;
-  replace(places.legend, legend(drawn));
   describePicture(heading, drawn);
   described = { page: null, id: '' };
   position = { id: '', came: null };
+}
+
+/**
+ * As it is drawn: packed to the shape of the window where it is too large to be read, and upright.
+ * @param {import('./data/model.js').Model} model
+ * @returns {import('./data/model.js').Model}
+ */
+function spread(model) {
+  const upright = () => (model.flow === 'down' ? turn(model) : model);
+  const aspect = places.stage.clientWidth / Math.max(1, places.stage.clientHeight);
+  if (graph && !graph.fits(upright())) pack(model, model.flow === 'down' ? 1 / aspect : aspect);
+  return upright();
 }
 
 function describePicture(heading, model) {
@@ -419,7 +436,7 @@ function showState() {
   const asList = state.as === 'list';
   document.body.dataset.as = state.as;
   places.list.hidden = !asList;
-  for (const part of [places.canvas, places.over, places.legend, at('minimap-place')]) part.hidden = asList;
+  for (const part of [places.canvas, places.over, places.strip]) part.hidden = asList;
   places.stage.tabIndex = asList ? -1 : 0;
   places.stage.setAttribute('role', asList ? 'group' : 'application');
   if (!page || !drawn) return;
@@ -472,6 +489,8 @@ function showFace(face) {
 }
 
 function fail(error) {
+  if (error.status === 0) away ??= new Date();
+  if (error.status === 0 && page) return keepPage(away ?? new Date());
   leave();
   const hrefOf = (parameter, id) => write({ ...state, [parameter]: id });
   showFace(errorFace(error, { retry: load, hrefOf, changeKey: () => useKey('') }));
@@ -482,7 +501,21 @@ function fail(error) {
 }
 
 /**
- * The face stays, and the keyboard where it is, until the server answers.
+ * The server is away: what it said before stays, with the time since when, until it answers again.
+ * @param {Date} since
+ */
+function keepPage(since) {
+  setState('away');
+  const banner = outageBanner(since, load);
+  if (!places.notes.querySelector('[data-testid="away"]')) {
+    places.notes.prepend(banner);
+    announce(banner.textContent ?? '');
+  }
+  retryTimer = setTimeout(() => awaitServer(question), AWAY);
+}
+
+/**
+ * The face or the page stays, and the keyboard where it is, until the server answers.
  * @param {number} mine
  */
 async function awaitServer(mine) {
@@ -535,13 +568,19 @@ let seen = -1;
 
 /** Reload what is open once documents have arrived and are in the graph; the view stays where it is. */
 async function watch() {
-  if (document.hidden || document.body.dataset.state === 'loading') return;
+  if (document.hidden || unsettled()) return;
   const summary = await api.get('/journal', { summary: true }, 'watch');
+  if (!summary.ok && !summary.stale && summary.error.status === 0 && page && !unsettled()) fail(summary.error);
   if (!summary.ok || summary.data.pending > 0) return;
   const before = seen;
   seen = summary.data.projected;
   if (before < 0 || before === seen || busy()) return;
   if (LIVE.has(state.view)) await load();
+}
+
+/** A question is open, or asked again before long. */
+function unsettled() {
+  return ['loading', 'away'].includes(document.body.dataset.state ?? '');
 }
 
 /** These show what arrives; pages in which somebody reads or writes wait for a press. */
@@ -615,12 +654,16 @@ function pressStage(event) {
   event.preventDefault();
 }
 
+/** Arrow keys point the way that the picture takes. */
+const DOWNWARDS = Object.freeze({ ArrowDown: 'ArrowRight', ArrowUp: 'ArrowLeft', ArrowRight: 'ArrowDown', ArrowLeft: 'ArrowUp' });
+
 /** One step of the keyboard over the canvas. */
 function walk(model, key) {
   if (!/^(Arrow|Page|Home$|End$)/.test(key)) return false;
   const { selected } = state;
   const from = position.id === selected ? position : { id: selected, came: null };
-  const to = findNode(model, selected) ? step(model, from, key) : first(model);
+  const along = model.flow === 'down' ? (DOWNWARDS[key] ?? key) : key;
+  const to = findNode(model, selected) ? step(model, from, along) : first(model);
   if (!to) return false;
   go({ selected: to.id }, { replace: true });
   position = to;

@@ -10,9 +10,11 @@ from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.nodes import located_column, location_of
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, find_node, show_view
+from graph_model.errors import InvalidReference
 from graph_model.lineage import Answer, Lineage, PlanUse, Question
 from graph_model.picture.beyond import count_beyond, with_attempts
 from graph_model.picture.filtering import EVERYTHING, Filter
+from graph_model.picture.layout import Flow
 from graph_model.picture.view import GraphView
 
 ALL = Selection()
@@ -27,24 +29,28 @@ def lineage(
     layout: bool = False,
     by_layer: bool = False,
     beyond: bool = False,
+    flow: Flow = Flow.RIGHT,
     selection: Selection = ALL,
 ) -> GraphView:
     """The neighbourhood of ``question.node``, in any spelling that ``references`` resolves.
 
     ``selection`` leaves nodes out of the result, never the requested one. ``beyond``: with what
-    failed runs tried, and with the number of neighbours that are not drawn.
+    failed runs tried, and with the number of neighbours that are not drawn. Raises InvalidReference
+    for a column whose picture shall flow down: its edges run from side to side.
     """
     sources, node = find_node(sources, question.node, question.at)
+    if flow is Flow.DOWN and identity.kind_of(node) == labels.COLUMN:
+        raise InvalidReference(question.node, "a dataset or a job, where flow is down")
     wanted = filter_of(sources, selection, question.at)
     view = draw_around(
         sources,
         replace(question, node=node),
         jobs=jobs,
-        layout=layout,
+        layout=layout and flow is Flow.RIGHT,
         wanted=wanted,
         beyond=beyond,
     )
-    return show_view(sources, view, layout=layout, by_layer=by_layer)
+    return show_view(sources, view, layout=layout, by_layer=by_layer, flow=flow)
 
 
 def draw_around(

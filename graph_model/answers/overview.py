@@ -23,6 +23,7 @@ from graph_model.picture.filtering import (
     keep_nodes,
     limit_nodes,
 )
+from graph_model.picture.layout import Flow
 from graph_model.picture.view import (
     GraphView,
     JobReference,
@@ -75,16 +76,18 @@ def overview(
     at: int | None,
     layout: bool,
     by_layer: bool,
+    flow: Flow = Flow.RIGHT,
 ) -> GraphOverview:
     """All jobs and tables; with a namespace or a job, only these and the tables that they use.
 
     With a layer or a tag, its tables and the jobs that read or write one of them.
     """
     wanted = filter_of(sources, selection, at)
-    view = _draw(sources, wanted, query, limit, at, layout=layout)
+    placed = layout and flow is Flow.RIGHT
+    view = _draw(sources, wanted, query, limit, at, layout=placed)
     totals, failures = _count(sources, at)
     return GraphOverview(
-        show_view(sources, view, layout=layout, by_layer=by_layer), totals, failures
+        show_view(sources, view, layout=layout, by_layer=by_layer, flow=flow), totals, failures
     )
 
 

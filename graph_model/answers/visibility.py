@@ -20,7 +20,8 @@ from graph_model.governance.graph_view import hide_nodes, mark_nodes
 from graph_model.governance.statements import Governance
 from graph_model.picture.filtering import Filter
 from graph_model.picture.lanes import place_in_lanes
-from graph_model.picture.view import DatasetNode, GraphView, iso
+from graph_model.picture.layout import Flow
+from graph_model.picture.view import DatasetNode, GraphView, iso, place
 from graph_model.stores.protocols import NodeLookup, Page
 
 # --- the requested node --------------------------------------------------------------------------
@@ -124,11 +125,22 @@ def visible_page(page: Page[Item], hidden: Collection[str]) -> Page[Item]:
 
 
 def show_view(
-    sources: Sources, view: GraphView, *, layout: bool = False, by_layer: bool = False
+    sources: Sources,
+    view: GraphView,
+    *,
+    layout: bool = False,
+    by_layer: bool = False,
+    flow: Flow = Flow.RIGHT,
 ) -> GraphView:
-    """A picture without hidden nodes, with layers and tags; ``by_layer`` places it in lanes."""
-    shown, hidden = hide_nodes(view, sources.hidden, layout=layout)
+    """A picture without hidden nodes, with layers and tags; ``by_layer`` places it in lanes.
+
+    Only here it is placed top down: the view comes without places then.
+    """
+    down = layout and flow is Flow.DOWN
+    shown, hidden = hide_nodes(view, sources.hidden, layout=layout and not down)
     governance = sources.governance
+    if down:
+        shown = place(shown, flow)
     if by_layer and layout:
         layers = governance.layers
         datasets = [node for node in shown.nodes if isinstance(node, DatasetNode)]

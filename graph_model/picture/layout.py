@@ -1,4 +1,4 @@
-"""Layered layout, left to right in the direction of flow: pure and deterministic.
+"""Layered layout, left to right or top down in the direction of flow: pure and deterministic.
 
 The steps are Sugiyama's (K. Sugiyama, S. Tagawa, M. Toda 1981): break cycles, put every box in a
 layer by its longest path from a source, run long edges through waypoints, order each layer by the
@@ -15,8 +15,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import accumulate, pairwise
 from typing import Final
+
+from graph_model.batches import batched
 
 LAYER_GAP: Final = 60.0
 ROW_GAP: Final = 24.0
@@ -30,6 +33,13 @@ _EXCHANGES: Final = 6
 _STRAIGHTENING_ROUNDS: Final = 12
 _WAYPOINT_GAP: Final = 10.0
 _MOST_BUNDLED: Final = 12
+
+
+class Flow(StrEnum):
+    """The way that data takes through a picture: to the right, or downwards."""
+
+    RIGHT = "right"
+    DOWN = "down"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``points`` and ``widths`` by box: all boxes of a layer have the width of its widest.
+    """``points`` and ``widths`` by box: all boxes of a layer have the width of its widest, except
+    top down, where each keeps its own.
 
     ``routes``: by edge the points through which it runs from its source to its target, one for
     each layer between them; no edge between neighbours is in it.
@@ -66,10 +77,28 @@ def lay_out(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> dict[str,
     return arrange(boxes, edges).points
 
 
-def arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Layout:
+def arrange(
+    boxes: Sequence[Box], edges: Iterable[tuple[str, str]], flow: Flow = Flow.RIGHT
+) -> Layout:
     """Where each box and each long edge goes. Edges to unknown boxes and loops are ignored; of
     repeats the first counts, the others make its waypoints higher.
     """
+    if flow is Flow.DOWN:
+        lying = [Box(box.id, box.height, box.width, box.key) for box in boxes]
+        return _turned(_arrange(lying, edges), boxes)
+    return _arrange(boxes, edges)
+
+
+def _turned(layout: Layout, boxes: Sequence[Box]) -> Layout:
+    """A layout of boxes that lay on their sides, with the boxes upright again."""
+    return Layout(
+        {node: Point(at.y, at.x) for node, at in layout.points.items()},
+        {box.id: box.width for box in boxes},
+        {link: tuple(Point(at.y, at.x) for at in route) for link, route in layout.routes.items()},
+    )
+
+
+def _arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Layout:
     known = {box.id: box for box in sorted(boxes, key=lambda box: (box.key, box.id))}
     repeats: dict[tuple[str, str], int] = {}
     for a, b in edges:
@@ -113,8 +142,7 @@ def _place_alone(alone: Sequence[Box], whole: Layout, top: float) -> None:
     columns = max(1, min(6, round(len(alone) ** 0.5)))
     width = max((box.width for box in alone), default=0.0)
     y = top
-    for start in range(0, len(alone), columns):
-        row = alone[start : start + columns]
+    for row in batched(alone, columns):
         height = max(box.height for box in row)
         for place, box in enumerate(row):
             x = place * (width + LAYER_GAP / 2) + width / 2
@@ -186,7 +214,7 @@ def _without_cycles(
 
 
 def _layers(nodes: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Longest path from a source; then sources are pulled right, beside what they feed."""
+    """Longest path from a source; then sources are pulled right, beside their targets."""
     following: dict[str, list[str]] = {node: [] for node in nodes}
     entering = dict.fromkeys(nodes, 0)
     for a, b in links:

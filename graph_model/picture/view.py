@@ -25,7 +25,7 @@ from graph_model.lineage import (
     holders,
 )
 from graph_model.naming.schemas import ColumnSpelling
-from graph_model.picture.layout import EDGE_GAP, Box, Layout, Point, arrange
+from graph_model.picture.layout import EDGE_GAP, Box, Flow, Layout, Point, arrange
 
 TITLE_HEIGHT: Final = 46.0
 ROW_HEIGHT: Final = 22.0
@@ -149,6 +149,8 @@ class DatasetNode(NamedTuple):
 
 
 class JobNode(NamedTuple):
+    """``producer`` is that of its newest execution, in its own words; None: no run."""
+
     id: str
     label: str
     namespace: str
@@ -156,6 +158,7 @@ class JobNode(NamedTuple):
     shared: bool
     plans: tuple[str, ...]
     last_run: LastRun | None
+    producer: str | None = None
     more: More | None = None
     place: Place | None = None
 
@@ -165,7 +168,7 @@ class ColumnNodeView(NamedTuple):
 
     ``known``: ``schema`` where the newest schema has the column, or the one that it is a field of;
     ``lineage`` where column lineage alone names it. ``parent``: the id of the innermost column
-    drawn that it is a field of. ``influences``: what decides over it; None: not counted.
+    drawn that it is a field of. ``influences``: the columns that decide over it; None: not counted.
     """
 
     id: str
@@ -269,7 +272,7 @@ class Names:
     jobs: Mapping[str, JobRow]
     catalog_names: Mapping[str, Sequence[str]]
     last_writes: Mapping[str, int]
-    last_runs: Mapping[str, tuple[int, str]]
+    last_runs: Mapping[str, tuple[int, str, str]]
     columns: Mapping[str, ColumnSpelling]
     plan_jobs: Mapping[str, str]
     quality: Mapping[str, QualityMark] = field(default_factory=dict)
@@ -345,6 +348,7 @@ def _plans_by_job(answer: Answer) -> dict[str, tuple[str, ...]]:
 
 
 def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | None) -> JobNode:
+    newest = names.last_runs.get(row.id)
     return JobNode(
         id=row.id,
         label=row.name,
@@ -352,17 +356,14 @@ def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | No
         name=row.name,
         shared=row.shared,
         plans=plans,
-        last_run=_last_run(names.last_runs.get(row.id)),
+        last_run=None if newest is None else LastRun(iso(newest[0]) or "", newest[1]),
+        producer=newest[2] if newest else None,
         more=more,
     )
 
 
 def last_run(row: ExecutionRow | None) -> LastRun | None:
     return None if row is None else LastRun(iso(row.at) or "", row.state)
-
-
-def _last_run(told: tuple[int, str] | None) -> LastRun | None:
-    return None if told is None else LastRun(iso(told[0]) or "", told[1])
 
 
 def _column_nodes(
@@ -489,8 +490,10 @@ def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
 # --- places ------------------------------------------------------------------------------------
 
 
-def place(view: GraphView) -> GraphView:
-    """The same view with a place for every node; columns lie inside their tables."""
+def place(view: GraphView, flow: Flow = Flow.RIGHT) -> GraphView:
+    """The same view with a place for every node; columns lie inside their tables. Edges between
+    columns run from side to side: top down is for a view without them.
+    """
     columns = [node for node in view.nodes if isinstance(node, ColumnNodeView)]
     inside: dict[str, list[ColumnNodeView]] = {}
     for column in columns:
@@ -502,14 +505,14 @@ def place(view: GraphView) -> GraphView:
     ]
     sizes = {box.id: box for box in boxes}
     ends = _ends(view, columns)
-    layout = arrange(boxes, ends)
+    layout = arrange(boxes, ends, flow)
     places = {
         key: _place(sizes[key], point, layout.widths[key]) for key, point in layout.points.items()
     }
     for dataset, listed in inside.items():
         if dataset in places:
             places |= _column_places(places[dataset], listed)
-    routes = _routes(ends, _heights(view, inside), layout)
+    routes = _routes(ends, _heights(view, inside), layout, flow)
     return replace(
         view,
         nodes=tuple(node._replace(place=places.get(node.id)) for node in view.nodes),
@@ -532,7 +535,7 @@ def _heights(view: GraphView, inside: Mapping[str, Sequence[ColumnNodeView]]) ->
 
 
 def _routes(
-    ends: Sequence[tuple[str, str]], heights: Sequence[int], layout: Layout
+    ends: Sequence[tuple[str, str]], heights: Sequence[int], layout: Layout, flow: Flow
 ) -> list[Route | None]:
     """The route of each edge; edges of one pair of boxes run beside each other, from above as
     their ends lie.
@@ -548,7 +551,8 @@ def _routes(
         beside = min(len(places), _MOST_BESIDE)
         for number, place in enumerate(sorted(places, key=lambda one: (heights[one], one))):
             aside = EDGE_GAP * (number * beside // len(places) - (beside - 1) / 2)
-            routes[place] = tuple((round(at.x, 1), round(at.y + aside, 1)) for at in points)
+            x, y = (aside, 0.0) if flow is Flow.DOWN else (0.0, aside)
+            routes[place] = tuple((round(at.x + x, 1), round(at.y + y, 1)) for at in points)
     return routes
 
 

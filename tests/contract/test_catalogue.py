@@ -361,7 +361,7 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
     asked = {"job-0", "job-1", "unknown"}
     newest = {row.job: row for row in oldest_first}
     assert catalogue.last_executions(asked, at) == newest
-    states = {job: (row.at, row.state) for job, row in newest.items()}
+    states = {job: (row.at, row.state, row.producer) for job, row in newest.items()}
     assert catalogue.last_states(asked, at) == states
     main = [row for row in writes(rows, at) if not row.branch]
     newest = {row.target: row for row in oldest_first if row in main}

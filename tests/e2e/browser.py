@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,6 +70,30 @@ def wait_for(page: Page, state: str = "ready") -> None:
         canvas = page.get_by_test_id("canvas")
         if canvas.is_visible():
             expect(canvas).to_have_attribute("data-drawn", "true")
+
+
+_COUNT_DIFFERENT = """async (pictures) => {
+  const [one, other] = await Promise.all(pictures.map(async (text) => {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    context.drawImage(bitmap, 0, 0);
+    return context.getImageData(0, 0, bitmap.width, bitmap.height);
+  }));
+  if (one.width !== other.width || one.height !== other.height) return Infinity;
+  let different = 0;
+  const differs = (at) => one.data[at] !== other.data[at];
+  for (let at = 0; at < one.data.length; at += 4)
+    if ([at, at + 1, at + 2].some(differs)) different += 1;
+  return different;
+}"""
+
+
+def count_different_pixels(browser: Browser, one: bytes, other: bytes) -> float:
+    """How many pixels of two screenshots differ; infinite where their sizes do."""
+    with browser.new_context() as context:
+        pictures = [b64encode(picture).decode() for picture in (one, other)]
+        return float(context.new_page().evaluate(_COUNT_DIFFERENT, pictures))
 
 
 def point_of(page: Page, x: float, y: float) -> tuple[float, float]:

@@ -451,6 +451,7 @@ _WALK = {"direction", "depth", "at", "indirect", "limit", "layout"}
 #: What each route knows; anything else is refused, as the real server does.
 _KNOWN: dict[str, set[str]] = {
     "/graph/overview": {
+        "flow",
         "namespace",
         "job",
         "q",
@@ -461,7 +462,7 @@ _KNOWN: dict[str, set[str]] = {
         "layout",
         "group",
     },
-    "/graph/lineage": {"node", "columns", "jobs", "group", "beyond"} | _WALK,
+    "/graph/lineage": {"node", "columns", "jobs", "group", "flow", "beyond"} | _WALK,
     "/graph/column-lineage": {"dataset", "column", "ends"} | _WALK,
     "/graph/impact": {
         "node",

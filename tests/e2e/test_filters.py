@@ -84,3 +84,50 @@ def test_a_picture_in_lanes_has_one_for_each_layer_and_no_overlap(client: FlaskC
     plain = client.get("/graph/lineage", query_string=asked | {"layout": "false"}).get_json()
     assert "lanes" not in plain
     assert client.get("/graph/overview?group=colour").status_code == 400
+
+
+def test_a_picture_can_run_down(client: FlaskClient) -> None:
+    for path in ("/graph/overview?", f"/graph/lineage?depth=3&node={STAGED}&"):
+        drawn = client.get(f"{path}layout=true&flow=down").get_json()
+        places = {node["id"]: node for node in drawn["nodes"]}
+        assert len(drawn["edges"]) >= 4
+        for edge in drawn["edges"]:
+            assert places[edge["from"]]["y"] < places[edge["to"]]["y"], edge
+        assert client.get(f"{path}layout=true").get_json()["nodes"] != drawn["nodes"]
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/graph/overview?flow=down", "flow"),
+        ("/graph/overview?flow=up&layout=true", "flow"),
+        ("/graph/overview?flow=down&layout=true&group=layer", "flow"),
+        (f"/graph/lineage?node={STAGED}&flow=down&layout=true&columns=true", "flow"),
+    ],
+)
+def test_a_picture_that_cannot_run_down_is_refused(
+    client: FlaskClient, path: str, field: str
+) -> None:
+    reply = client.get(path)
+    assert reply.status_code == 400, reply.text
+    assert list(reply.get_json()["errors"]) == [field]
+
+
+def test_a_picture_around_a_column_cannot_run_down(client: FlaskClient) -> None:
+    drawn = client.get(f"/graph/lineage?node={STAGED}&columns=true").get_json()
+    column = next(node["id"] for node in drawn["nodes"] if node["kind"] == "column")
+    reply = client.get(f"/graph/lineage?node={column}&flow=down&layout=true")
+    assert reply.status_code == 400, reply.text
+    assert "flow" in str(reply.get_json()["errors"]["node"])
+
+
+def test_a_drawn_job_has_the_producer_of_its_newest_run(client: FlaskClient) -> None:
+    nodes = client.get("/graph/overview").get_json()["nodes"]
+    producers = {node["name"]: node["producer"] for node in nodes if node["kind"] == "job"}
+    pages = {
+        n["name"]: client.get(f"/graph/jobs/{n['id']}").get_json()["producer"]
+        for n in nodes
+        if n["kind"] == "job"
+    }
+    assert producers == pages
+    assert all(producers.values())

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 from tests.e2e import fake_api
 from tests.e2e.browser import by_id, open_browser, point_of, wait_for
@@ -113,6 +113,30 @@ def test_a_picture_that_is_cut_counts_and_names_what_it_does_not_draw(
     expect(failures).to_contain_text("and 22 more")
 
 
+def test_the_key_names_hues_and_glyphs_can_be_closed_and_covers_no_node(
+    page: Page, api: FakeApi
+) -> None:
+    api.play("governed")
+    page.goto("/?view=overview")
+    wait_for(page)
+    key = page.get_by_test_id("legend")
+    for group, words in (("Layers", "curated"), ("Classes", "PII"), ("Platforms", "Object store")):
+        expect(key.get_by_role("list", name=group)).to_contain_text(words)
+    canvas, below = page.get_by_test_id("canvas").bounding_box(), key.bounding_box()
+    assert canvas is not None
+    assert below is not None
+    assert below["y"] >= canvas["y"] + canvas["height"]
+    summary = key.locator("summary")
+    summary.focus()
+    page.keyboard.press("Enter")
+    expect(key.get_by_role("list", name="Layers")).to_be_hidden()
+    page.reload()
+    wait_for(page)
+    expect(key.get_by_role("list", name="Layers")).to_be_hidden()
+    summary.click()
+    expect(key.get_by_role("list", name="Layers")).to_be_visible()
+
+
 def test_an_attempted_edge_is_named_in_legend_list_and_panel(page: Page, api: FakeApi) -> None:
     api.play("attempted")
     edge = fixture("overview")["edges"][0]["id"]
@@ -209,6 +233,21 @@ def test_zooming_and_fitting_move_the_picture(page: Page) -> None:
     expect(canvas).to_have_attribute("data-transform", fitted)
 
 
+@pytest.mark.parametrize("width", [390, 900, 1180, 1280, 1600])
+def test_counts_that_come_late_do_not_move_the_picture(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    held: list[Route] = []
+    page.route("**/journal?*", lambda route: held.append(route))
+    page.goto("/?view=overview")
+    wait_for(page)
+    stage = page.get_by_test_id("stage")
+    before = stage.bounding_box()
+    for route in list(held):
+        route.continue_()
+    expect(page.get_by_test_id("journal-indicator")).to_contain_text("3 failed")
+    assert stage.bounding_box() == before
+
+
 def test_a_picture_without_places_is_laid_out_by_the_page(page: Page, api: FakeApi) -> None:
     api.play("unplaced")
     page.goto("/?view=overview")
@@ -225,7 +264,7 @@ def test_a_large_overview_starts_legible_with_a_small_map(page: Page, api: FakeA
     assert float((canvas.get_attribute("data-transform") or "0").split()[0]) >= 0.4
     expect(page.locator("#minimap")).to_be_visible()
     before = canvas.get_attribute("data-transform")
-    page.locator("#minimap").click(position={"x": 84, "y": 80})
+    page.locator("#minimap").click(position={"x": 84, "y": 60})
     expect(canvas).not_to_have_attribute("data-transform", before or "")
 
 
@@ -393,11 +432,48 @@ def test_escape_in_the_panel_closes_it_and_goes_back_to_the_picture(page: Page) 
     expect(page.get_by_test_id("stage")).to_be_focused()
 
 
-def test_a_server_that_was_away_is_noticed_without_a_press(page: Page) -> None:
+def test_an_outage_keeps_the_picture_and_says_since_when(page: Page, api: FakeApi) -> None:
+    page.goto("/?view=overview")
+    wait_for(page)
+    canvas = page.get_by_test_id("canvas")
+    page.context.set_offline(True)
+    page.get_by_test_id("refresh").click()
+    wait_for(page, "away")
+    banner = page.get_by_test_id("away")
+    expect(banner).to_contain_text("has not answered since")
+    since = banner.locator("time").get_attribute("datetime")
+    expect(canvas).to_have_attribute("data-nodes", "12")
+    kept = canvas.get_attribute("data-transform") or ""
+    page.get_by_test_id("zoom-in").click()
+    expect(canvas).not_to_have_attribute("data-transform", kept)
+    moved = canvas.get_attribute("data-transform")
+    banner.get_by_role("button", name="Try now").click()
+    wait_for(page, "away")
+    assert banner.locator("time").get_attribute("datetime") == since
+    before = len(asked(api, "/graph/overview"))
+    page.context.set_offline(False)
+    wait_for(page)
+    expect(banner).to_have_count(0)
+    assert len(asked(api, "/graph/overview")) > before
+    expect(canvas).to_have_attribute("data-transform", moved or "")
+
+
+def test_an_outage_is_noticed_without_a_press(page: Page) -> None:
+    page.goto(JOB)
+    wait_for(page)
+    page.context.set_offline(True)
+    wait_for(page, "away")
+    expect(page.get_by_test_id("panel")).to_contain_text("attendance")
+    page.context.set_offline(False)
+    wait_for(page)
+    expect(page.get_by_test_id("away")).to_have_count(0)
+
+
+def test_a_server_that_was_away_from_the_start_is_noticed_without_a_press(page: Page) -> None:
     page.goto("/?view=overview")
     wait_for(page)
     page.context.set_offline(True)
-    page.get_by_test_id("refresh").click()
+    page.get_by_test_id("journal-indicator").click()
     wait_for(page, "error")
     expect(page.get_by_test_id("face-error")).to_contain_text("comes back by itself")
     page.context.set_offline(False)
@@ -477,6 +553,24 @@ def test_lineage_follows_direction_depth_columns_and_indirect(page: Page, api: F
         "layout": "true",
     }
     assert state_of(page)["depth"] == "2"
+
+
+def test_a_picture_can_run_down_as_long_as_it_has_no_columns(page: Page, api: FakeApi) -> None:
+    page.goto(LINEAGE)
+    wait_for(page)
+    down = page.get_by_test_id("control-flow")
+    down.check()
+    wait_for(page)
+    assert state_of(page)["flow"] == "down"
+    assert asked(api, "/graph/lineage")[-1]["flow"] == "down"
+    page.get_by_test_id("control-columns").check()
+    wait_for(page)
+    expect(down).to_be_disabled()
+    expect(down).not_to_be_checked()
+    assert "flow" not in asked(api, "/graph/lineage")[-1]
+    page.get_by_test_id("control-columns").uncheck()
+    wait_for(page)
+    expect(down).to_be_checked()
 
 
 def test_indirect_edges_are_off_until_asked_for(page: Page, api: FakeApi) -> None:
@@ -711,10 +805,8 @@ def test_a_rebuilding_server_is_asked_again_without_a_click(page: Page, api: Fak
 
 
 def test_a_server_that_is_gone_is_an_error_not_a_blank_page(page: Page) -> None:
-    page.goto("/?view=overview")
-    wait_for(page)
     page.route("**/graph/overview**", lambda route: route.abort())
-    page.get_by_test_id("refresh").click()
+    page.goto("/?view=overview")
     wait_for(page, "error")
     expect(page.get_by_test_id("face-error")).to_contain_text("No answer")
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { foldFans } from '../../frontend/js/data/fans.js';
-import { planModel, toModel } from '../../frontend/js/data/model.js';
+import { planModel, toModel, turn } from '../../frontend/js/data/model.js';
 import { styleOf } from '../../frontend/js/drawing/links.js';
 import { pack } from '../../frontend/js/drawing/packing.js';
 import { NAMES } from '../../frontend/js/drawing/palette.js';
@@ -85,6 +85,20 @@ test('ways through one gap keep apart', () => {
   const edges = [feeds('a', 'm'), feeds('b', 'n'), feeds('m', 'c'), feeds('n', 'd'), feeds('a', 'd'), feeds('b', 'c')];
   const ways = routeLinks(toModel({ nodes: [...nodes, ...ends], edges }));
   assert.ok(Math.abs(ways.get('a-d').ys[2] - ways.get('b-c').ys[2]) >= 4);
+});
+
+test('top down an edge leaves below, meets its target from above and passes no box', () => {
+  const nodes = [box('a', 'dataset', 0, 0), box('b', 'job', 0, 100), box('c', 'dataset', 20, 200)];
+  const edges = [feeds('a', 'b'), feeds('b', 'c'), feeds('a', 'c', { route: [[90, 100]] })];
+  const model = turn(toModel({ nodes, edges }, '', 'down'));
+  assert.deepEqual(model.order, ['a', 'b', 'c']);
+  assert.deepEqual([...model.links.values()].map(({ way }) => way), ['forward', 'forward', 'forward']);
+  assert.deepEqual({ ...model.boxes.get('c'), node: null }, { ...toModel({ nodes, edges }).boxes.get('c'), node: null });
+  const ways = routeLinks(model);
+  assert.deepEqual(pointsOf(ways.get('a-b')).at(0), [0, 20]);
+  assert.deepEqual(pointsOf(ways.get('a-b')).at(-1), [0, 80]);
+  assert.ok(pointsOf(ways.get('a-c')).some(([x, y]) => x === 90 && y > 80 && y < 121));
+  for (const way of ways.values()) assert.deepEqual(throughBoxes(model, way), []);
 });
 
 test('parts that do not hang together stand beside each other in a wide window, and none upon another', () => {

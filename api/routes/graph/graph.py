@@ -78,6 +78,7 @@ def overview(query: Mapping[str, Any]) -> Response:
         at=query["at"],
         layout=query["layout"],
         by_layer=query["group"] is not None,
+        flow=query["flow"],
     )
     reply = graph_reply(found.view, lack)
     counted = {"totals": to_json(found.totals), "failures": to_json(found.failures)}
@@ -97,6 +98,7 @@ def lineage(query: Mapping[str, Any]) -> Response:
             jobs=query["jobs"],
             layout=query["layout"],
             by_layer=query["group"] is not None,
+            flow=query["flow"],
             beyond=query["beyond"],
             selection=_selection(query),
         )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
+
+from marshmallow import ValidationError, validates_schema
 
 from api.schemas.query import Choice, Choices, Flag, Instant, OptionalText, Query, Text, Whole
+from graph_model.picture.layout import Flow
 from graph_model.stores.protocols import (
     ColumnOrder,
     DatasetOrder,
@@ -25,7 +29,24 @@ class Group(StrEnum):
     LAYER = "layer"
 
 
-class OverviewQuery(Query):
+class PictureQuery(Query):
+    """``flow``: the way that data takes through a picture with places."""
+
+    layout = Flag(load_default=False)
+    group = Choice(Group, load_default=None)
+    flow = Choice(Flow, load_default=Flow.RIGHT)
+
+    @validates_schema(skip_on_field_errors=True)
+    def check_flow(self, data: Any, **_: Any) -> None:
+        """Top down there are places, and neither lanes nor columns."""
+        if data["flow"] is Flow.DOWN and not (
+            data["layout"] and data["group"] is None and not data.get("columns", False)
+        ):
+            expected = "expected right, or layout=true without group and without columns"
+            raise ValidationError(expected, "flow")
+
+
+class OverviewQuery(PictureQuery):
     namespace = Text(load_default=None)
     job = Text(most=20_000, load_default=None)
     q = OptionalText(most=200, load_default="")
@@ -33,11 +54,9 @@ class OverviewQuery(Query):
     classification = Text(most=64, load_default=None)
     limit = Whole(1, 2_000, load_default=500)
     at = Instant()
-    layout = Flag(load_default=False)
-    group = Choice(Group, load_default=None)
 
 
-class LineageQuery(Query):
+class LineageQuery(PictureQuery):
     node = Text(most=20_000, required=True)
     direction = Choice(Direction, load_default=Direction.BOTH)
     depth = Whole(0, MAX_STEPS, load_default=1)
@@ -50,9 +69,7 @@ class LineageQuery(Query):
     layer = Text(most=64, load_default=None)
     classification = Text(most=64, load_default=None)
     limit = Whole(1, 5_000, load_default=500)
-    layout = Flag(load_default=False)
     beyond = Flag(load_default=False)
-    group = Choice(Group, load_default=None)
 
 
 class ColumnLineageQuery(Query):

@@ -5,9 +5,8 @@
 import { button, element, replace } from '../page/dom.js';
 import { matching, nextMatch } from './find.js';
 import { formatNumber } from '../data/format.js';
-import { CHANGES, swatch } from '../data/model.js';
 import { closeWhenLeft } from './menu.js';
-import { DEPTH_LIMIT, depthOf, fromLocalInput, toLocalInput } from '../data/url.js';
+import { DEPTH_LIMIT, depthOf, flowOf, fromLocalInput, toLocalInput } from '../data/url.js';
 
 const PAUSE = 300;
 
@@ -32,6 +31,7 @@ const MAKERS = {
   ends: endsToggle,
   tables: (change) => toggle('tables', 'Tables only', change),
   group: groupToggle,
+  flow: flowToggle,
   at: asOf,
   moments,
   find,
@@ -225,6 +225,25 @@ function groupToggle(change) {
   return { node, follow: (state, page) => follow({ ...state, group: state.group === 'layer' }, page) };
 }
 
+/** Where edges run from side to side (url.js) it is left to right, whatever was chosen. */
+function flowToggle(change) {
+  const box = element('input', {
+    type: 'checkbox',
+    id: 'control-flow',
+    'data-testid': 'control-flow',
+    onchange: () => change({ flow: box.checked ? 'down' : '' }),
+  });
+  const node = element('label', { class: 'control check', for: 'control-flow' }, box, 'Top down');
+  return {
+    node,
+    follow(state) {
+      box.checked = flowOf(state) === 'down';
+      box.disabled = flowOf({ ...state, flow: 'down' }) === '';
+      node.title = box.disabled ? 'Columns and lanes are drawn from left to right' : '';
+    },
+  };
+}
+
 /** Of a plan also the steps that only give a name. */
 function steps(change) {
   const box = element('input', {
@@ -342,7 +361,7 @@ function find(change) {
   const input = element('input', {
     type: 'search',
     id: 'control-find',
-    placeholder: 'Find in picture',
+    placeholder: 'Find…',
     autocomplete: 'off',
     maxlength: 200,
     'data-testid': 'control-find',
@@ -448,64 +467,6 @@ export function formSwitch(change) {
       list.setAttribute('aria-pressed', String(state.as === 'list'));
     },
   };
-}
-
-/**
- * What the colours and lines mean; only what the picture holds.
- * @param {import('../data/model.js').Model} model
- * @returns {HTMLElement}
- */
-export function legend(model) {
-  const boxes = [...model.boxes.values()];
-  const kinds = new Set([...model.links.values()].map((link) => link.kind));
-  const declared = [...model.links.values()].some((link) => link.edge.origin === 'declared');
-  const attempted = [...model.links.values()].some((link) => link.edge.attempted);
-  const operations = new Set(boxes.filter((box) => box.kind === 'operation').map((box) => box.node.kind));
-  /** @type {Array<[string, string, boolean]>} */
-  const entries = [
-    ['swatch dataset', 'Table', boxes.some((box) => box.kind === 'dataset')],
-    ['swatch job', 'Job', boxes.some((box) => box.kind === 'job')],
-    ['swatch operation', 'Folded: open it to see more', boxes.some((box) => box.kind === 'group')],
-    ['swatch failed', 'Last run failed', boxes.some((box) => box.failed)],
-    ['mark checks-failed', 'Checks failed', boxes.some((box) => box.node.quality?.state === 'failed')],
-    ['mark checks-passed', 'Checks passed', boxes.some((box) => box.node.quality?.state === 'passed')],
-    ['swatch read', 'Read', operations.has('read')],
-    [
-      'swatch operation',
-      'Transformation',
-      [...operations].some((kind) => kind !== 'read' && kind !== 'write'),
-    ],
-    ['swatch write', 'Write', operations.has('write')],
-    ['line feeds', 'Data flow', kinds.has('feeds')],
-    ['line direct', 'Column value', kinds.has('DIRECT')],
-    ['line indirect', 'Filter, join, group, sort', kinds.has('INDIRECT')],
-    ['line declared', 'Declared by a person', declared],
-    ['line attempted', 'Attempted by a run that failed', attempted],
-  ];
-  const items = [...boxes, ...model.rows.values(), ...model.links.values()];
-  /** @type {Set<string>} */
-  const changes = new Set(items.map((item) => item.change));
-  for (const [change, { sign, word }] of Object.entries(CHANGES))
-    entries.push([`swatch change ${change}`, `${sign} ${word}`, changes.has(change)]);
-  const layers = new Map();
-  for (const { layer } of boxes) if (layer) layers.set(layer.name, layer);
-  return element(
-    'ul',
-    { class: 'legend', 'aria-label': 'Legend' },
-    entries
-      .filter(([, , present]) => present)
-      .map(([look, words]) =>
-        element('li', {}, element('span', { class: look, 'aria-hidden': 'true' }), words),
-      ),
-    [...layers.values()].map(({ name, colour }) =>
-      element(
-        'li',
-        { 'data-layer': name },
-        element('span', { class: 'swatch layer', style: swatch(colour), 'aria-hidden': 'true' }),
-        name,
-      ),
-    ),
-  );
 }
 
 /**

@@ -180,7 +180,7 @@ function withGroups(model, gone, folds) {
   const links = foldedLinks(model, gone);
   for (const [id, link] of links) links.set(id, { ...link, route: [] });
   settleAnew(boxes, rows, links, new Set(folds.flatMap(({ id, hub }) => [id, hub])));
-  return finish(boxes, rows, links, model.focus);
+  return { ...finish(boxes, rows, links, model.focus), flow: model.flow };
 }
 
 function groupBox(model, fold) {

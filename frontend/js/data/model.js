@@ -63,6 +63,7 @@ import { decodeText } from './url.js';
  * @property {string[]} order  every box and row once, in reading order: left to right, rows after their table
  * @property {string} focus    id of what was asked about, or empty
  * @property {Array<{label: string, colour: string, top: number, bottom: number}>} [lanes]
+ * @property {''|'down'} [flow]  down: it is drawn top down, after `turn`; until then it lies on its side
  */
 
 /** @typedef {Box|Row|Link} Item */
@@ -80,9 +81,11 @@ export const CHANGES = Object.freeze({
  * @param {{nodes?: object[], edges?: object[], focus?: string, layers?: object[], lanes?: object[]}} reply
  *   a graph reply (docs/http.md)
  * @param {string} [asked] the reference or id that was asked about
+ * @param {''|'down'} [flow] down: the places are top down, and the model lies on its side until it is drawn (`turn`)
  * @returns {Model}
  */
-export function toModel(reply, asked = '') {
+export function toModel(reply, asked = '', flow = '') {
+  if (flow === 'down') return { ...turn(toModel(reply, asked), true), flow };
   const nodes = unique(reply.nodes ?? []);
   const layers = new Map((reply.layers ?? []).map((layer) => [layer.name, layer]));
   /** @type {Map<string, Box>} */
@@ -96,6 +99,21 @@ export function toModel(reply, asked = '') {
   const links = toLinks(reply.edges ?? [], boxes, rows);
   const model = finish(boxes, rows, links, reply.focus ?? findFocus(nodes, asked));
   return { ...model, lanes: (reply.lanes ?? []).map((lane) => toLane(lane, layers)) };
+}
+
+/**
+ * The same model with its boxes and routes turned between left to right and top down; twice turned it is
+ * as before.
+ * @param {Model} model
+ * @param {boolean} [anew] with order, ways and neighbours as they then lie
+ * @returns {Model}
+ */
+export function turn(model, anew = false) {
+  const boxes = new Map(
+    [...model.boxes].map(([id, box]) => [id, { ...box, x: box.y, y: box.x, width: box.height, height: box.width }]),
+  );
+  const links = new Map([...model.links].map(([id, link]) => [id, { ...link, route: link.route.map(([x, y]) => /** @type {[number, number]} */ ([y, x])) }]));
+  return anew ? { ...model, ...finish(boxes, model.rows, links, model.focus) } : { ...model, boxes, links };
 }
 
 /** A lane of the picture: the layer's name and colour, and where it begins and ends. */

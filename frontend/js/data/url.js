@@ -22,6 +22,7 @@
  * @property {boolean} columns    columns drawn inside tables
  * @property {boolean} indirect   filter, join, group and sort edges drawn
  * @property {''|'layer'} group   boxes in lanes
+ * @property {''|'down'} flow     top down; empty: left to right
  * @property {boolean} ends       of chains between columns the ends alone
  * @property {string} from        the earlier time of a comparison, spelled as `at`
  * @property {string} to          the later one; empty means now
@@ -63,7 +64,7 @@ const FIELDS = Object.freeze({
   runs: ['ended', 'sort', 'page', 'after', 'at'],
   fields: ['q', 'sort', 'page', 'after'],
   search: ['q', 'kind', 'place'],
-  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'at', 'limit', 'rows',
+  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'at', 'limit', 'rows',
     'fans', 'tab', 'selected', 'as'],
   job: ['node', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
   plan: ['plan', 'steps', 'find', 'split', 'selected', 'as'],
@@ -75,6 +76,7 @@ const FIELDS = Object.freeze({
     'columns',
     'indirect',
     'group',
+    'flow',
     'at',
     'limit',
     'tables',
@@ -161,6 +163,7 @@ const DEFAULTS = Object.freeze({
   indirect: false,
   ends: false,
   group: '',
+  flow: '',
   at: '',
   from: '',
   to: '',
@@ -203,6 +206,7 @@ const CHOICES = Object.freeze({
   kind: ['', 'dataset', 'job', 'column'],
   as: ['graph', 'list'],
   group: ['', 'layer'],
+  flow: ['', 'down'],
   change: ['', 'dropped', 'renamed', 'retyped'],
 });
 
@@ -290,6 +294,17 @@ export function change(state, changes) {
  */
 export function depthOf(state) {
   return state.depth ?? DEPTH_DEFAULT[state.view] ?? 1;
+}
+
+/**
+ * The way that data takes through the picture. Lanes and columns have edges from side to side: with them
+ * it is left to right.
+ * @param {State} state
+ * @returns {''|'down'}
+ */
+export function flowOf(state) {
+  const sideways = state.group !== '' || state.columns || /^column:|^col_/.test(state.node);
+  return sideways ? '' : state.flow;
 }
 
 /**

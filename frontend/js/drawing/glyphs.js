@@ -36,7 +36,7 @@ export const GLYPHS = Object.freeze({
   sqlite: { name: 'SQLite', lines: CYLINDER, letters: 'Li' },
   jdbc: { name: 'Database', lines: `${CYLINDER}M2.5 8c0 1.4 2.5 2.2 5.5 2.200s5.5-.8 5.5-2.2` },
   table: { name: 'Table', lines: 'M2 2.800h12v10.400H2zM2 6.200h12M6.5 6.200v7' },
-  job: { name: 'Job', lines: '', fills: 'M4 2.500v11l9-5.500z' },
+  job: { name: 'Other producer', lines: '', fills: 'M4 2.500v11l9-5.500z' },
   spark: { name: 'Spark', lines: '', fills: 'M8.5.8 10 5.500l4.8-.4-4 3 1.9 4.700L8.5 10.2 4 13.600l1.5-5L1.2 5.800l5 .1z' },
   airflow: { name: 'Airflow', lines: 'M8 8C5.5 6.5 5 4 6.5 1.8 9.5 2.5 9.5 5.5 8 8zM8 8c1.5-2.5 4-3 6.2-1.500C13.5 9.5 10.5 9.5 8 8zM8 8c2.5 1.5 3 4 1.5 6.200C6.5 13.5 6.5 10.5 8 8zM8 8c-1.5 2.5-4 3-6.2 1.500C2.5 6.5 5.5 6.5 8 8z' },
   dbt: { name: 'dbt', lines: 'M2.2 2.2 6 6.5 2.2 13.8 8 9.800l5.8 4L10 6.500l3.8-4.300L8 4.700z' },
@@ -51,6 +51,15 @@ const SCHEMES = Object.freeze({
   bigquery: 'bigquery', snowflake: 'snowflake', redshift: 'redshift', delta: 'delta', iceberg: 'iceberg',
 });
 
+/** @type {ReadonlyArray<[string, RegExp]>} the server itself is the producer of what a person declares */
+const PRODUCERS = Object.freeze([
+  ['declared', /^headwater$/],
+  ['spark', /spark|^spline\b|^headwater-listener\b/],
+  ['airflow', /airflow/],
+  ['dbt', /\bdbt\b/],
+  ['reader', /dashboard|report|query|validat|superset|great_expectations/],
+]);
+
 /**
  * `jdbc:redshift://warehouse/analytics:mart.x` => redshift; what no rule knows is a table.
  * @param {{uri?: string, type?: string, format?: string}} node
@@ -64,19 +73,18 @@ export function platformOf({ uri = '', type = '', format = '' }) {
     const known = { postgres: 'postgresql', mariadb: 'mysql', microsoft: 'sqlserver' }[vendor.toLowerCase()] ?? vendor.toLowerCase();
     return Object.hasOwn(GLYPHS, known) ? known : 'jdbc';
   }
-  const known = SCHEMES[scheme.toLowerCase()];
-  if (known) return known;
+  if (Object.hasOwn(SCHEMES, scheme.toLowerCase())) return SCHEMES[scheme.toLowerCase()];
   return { topic: 'kafka', jdbc: 'jdbc', file: 'file', name: 'hive' }[type] ?? 'table';
 }
 
 /**
- * @param {{producer?: string|null, declared?: boolean}} node of a job
+ * `…/OpenLineage/tree/1.53.0/integration/spark` and `spline 2.2.0` => spark.
+ * @param {{producer?: string|null}} node of a job
  * @returns {string} a name in GLYPHS
  */
-export function producerOf({ producer = '' }) {
+export function producerOf({ producer }) {
   const words = (producer ?? '').toLowerCase();
-  if (/dashboard|report|query|validat/.test(words)) return 'reader';
-  return ['spark', 'airflow', 'dbt', 'declared'].find((name) => words.includes(name)) ?? 'job';
+  return PRODUCERS.find(([, pattern]) => pattern.test(words))?.[0] ?? 'job';
 }
 
 /** @type {Map<string, {lines: Path2D, fills: Path2D|null}>} */

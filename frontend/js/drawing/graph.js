@@ -1,7 +1,7 @@
 /**
- * The canvas. The only file that names vis-network: it gives panning, zooming and the drawing of what is
- * in view; positions come from the model, boxes are painted by shapes.js, links by links.js, and what
- * lies under the pointer is asked of the model.
+ * The canvas. The only file that names vis-network: it gives panning and zooming, and knows no node. Positions
+ * come from the model, boxes are painted by shapes.js, links by links.js, and what lies under the pointer is
+ * asked of the model.
  */
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
 import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
@@ -12,13 +12,16 @@ import { FADED, handleAt, paint, paintLane } from './shapes.js';
 
 const LARGEST = 1.2;
 const SMALLEST = 0.02;
-/** A picture that can only be fitted whole below this zoom first opens as a close-up. */
-const LEGIBLE = 0.4;
+/**
+ * A picture that can only be fitted whole below this zoom first opens as a close-up: titles, and columns
+ * from a nearer zoom on, then have letters of 12 pixels on the screen (shapes.js).
+ */
+const LEGIBLE = Object.freeze({ titles: 0.55, rows: 0.7 });
 const CLOSE_UP = 0.75;
 /** The pointer rests so long, in ms, before what lies under it lights up. */
 const HOVER_WAIT = 140;
-/** Room for the footnote, the legend and the buttons over the canvas. */
-const PADDING = Object.freeze({ left: 24, right: 24, top: 62, bottom: 60 });
+/** Room around what is fitted, for badges and handles. */
+const PADDING = Object.freeze({ left: 24, right: 24, top: 24, bottom: 24 });
 const RIM = 40;
 /** What browsers still make a picture of. */
 const LONGEST_SIDE = 12_000;
@@ -26,7 +29,7 @@ const MOST_PIXELS = 64_000_000;
 const SLOP = 4;
 
 const OPTIONS = Object.freeze({
-  autoResize: true,
+  autoResize: false,
   physics: false,
   layout: { improvedLayout: false, hierarchical: false },
   interaction: {
@@ -41,7 +44,6 @@ const OPTIONS = Object.freeze({
     tooltipDelay: 1e9,
     zoomSpeed: 0.6,
   },
-  nodes: { physics: false, fixed: true, chosen: false, borderWidth: 0, font: { size: 0 } },
 });
 
 /**
@@ -74,8 +76,6 @@ const OPTIONS = Object.freeze({
  * @param {Listener} listener
  */
 export function createGraph(container, palette, listener) {
-  /** @type {DataSet<import('/vendor/vis-network/vis-network.min.js').Node, 'id'>} */
-  const nodes = new DataSet();
   /** @type {Drawing} */
   const state = {
     model: null,
@@ -89,24 +89,27 @@ export function createGraph(container, palette, listener) {
     links: null,
     moved: false,
   };
-  const network = new Network(container, { nodes, edges: new DataSet() }, OPTIONS);
+  const network = new Network(container, { nodes: new DataSet(), edges: new DataSet() }, OPTIONS);
   const drawing = container.querySelector('.vis-network');
   drawing?.setAttribute('tabindex', '-1');
   drawing?.setAttribute('aria-hidden', 'true');
-  const painter = ({ ctx, id }) => paintBox(ctx, id);
 
-  function paintBox(context, id) {
-    const { model } = state;
-    const box = model?.boxes.get(String(id).slice('box:'.length));
-    if (!model || !box) return {};
-    paint(context, box, { ...state, focus: model.focus, scale: network.getScale() });
-    return { nodeDimensions: { width: box.width, height: box.height } };
+  /** Every box of which something is in view, with what sticks out of it: handles, badges, halos. */
+  function paintBoxes(context, model) {
+    const look = { ...state, focus: model.focus, flow: model.flow, scale: network.getScale() };
+    const { left, top, right, bottom } = seenOf(container, network);
+    const rim = RIM / look.scale;
+    for (const box of model.boxes.values()) {
+      const [wide, high] = [box.width / 2 + rim, box.height / 2 + rim];
+      if (box.x + wide >= left && box.x - wide <= right && box.y + high >= top && box.y - high <= bottom)
+        paint(context, box, look);
+    }
   }
 
   /** A table that is higher than the view keeps its title in sight. */
   function paintTitlesOfTall(context, { boxes }) {
     const scale = network.getScale();
-    const top = network.DOMtoCanvas({ x: 0, y: SLOP }).y;
+    const top = network.DOMtoCanvas({ x: 0, y: 0 }).y;
     for (const box of boxes.values()) {
       const height = titleHeight(box);
       const [above, below] = [box.y - box.height / 2, box.y + box.height / 2];
@@ -133,16 +136,12 @@ export function createGraph(container, palette, listener) {
       linked: rowsWithLinks(model),
       links: createLinks(model, ways),
     });
-    nodes.clear();
-    nodes.add(
-      [...model.boxes.values()].map(({ id, x, y }) => ({ id: `box:${id}`, x, y, shape: 'custom', ctxRenderer: painter })),
-    );
     Object.assign(container.dataset, {
       nodes: model.boxes.size,
       columns: model.rows.size,
       edges: model.links.size,
     });
-    if (still) network.redraw();
+    if (still) resize(true);
     else open();
   }
 
@@ -208,11 +207,13 @@ export function createGraph(container, palette, listener) {
     const around = model && bounds(model);
     if (!around || container.clientWidth === 0) return;
     state.moved = false;
+    fill();
     const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
-    network.moveTo({ ...frameOf(around, container, focus && centreOf(model, focus)), animation: false });
+    network.moveTo({ ...frameOf(around, container, legible(model), focus && centreOf(model, focus)), animation: false });
   }
 
   function zoom(factor) {
+    keep();
     const scale = Math.min(4, Math.max(SMALLEST, network.getScale() * factor));
     network.moveTo({ scale, animation: false });
   }
@@ -265,7 +266,7 @@ export function createGraph(container, palette, listener) {
     context.fillRect(0, 0, copy.width, copy.height);
     context.scale(scale, scale);
     context.translate(RIM - around.left, RIM - around.top);
-    const look = { ...state, focus: model.focus, scale: Math.max(scale, 0.5) };
+    const look = { ...state, focus: model.focus, flow: model.flow, scale: Math.max(scale, 0.5) };
     for (const lane of model.lanes ?? []) paintLane(context, lane, around, state.palette);
     state.links?.paint(context, look);
     for (const box of model.boxes.values()) paint(context, box, look);
@@ -289,6 +290,7 @@ export function createGraph(container, palette, listener) {
     const around = model?.lanes?.length ? bounds(model) : null;
     if (around) for (const lane of model?.lanes ?? []) paintLane(context, lane, around, state.palette);
     state.links?.paint(context, { ...state, scale: network.getScale() });
+    if (model) paintBoxes(context, model);
   });
   network.on('afterDrawing', (context) => {
     if (!state.model) return;
@@ -299,11 +301,26 @@ export function createGraph(container, palette, listener) {
   followPointer(container, (point) => hover(point ? at(point) : '', point ?? { x: 0, y: 0 }));
   network.on('dragEnd', keep);
   network.on('zoom', keep);
-  whenResized(container, () => {
-    network.setSize('100%', '100%');
-    if (!state.moved) open();
+  whenResized(container, () => resize(state.moved));
+
+  /** In whole pixels: a canvas that is stretched by a part of one is blurred. */
+  function fill() {
+    network.setSize(`${container.clientWidth}px`, `${container.clientHeight}px`);
+  }
+
+  /** What the reader looked at stays where it was in the upper left corner; vis-network would zoom. */
+  function resize(stays) {
+    const [scale, corner] = [network.getScale(), network.DOMtoCanvas({ x: 0, y: 0 })];
+    fill();
+    if (stays) stay(scale, corner);
+    else open();
     network.redraw();
-  });
+  }
+
+  function stay(scale, corner) {
+    const middle = { x: container.clientWidth / (2 * scale), y: container.clientHeight / (2 * scale) };
+    network.moveTo({ scale, position: { x: corner.x + middle.x, y: corner.y + middle.y }, animation: false });
+  }
 
   function keep() {
     state.moved = true;
@@ -317,10 +334,15 @@ export function createGraph(container, palette, listener) {
   /** Whether all of it can be read at once, as it stands. */
   function fits(model) {
     const around = bounds(model);
-    return !around || measure(around, container).whole >= LEGIBLE;
+    return !around || measure(around, container).whole >= legible(model);
   }
 
   return { show, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+}
+
+/** @param {import('../data/model.js').Model} model */
+function legible(model) {
+  return model.rows.size > 0 ? LEGIBLE.rows : LEGIBLE.titles;
 }
 
 /**
@@ -337,12 +359,13 @@ function centreOf(model, item) {
  * Everything, when everything can be read; else a close-up of the focus, or of where the flow begins.
  * @param {{left: number, top: number, right: number, bottom: number}} around
  * @param {{clientWidth: number, clientHeight: number}} container
+ * @param {number} least  the zoom from which on it can be read
  * @param {{x: number, y: number}|undefined} focus
  * @returns {{position: {x: number, y: number}, scale: number}}
  */
-function frameOf(around, container, focus) {
+function frameOf(around, container, least, focus) {
   const { room, fits, whole } = measure(around, container);
-  const scale = whole >= LEGIBLE ? whole : Math.min(CLOSE_UP, Math.max(LEGIBLE, fits.x, fits.y));
+  const scale = whole >= least ? whole : Math.min(CLOSE_UP, Math.max(least, fits.x, fits.y));
   const along = (axis, start, end, before, after) => {
     const middle = (start + end) / 2 + (after - before) / (2 * scale);
     if (fits[axis] >= scale) return middle;

@@ -49,8 +49,9 @@ export async function openAll(api, state, model) {
     if (!model.boxes.has(opened.id)) continue;
     const { at, columns, indirect, tables } = state;
     const asked = { node: opened.id, direction: opened.side, depth: opened.whole ? WHOLE : 1, at, columns: columns || '', indirect: indirect || '' };
-    const reply = await api.get('/graph/lineage', { ...asked, jobs: tables ? false : '', beyond: true, layout: true });
-    if (reply.ok) grow(model, toModel(reply.data), opened);
+    const flow = model.flow;
+    const reply = await api.get('/graph/lineage', { ...asked, jobs: tables ? false : '', beyond: true, layout: true, flow });
+    if (reply.ok) grow(model, toModel(reply.data, '', flow), opened);
   }
 }
 
@@ -80,8 +81,8 @@ export function grow(model, found, opened) {
   for (const [id, link] of found.links)
     if (!links.has(id) && known(link.from) && known(link.to)) links.set(id, { ...link, route: [] });
   recount(boxes, rows, [...found.links.values()].filter(({ id }) => !model.links.has(id)), opened, added);
-  const { lanes } = model;
-  Object.assign(model, finish(boxes, rows, links, model.focus), { lanes });
+  const { lanes, flow } = model;
+  Object.assign(model, finish(boxes, rows, links, model.focus), { lanes, flow });
   model.order = readingOrder(boxes);
 }
 

@@ -3,7 +3,7 @@
  * are one stroke. Knows a canvas context, not vis-network.
  */
 import { CHANGES } from '../data/model.js';
-import { draw, pointsOf } from './routes.js';
+import { draw, onItsSide, pointsOf } from './routes.js';
 
 /** Farther than this arrowheads are left out. */
 const HEADS = 0.18;
@@ -129,14 +129,15 @@ function numberOf(value) {
 }
 
 /** A link ends level; its head points along its last piece. */
-function arrowhead({ xs, ys, beside }, path, size) {
+function arrowhead({ xs, ys, beside, turned }, heads, size) {
+  const path = turned ? onItsSide(heads) : heads;
   const [x, y] = [xs[xs.length - 1], ys[ys.length - 1]];
   const before = xs.findLast((one) => one !== x) ?? x;
   const by = beside || before > x ? 1 : -1;
   path.moveTo(x, y);
   path.lineTo(x + by * size, y - size * 0.42);
   path.lineTo(x + by * size, y + size * 0.42);
-  path.closePath();
+  heads.closePath();
 }
 
 function distance(points, x, y) {

@@ -2,13 +2,12 @@
  * The map of the estate as a drawing of links: areas with their counts, and the flows between them.
  * Every area is a link, so keyboard and screen reader go through it as through any list.
  */
-import { element } from '../page/dom.js';
+import { element, svg } from '../page/dom.js';
 import { count, fit, formatNumber } from '../data/format.js';
 import { toModel } from '../data/model.js';
 import { platformOf, GLYPHS } from './glyphs.js';
 import { draw, routeLinks } from './routes.js';
 
-const SVG = 'http://www.w3.org/2000/svg';
 const RIM = 10;
 /** Letters of the size of a title that fit into an area. */
 const LETTERS = 16;
@@ -37,13 +36,6 @@ export function drawMap({ areas, flows }, hrefOf) {
   for (const link of model.links.values()) drawing.append(...flowOf(link, ways.get(link.id)));
   for (const area of areas) drawing.append(areaOf(area, hrefOf(area)));
   return element('div', { class: 'map-scroll', tabindex: 0, role: 'region', 'aria-label': 'Map of the estate' }, drawing);
-}
-
-function svg(name, attributes, ...children) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, String(value));
-  made.append(...children);
-  return made;
 }
 
 function frameOf(areas, ways) {

@@ -1,10 +1,11 @@
 /**
- * The whole picture, small, with a frame around what is in view. Shown only when something is not.
+ * The whole picture, small, with a frame around what is in view. It has its place beside the key, where
+ * the picture cannot be read whole.
  * A click or a drag moves the view there.
  */
 import { bounds } from '../data/model.js';
 
-const SIZE = Object.freeze({ width: 168, height: 104 });
+const SIZE = Object.freeze({ width: 168, height: 72 });
 const RIM = 8;
 
 /**
@@ -22,7 +23,6 @@ export function createMinimap(canvas, moveTo) {
   function draw(model, palette, seen) {
     const around = bounds(model);
     const context = canvas.getContext('2d');
-    canvas.hidden = !around || contains(seen, around);
     if (!around || !context || canvas.hidden) return;
     view = fitted(around);
     const ratio = window.devicePixelRatio || 1;
@@ -82,15 +82,6 @@ export function createMinimap(canvas, moveTo) {
   });
   canvas.addEventListener('pointermove', point);
   return { draw };
-}
-
-function contains(outer, inner) {
-  return (
-    outer.left <= inner.left &&
-    outer.top <= inner.top &&
-    outer.right >= inner.right &&
-    outer.bottom >= inner.bottom
-  );
 }
 
 function cut(one, other) {

@@ -3,9 +3,10 @@
  * of each rank that it passes. No way runs through a box. Pure and deterministic.
  *
  * A rank is what stands above each other: boxes whose left and right edges overlap. Between two ranks
- * a way is a curve inside the gap; inside a rank it is level.
+ * a way is a curve inside the gap; inside a rank it is level. A picture that runs down is looked at on its
+ * side, where it runs to the right.
  */
-import { titleHeight } from '../data/model.js';
+import { titleHeight, turn } from '../data/model.js';
 
 /** How near to a box a way may come, and how near to each other two ways run, in pixels. */
 const CLEAR = 6;
@@ -19,7 +20,15 @@ const BOW = 34;
  * @property {number[]} xs     stops from its source to its target: level from an odd one to the next
  * @property {number[]} ys
  * @property {boolean} beside  between boxes of one rank: both ends on the right
+ * @property {boolean} turned  its stops lie on their side: x is what runs down
  * @property {{left: number, right: number, top: number, bottom: number}} around
+ */
+
+/**
+ * @typedef {object} Path  the commands of a canvas path that ways need
+ * @property {(x: number, y: number) => void} moveTo
+ * @property {(x: number, y: number) => void} lineTo
+ * @property {(a: number, b: number, c: number, d: number, x: number, y: number) => void} bezierCurveTo
  */
 
 /** @typedef {{left: number, right: number, boxes: import('../data/model.js').Box[]}} Rank */
@@ -31,6 +40,16 @@ const BOW = 34;
  * @returns {Map<string, Way>} by the id of the link
  */
 export function routeLinks(model) {
+  if (model.flow !== 'down') return routeAcross(model);
+  const ways = routeAcross(turn(model));
+  for (const way of ways.values()) {
+    const { left, right, top, bottom } = way.around;
+    Object.assign(way, { turned: true, around: { left: top, right: bottom, top: left, bottom: right } });
+  }
+  return ways;
+}
+
+function routeAcross(model) {
   const ways = new Map();
   const parts = partsOf(model);
   const partOf = new Map(parts.flatMap((part, number) => part.map((box) => [box.id, number])));
@@ -128,7 +147,7 @@ export function ranksOf(boxes) {
 /** @returns {Way} */
 function bowed(model, link, from, to) {
   const xs = [from.x + from.width / 2, to.x + to.width / 2];
-  return { id: link.id, xs, ys: [heightOf(model, link.from, false) + aside(link), heightOf(model, link.to, from === to) + aside(link)], beside: true, around: none() };
+  return { id: link.id, xs, ys: [heightOf(model, link.from, false) + aside(link), heightOf(model, link.to, from === to) + aside(link)], beside: true, turned: false, around: none() };
 }
 
 /** @returns {Way} */
@@ -144,6 +163,7 @@ function stretched(model, link, { from, to, start, end }, ranks, passages) {
     xs: [sideOf(from, out), ranks[start][out]],
     ys: [y0, y0],
     beside: false,
+    turned: false,
     around: none(),
   };
   for (let rank = start + by; rank !== end; rank += by) {
@@ -231,16 +251,17 @@ function measure(way) {
 
 /**
  * Draw a way with the commands of a path: levels inside ranks, curves between them.
- * @param {Way} way
- * @param {{moveTo: (x: number, y: number) => void, lineTo: (x: number, y: number) => void,
- *   bezierCurveTo: (a: number, b: number, c: number, d: number, x: number, y: number) => void}} path
+ * @param {Pick<Way, 'xs'|'ys'|'beside'> & {turned?: boolean}} way
+ * @param {Path} path
+ * @returns {void}
  */
-export function draw({ xs, ys, beside }, path) {
+export function draw({ xs, ys, beside, turned }, path) {
+  if (turned) return draw({ xs, ys, beside }, onItsSide(path));
   path.moveTo(xs[0], ys[0]);
   if (beside) {
     const out = Math.max(xs[0], xs[1]) + BOW;
     path.bezierCurveTo(out, ys[0], out, ys[1], xs[1], ys[1]);
-    return;
+    return undefined;
   }
   for (let at = 1; at < xs.length; at += 1) {
     if (at % 2 === 1) path.lineTo(xs[at], ys[at]);
@@ -249,6 +270,18 @@ export function draw({ xs, ys, beside }, path) {
       path.bezierCurveTo(middle, ys[at - 1], middle, ys[at], xs[at], ys[at]);
     }
   }
+}
+
+/**
+ * @param {Path} path
+ * @returns {Path} which takes points of a picture on its side
+ */
+export function onItsSide(path) {
+  return {
+    moveTo: (x, y) => path.moveTo(y, x),
+    lineTo: (x, y) => path.lineTo(y, x),
+    bezierCurveTo: (a, b, c, d, x, y) => path.bezierCurveTo(b, a, d, c, y, x),
+  };
 }
 
 const STEPS = 8;

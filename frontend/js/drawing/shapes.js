@@ -12,13 +12,13 @@ const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", 
 /** How much is left of what is not emphasised, while something is selected or the pointer rests. */
 export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
 /** Nearer than this a box has a second line; farther away its name has all the room. */
-const NEAR = 0.8;
+const NEAR = 1;
 /** Farther than this the columns of a table are left out, and than this all words. */
 const ROWS = 0.3;
 const WORDS = 0.16;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
-const TITLE = Object.freeze({ size: 13, screen: 9.5, most: 26, share: 0.62 });
-const ROW = Object.freeze({ size: 12, screen: 10.5, most: 17, indent: 14, deepest: 5 });
+const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, far: 18, share: 0.62 });
+const ROW = Object.freeze({ size: 12, screen: 12, most: 17, indent: 14, deepest: 5 });
 
 /**
  * @typedef {object} Look  what the painting depends on besides the box
@@ -28,6 +28,7 @@ const ROW = Object.freeze({ size: 12, screen: 10.5, most: 17, indent: 14, deepes
  * @property {string} selected        id, or empty
  * @property {string} focus           id of what was asked about, or empty
  * @property {number} scale           zoom of the canvas
+ * @property {''|'down'} [flow]       of the picture
  * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
  */
 
@@ -160,7 +161,7 @@ function paintTitle(context, box, frame, colours, look) {
   const font = `600 ${size}px ${FAMILY}`;
   write(context, box.label, start, twoLines ? middle - 8 : middle, room, font, palette.ink, 'middle');
   if (!twoLines) return;
-  const below = `11px ${box.kind === 'operation' ? MONO : FAMILY}`;
+  const below = `12px ${box.kind === 'operation' ? MONO : FAMILY}`;
   const colour = box.failed ? palette.failed : palette.muted;
   write(context, box.detail, start, middle + 9, room, below, colour, box.kind === 'dataset' ? 'start' : 'end');
 }
@@ -168,7 +169,7 @@ function paintTitle(context, box, frame, colours, look) {
 /** From afar a name that does not fit is worth more than the glyph beside it. */
 function glyphWithin(context, box, width, size, colours) {
   const glyph = colours.glyph || box.kind === 'group' ? Math.min(20, Math.max(16, size)) : 0;
-  if (size <= TITLE.size || box.kind === 'group') return glyph;
+  if (size <= TITLE.far || box.kind === 'group') return glyph;
   const needed = measure(context, box.label, `600 ${size}px ${FAMILY}`);
   return needed <= width - glyph - 7 ? glyph : 0;
 }
@@ -218,7 +219,7 @@ function paintRowChange(context, row, frame, palette) {
 
 /** The type of a column, or that no schema has it, in what its name leaves over. */
 function paintType(context, row, frame, room, palette, scale) {
-  const font = `11px ${MONO}`;
+  const font = `12px ${MONO}`;
   if (!row.aside || scale < NEAR) return;
   if (room < 56 && room < measure(context, row.aside, font)) return;
   context.textAlign = 'right';
@@ -285,12 +286,13 @@ const HANDLE = Object.freeze({ height: 20, least: 26, letter: 7.5, most: 2 });
 
 /**
  * The handles of a box, where there is more than is drawn, or where it was opened: pills on its lower
- * corners, `+3` or `−`.
+ * corners, top down on its left ones, `+3` or `−`.
  * @param {import('../data/model.js').Box} box
  * @param {number} scale of the canvas
+ * @param {''|'down'} [flow]
  * @returns {Array<{side: 'upstream'|'downstream', text: string, x: number, y: number, width: number, height: number, size: number}>}
  */
-export function handlesOf(box, scale) {
+export function handlesOf(box, scale, flow = '') {
   const { more, open } = box.node;
   const size = Math.min(HANDLE.most, Math.max(1, 0.95 / scale));
   const found = [];
@@ -299,8 +301,10 @@ export function handlesOf(box, scale) {
     const text = number > 0 ? `+${formatNumber(number)}` : open?.[side] ? '−' : '';
     if (!text || box.kind === 'group') continue;
     const width = Math.max(HANDLE.least, text.length * HANDLE.letter + 12) * size;
-    const x = box.x + (side === 'upstream' ? -1 : 1) * (box.width / 2);
-    found.push({ side, text, x, y: box.y + box.height / 2, width, height: HANDLE.height * size, size });
+    const by = side === 'upstream' ? -1 : 1;
+    const x = box.x + (flow === 'down' ? -1 : by) * (box.width / 2);
+    const y = box.y + (flow === 'down' ? by : 1) * (box.height / 2);
+    found.push({ side, text, x, y, width, height: HANDLE.height * size, size });
   }
   return found;
 }
@@ -315,14 +319,19 @@ export function handlesOf(box, scale) {
  */
 export function handleAt(model, x, y, scale) {
   for (const box of model.boxes.values())
-    for (const handle of handlesOf(box, scale))
+    for (const handle of handlesOf(box, scale, model.flow))
       if (Math.abs(x - handle.x) <= handle.width / 2 + 2 && Math.abs(y - handle.y) <= handle.height / 2 + 2)
         return { id: box.id, side: handle.side };
   return null;
 }
 
-function paintHandles(context, box, { palette, scale }) {
-  for (const { text, x, y, width, height, size } of handlesOf(box, scale)) {
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {import('../data/model.js').Box} box
+ * @param {Look} look
+ */
+function paintHandles(context, box, { palette, scale, flow }) {
+  for (const { text, x, y, width, height, size } of handlesOf(box, scale, flow)) {
     outline(context, { x: x - width / 2, y: y - height / 2, width, height }, height / 2);
     context.fillStyle = palette.surface;
     context.fill();

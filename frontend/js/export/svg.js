@@ -45,7 +45,7 @@ function wayOf(link, way, palette) {
   const by = way.beside || (way.xs.findLast((one) => one !== x) ?? 0) > x ? 8 : -8;
   return [
     `<path d="${steps.join('')}" fill="none" stroke="${colour}" stroke-width="${width}"${dashed}/>`,
-    `<path d="M${x} ${y}l${by} -3.4v6.8z" fill="${colour}"/>`,
+    way.turned ? `<path d="M${y} ${x}l-3.4 ${by}h6.8z" fill="${colour}"/>` : `<path d="M${x} ${y}l${by} -3.4v6.8z" fill="${colour}"/>`,
   ];
 }
 

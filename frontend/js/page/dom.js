@@ -148,19 +148,26 @@ const ICONS = Object.freeze({
 /** @typedef {keyof typeof ICONS} Mark  the name of a line drawing */
 
 /**
+ * An element of a drawing.
+ * @param {string} name
+ * @param {Record<string, string|number|boolean|null>} attributes null: none
+ * @param {...(Node|string)} children a string becomes text
+ * @returns {SVGElement}
+ */
+export function svg(name, attributes, ...children) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, String(value));
+  made.append(...children);
+  return /** @type {SVGElement} */ (made);
+}
+
+/**
  * A line drawing, hidden from screen readers: the words stand beside it.
  * @param {Mark} name
  * @returns {SVGElement}
  */
 export function icon(name) {
-  const drawing = document.createElementNS(SVG, 'svg');
-  drawing.setAttribute('viewBox', '0 0 24 24');
-  drawing.setAttribute('class', 'icon');
-  drawing.setAttribute('aria-hidden', 'true');
-  const path = document.createElementNS(SVG, 'path');
-  path.setAttribute('d', ICONS[name]);
-  drawing.append(path);
-  return drawing;
+  return svg('svg', { viewBox: '0 0 24 24', class: 'icon', 'aria-hidden': true }, svg('path', { d: ICONS[name] }));
 }
 
 /**

@@ -56,6 +56,22 @@ function timeBanner(at, go) {
 }
 
 /**
+ * The server does not answer, and the page shows what it said before.
+ * @param {Date} since
+ * @param {() => unknown} again
+ * @returns {HTMLElement}
+ */
+export function outageBanner(since, again) {
+  return element(
+    'p',
+    { class: 'banner warning', 'data-testid': 'away' },
+    icon('warning'),
+    element('span', {}, 'The server has not answered since ', time(since.toISOString()), '. The page shows its last answer and tries again by itself.'),
+    button({ label: 'Try now', onclick: again }, { class: 'link' }),
+  );
+}
+
+/**
  * The newest event that was considered, and that nothing lies beyond the last step.
  * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null, nodes?: any[], edges?: any[]}|null} reply
  * @returns {Array} empty when there is nothing to say

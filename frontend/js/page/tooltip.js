@@ -10,17 +10,19 @@ const RIM = 8;
 /**
  * @param {HTMLElement} box
  * @param {HTMLElement} stage the box stays inside it
+ * @param {HTMLElement} canvas inside the stage; points are its own
  * @returns {(item: object|undefined, point: {x: number, y: number}) => void} undefined hides it
  */
-export function createTooltip(box, stage) {
+export function createTooltip(box, stage, canvas) {
   return (item, point) => {
     box.hidden = !item;
     if (!item) return;
     replace(box, item.edge ? edgeWords(item.edge) : nodeWords(item));
+    const under = canvas.offsetTop + point.y;
     const left = Math.min(point.x + 14, stage.clientWidth - box.offsetWidth - RIM);
-    const below = point.y + 18;
+    const below = under + 18;
     const fits = below + box.offsetHeight <= stage.clientHeight;
-    const top = fits ? below : point.y - box.offsetHeight - 10;
+    const top = fits ? below : under - box.offsetHeight - 10;
     box.style.transform = `translate(${Math.max(RIM, left)}px, ${Math.max(RIM, top)}px)`;
   };
 }

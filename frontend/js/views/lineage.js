@@ -8,10 +8,10 @@ import { address } from '../data/api.js';
 import { emptyFace } from '../page/faces.js';
 import { count } from '../data/format.js';
 import { findNode, tally, toModel } from '../data/model.js';
-import { depthOf, lineageOf, write } from '../data/url.js';
+import { depthOf, flowOf, lineageOf, write } from '../data/url.js';
 
 export const lineage = {
-  controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'at', 'moments', 'find'],
+  controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'flow', 'at', 'moments', 'find'],
 
   /**
    * @param {import('../panel/details.js').Context} context
@@ -26,7 +26,7 @@ export const lineage = {
       };
     const result = await api.get('/graph/lineage', question(state), 'page');
     if (!result.ok) return result;
-    const model = toModel(result.data, state.node);
+    const model = toModel(result.data, state.node, flowOf(state));
     const focus = findNode(model, model.focus);
     return {
       ok: true,
@@ -66,6 +66,7 @@ function question(state) {
     columns: state.columns || '',
     indirect: state.indirect || '',
     group: state.group,
+    flow: flowOf(state),
     jobs: state.tables ? false : '',
     beyond: true,
     at,

@@ -8,13 +8,13 @@ import { emptyFace, firstFace } from '../page/faces.js';
 import { count, formatNumber } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
 import { tally, toModel } from '../data/model.js';
-import { jobReference, lineageOf, link, write } from '../data/url.js';
+import { flowOf, jobReference, lineageOf, link, write } from '../data/url.js';
 
 const MOST_NAMED = 4;
 const DAY = 86_400_000;
 
 export const overview = {
-  controls: ['q', 'namespace', 'layer', 'classification', 'group', 'at'],
+  controls: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'at'],
 
   /**
    * @param {import('../panel/details.js').Context} context
@@ -24,10 +24,10 @@ export const overview = {
     const { state, api } = context;
     const { q, namespace, layer, classification, group, at, limit } = state;
     const filters = { q, namespace, layer, classification };
-    const asked = { ...filters, group, at, limit, layout: true };
+    const asked = { ...filters, group, flow: flowOf(state), at, limit, layout: true };
     const graph = await api.get('/graph/overview', asked, 'page');
     if (!graph.ok) return graph;
-    const model = toModel(graph.data);
+    const model = toModel(graph.data, '', flowOf(state));
     return {
       ok: true,
       data: {

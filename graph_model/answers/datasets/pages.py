@@ -29,7 +29,8 @@ from graph_model.lineage import (
     ColumnNode,
     holders,
 )
-from graph_model.lineage.history.past import Past, moment_of
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.sights import moment_of
 from graph_model.naming.schemas import ColumnSpelling
 from graph_model.picture.view import (
     LINEAGE,
@@ -141,7 +142,7 @@ def datasets(
     else:
         kept = filter(keep, walk_datasets(sources.catalogue, query, at))
         page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")
-    writes = Past(sources.catalogue).last_writes([row.id for row in page.items], at)
+    writes = Past(sources.catalogue).writes.last([row.id for row in page.items], at)
     items = tuple(_dataset_item(sources, row, writes.get(row.id)) for row in page.items)
     return Page(items, page.total, page.next)
 
@@ -152,7 +153,7 @@ def _sorted(
     """Datasets that come by name, in an order; unknown times last."""
     listed = list(rows)
     if order.field == DatasetOrder.LAST_WRITE:
-        writes = Past(sources.catalogue).last_writes([row.id for row in listed], at)
+        writes = Past(sources.catalogue).writes.last([row.id for row in listed], at)
         known = [row for row in listed if row.id in writes]
         known.sort(key=lambda row: writes[row.id], reverse=order.falls)
         return known + [row for row in listed if row.id not in writes]
@@ -179,7 +180,7 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
     sources = open_node(sources, labels.DATASET, dataset)
     row = dataset_row(sources, dataset)
     past = Past(sources.catalogue)
-    item = _dataset_item(sources, row, past.last_writes((dataset,), at).get(dataset))
+    item = _dataset_item(sources, row, past.writes.last((dataset,), at).get(dataset))
     times = _visible_plans(past, (dataset,), at)
     written_by = sources.catalogue.logical_plans(times.keys())
     keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
@@ -209,11 +210,11 @@ def _readers(sources: Sources, past: Past, dataset: str, at: int | None) -> tupl
     """Plans that read the dataset under any of its names, and that have visible writes or write
     nothing.
     """
-    called = {dataset, *past.names_of((dataset,))[dataset]}
+    called = {dataset, *past.names.names_of((dataset,))[dataset]}
     page = sources.graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
     plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
     rows = sources.catalogue.logical_plans(plans)
-    places = past.locations_of({row.target for row in rows})
+    places = past.names.locations_of({row.target for row in rows})
     targets = {place for found in places.values() for place in found if place}
     reading = {row.id for row in rows if not row.target}
     times = _visible_plans(past, targets | reading, at)
@@ -225,7 +226,7 @@ def _visible_plans(past: Past, ends: Collection[str], at: int | None) -> dict[st
     that only read: each with its newest time.
     """
     times: dict[str, int] = {}
-    for sight in past.sights({moment_of(end, at) for end in ends}).values():
+    for sight in past.sights.of({moment_of(end, at) for end in ends}).values():
         newest = [(write.logical_plan, write.at) for write in sight.writes]
         newest += [(older.logical_plan, older.last) for older in sight.older]
         newest += [(flow.logical_plan, flow.since) for flow in sight.declared]

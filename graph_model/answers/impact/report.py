@@ -416,5 +416,5 @@ def _owners(node: str, names: _Names, governance: Governance) -> tuple[str, ...]
         for one in dict.fromkeys((node, names.home(node)))
         for tag in governance.tags.get(one, ())
     ]
-    told = names.owners.get(names.home(node), ())
-    return tuple(dict.fromkeys((*told, *(one.owner for one in assigned if one.owner))))
+    reported = names.owners.get(names.home(node), ())
+    return tuple(dict.fromkeys((*reported, *(one.owner for one in assigned if one.owner))))

@@ -309,8 +309,8 @@ class ExecutionHistory(Protocol):
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per job its newest execution by (at, id), whatever its state."""
 
-    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str]]:
-        """Of ``last_executions`` the time and the state."""
+    def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str, str]]:
+        """Of ``last_executions`` the time, the state and the producer."""
 
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per dataset its newest completed ``write`` execution by (at, id); none of a branch."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.picture.layout import ROW_GAP, Box, arrange, lay_out
+from graph_model.picture.layout import ROW_GAP, Box, Flow, arrange, lay_out
 
 nodes = st.integers(2, 25)
 
@@ -59,6 +59,23 @@ def test_without_cycles_every_edge_goes_right(
     forward = [(a, b) if int(a[1:]) < int(b[1:]) else (b, a) for a, b in edges if a != b]
     points = lay_out(boxes, forward)
     assert all(points[a].x < points[b].x for a, b in forward)
+
+
+@given(graphs())
+@settings(deadline=None)
+def test_top_down_every_edge_goes_down_and_no_two_boxes_overlap(
+    graph: tuple[list[Box], list[tuple[str, str]]],
+) -> None:
+    boxes, edges = graph
+    forward = [(a, b) if int(a[1:]) < int(b[1:]) else (b, a) for a, b in edges if a != b]
+    layout = arrange(boxes, forward, Flow.DOWN)
+    assert all(layout.points[a].y < layout.points[b].y for a, b in forward)
+    assert layout.widths == {box.id: box.width for box in boxes}
+    for one, other in combinations(boxes, 2):
+        a, b = layout.points[one.id], layout.points[other.id]
+        apart_x = abs(a.x - b.x) >= (one.width + other.width) / 2 - 1e-6
+        apart_y = abs(a.y - b.y) >= (one.height + other.height) / 2 - 1e-6
+        assert apart_x or apart_y, (one, other)
 
 
 def test_a_chain_lies_on_one_line() -> None:
