@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -24,6 +26,15 @@ def page(browser: Browser) -> Iterator[Page]:
         open_page(browser, address) as opened,
     ):
         yield opened
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+def test_the_command_of_an_empty_page_is_answered_and_its_document_appears(page: Page) -> None:
+    page.goto("/")
+    command = page.locator(".snippet", has_text="Anything else").locator("pre").text_content()
+    sent = subprocess.run(["sh", "-c", str(command)], capture_output=True, text=True, check=True)
+    assert " 201 " in sent.stdout.splitlines()[0]
+    expect(page.get_by_role("link", name="first_job")).to_be_visible(timeout=20_000)
 
 
 def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
