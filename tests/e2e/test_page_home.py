@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import shutil
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -21,10 +22,19 @@ __all__ = ["browser"]
 def page(browser: Browser) -> Iterator[Page]:
     with (
         running(small_headwater()) as headwater,
-        serving(headwater, round(time.time() * 1000)) as address,
+        serving(headwater, None) as address,
         open_page(browser, address) as opened,
     ):
         yield opened
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+def test_the_command_of_an_empty_page_is_answered_and_its_document_appears(page: Page) -> None:
+    page.goto("/")
+    command = page.locator(".snippet", has_text="Anything else").locator("pre").text_content()
+    sent = subprocess.run(["sh", "-c", str(command)], capture_output=True, text=True, check=True)
+    assert " 201 " in sent.stdout.splitlines()[0]
+    expect(page.get_by_role("link", name="first_job")).to_be_visible(timeout=20_000)
 
 
 def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
@@ -65,6 +75,17 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     expect(page.get_by_test_id("pager-left")).to_be_hidden()
     page.get_by_test_id("ended-failed").click()
     expect(page.get_by_test_id("runs-table").locator("tbody tr")).to_have_count(1)
+
+    page.goto("/?view=job&node=job:sample/churn_scores")
+    page.get_by_test_id("hide").click()
+    page.get_by_test_id("confirm-hide").click()
+    expect(page.get_by_test_id("show")).to_be_focused()
+    page.goto("/?view=jobs")
+    expect(page.get_by_test_id("subtitle")).to_have_text("14 jobs")
+    page.goto("/?view=hidden")
+    expect(page.get_by_test_id("hidden-items")).to_contain_text("sample/churn_scores")
+    page.get_by_test_id("show-again").click()
+    expect(page.get_by_test_id("hidden")).to_contain_text("Nothing is hidden.")
 
     page.goto("/")
     page.get_by_test_id("tour").click()

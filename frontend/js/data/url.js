@@ -110,6 +110,7 @@ const FIELDS = Object.freeze({
   layers: [],
   classes: ['classification', 'at', 'limit'],
   rules: [],
+  hidden: [],
   quality: ['facet'],
   declare: ['node'],
   diff: [

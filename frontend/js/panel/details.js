@@ -31,6 +31,7 @@ import {
 } from '../data/format.js';
 import { compareExecutions, compareLink, schemaVersions, upstreamChanges } from './differences.js';
 import { definition, leftOut } from './definition.js';
+import { hiding } from './hiding.js';
 import { jobMoments, momentList, partitionTable, tableMoments } from '../runs/history.js';
 import { datasetLink, impactLink, jobLink, planLink } from './links.js';
 import { measuresOf } from '../runs/measures.js';
@@ -159,6 +160,7 @@ function tableOverview(context, node, of, known) {
     ]),
     classifications(context, node),
     declaredOf(context, node.id),
+    hiding(context, node),
   ];
 }
 
@@ -389,6 +391,7 @@ function jobOverview(context, node, known, runs) {
           more(job.plans?.length ?? 0),
         ),
     ]),
+    hiding(context, node),
   ];
 }
 
