@@ -20,7 +20,9 @@ from api.http.security import secure
 from api.routes.paths import meant_path
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.service import Service, attach
+from api.service.sources import answer_not_found
 from api.settings import Settings
+from graph_model.errors import NotFound
 from graph_model.stores.keys import Role
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def create_app(settings: Settings, service: Service) -> Flask:
     attach(app, service)
     _measure(service)
     register_error_handlers(app)
+    app.register_error_handler(NotFound, answer_not_found)
     watch(app, service.metrics, time.monotonic)
     compress(app)
     secure(app, settings.cors_origins, lambda: not (settings.insecure or service.keys.exist()))
@@ -86,7 +89,7 @@ def version() -> str:
 
 
 def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
-    """Serve what agents spell their own way as the path meant (``api.routes.paths``)."""
+    """Serve a path that an agent spells its own way as the path meant (``api.routes.paths``)."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")

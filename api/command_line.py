@@ -32,7 +32,7 @@ came from which. Start it, point a job at it, look at the page.
 
   headwater serve               start it (make run does), then open http://127.0.0.1:8080
   headwater demo                a small PySpark pipeline that reports to it
-  headwater config spark        what your own jobs need to report to it
+  headwater config spark        settings with which your own jobs report to it
 
 Settings come from the environment (HEADWATER_PORT, HEADWATER_DATA …: docs/settings.md) and from
 options of the same name, which win. The data are in ./data of the folder where it is started, or

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from graph_model import naming
 from graph_model.stores import keys
+from spark_agent_config.masking import mask_text
 
 current_request_id: ContextVar[str] = ContextVar("request_id", default="")
 
@@ -24,7 +24,7 @@ FIELDS: Final = "fields"
 
 def masked(text: str) -> str:
     """A line of the log with secrets as ``*****``."""
-    return naming.mask_text(keys.masked(text))
+    return mask_text(keys.masked(text))
 
 
 class Masking(logging.Filter):

@@ -46,7 +46,7 @@ _SWITCH: Final = {"true": True, "1": True, "false": False, "0": False}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting with its final value; the rows below say what each one means."""
+    """Every setting with its final value; the rows below describe each one."""
 
     host: str
     port: int
@@ -543,7 +543,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     """Settings from an environment; unset (not: empty) variables have their defaults.
 
     Raises ConfigurationError for an unknown ``HEADWATER_*`` variable, naming the nearest known
-    one, and for a value that cannot be used, naming the variable and what would be right.
+    one, and for a value that cannot be used, naming the variable and the expected value.
     """
     refuse_unknown(environment)
     values = {row.field: _read(row, environment.get(row.variable, row.default)) for row in ROWS}

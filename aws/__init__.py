@@ -6,7 +6,7 @@
 
 A container of Lambda handles one event at a time and lives on between events: each handler makes
 its parts at the first one and keeps them. Nothing connects at import. docs/queues.md describes the
-queues, and what each function may do.
+queues, and the rights of each function.
 
 In reading order:
 

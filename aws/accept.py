@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_ANSWERED: Final = 6_000_000 - 64_000
-"""Bytes of an answer, in JSON: what Lambda returns, less room for headers."""
+"""Bytes of an answer, in JSON: Lambda's limit, less room for headers."""
 _KEYLESS_SECONDS: Final = 1.0
-_BEYOND: Final = "0.0.0.0"  # noqa: S104 - the gateway listens there, whoever may call it
+_BEYOND: Final = "0.0.0.0"  # noqa: S104 - the gateway listens there
 _MULTI_VALUE: Final = "apig_wsgi.multi_value_headers"
 
 

@@ -40,9 +40,10 @@ def sender_of(event: Mapping[str, Any]) -> str:
     context = event.get("requestContext", {})
     authorizer = context.get("authorizer") or {}
     identity = context.get("identity") or {}
+    of_token = authorizer.get("jwt") or authorizer  # payload format 2.0, and 1.0
     found = (
-        authorizer.get("iam", {}).get("userArn")
-        or authorizer.get("jwt", {}).get("claims", {}).get("sub")
+        (authorizer.get("iam") or {}).get("userArn")
+        or (of_token.get("claims") or {}).get("sub")
         or authorizer.get("principalId")
         or identity.get("userArn")
         or identity.get("apiKeyId")

@@ -3,7 +3,7 @@
     wake-ups -> the projector's lease -> rounds until nothing is pending, or time is nearly up
              -> a wake-up for the rest
 
-A message means no more than that there is something to do; what there is, the journal knows. So a
+A message means no more than that there is work; the journal knows which. So a
 message that is lost, repeated or late changes nothing. The lease is the lock that services in
 containers take for each round, too: both may run beside each other.
 """

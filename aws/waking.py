@@ -1,4 +1,4 @@
-"""A projector elsewhere, woken by messages: what the application asks of a projector on Lambda.
+"""A projector elsewhere, woken by messages: the projector of an application on Lambda.
 
     document durable -> notify -> one message a request -> the function that projects
 
@@ -46,7 +46,7 @@ def wake(queue: WakeUps) -> bool:
 
 class ProjectorElsewhere:
     """``api.service.ProjectionService``. ``projector`` never works here: it reads the rules and
-    knows what to note for the one that does.
+    notes their requests for the one that does.
     """
 
     doubt = None

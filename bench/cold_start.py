@@ -5,7 +5,8 @@
 Each time on a new data folder with the embedded engine (archives in the cache, script compiled),
 then once more on the same folder, whose graph is small. ``answers``: ``/health/live`` is 200, from
 when documents are taken. ``ready``: the graph is whole (``/health/ready``). ``CPU``: service and
-engine together until then. Times on the clock depend on what else the computer does; CPU hardly.
+engine together until then, and as a multiple of a Python that does nothing. Times on the clock
+depend on what else the computer does; CPU hardly.
 """
 
 from __future__ import annotations
@@ -89,7 +90,13 @@ def starts(times: int) -> Iterator[tuple[str, Start]]:
             yield "second start", start(data)
 
 
-def told(measured: Iterable[tuple[str, Start]]) -> Iterator[str]:
+def cpu_of_nothing(times: int) -> float:
+    """Seconds of CPU of a Python that does nothing: the median."""
+    program = [sys.executable, "-c", "import time; print(time.process_time())"]
+    return statistics.median(float(subprocess.check_output(program)) for _ in range(times))
+
+
+def told(measured: Iterable[tuple[str, Start]], nothing: float) -> Iterator[str]:
     """A line for each kind of start: medians."""
     kinds: dict[str, list[Start]] = {}
     for kind, one in measured:
@@ -98,13 +105,17 @@ def told(measured: Iterable[tuple[str, Start]]) -> Iterator[str]:
         answers = statistics.median(one.answers for one in all_of_it)
         ready = statistics.median(one.ready for one in all_of_it)
         cpu = statistics.median(one.cpu for one in all_of_it)
-        yield f"{kind}: answers {answers:.1f} s, ready {ready:.1f} s, CPU {cpu:.1f} s"
+        yield (
+            f"{kind}: answers {answers:.1f} s, ready {ready:.1f} s, CPU {cpu:.1f} s, "
+            f"{cpu / nothing:.0f} times a Python that does nothing"
+        )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.cold_start", description=__doc__)
     parser.add_argument("--times", type=int, default=5)
-    for line in told(starts(parser.parse_args().times)):
+    times = parser.parse_args().times
+    for line in told(starts(times), cpu_of_nothing(times)):
         print(line)
     return 0
 

@@ -29,7 +29,7 @@ from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
+from tests.memory_graph import MemoryGraph
 
 _SHOWN: Final = 14
 _NOW: Final = 1_767_225_600_000

@@ -38,7 +38,7 @@ from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
+from tests.memory_graph import MemoryGraph
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

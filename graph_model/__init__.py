@@ -14,7 +14,8 @@ Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 ``picture``              the nodes and edges that a viewer draws, and their places
 ``governance``           statements of people: layers, classifications, hidden nodes
 ``retention``            the documents that a forget or prune command covers
-``gaps``                 codes of the gaps of a plan: what its document leaves open
+``batches``              a long sequence in batches of a bounded size
+``gaps``                 codes of the gaps that a plan's document leaves open
 ``errors``               every exception that Headwater raises on purpose
 ``console``              one call of a console program, its exit code and its errors
 ``json_fields``          small typed readers of JSON

@@ -41,7 +41,7 @@ class InvalidDocument(InvalidInput):
     """A document breaks the protocol.
 
     ``path`` is where, in the document's own spelling (``operations.reads[2].id``; empty for the
-    document as a whole); ``expected`` says what would have been right.
+    document as a whole); ``expected`` describes a correct value.
     """
 
     def __init__(self, path: str, expected: str) -> None:
@@ -119,8 +119,8 @@ class TooManyRequests(Refused):
 class Unavailable(HeadwaterError):
     """It may work later; nothing was half done.
 
-    ``reason`` is what any caller may read. ``detail`` is for the log and the console alone: an
-    address, what a driver says.
+    ``reason`` is for any caller. ``detail`` is for the log and the console alone: an
+    address, a driver's message.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -155,7 +155,7 @@ class FactConflict(HeadwaterError):
 class DamagedDocument(HeadwaterError):
     """The body of this document of the journal cannot be read as it was written.
 
-    ``position`` is the document's, ``damage`` says what is wrong with its body (``cannot be
+    ``position`` is the document's, ``damage`` is the fault of its body (``cannot be
     inflated: ...``). No retry mends it; a backup holds it as it was.
     """
 

@@ -38,7 +38,7 @@ def _storable(value: Scalar) -> Scalar:
 class Vertex(NamedTuple):
     """A vertex; ``label`` is one of ``labels.VERTEX_LABELS`` and never changes for an id.
 
-    A tuple like Edge, for a large plan has thousands of both, and making them is what they cost.
+    A tuple like Edge: a large plan has thousands of both, and their creation is their cost.
     """
 
     id: str
@@ -166,7 +166,7 @@ class Version(NamedTuple):
 
 
 CURRENT_VERSION: Final = Version("", NO_NUMBER)
-"""The newest one of the main branch: what an ordinary read finds."""
+"""The newest one of the main branch, which an ordinary read finds."""
 
 
 class ExecutionRow(NamedTuple):
@@ -269,7 +269,7 @@ class SchemaUseRow(NamedTuple):
 class EventRow(NamedTuple):
     """The fields that lists of events show and search of an execution, beside its own row.
 
-    ``format`` is the kind of what was written (parquet, …), ``append`` what the plan itself says,
+    ``format`` is that of the output (parquet, …), ``append`` the mode in the plan itself,
     ``words`` the text that a search looks through (``words.plain``); ``labels`` (JSON
     ``{name: [values]}``) and ``extra`` are the event's own, "{}" where they are too long.
     ``system`` and ``application`` are here where no plan's document has them, else "".
@@ -296,7 +296,7 @@ class EventLabelRow(NamedTuple):
 class SupportRow(NamedTuple):
     """A subject supports a logical plan: while one does, the plan's facts stay.
 
-    Of OpenLineage also what no edge tells the support of: the id of a job, dataset, schema, edge
+    Of OpenLineage also the elements that no edge supports: the id of a job, dataset, schema, edge
     between jobs or ApplicationRow stands in the plan's place, or a schema supports a nested column
     (``subject``).
     """
@@ -388,9 +388,9 @@ class FacetRow(NamedTuple):
     where the facet was ``deleted``. ``job`` is the job that reported it, "" for a dataset's own
     declaration.
 
-    Two kinds are of what a facet says and not facets themselves: ``check``, one check of a dataset
-    (``name`` is its key, "" where all were deleted), and ``reader``, what a run that only read
-    told of itself, on each dataset that it read.
+    Two kinds are contents of a facet and not facets themselves: ``check``, one check of a dataset
+    (``name`` is its key, "" where all were deleted), and ``reader``, the content that a run
+    without writes reports of itself, on each dataset that it read.
     """
 
     entity: str
@@ -411,7 +411,7 @@ class FacetBodyRow(NamedTuple):
 
 
 class DeclarationRow(NamedTuple):
-    """A person declared lineage. ``id`` is equal for what one person says twice, ``event`` the
+    """A person declared lineage. ``id`` is equal for the same words of one person, ``event`` the
     digest of the document's event; ``plan_id`` stands for its documents in the journal.
 
     ``since`` and ``declared_at`` are epoch milliseconds; ``nodes`` the ids of its job and datasets,
@@ -525,7 +525,7 @@ class Facts:
 
 
 def with_key(facts: Facts) -> Facts:
-    """The same with their key. The id of an element covers what it says, a row says all itself."""
+    """The same with their key. The id of an element covers its content, a row is its content."""
     ids = [*(one.id for one in facts.vertices), *(one.id for one in facts.edges)]
     content = repr((ids, facts.rows)).encode("utf-8", "surrogatepass")
     return replace(facts, key=blake2b(content, digest_size=16).hexdigest())

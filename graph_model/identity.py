@@ -38,7 +38,7 @@ _JOBS_KEPT: Final = 4_096
 _LONGEST_KEPT: Final = 1_000
 _MOST_TOLD_APART: Final = 64
 _DIGITS_TOLD_APART: Final = 12
-# What is digested was parsed from JSON or made of values, and holds no circle to look out for.
+# Digested values were parsed from JSON or made of values, and hold no circle.
 _ENCODER: Final = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, separators=(",", ":"), sort_keys=True
 )
@@ -93,7 +93,7 @@ def edge_id(label: str, out_id: str, in_id: str, *discriminator: object) -> str:
 
 
 def kind_of(identifier: str) -> str | None:
-    """The vertex label (or ``edge``) that an id belongs to; None for what is no id of ours."""
+    """The vertex label (or ``edge``) that an id belongs to; None for any other text."""
     prefix, separator, tail = identifier.rpartition("_")
     if not separator or len(tail) != _HEX_LENGTH or tail.strip(_HEX_DIGITS):
         return None

@@ -59,10 +59,10 @@ GROUP_BY: Final = "GROUP_BY"
 SORT: Final = "SORT"
 COLUMN_INDIRECT_HOWS: Final = (WINDOW, CONDITIONAL)
 PLAN_INDIRECT_HOWS: Final = (FILTER, JOIN, GROUP_BY, SORT)
-# What a document leaves open: some influence. Other words are a client's own, kept as they are.
+# An influence whose kind a document leaves open. Other words are a client's own, kept as they are.
 UNSPECIFIED: Final = "UNSPECIFIED"
 
-# What a write does to what was there before.
+# The effect of a write on the former content.
 OVERWRITE: Final = "overwrite"
 APPEND: Final = "append"
 LIFECYCLE: Final = "lifecycle"  # DROP, TRUNCATE, CREATE without a query: never a write
@@ -72,7 +72,7 @@ NO_WRITE: Final = "none"  # a plan that only reads
 # Of an execution alone: an overwrite of some partitions, which closes nothing of the others.
 OVERWRITE_PARTITIONS: Final = "overwrite-partitions"
 OVERWRITES: Final = (OVERWRITE, OVERWRITE_PARTITIONS)
-KEEPING_MODES: Final = (APPEND, UNKNOWN_MODE)  # what was there before may still be
+KEEPING_MODES: Final = (APPEND, UNKNOWN_MODE)  # the former content may still be there
 EXECUTION_MODES: Final = (*MODES, OVERWRITE_PARTITIONS)
 
 # States of an execution.
@@ -83,12 +83,12 @@ STATES: Final = (COMPLETED, FAILED)
 RUNNING: Final = "running"
 ABORTED: Final = "aborted"
 
-# Kinds of an execution: what its row does to history.
+# Kinds of an execution: the effect of its row on history.
 LIFECYCLE_KIND: Final = "lifecycle"
 WRITE_KIND: Final = "write"
 READ_KIND: Final = "read"
 DECLARATION_KIND: Final = "declaration"
-# What the subject key of a person's declaration begins with.
+# The beginning of the subject key of a person's declaration.
 DECLARATION_SUBJECT: Final = "declaration:"
 
 # Where an edge comes from; without one it comes from a plan.
@@ -103,7 +103,7 @@ READ: Final = "read"
 TRANSFORM: Final = "transform"
 WRITE: Final = "write"
 
-# The name of every write operation: the command's class says how, not what.
+# The name of every write operation: the command's class names the way, not the write.
 WRITE_NAME: Final = "Write"
 
 # Commands that run an insert of their own; Spark reports both, the insert first.

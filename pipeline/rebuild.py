@@ -173,8 +173,8 @@ class _Job:
         with_runs = self._request.runs == ALL
 
         def translate(rows: Iterator[Any]) -> Iterator[Record]:
-            said, formats = shared.value
-            translation = PartitionTranslation(said, producers=formats, with_runs=with_runs)
+            rules, formats = shared.value
+            translation = PartitionTranslation(rules, producers=formats, with_runs=with_runs)
             return translation.records(_lines(rows))
 
         adds = f.col("kind").isin(sorted(producers.additions))

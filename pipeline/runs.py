@@ -1,6 +1,6 @@
 """Which executions the graph is to carry, with Spark's means: as ``graph_model.projection.runs``.
 
-newest:3    ranked by job, and what these runs executed
+newest:3    ranked by job, and the executions of these runs
 days:90     by their day, counted back from the newest event over all
 """
 

@@ -7,7 +7,7 @@ copied to a cluster as it is. In reading order:
 ``listener``       ``observe(spark)``: the one line of a job
 ``capture``        a finished query of Spark -> plain values -> documents
 ``delivery``       documents -> a server: a queue, a file, a folder for a later attempt
-``redaction``      secrets, masked before a document leaves the driver (pure)
+``masking``        secrets, masked before a document leaves the driver (pure); the server uses it
 ``configuration``  settings of the stock agent and of OpenLineage's clients, as text to paste
 ``demo``           runs the example pipeline against a server
 ``examples``       the jobs of that pipeline

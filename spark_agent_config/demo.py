@@ -3,7 +3,7 @@
     python -m spark_agent_config.demo --url http://127.0.0.1:8080
 
 Every job is an application of its own, in one JVM after the other's end. Running it again changes
-nothing but the runs: all jobs overwrite what they wrote.
+nothing but the runs: all jobs overwrite their outputs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reports what a PySpark session reads and writes: one import, one line, no jar.
+"""Reports the reads and writes of a PySpark session: one import, one line, no jar.
 
     from spark_agent_config.listener import observe
 
@@ -26,7 +26,7 @@ to a file of this process in that folder, in the lines that ``document_file`` de
 They are read once, when ``observe`` is called: callbacks come later than the query, and would see
 the next job's settings.
 
-What is reported: commands that write, and CREATE, DROP and TRUNCATE of tables. Queries without a
+Reported are commands that write, and CREATE, DROP and TRUNCATE of tables. Queries without a
 write (show, count, collect) are not. A CREATE TABLE AS SELECT arrives from Spark twice, as the
 command and as the insert that it runs; both are reported, as the stock agent does: one carries
 the table's name, the other its partition columns, and the server shows them as one write.
@@ -161,8 +161,8 @@ class Observation:
         """Warn once of each setting that differs from this observation's that it has no effect."""
         differing = {name for name, value in settings.items() if self._settings.get(name) != value}
         if differing - self._ignored:
-            said = ", ".join(sorted(differing))
-            _LOG.warning("This session is observed already; %s is ignored", said)
+            names = ", ".join(sorted(differing))
+            _LOG.warning("This session is observed already; %s is ignored", names)
             self._ignored |= differing
 
     def _wait_for_spark(self, timeout: float) -> None:
@@ -395,7 +395,7 @@ def _register(spark: Any, listener: QueryListener) -> Callable[[], object]:
     """
     from pyspark.java_gateway import ensure_callback_server_started
 
-    # py4j tells the root logger of every call that comes back: not what a job wants to read.
+    # py4j logs every call that comes back, at the root logger: noise in a job's log.
     logging.getLogger("py4j.clientserver").addFilter(_is_no_callback)
     ensure_callback_server_started(spark.sparkContext._gateway)
     handles = spark.sparkContext._jvm.java.util.ArrayList()
@@ -462,7 +462,7 @@ def _within(timeout: float, act: Callable[[], None]) -> None:
     thread = threading.Thread(target=act, name="headwater-spark", daemon=True)
     try:
         thread.start()
-    except RuntimeError:  # the interpreter shuts down: what Spark still has is lost
+    except RuntimeError:  # the interpreter shuts down: reports that Spark still has are lost
         return
     thread.join(timeout)
 

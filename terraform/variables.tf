@@ -168,6 +168,7 @@ variable "gateway" {
       "POST /producer/execution-plans",
       "POST /producer/execution-events",
       "POST /api/v1/lineage",
+      "POST /uploads",
     ])
   })
   default = null

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from typing import Final
 
 import hypothesis
 import pytest
@@ -24,6 +23,10 @@ from tests.projections import SmallHeadwater, small_headwater
 __all__ = ["server_url"]
 
 
+# Each Java of a test, Spark's and the engine's, lives for a minute: without the second compiler it
+# takes half the processor time.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+
 # A deadline is an assertion on the clock: other work on the machine fails it.
 hypothesis.settings.register_profile(
     "shared-machine",
@@ -39,18 +42,12 @@ def needs_java() -> None:
         pytest.skip("no java on this machine")
 
 
-# Half the processor time to start, and half the speed later: right for a test.
-QUICK_START: Final = ("-XX:TieredStopAtLevel=1",)
-
-
 @pytest.fixture(scope="session")
 def gremlin_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an embedded engine that all tests of this run share; see gremlin_graph."""
     needs_java()
     folder = tmp_path_factory.mktemp("engine")
-    server = EmbeddedServer(
-        folder, environment=os.environ, port=0, heap_mb=512, java_options=QUICK_START
-    )
+    server = EmbeddedServer(folder, environment=os.environ, port=0, heap_mb=512)
     with server:
         yield server.url
 
@@ -110,13 +107,7 @@ def neptune_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_server, "graph_properties", lambda: settings)
         patch.setattr(engine_script, "SCRIPT", launcher)
-        server = EmbeddedServer(
-            folder / "engine",
-            environment=os.environ,
-            port=0,
-            heap_mb=512,
-            java_options=QUICK_START,
-        )
+        server = EmbeddedServer(folder / "engine", environment=os.environ, port=0, heap_mb=512)
         server.start()
     try:
         yield server.url

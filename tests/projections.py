@@ -17,9 +17,9 @@ from graph_model.projection.runs.window import EMBEDDED, RunWindow
 from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentKind, Receipt, Submission
 from graph_model.stores.submissions import make_submission
+from tests.memory_graph import MemoryGraph
 
 
 def submission(

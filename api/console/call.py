@@ -88,7 +88,7 @@ class Call(console.ProgramCall):
         """As ``ask``, in whatever format the server answers; raises HeadwaterError in one line, and
         ConfigurationError where the server says that the call itself is wrong.
         """
-        from api.http.client import send  # requests: what offline commands do without
+        from api.http.client import send  # requests: offline commands do without it
 
         url, key = self.url(), self.api_key()
         try:

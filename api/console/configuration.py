@@ -10,7 +10,7 @@ from graph_model.errors import ConfigurationError
 from spark_agent_config.configuration.openlineage import CLIENT_FORMS, notes, render_client
 from spark_agent_config.configuration.properties import FORMS, render_configuration
 
-#: What may run on the computer that the server runs on.
+#: Programs that may run on the server's computer.
 _NEAR: Final = ("spark", "openlineage-spark", "dbt", "airflow")
 _SPARK_VERSION: Final = "3.5"
 

@@ -34,7 +34,7 @@ A captured plan is a file that the listener wrote with url=file:/path, or any fi
 journal import accepts. It is compared with the plan that its job runs now, and is not stored.
 
 Exit codes: 0 nothing breaks, 1 the server gave no or an incomplete answer, 2 the call is wrong,
-3 something breaks (--fail-on selects what counts).
+3 something breaks (--fail-on selects which effects count).
 """
 
 
@@ -79,7 +79,7 @@ def _exit_code(headers: Mapping[str, str], fail_on: str) -> int:
     return 0
 
 
-# --- asking --------------------------------------------------------------------------------------
+# --- questions -----------------------------------------------------------------------------------
 
 
 def _ask(call: Call) -> Answered:

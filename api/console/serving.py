@@ -86,7 +86,7 @@ Needs PySpark (make demo installs it). Prints links to the pages of its lineage.
 
 
 def fetch(call: Call) -> int:
-    """Download what the first start would, and compile the engine's script."""
+    """Download the files that the first start needs, and compile the engine's script."""
     from graph_model.stores.gremlin.engine import jars, script
 
     runtime = java.find_java(call.environment)

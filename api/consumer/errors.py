@@ -37,10 +37,10 @@ def respelled(response: Response) -> Response:
     """Another body; a redirect has none."""
     body = response.get_json(silent=True)
     if isinstance(body, dict):
-        said = {
+        body = {
             "errorId": current_request_id.get(),
             "timestamp": current_service().clock(),
             "message": body.get("message", ""),
         }
-        response.set_data(json.dumps(said))
+        response.set_data(json.dumps(body))
     return response

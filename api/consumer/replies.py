@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph_model.answers.consumer.attributes import AttributeGraph
-from graph_model.answers.consumer.consumer import EventPage
 from graph_model.answers.consumer.identifiers import event_id, local_id
+from graph_model.answers.consumer.lists import EventPage
 from graph_model.answers.consumer.overview import Overview, PlanNode
 from graph_model.answers.consumer.plans import (
     DataSourceReference,
@@ -58,9 +58,9 @@ def event_item(record: EventRecord) -> Json:
 
 def _written(write: WriteRecord) -> Json:
     row = write.execution
-    told_apart = row.id if write.ambiguous else None
+    own_id = row.id if write.ambiguous else None
     return {
-        "executionEventId": event_id(row.plan_id, row.at, told_apart),
+        "executionEventId": event_id(row.plan_id, row.at, own_id),
         "executionPlanId": row.plan_id if row.execution_plan else row.logical_plan,
         "frameworkName": write.system,
         "applicationName": write.application or row.plan_id,

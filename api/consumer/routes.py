@@ -1,6 +1,6 @@
 """The consumer API of Spline, for its UI and for scripts that were written against it.
 
-Paths, parameters and shapes are Spline's (released 0.7.x, and what its later development added);
+Paths, parameters and shapes are Spline's (released 0.7.x, and additions since);
 the answers are Headwater's own, in that form.
 """
 
@@ -37,7 +37,8 @@ from api.http.blueprint import Blueprint
 from api.schemas.query import NoQuery
 from api.service import current_service
 from api.service.sources import current_sources, lacking
-from graph_model.answers.consumer.consumer import Consumer, ListQuestion
+from graph_model.answers.consumer import executions, lists, one_plan
+from graph_model.answers.consumer.lists import ListQuestion
 from graph_model.stores.protocols.events import EventFilter, ListPage
 
 blueprint = Blueprint(
@@ -45,10 +46,6 @@ blueprint = Blueprint(
 )
 blueprint.ARGUMENTS_PARSER = SpringParser()
 answer_errors(blueprint)
-
-
-def _consumer() -> Consumer:
-    return Consumer(current_sources())
 
 
 def _moment(query: Mapping[str, Any]) -> int | None:
@@ -85,7 +82,7 @@ def _asked(query: Mapping[str, Any]) -> ListQuestion:
 @blueprint.describes(EventsShape)
 def execution_events(query: Mapping[str, Any]) -> Response:
     """Executions, the newest first."""
-    page = _consumer().execution_events(_asked(query))
+    page = lists.execution_events(current_sources(), _asked(query))
     return jsonify(replies.events_reply(page, query, current_service().clock()))
 
 
@@ -94,7 +91,7 @@ def execution_events(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(EventsShape)
 def data_sources(query: Mapping[str, Any]) -> Response:
     """Data sources, each with its last write."""
-    page = _consumer().data_sources(_asked(query))
+    page = lists.data_sources(current_sources(), _asked(query))
     return jsonify(replies.events_reply(page, query, current_service().clock()))
 
 
@@ -103,7 +100,7 @@ def data_sources(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(OverviewShape)
 def lineage_overview(query: Mapping[str, Any]) -> Response:
     """The origins of an execution's output."""
-    overview = _consumer().lineage_overview(query["eventId"], query["maxDepth"])
+    overview = executions.lineage_overview(current_sources(), query["eventId"], query["maxDepth"])
     return jsonify(replies.overview_reply(overview, lack=lacking()))
 
 
@@ -112,7 +109,7 @@ def lineage_overview(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(OverviewShape)
 def impact_overview(query: Mapping[str, Any]) -> Response:
     """The uses of an execution's output."""
-    overview = _consumer().impact_overview(query["eventId"], query["maxDepth"])
+    overview = executions.impact_overview(current_sources(), query["eventId"], query["maxDepth"])
     return jsonify(replies.overview_reply(overview, lack=lacking()))
 
 
@@ -121,7 +118,7 @@ def impact_overview(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(DetailedShape)
 def lineage_detailed(query: Mapping[str, Any]) -> Response:
     """One plan: its operations, schemas and types."""
-    return jsonify(replies.detailed_reply(_consumer().plan(query["execId"])))
+    return jsonify(replies.detailed_reply(one_plan.plan(current_sources(), query["execId"])))
 
 
 @blueprint.route("/execution-plans")
@@ -130,7 +127,7 @@ def lineage_detailed(query: Mapping[str, Any]) -> Response:
 def execution_plans(query: Mapping[str, Any]) -> Response:
     """Plans that have run, the last that ran first."""
     number, size = query["pageNum"], query["pageSize"]
-    plans, total = _consumer().plans(_moment(query), (number - 1) * size, size)
+    plans, total = lists.plans(current_sources(), _moment(query), (number - 1) * size, size)
     items = [replies.plan_reply(plan) for plan in plans]
     reply = {"items": items, "totalCount": total, "pageNum": number, "pageSize": size}
     return jsonify(reply)
@@ -142,7 +139,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
 def execution_plan(query: Mapping[str, Any], plan_id: str) -> Response:
     """As /lineage-detailed."""
     del query
-    return jsonify(replies.detailed_reply(_consumer().plan(plan_id)))
+    return jsonify(replies.detailed_reply(one_plan.plan(current_sources(), plan_id)))
 
 
 @blueprint.route("/execution-plans/<plan_id>/write-op")
@@ -151,7 +148,9 @@ def execution_plan(query: Mapping[str, Any], plan_id: str) -> Response:
 def write_operation(query: Mapping[str, Any], plan_id: str) -> Response:
     """A redirect to the operation that writes."""
     del query
-    location = url_for(".operation", operation_id=_consumer().write_operation(plan_id))
+    location = url_for(
+        ".operation", operation_id=one_plan.write_operation(current_sources(), plan_id)
+    )
     return Response(status=302, headers={"Location": location})
 
 
@@ -161,8 +160,8 @@ def write_operation(query: Mapping[str, Any], plan_id: str) -> Response:
 def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
     """The data sources that a plan reads, writes, or both."""
     access = query["access"]
-    uris = _consumer().plan_sources(
-        plan_id, read=access != Access.WRITE, write=access != Access.READ
+    uris = one_plan.plan_sources(
+        current_sources(), plan_id, read=access != Access.WRITE, write=access != Access.READ
     )
     return jsonify(list(uris))
 
@@ -173,7 +172,7 @@ def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
 def operation(query: Mapping[str, Any], operation_id: str) -> Response:
     """One operation: its properties with expressions as trees, and the schemas around it."""
     del query
-    return jsonify(replies.operation_reply(_consumer().operation(operation_id)))
+    return jsonify(replies.operation_reply(one_plan.operation(current_sources(), operation_id)))
 
 
 @blueprint.route("/attribute-lineage-and-impact")
@@ -181,7 +180,7 @@ def operation(query: Mapping[str, Any], operation_id: str) -> Response:
 @blueprint.describes(AttributeGraphs)
 def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
     """The origins and the uses of a plan's column, inside that plan."""
-    plan_id, lineage, impact = _consumer().attribute(query["attributeId"])
+    plan_id, lineage, impact = one_plan.attribute(current_sources(), query["attributeId"])
     return jsonify(
         {
             "lineage": replies.attribute_graph(plan_id, lineage),
@@ -195,7 +194,7 @@ def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "Names of labels"}})
 def label_names(query: Mapping[str, Any]) -> Response:
     """The names of labels that executions carry."""
-    found = _consumer().label_names(query["search"], query["offset"], _length(query))
+    found = lists.label_names(current_sources(), query["search"], query["offset"], _length(query))
     return jsonify(list(found))
 
 
@@ -204,7 +203,9 @@ def label_names(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "Values of a label"}})
 def label_values(query: Mapping[str, Any], name: str) -> Response:
     """The values of one label."""
-    found = _consumer().label_values(name, query["search"], query["offset"], _length(query))
+    found = lists.label_values(
+        current_sources(), name, query["search"], query["offset"], _length(query)
+    )
     return jsonify(list(found))
 
 

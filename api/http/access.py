@@ -146,7 +146,7 @@ def guard(app: Flask, keeper: Guard) -> None:
     def check() -> None:
         endpoint = request.endpoint
         if endpoint is None or request.method == _PREFLIGHT:
-            return  # nothing is served there; a browser asks without its key what it may send
+            return  # nothing is served there; a browser's preflight request carries no key
         needed = needed_roles(endpoint, request.method)
         if needed is not None:
             admit(keeper.admitted(presented_key(request.headers), needed))

@@ -2,7 +2,7 @@
 
     read (at most the limit) -> gunzip (at most the limit) -> UTF-8 -> JSON
 
-Nothing here knows what a document means. Unreadable bytes are refused with a status for the
+Nothing here knows the meaning of a document. Unreadable bytes are refused with a status for the
 reason: 400 broken, 413 too large, 415 an unsupported type or encoding.
 """
 

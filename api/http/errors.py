@@ -157,7 +157,7 @@ def answer_http(error: HTTPException) -> Response:
 
 
 def _said(error: HTTPException, status: HTTPStatus) -> str:
-    """The exception's own message; werkzeug's advice to a person who types is left out."""
+    """The exception's own message; werkzeug's advice on typing errors is left out."""
     if error.description is not None and error.description != type(error).description:
         return error.description
     if status == HTTPStatus.NOT_FOUND:

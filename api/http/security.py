@@ -81,7 +81,7 @@ def _may_change(
     """Whether no page sends the request, a page of our own, or one of ``origins``."""
     if origin is not None and (origin in origins or "*" in origins):
         return True
-    if site is not None:  # told to https and to this computer's own names alone
+    if site is not None:  # sent to https and to this computer's own names alone
         return site.strip().lower() in _OWN_SITES
     if origin is None:
         return True

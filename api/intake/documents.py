@@ -72,7 +72,7 @@ class Delivery:
 
 
 def current_delivery(version: str) -> Delivery:
-    """The body of the current request, still packed, and what its headers say of it."""
+    """The body of the current request, still packed, and the metadata in its headers."""
     settings: Settings = current_app.config["HEADWATER"]
     principal = current_principal()
     packed = is_gzip(request.headers.get("Content-Encoding"))

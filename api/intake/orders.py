@@ -15,6 +15,7 @@ from typing import Final
 from api.service import Service
 from graph_model import identity, labels
 from graph_model.answers.references import possible_ids
+from graph_model.batches import batched
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.producers.commands.documents import (
     COMMAND_KIND,
@@ -126,8 +127,7 @@ def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) ->
         count_covered(catalogue, *cutoff.key, cutoff.before) for cutoff in prune.cutoffs
     )
     pieces = tuple(
-        Prune(prune.cutoffs[start : start + MOST_CUTOFFS], drop_bodies)
-        for start in range(0, len(prune.cutoffs), MOST_CUTOFFS)
+        Prune(tuple(cutoffs), drop_bodies) for cutoffs in batched(prune.cutoffs, MOST_CUTOFFS)
     )
     return Covered(pieces, "", executions)
 

@@ -126,7 +126,7 @@ class Uploads:
     @property
     def _client(self) -> Any:
         if self._made is None:
-            import boto3  # 0.2 s, for those who upload
+            import boto3  # 0.2 s, which only uploads need
             from botocore.config import Config
 
             retries = {"mode": "standard", "total_max_attempts": 4}

@@ -12,8 +12,8 @@ from graph_model.answers.difference.graph import (
     FieldChange,
 )
 from graph_model.answers.difference.plan import OperationChange, PlanDifference
-from graph_model.answers.difference.questions import Sides, TimeDifference
 from graph_model.answers.difference.schema import ADDED, CHANGED, REMOVED
+from graph_model.answers.difference.times import Sides, TimeDifference
 from graph_model.answers.difference.upstream import UpstreamChanges
 from graph_model.lineage import Partial
 from graph_model.picture.view import GraphView, iso
@@ -99,7 +99,7 @@ def plan_difference_reply(found: PlanDifference, *, unchanged: bool) -> dict[str
     operations = [one for one in found.operations if unchanged or one.change]
     flows = [one for one in found.flows if unchanged or one.change]
     reply: dict[str, Any] = to_json(replace(found, operations=(), flows=()))
-    del reply["flows"]  # told as edges
+    del reply["flows"]  # listed as edges
     return reply | {
         "fields": [_field(one) for one in found.fields],
         "counts": _operation_counts(found.operations),

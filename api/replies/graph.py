@@ -79,14 +79,20 @@ def page_reply(page: Page[Any]) -> dict[str, Any]:
 
 
 def runs_reply(found: RunPage) -> dict[str, Any]:
-    """Runs as their list shows them, without their executions."""
+    """Runs as their list shows them, without their executions.
+
+    A failed query often lacks its START, and so its duration; that of its application is a START
+    of the run as well.
+    """
     reply = page_reply(found.page)
     for item in reply["items"]:
         del item["items"], item["partial"]
-        told = found.told.get(item["id"])
-        item["told"] = to_json(told)
-        if told is not None and told.state not in labels.STATES:
-            item["state"] = told.state
+        reported = found.reported.get(item["id"])
+        item["told"] = to_json(reported)
+        if item["startedAt"] is None and reported is not None:
+            item["startedAt"] = to_json(reported.started_at)
+        if reported is not None and reported.state not in labels.STATES:
+            item["state"] = reported.state
     return {**reply, "open": to_json(found.going)}
 
 

@@ -25,7 +25,7 @@ from api.service.sources import is_rebuilding
 from graph_model import labels
 from graph_model.errors import Rebuilding
 from graph_model.facts import CommandRow
-from graph_model.governance.nodes import NamedNode, node_ids
+from graph_model.governance.nodes import NamedNode, node_ids, read_node
 from graph_model.producers.commands.documents import CommandKind
 from graph_model.retention.coverage import Retention
 
@@ -135,11 +135,24 @@ def commands(query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _item(row: CommandRow) -> dict[str, Any]:
+    body = json.loads(row.body)
     return {
         "id": row.id,
         "kind": row.kind,
         "at": format_instant(row.at),
         "author": row.author,
         "target": row.target,
-        "note": json.loads(row.body)["note"],
+        "note": body["note"],
+        "node": _hidden_node(body) if row.kind == CommandKind.HIDE else None,
     }
+
+
+def _hidden_node(body: Mapping[str, Any]) -> str | None:
+    """By it ``show`` finds the statement; a rule may give one name several ids, and any will do.
+    None: it is not hidden now, because it was shown again.
+    """
+    service = current_service()
+    if body["value"] is None:
+        return None
+    ids = node_ids(read_node(body["value"]["node"], "node"), service.projector.rules)
+    return next((node for node in ids if node in service.governance.hidden), None)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 _FOLDERS: Final = ("js", "css", "sample")
-#: What every page needs, and the first view.
+#: The files of every page, and of the first view.
 _STARTS: Final = ("js/main.js", "js/views/home.js")
 ALL_STYLES: Final = "css/all.css"
 _IMPORT: Final = re.compile(r"^import\s[^;']*?from\s'([^']+)';", re.MULTILINE)
@@ -105,5 +105,5 @@ def modules_of(folder: Path) -> list[str]:
 
 
 def readdress(script: bytes, named: str) -> bytes:
-    """A script with the address of what npm installed under the hash."""
+    """A script with the address of the library that npm installed, under the hash."""
     return script.replace(b"'/vendor/", f"'/files/{named}/vendor/".encode())

@@ -96,7 +96,7 @@ class CommandsQuery(Query):
 
 
 class CommandItem(Schema):
-    """A command in force."""
+    """A command in force; ``node`` is the id of what is hidden now, else null."""
 
     id = fields.String(required=True)
     kind = fields.String(required=True)
@@ -104,6 +104,7 @@ class CommandItem(Schema):
     author = fields.String(required=True)
     target = fields.String(required=True)
     note = fields.String(required=True)
+    node = fields.String(required=True, allow_none=True)
 
 
 class CommandsReply(Schema):

@@ -81,7 +81,7 @@ class EngineService(Protocol):
 
     @property
     def trouble(self) -> str | None:
-        """Why there is no engine, and what to do; None while it runs."""
+        """Why there is no engine, and the remedy; None while it runs."""
 
     @property
     def memory(self) -> object | None:
@@ -117,7 +117,7 @@ class Service:
 
     @property
     def governance(self) -> Governance:
-        """What people state of the graph now; an answer asks once and keeps it."""
+        """The statements of people about the graph; an answer reads them once and keeps them."""
         return self.kept(self.catalogue).governance
 
     def kept(self, catalogue: Catalogue) -> KeptGovernance:
@@ -143,7 +143,7 @@ def service_of(app: Flask) -> Service:
 def current_service() -> Service:
     """The service of the app that answers the current request.
 
-    A question sees one moment of what people state, however often it asks.
+    A question sees the statements of one moment, however often it reads them.
     """
     if not has_request_context() or request.method not in {"GET", "HEAD"}:
         return service_of(current_app)

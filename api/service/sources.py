@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Final
 
+from flask import Response
+
+from api.http.errors import answer_headwater, error_response
 from api.http.principals import current_principal
 from api.service import current_service
 from graph_model.answers.sources import Sources
@@ -16,6 +20,11 @@ from graph_model.stores.keys import Role
 
 #: How long a walk may take before it answers with the part that it has found.
 TIME_LIMIT_MS: Final = 20_000
+_NEVER_HELD: Final = frozenset({"document", "key"})
+_MAKE_ROOM: Final = (
+    "what is asked for may be in one of them. A larger heap (HEADWATER_GREMLIN_HEAP) or a prune"
+    " command makes room (docs/graph.md)"
+)
 
 
 def current_sources() -> Sources:
@@ -68,3 +77,12 @@ def whole_or_later() -> Iterator[None]:
         if rebuilding or is_rebuilding():
             raise Rebuilding(f"{error} yet: the graph is being rebuilt") from error
         raise
+
+
+def answer_not_found(error: NotFound) -> Response:
+    """404; while the graph is full, with why a new thing may be missing, and the remedy."""
+    answer = answer_headwater(error)
+    full = current_service().projector.full
+    if full is None or error.kind in _NEVER_HELD:
+        return answer
+    return error_response(HTTPStatus.NOT_FOUND, f"{error}. But {full}: {_MAKE_ROOM}")

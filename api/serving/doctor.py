@@ -132,7 +132,7 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
 
 
 def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:
-    """The setting, and what the graph has where that is still another one."""
+    """The setting, and the graph's own where that is still another one."""
     wanted, has = str(settings.run_window), setting_of(noted)
     text = wanted if has == wanted else f"{has}; the next start makes it {wanted}"
     if noted == left_by(settings.run_window):

@@ -1,6 +1,6 @@
 """A check for Python, Java, Node and Chromium, before anything is installed.
 
-Standard library only, and of our own what needs no more: ``make`` runs it before the virtual
+Standard library only, and modules of ours that need no more: ``make`` runs it before the virtual
 environment exists.
 
     python3 -m api.serving.machine serve|demo|engine|spark|test|check|fuzz

@@ -3,7 +3,7 @@
 So the page needs no npm. The files come to lie where npm would put them
 (``frontend/node_modules/vis-network``), and only those that the page or its licence needs.
 
-    python -m api.serving.page      fetch what is missing
+    python -m api.serving.page      fetch missing files
 
 Proxies come from the usual variables, a mirror from npm's own ``NPM_CONFIG_REGISTRY``.
 """

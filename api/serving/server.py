@@ -202,7 +202,7 @@ def _open_graph(
     say(f"  graph      {engine.url}")
     if engine.read_url:
         say(f"  graph      {engine.read_url} (reads only)")
-    supervisor = Supervisor(engine)
+    supervisor = Supervisor(engine, folder=settings.data / ENGINE_FOLDER)
     graph = open_graph(engine.url, explain=lambda: supervisor.trouble)
     stack.callback(graph.close)
     return graph, supervisor

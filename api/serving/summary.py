@@ -41,7 +41,7 @@ class Summary:
     def __init__(self, arrivals: Callable[[], Arrivals], period: float = PERIOD_SECONDS) -> None:
         self._arrivals = arrivals
         self._period = period
-        self._told = arrivals()
+        self._summarised = arrivals()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="summary", daemon=True)
 
@@ -57,9 +57,9 @@ class Summary:
     def tell(self) -> None:
         """A line, where anything has arrived since the last one."""
         now = self._arrivals()
-        if line := summarise(self._told, now):
+        if line := summarise(self._summarised, now):
             log.info(line)
-        self._told = now
+        self._summarised = now
 
     def _run(self) -> None:
         while not self._stopping.wait(self._period):

@@ -8,7 +8,8 @@ gives the pages of deleted rows back to the disk a few MB at a time.
     the next is given
 
 The commands are like a person's (``headwater prune``): their author is ``retention``, their note
-names the setting and the removed executions. The next night continues an unfinished one.
+names the setting and the removed executions. A night that a service did not finish, since it ended
+or was killed, is continued by the next look of any service (``retention.nights``).
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from graph_model.errors import HeadwaterError
 from graph_model.producers.commands.documents import Prune
 from graph_model.retention.coverage import Retention
 from graph_model.retention.keeping import Keep
+from graph_model.retention.nights import Night, read_night
 from graph_model.retention.steps import MOST_EXECUTIONS, RetentionStep, next_step, worth_moving
 
 log = logging.getLogger("headwater.upkeep")
 
 AUTHOR: Final = "retention"
 NIGHT_KEY: Final = "retention_night"
-"""Where the journal keeps which night was begun, by whichever service."""
+"""Where the journal notes the night that was begun last, by whichever service."""
 _ROUTE: Final = "retention"
 _LOOK_SECONDS: Final = 60.0
 _PAUSE_SECONDS: Final = 0.2
@@ -86,7 +88,7 @@ class Upkeep:
             self._tidy(self._service.room)
         if self._keep is None or self._service.projector.state != "ready":
             return 0
-        return self._prune(self._keep) if self._begins_night(self._keep) else 0
+        return self._prune(self._keep) if self._takes_night(self._keep) else 0
 
     def _tidy(self, room: Room) -> None:
         """Some steps a minute, with writers in between."""
@@ -94,40 +96,59 @@ class Upkeep:
             if not (room.tidy() and self._sleep(_PAUSE_SECONDS)):
                 return
 
-    def _begins_night(self, keep: Keep) -> bool:
-        """Whether this night is new, and this service the one that has taken it.
+    def _takes_night(self, keep: Keep) -> bool:
+        """Whether there is work for this night, and this service the one that has taken it.
 
         The first look of a journal only notes the night: nothing goes before ``hour`` has come.
         """
-        journal = self._service.journal
-        night = str(keep.night(self._service.clock()))
-        if journal.get_meta(NIGHT_KEY) == night:
+        journal, now = self._service.journal, self._service.clock()
+        night = Night(keep.night(now), sign=now)
+        if not _has_work(read_night(journal.get_meta(NIGHT_KEY)), night):
             return False
         with journal.projecting():
-            begun = journal.get_meta(NIGHT_KEY)
-            if begun != night:
-                journal.set_meta(NIGHT_KEY, night)
-        return begun is not None and begun != night
+            noted = read_night(journal.get_meta(NIGHT_KEY))
+            taken = _has_work(noted, night)
+            if taken:
+                self._note(night if noted else Night(night.number))
+        return taken and noted is not None
+
+    def _note(self, night: Night) -> None:
+        self._service.journal.set_meta(NIGHT_KEY, str(night))
 
     def _prune(self, keep: Keep) -> int:
+        night = keep.night(self._service.clock())
         wish = Retention(keep.before(self._service.clock()), keep.runs)
         covered = cover_prune(wish, self._service, drop_bodies=not keep.keeps_bodies)
         rest = worth_moving(covered.cutoffs, self._service.catalogue)
         gone = 0
         while rest:
+            self._note(Night(night, sign=self._service.clock()))
             step = next_step(rest, self._service.catalogue, self._most)
             if step.cutoffs and not self._carry_out(step, keep):
+                log.warning(
+                    "a step of retention takes too long: the rest is left to the next night"
+                )
                 break
             gone, rest = gone + step.executions, step.rest
+            if not self._sleep(_PAUSE_SECONDS):
+                self._note(Night(night, sign=0))
+                return gone
+        self._note(Night(night))
         if gone:
             log.info("HEADWATER_KEEP=%s: %s executions were removed", keep, f"{gone:,}")
         return gone
 
     def _carry_out(self, step: RetentionStep, keep: Keep) -> bool:
+        """Whether the projector has done it in time."""
         jobs = len({cutoff.key[0] for cutoff in step.cutoffs})
         note = f"HEADWATER_KEEP={keep}: {step.executions:,} executions of {jobs:,} jobs"
         order = Covered((Prune(step.cutoffs, drop_bodies=not keep.keeps_bodies),), "")
         positions = give(order, AUTHOR, note, _ROUTE, self._service)
-        return self._service.projector.wait(positions, _STEP_SECONDS) and self._sleep(
-            _PAUSE_SECONDS
-        )
+        return self._service.projector.wait(positions, _STEP_SECONDS)
+
+
+def _has_work(noted: Night | None, night: Night) -> bool:
+    """Another night has begun, or nobody goes on with this one; ``night.sign`` is now."""
+    if noted is None or noted.number != night.number:
+        return True
+    return noted.is_left(night.sign or 0)

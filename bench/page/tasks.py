@@ -1,9 +1,10 @@
 """Ten tasks of an analyst and ten of a person on call, on the sample: how many clicks each takes.
 
     python -m bench.page.tasks --url http://…    a running server with the sample loaded
+    python -m bench.page.tasks --url http://… --by keyboard --width 390
 
-Every task begins at the home page. Words typed into the search are no clicks; a task counts as done
-when the page shows the answer.
+Every task begins at the home page. Words typed into the search are no clicks, and neither are the
+keys that move the focus; a task counts as done when the page shows the answer.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from bench.page.measurement import browsing
 from tests.e2e.browser import wait_for
 
 _TIMEOUT = 15_000
+_WIDE = 1280
+_MOST_MOVES = 250
 
 
 @dataclass
@@ -48,6 +51,42 @@ class Reader:
 
     def sees(self, words: str) -> None:
         expect(self.page.locator("body")).to_contain_text(words, timeout=_TIMEOUT)
+
+
+class KeyboardReader(Reader):
+    """Somebody without a mouse: Tab leads to the target, arrow keys through tabs and results."""
+
+    def press(self, target: Locator) -> None:
+        expect(target).to_be_visible(timeout=_TIMEOUT)
+        self._reach(target)
+        box = target.get_attribute("type") == "checkbox"
+        self.page.keyboard.press("Space" if box else "Enter")
+        self.clicks += 1
+
+    def find(self, words: str, kind: str = "Tables") -> None:
+        self.page.keyboard.press("/")
+        self.page.keyboard.type(words)
+        group = self.page.get_by_test_id("results").get_by_role("group", name=kind)
+        first = group.get_by_role("option").first
+        expect(first).to_be_visible(timeout=_TIMEOUT)
+        self.press(first)
+        wait_for(self.page)
+
+    def _reach(self, target: Locator) -> None:
+        result = target.get_attribute("role") == "option"
+        for _ in range(_MOST_MOVES):
+            if result and target.get_attribute("aria-selected") == "true":
+                return
+            if target.evaluate("target => target === document.activeElement"):
+                return
+            beside = target.evaluate(
+                "target => document.activeElement?.closest('[role=tablist]')?.contains(target)"
+            )
+            self.page.keyboard.press("ArrowDown" if result else "ArrowRight" if beside else "Tab")
+        raise AssertionError(f"no key leads to {target}")
+
+
+READERS = {"mouse": Reader, "keyboard": KeyboardReader}
 
 
 @dataclass(frozen=True)
@@ -162,25 +201,30 @@ ON_CALL = (
 
 
 @contextmanager
-def _at_home(browser: Browser, url: str) -> Iterator[Reader]:
-    context = browser.new_context(base_url=url, viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(_TIMEOUT)
-    page = context.new_page()
-    page.goto("/?view=home")
-    wait_for(page)
-    yield Reader(page)
-    context.close()
+def at_home(browser: Browser, url: str, by: str = "mouse", width: int = _WIDE) -> Iterator[Reader]:
+    """A reader on the home page; ``by`` is one of READERS, ``width`` that of the window."""
+    context = browser.new_context(base_url=url, viewport={"width": width, "height": 800})
+    try:
+        context.set_default_timeout(_TIMEOUT)
+        page = context.new_page()
+        page.goto("/?view=home")
+        wait_for(page)
+        yield READERS[by](page)
+    finally:
+        context.close()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.page.tasks", description=__doc__)
     parser.add_argument("--url", required=True, help="a running server with the sample loaded")
-    url = parser.parse_args().url
+    parser.add_argument("--by", choices=READERS, default="mouse")
+    parser.add_argument("--width", type=int, default=_WIDE, help="of the window, in pixels")
+    options = parser.parse_args()
     missed = 0
     with browsing() as browser:
         for who, tasks in (("analyst", ANALYST), ("on call", ON_CALL)):
             for task in tasks:
-                with _at_home(browser, url) as reader:
+                with at_home(browser, options.url, options.by, options.width) as reader:
                     try:
                         task.steps(reader)
                         done = "" if reader.clicks <= task.most else "  MORE THAN STATED"

@@ -73,11 +73,17 @@ def main() -> int:
 
 
 def tell_cold(aws: Aws, times: int) -> int:
-    """The median of each part, in milliseconds."""
-    print("function   imports   first event   second event   (median, ms)")
+    """The median of each part, in milliseconds, and CPU as a multiple of a Python's own."""
+    print("function   imports   first event   second event   CPU   (median, ms)")
+    nothing = 0.0
     for name, measured in cold_starts(aws, times):
-        parts = [statistics.median(column) * 1_000 for column in zip(*measured, strict=True)]
-        print(f"{name:<9} {parts[0]:>8,.0f} {parts[1]:>13,.0f} {parts[2]:>14,.1f}")
+        imports, first, second, cpu = (
+            1_000 * statistics.median(getattr(one, part) for one in measured)
+            for part in ("imports", "first", "second", "cpu")
+        )
+        nothing = nothing or cpu
+        said = f"{name:<9} {imports:>8,.0f} {first:>13,.0f} {second:>14,.1f} {cpu:>9,.0f}"
+        print(f"{said}   {cpu / nothing:.0f} times a Python that does nothing")
     return 0
 
 

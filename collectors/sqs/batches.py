@@ -7,7 +7,8 @@
 
 Nothing is reported as done that is not in the journal or in the dead-letter queue, so a crash at
 any point repeats messages and loses none; the journal knows a repeated document. Once a message of
-a group has failed, the rest of its group fails with it: the group stays in order.
+a group has failed, the rest of its group fails with it: the group stays in order. What was sent
+before it is taken, or it would share the deliveries, and at last the fate, of the failing one.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ class _Batch:
         for message in messages:
             if (found := self._read(message)) is not None:
                 ready.append((message, found))
+        self._blocked.clear()  # what is ready was sent before the message that blocked its group
         for principal, group in groupby(ready, lambda one: one[1].principal):
             self._journal(list(group), principal)
         return self._outcome

@@ -1,6 +1,6 @@
 """A consumer of a queue as a process of its own, beside a service in a container.
 
-    receive up to ten -> take_batch -> delete what is done -> again
+    receive up to ten -> take_batch -> delete those that are done -> again
 
 A message that failed is not deleted: the queue delivers it again after its visibility timeout.
 """

@@ -35,7 +35,7 @@ from graph_model.stores.protocols import DocumentKind
 UNKNOWN_SENDER: Final = "queue"
 LINEAGE: Final = "lineage"
 _TAKEN: Final = frozenset({PLAN_KIND, EVENT_KIND, *EVENT_KINDS})
-"""What clients report; what people order or declare comes over HTTP alone."""
+"""The reports of clients; commands and declarations come over HTTP alone."""
 _ENVELOPE_VERSION: Final = "1.2"
 
 

@@ -26,8 +26,10 @@ MOST_EVENTS: Final = 10_000
 TOGETHER: Final = 10
 """Messages in one request: the most that SQS takes."""
 _GROUP: Final = re.compile(r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}")
-_ATTRIBUTES: Final = 1_024
-"""Bytes that the attributes of a message may take: they count, too."""
+ATTRIBUTES: Final = 2_048
+"""Bytes that the attributes of a message may take, for they count, too: the name of its sender,
+and the reason, should it come to the dead-letter queue.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,9 @@ def _message(
     text = compact_json(event)
     name = hashlib.sha256(text).hexdigest()
     body = text.decode("utf-8")
-    if len(text) > limit - _ATTRIBUTES or not is_sendable(body):
+    if len(text) > limit - ATTRIBUTES or not is_sendable(body):
         if set_aside is None:
-            raise InvalidDocument("", f"an event of at most {limit - _ATTRIBUTES:,} bytes of text")
+            raise InvalidDocument("", f"an event of at most {limit - ATTRIBUTES:,} bytes of text")
         body = pointer_to(set_aside(text))
     return Outgoing(body, group_of(event), name, {PRINCIPAL: principal[:200]})
 
@@ -106,7 +108,7 @@ def chunked(messages: Sequence[Outgoing], limit: int) -> Iterator[list[Outgoing]
     chunk: list[Outgoing] = []
     size = 0
     for message in messages:
-        own = len(message.body.encode()) + _ATTRIBUTES
+        own = len(message.body.encode()) + ATTRIBUTES
         full = len(chunk) == TOGETHER or size + own > limit
         if chunk and (full or any(one.group == message.group for one in chunk)):
             yield chunk

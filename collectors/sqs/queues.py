@@ -16,6 +16,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from collectors.sqs.outgoing import Outgoing, chunked
+from graph_model.batches import batched
 from graph_model.errors import Unavailable
 
 _CONFIG: Final = Config(
@@ -24,6 +25,7 @@ _CONFIG: Final = Config(
 _ATTEMPTS: Final = 3
 _FIFO: Final = ".fifo"
 _MOST_REASON: Final = 1_000
+"""Bytes: with the sender's name no more than ``collectors.sqs.outgoing.ATTRIBUTES``."""
 _WAIT_SECONDS: Final = 10
 
 
@@ -109,10 +111,9 @@ class Queue:
 
     def delete(self, handles: Sequence[str]) -> None:
         """These messages are done; one that cannot be deleted comes again."""
-        for start in range(0, len(handles), 10):
+        for some in batched(handles, 10):
             entries = [
-                {"Id": str(index), "ReceiptHandle": handle}
-                for index, handle in enumerate(handles[start : start + 10])
+                {"Id": str(index), "ReceiptHandle": handle} for index, handle in enumerate(some)
             ]
             with _translated():
                 self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
@@ -175,7 +176,8 @@ def _attributes(attributes: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _sayable(reason: str) -> str:
-    return "".join(one if one.isprintable() else " " for one in reason[:_MOST_REASON]) or "unknown"
+    printable = "".join(one if one.isprintable() else " " for one in reason[:_MOST_REASON])
+    return printable.encode()[:_MOST_REASON].decode(errors="ignore") or "unknown"
 
 
 @contextmanager

@@ -10,7 +10,7 @@ r"""Rules that rename the datasets of OpenLineage events, as data.
 
 A rule applies to a dataset when its patterns fit the whole namespace and the whole name; the first
 that fits is used, once. It renames the dataset wherever the event names it: in the list itself and
-in the facets below (column lineage, symlinks), but no job and no run. What the client sent stays in
+in the facets below (column lineage, symlinks), but no job and no run. The client's names stay in
 the facet ``headwater_rewritten`` of the renamed dataset.
 """
 
@@ -216,7 +216,7 @@ def _dataset(found: Any, rules: Rules) -> Any:
 
 
 def _walk(found: Any, rules: Rules, level: int) -> Any:
-    """Every object below that names a dataset. What is nested too deeply is refused later."""
+    """Every object below that names a dataset. Too deep nesting is refused later."""
     if level > _MOST_LEVELS:
         return found
     if isinstance(found, list):

@@ -79,6 +79,7 @@ const VIEWS = {
   diff: () => import('./views/diff.js').then((module) => module.diff),
   plans: () => import('./views/plans.js').then((module) => module.plans),
   rules: () => import('./views/rules.js').then((module) => module.rules),
+  hidden: () => import('./views/hidden.js').then((module) => module.hidden),
   quality: () => import('./views/quality.js').then((module) => module.quality),
 };
 const DOUBLE_CLICK = 280;
@@ -316,7 +317,7 @@ function finish(loaded) {
       ? (page.empty.querySelector('h2')?.textContent ?? '')
       : `${shorten(page.heading, 120)}. ${page.subtitle}`,
   );
-  showDocuments(places.journal, api);
+  showReceived();
 }
 
 const HEADINGS = { home: 'Home', overview: 'Overview', tables: 'Tables', jobs: 'Jobs', runs: 'Runs', fields: 'Columns', search: 'Search' };
@@ -334,6 +335,7 @@ const KINDS = {
   layers: '',
   classes: '',
   rules: '',
+  hidden: '',
   quality: '',
   declare: '',
   job: 'Job',
@@ -560,6 +562,12 @@ async function wait(error, mine) {
 
 /* New documents */
 
+/** The first page asks how many documents the graph has: one that arrives right after it is new. */
+async function showReceived() {
+  const projected = await showDocuments(places.journal, api);
+  if (seen < 0 && projected !== null) seen = projected;
+}
+
 /** How often the page asks whether documents have arrived, in ms. */
 const WATCH = 5000;
 let seen = -1;
@@ -570,10 +578,11 @@ async function watch() {
   const summary = await api.get('/journal', { summary: true }, 'watch');
   if (!summary.ok && !summary.stale && summary.error.status === 0 && page && !unsettled()) fail(summary.error);
   if (!summary.ok || summary.data.pending > 0) return;
-  const before = seen;
-  seen = summary.data.projected;
-  if (before < 0 || before === seen || busy()) return;
-  if (LIVE.has(state.view)) await load();
+  const { projected } = summary.data;
+  const isNew = seen >= 0 && projected !== seen;
+  if (isNew && busy()) return;
+  seen = projected;
+  if (isNew && LIVE.has(state.view)) await load();
 }
 
 /** A question is open, or asked again before long. */

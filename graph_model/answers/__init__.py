@@ -10,7 +10,7 @@ Routes and notebooks call these functions, so both get the same answer. A questi
 ``executions``      one execution as lists and pages show it
 ``facets``          facets of jobs and datasets at a time: owners, code, versions, quality
 ``drawing``         an answer of ``graph_model.lineage`` with names, times and places
-``home``            what a reader wants to know first: failures, lateness, last writes, the map
+``home``            the first page: failures, lateness, last writes, the map
 ``overview``        ``/graph/overview``: all jobs and tables, and their totals
 ``lineage``         ``/graph/lineage``: the neighbourhood of a dataset, a job or a column
 ``column_lineage``  ``/graph/column-lineage``: columns across jobs, the expression at every hop
@@ -20,6 +20,7 @@ Routes and notebooks call these functions, so both get the same answer. A questi
 ``datasets``        datasets, one dataset, its history, its last writer
 ``columns``         one column, and its definition in words
 ``plans``           one plan: its operations, its column edges
+``classifications`` ``/classifications``: tags, and the columns of a class
 ``impact``          everything downstream as a table; the effects of a changed column or plan
 ``difference``      changes between two times, executions, plans or schemas
 ``consumer``        Spline's consumer API: the same lineage in the form that Spline's UI requests

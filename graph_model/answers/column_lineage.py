@@ -32,7 +32,7 @@ def column_lineage(
     lineage = sources.lineage
     if column is not None:
         references = References(
-            sources.catalogue, sources.graph, sources.rules, lineage.past.columns
+            sources.catalogue, sources.graph, sources.rules, lineage.past.columns.places
         )
         start = [references.column(dataset_id, column)]
         answer = lineage.ask_columns(start, question)

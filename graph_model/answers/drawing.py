@@ -39,7 +39,7 @@ def draw_answer(
 ) -> GraphView:
     names = _names(sources, answer, past, at, columns=columns)
     view = draw(answer, names, jobs=jobs, columns=columns, layout=layout)
-    return replace(view, declared=past.declared_plans(_plans_of(answer)))
+    return replace(view, declared=past.plans.declared(_plans_of(answer)))
 
 
 def _names(sources: Sources, answer: Answer, past: Past, at: int | None, *, columns: bool) -> Names:
@@ -49,10 +49,10 @@ def _names(sources: Sources, answer: Answer, past: Past, at: int | None, *, colu
         datasets={row.id: row for row in sources.catalogue.datasets(datasets)},
         jobs={row.id: row for row in sources.catalogue.jobs(answer.jobs)} if answer.jobs else {},
         catalog_names=catalog_names(sources, past, datasets, at),
-        last_writes=past.last_writes(datasets, at),
+        last_writes=past.writes.last(datasets, at),
         last_runs=sources.catalogue.last_states(answer.jobs, at) if answer.jobs else {},
         columns=spellings_of(sources, answer.columns, at) if columns else {},
-        plan_jobs=past.jobs_of(plans),
+        plan_jobs=past.plans.jobs_of(plans),
         quality=quality_marks(sources, datasets, at),
     )
 
@@ -91,7 +91,7 @@ def filter_answer(
 ) -> Answer:
     """The part of an answer that passes the filter ``wanted``; ``asked`` (ids) always stays."""
     if wanted.namespace or wanted.job:
-        plans = past.plans({plan for edge in answer.column_edges for plan in edge.plans})
+        plans = past.plans.rows({plan for edge in answer.column_edges for plan in edge.plans})
         rows = sources.catalogue.jobs({*answer.jobs, *(row.job for row in plans.values())})
         jobs = {row.id for row in rows if wanted.takes(row)}
         if answer.jobs:

@@ -14,7 +14,7 @@ from graph_model.facts import (
     ExecutionRow,
 )
 from graph_model.gaps import PARTITIONS_UNKNOWN
-from graph_model.lineage.history.past import Reports
+from graph_model.lineage.history.writes import Reports
 from graph_model.picture.view import (
     DatasetReference,
     JobReference,

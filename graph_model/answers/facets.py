@@ -127,16 +127,16 @@ def dataset_facets(sources: Sources, dataset: str, at: int | None) -> DatasetFac
     }
     listed = dict.fromkeys((*force, *(row for rows in recent.values() for row in rows)))
     views = dict(zip(listed, _views(sources, list(listed)), strict=True))
-    told = [views[row] for row in force]
+    shown = [views[row] for row in force]
     past = {key: [views[row] for row in rows] for key, rows in recent.items()}
     return DatasetFacets(
-        describe_dataset(_in_force([view for view in told if view.kind == "dataset"])),
+        describe_dataset(_in_force([view for view in shown if view.kind == "dataset"])),
         _quality_page(sources, dataset, at),
         tuple(past["dataset", "version"]),
         tuple(past["dataset", "lifecycleStateChange"]),
         tuple(past["output", "outputStatistics"]),
         _newest_first(past["dataset", _METRICS], past["input", _METRICS]),
-        _shown(told),
+        _shown(shown),
     )
 
 
@@ -220,8 +220,8 @@ def _bodies(sources: Sources, rows: Iterable[FacetRow]) -> dict[str, Mapping[str
 
 def described_columns(facets: DatasetFacets) -> dict[str, ColumnDescription]:
     """By path the columns of a dataset with a description or a tag."""
-    told = [view for view in facets.facets if view.kind == "dataset" and view.name in _OF_COLUMNS]
-    return describe_columns(_in_force(told))
+    own = [view for view in facets.facets if view.kind == "dataset" and view.name in _OF_COLUMNS]
+    return describe_columns(_in_force(own))
 
 
 def _subjects(rows: Iterable[FacetRow]) -> set[str]:

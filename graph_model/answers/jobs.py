@@ -28,6 +28,7 @@ from graph_model.picture.view import (
 )
 from graph_model.stores.protocols import (
     Direction,
+    JobOrder,
     JobSummary,
     Page,
 )
@@ -85,9 +86,18 @@ def jobs(
     limit: int,
     cursor: str | None,
     at: int | None,
+    state: str | None = None,
+    order: JobOrder = JobOrder.NAMESPACE,
 ) -> Page[JobItem]:
+    """``state``: of the last run."""
     page = sources.catalogue.list_jobs(
-        query=query, namespace=namespace, limit=limit, cursor=cursor, at=at
+        query=query,
+        namespace=namespace,
+        limit=limit,
+        cursor=cursor,
+        at=at,
+        state=state,
+        order=order,
     )
     items = tuple(map(_job_item, page.items))
     return visible_page(Page(items, page.total, page.next), sources.hidden)

@@ -52,10 +52,10 @@ def dataset_references(sources: Sources, ids: Collection[str]) -> dict[str, Data
 def catalog_names(
     sources: Sources, past: Past, datasets: Collection[str], at: int | None
 ) -> dict[str, list[str]]:
-    named = {dataset for dataset, found in past.names_of(datasets).items() if found}
+    named = {dataset for dataset, found in past.names.names_of(datasets).items() if found}
     moment = END if at is None else at
     observed: Sequence[NameRow] = sources.catalogue.names_of(named, at)
-    stood = past.locate((row.name, moment) for row in observed)
+    stood = past.names.locate((row.name, moment) for row in observed)
     seen = [row for row in observed if row.name != row.location == stood[row.name, moment]]
     called = dataset_references(sources, {row.name for row in seen})
     uris = {key: one.uri for key, one in called.items()}

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from graph_model import labels, naming
+from graph_model import labels
 from graph_model.errors import InvalidDocument
 from graph_model.governance.nodes import NamedNode, read_node, write_key, write_node
+from spark_agent_config.masking import mask_text
 
 TAG: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,62}[A-Za-z0-9])?")
 TAG_EXPECTED: Final = "1 to 64 letters, digits, dots, colons, underscores and hyphens"
@@ -23,7 +24,7 @@ MOST_NOTE: Final = 500
 
 @dataclass(frozen=True, slots=True, order=True)
 class Assignment:
-    """``owner`` answers for the tag; ``author`` and ``at`` (epoch ms) say who put it there."""
+    """``owner`` answers for the tag; ``author`` put it there at ``at`` (epoch ms)."""
 
     tag: str
     node: NamedNode
@@ -79,7 +80,7 @@ def read_assignment(value: Mapping[str, Any]) -> Assignment:
         check_tag(value.get("tag")),
         node,
         read_text(value, "owner", MOST_OWNER),
-        naming.mask_text(read_text(value, "note", MOST_NOTE)),
+        mask_text(read_text(value, "note", MOST_NOTE)),
     )
 
 
@@ -102,7 +103,7 @@ def read_block(value: Mapping[str, Any]) -> Block:
         check_tag(value.get("tag")),
         ends[0],
         ends[1],
-        naming.mask_text(read_text(value, "note", MOST_NOTE)),
+        mask_text(read_text(value, "note", MOST_NOTE)),
     )
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Set
 from typing import Any, Final
 
-from graph_model import naming
 from graph_model.errors import InvalidDocument
+from spark_agent_config.masking import mask_text
 
 _MOST_NOTE: Final = 500
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9])?")
@@ -31,4 +31,4 @@ def read_note(value: Any) -> str:
     """A note without secrets; raises InvalidDocument for any other value than a short text."""
     if not isinstance(value, str) or len(value) > _MOST_NOTE:
         raise InvalidDocument("note", f"a text of up to {_MOST_NOTE} characters")
-    return naming.mask_text(value)
+    return mask_text(value)

@@ -2,7 +2,7 @@
 
 Layers are tried on the datasets of the catalogue. Naming rules are tried on history: on the URIs
 and application names as the plans of the journal spell them, for a canonical URI no longer says
-what a rule took off.
+the part that a rule took off.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from graph_model.stores.protocols import (
     StoredDocument,
     walk_pages,
 )
+from spark_agent_config.masking import mask_text
 
 MOST_SHOWN: Final = 200
 MOST_PLANS: Final = 2_000
@@ -164,7 +165,7 @@ def preview_rules(
     expired: Callable[[], bool] = lambda: False,
     hidden: Collection[str] = (),
 ) -> RulesPreview:
-    """What these rules would make of the names in the newest plans of the journal; ``hidden`` are
+    """The effect of these rules on the names in the newest plans of the journal; ``hidden`` are
     ids under the rules before.
     """
     datasets, jobs, partitions = _Names(hidden), _Names(hidden), _Names(hidden)
@@ -202,7 +203,7 @@ def _newest_plans(journal: Journal) -> Iterator[tuple[PlanDocument, int]]:
                 if stored is not None:
                     yield read_plan_document(stored), page.total
             except (HeadwaterError, ValueError):
-                continue  # what cannot be read has no names
+                continue  # an unreadable document has no names
 
 
 def _add_uri(
@@ -212,7 +213,7 @@ def _add_uri(
     if _is_hidden(old, datasets.hidden):
         return
     spelling = f"{scope}@{uri}" if scope else uri
-    spelling = naming.mask_text(spelling)
+    spelling = mask_text(spelling)
     datasets.pairs[spelling] = (_written(old), _written(new))
     keys = [", ".join("/".join(name.partition_keys) for name in names) for names in (old, new)]
     if any(keys):
@@ -222,8 +223,8 @@ def _add_uri(
 def _add_read(
     read: Operation, scope: str, rules: tuple[Rules, Rules], datasets: _Names, partitions: _Names
 ) -> None:
-    """What one read lists. Files that only one set of rules takes for one are a line: the first of
-    them, and how many more there are.
+    """The sources of one read. Files that one set of rules alone takes for one are a line: the
+    first of them, and how many more there are.
     """
     old, new = (folded_sources(read, one) for one in rules)
     if set(old) == set(new):
@@ -235,7 +236,7 @@ def _add_read(
     ):
         return
     first, more = min(read.sources), len(set(read.sources)) - 1
-    spelling = naming.mask_text(f"{scope}@{first}" if scope else first)
+    spelling = mask_text(f"{scope}@{first}" if scope else first)
     becomes = (_of_read(old, scope, rules[0]), _of_read(new, scope, rules[1]))
     datasets.pairs[f"{spelling} and {more:,} more"] = becomes
 

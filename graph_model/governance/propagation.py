@@ -125,7 +125,7 @@ def spread(
 
 def visible_spread(found: Spread, hidden: Collection[str]) -> Spread:
     """Without columns of hidden datasets and gaps of hidden jobs (ids). A step of a path that
-    begins or ends in one is there, and says no more than that: its ends are "".
+    begins or ends in one is there without its ends: they are "".
     """
     if not hidden:
         return found

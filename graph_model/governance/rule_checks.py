@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from graph_model.batches import batched
 from graph_model.facts import READER, DatasetRow
 from graph_model.governance.quality_rules import QualityRule, expected_of, judge_facet
 from graph_model.producers.openlineage.pages.quality import Check, judge
@@ -122,7 +123,7 @@ def preview_rules(
     changes: list[QualityChange] = []
     seen = 0
     cut = False
-    for rows in _pages(datasets):
+    for rows in batched(datasets, _PAGE):
         if seen >= MOST_DATASETS or expired():
             cut = True
             break
@@ -151,14 +152,3 @@ def _changes(
 def _state(checks: Iterable[Check]) -> str | None:
     quality = judge(checks)
     return None if quality is None else quality.state
-
-
-def _pages(rows: Iterable[DatasetRow]) -> Iterable[list[DatasetRow]]:
-    page: list[DatasetRow] = []
-    for row in rows:
-        page.append(row)
-        if len(page) == _PAGE:
-            yield page
-            page = []
-    if page:
-        yield page

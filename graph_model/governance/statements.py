@@ -91,7 +91,7 @@ NOTHING: Final = Governance()
 
 
 def newest_statements(rows: Iterable[CommandRow]) -> tuple[Held, ...]:
-    """Those that hold, by key. What this version cannot read is left out."""
+    """Those in force, by key, without those that this version cannot read."""
     newest: dict[str, tuple[CommandRow, Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: (row.at, row.id)):
         body = json.loads(row.body)

@@ -17,7 +17,8 @@ from graph_model.facts import Edge
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.past import Past, moment_of
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.sights import moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.omissions import count_left_out
 from graph_model.lineage.questions import (
@@ -241,7 +242,7 @@ class ColumnWalks:
         walk = self._walk(moment_of("", at).until)
         until = moment_of("", at).until - 1
         names = self.learn_names((column,)).values()
-        places = self._past.locate((dataset, until) for dataset, _ in names)
+        places = self._past.names.locate((dataset, until) for dataset, _ in names)
         cells = [
             Cell(moment_of(places[dataset, until], at), path)
             for dataset, path in names
@@ -451,7 +452,7 @@ class ColumnWalks:
     def _names_of(self, columns: Collection[str]) -> dict[str, Name]:
         if not columns:
             return {}
-        names = self._past.columns(columns)
+        names = self._past.columns.places(columns)
         unlisted = set(columns) - names.keys()  # in no schema
         for vertex in self._graph.vertices(unlisted) if unlisted else ():
             values = dict(vertex.properties)
@@ -528,7 +529,7 @@ class ColumnWalks:
 
     def _renamed(self, columns: Collection[Name]) -> set[Name]:
         """These columns under every name that their tables ever had."""
-        names = self._past.names_of({dataset for dataset, _ in columns})
+        names = self._past.names.names_of({dataset for dataset, _ in columns})
         return {
             (called, path) for dataset, path in columns for called in (dataset, *names[dataset])
         }
@@ -546,7 +547,7 @@ class ColumnWalks:
     def _derived(self, plans: Collection[str]) -> _Into:
         """The derivations into every column that these plans write, in a schema or not."""
         targets: defaultdict[str, set[str]] = defaultdict(set)
-        for plan, row in self._past.plans(plans).items():
+        for plan, row in self._past.plans.rows(plans).items():
             targets[row.target].add(plan)
         rows = self._inventory.called(targets.keys() - {""})
         self._names |= rows
@@ -561,13 +562,13 @@ class ColumnWalks:
         return {write: tuple(edges) for write, edges in found.items()}
 
     def _placed(self, columns: Collection[Name]) -> set[Name]:
-        places = self._past.locations_of({dataset for dataset, _ in columns})
+        places = self._past.names.locations_of({dataset for dataset, _ in columns})
         return {(place, path) for dataset, path in columns for place in places[dataset]}
 
     def _fields(self, columns: set[Name]) -> set[Name]:
         """The known columns nested in these."""
         tops = self._placed(columns)
-        found = self._past.fields(self._renamed(tops | columns)) if columns else ()
+        found = self._past.columns.fields(self._renamed(tops | columns)) if columns else ()
         return {
             (dataset, path)
             for dataset, path in self._placed(found)

@@ -18,7 +18,8 @@ from typing import Final, NamedTuple
 from graph_model import labels, naming
 from graph_model.facts import Edge
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
-from graph_model.lineage.history.past import Past, moment_of
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.sights import moment_of
 from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
 Name = tuple[str, str]
@@ -89,12 +90,12 @@ class Inventory:
 
     def _rows(self, datasets: Collection[str]) -> dict[str, Name]:
         """By id all columns of these datasets under each of their names."""
-        names = self._past.names_of(datasets)
+        names = self._past.names.names_of(datasets)
         return self.called({name for dataset in datasets for name in (dataset, *names[dataset])})
 
     def _placed(self, rows: Mapping[str, Name], datasets: Collection[str]) -> set[Name]:
         """These columns in each dataset that their table ever stood for."""
-        places = self._past.locations_of({called for called, _ in rows.values()})
+        places = self._past.names.locations_of({called for called, _ in rows.values()})
         return {
             (place, path)
             for called, path in rows.values()
@@ -120,7 +121,7 @@ class Inventory:
         reads = {
             (columns[edge.out_id], write.at) for edge in out_of for write in seen[_plan_of(edge)]
         }
-        places = self._past.locate((called, time) for (called, _), time in reads)
+        places = self._past.names.locate((called, time) for (called, _), time in reads)
         read = {(places[called, time], path) for (called, path), time in reads}
         return {one for one in written | read if one[0] in datasets}
 
@@ -134,13 +135,13 @@ class Inventory:
     def _seen(self, plans: Collection[str], at: int | None) -> Mapping[str, set[_Seen]]:
         """The visible writes per logical plan."""
         seen: defaultdict[str, set[_Seen]] = defaultdict(set)
-        rows = self._past.plans(plans)
+        rows = self._past.plans.rows(plans)
         targets = {row.target for row in rows.values()} - {""}
-        places = self._past.locations_of(targets)
+        places = self._past.names.locations_of(targets)
         ends = {place for target in targets for place in places[target]}
         ends |= {plan for plan, row in rows.items() if not row.target}  # it only reads
         moments = {moment_of(end, at) for end in ends}
-        for moment, sight in self._past.sights(moments).items():
+        for moment, sight in self._past.sights.of(moments).items():
             place = moment.dataset
             for write in sight.writes:
                 seen[write.logical_plan].add(_Seen(place, write.target, write.at))

@@ -17,7 +17,8 @@ from graph_model.lineage.columns import (
     node_of,
 )
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.past import Past, moment_of
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.sights import moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
     Answer,
@@ -107,7 +108,7 @@ class Lineage:
         """The results of any of these datasets (ids), in one walk; ignores ``question.node``."""
         past, bounds = self._begin()
         until = moment_of("", question.at).until - 1
-        places = set(past.locate((dataset, until) for dataset in start).values())
+        places = set(past.names.locate((dataset, until) for dataset in start).values())
         found = TableFindings(question.limit, bounds)
         found.admit(places, ())
         found.answers |= found.datasets
@@ -139,10 +140,10 @@ class Lineage:
             return []
         page = self._graph.edges(tried, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         found.bounds.note_hub(page.cut)
-        rows = self.past.plans(tried).values()
+        rows = self.past.plans.rows(tried).values()
         until = moment_of("", at).until - 1
         called = {edge.out_id for edge in page.edges} | {row.target for row in rows}
-        places = self.past.locate((dataset, until) for dataset in called)
+        places = self.past.names.locate((dataset, until) for dataset in called)
         read: defaultdict[str, set[str]] = defaultdict(set)
         for edge in page.edges:
             read[edge.in_id] |= {places[edge.out_id, until]} & found.datasets
@@ -166,10 +167,10 @@ class Lineage:
         found = {edge.in_id for page in (of_jobs, reading) for edge in page.edges}
         plans = {plan for plan in found if identity.kind_of(plan) == labels.LOGICAL_PLAN}
         plans |= {writer.logical_plan for writer in self._catalogue.writers(datasets, at)}
-        rows = past.plans(plans).values()
+        rows = past.plans.rows(plans).values()
         fed = self._graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         beside = {row.target for row in rows} | {edge.out_id for edge in fed.edges}
-        places = past.locations_of(beside)
+        places = past.names.locations_of(beside)
         located = {place for dataset in beside for place in places[dataset]}
         cut = any(page.cut for page in (of_jobs, reading, fed))
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
@@ -188,7 +189,7 @@ class Lineage:
         inside = _Inside()
         if question.columns:
             inside = self._columns_of(found, question, past)
-        plans = past.plans({use[0] for use in found.uses})
+        plans = past.plans.rows({use[0] for use in found.uses})
         return Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=tuple(sorted(found.jobs)),
@@ -332,7 +333,7 @@ def _placed(names: Iterable[Name], at: int | None, past: Past) -> set[Name]:
     """These columns at the locations of their tables at the time."""
     listed = set(names)
     until = moment_of("", at).until - 1
-    places = past.locate((dataset, until) for dataset, _ in listed)
+    places = past.names.locate((dataset, until) for dataset, _ in listed)
     return {(places[dataset, until], path) for dataset, path in listed}
 
 
@@ -371,7 +372,7 @@ def _located(question: Question, past: Past) -> Question:
     if identity.kind_of(question.node) != labels.DATASET:
         return question
     moment = (question.node, moment_of("", question.at).until - 1)
-    place = past.locate((moment,))[moment]
+    place = past.names.locate((moment,))[moment]
     return replace(question, node=place)
 
 

@@ -56,7 +56,7 @@ class StructureCache(Generic[_Key, _Value]):
 class Structure:
     """Plans, columns and schemas, of some 75 MB at most.
 
-    ``complete``: the logical plans that have their marker. ``sources``: what such a plan reads.
+    ``complete``: the logical plans that have their marker. ``sources``: the inputs of such a plan.
     ``plans``: a plan's row. ``columns``: the dataset and path behind a column's id.
     ``derivations``: by (logical plan, column) the edges into it. ``spellings``: by the id of a
     schema its columns by their paths.

@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 from graph_model import identity, labels
 from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.history import Moment, Write
-from graph_model.lineage.history.past import EXACT_EXECUTIONS, Past
+from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.versions import BEGINNING, Sight
 from graph_model.lineage.history.visibility import ANY_VERSION
+from graph_model.lineage.history.writes import EXACT_EXECUTIONS
 from graph_model.lineage.structure import Structure
 from graph_model.stores.protocols import DeclaredFlow, Direction, GraphReader
 
@@ -74,7 +75,7 @@ class Walk:
         """
         new = sorted(set(moments) - self._steps.keys())
         if new:
-            sights = self._past.sights(new)
+            sights = self._past.sights.of(new)
             self._learn_sources(sights)
             exact, folded = self._divide(new, sights)
             self._steps |= self._build(new, exact, folded)
@@ -181,10 +182,10 @@ class Walk:
     ) -> dict[Moment, tuple[Step, ...]]:
         writes = {write for found in exact.values() for write in found}
         reads = [(w, source) for w in writes for source in self._sources[w.logical_plan] or ()]
-        found = self._past.moments_read(reads)
+        found = self._past.reads.moments(reads)
         plans = {plan for found in folded.values() for plan in found}
-        targets = {plan: row.target for plan, row in self._past.plans(plans).items()}
-        bound = self._past.bound_reads(plans)
+        targets = {plan: row.target for plan, row in self._past.plans.rows(plans).items()}
+        bound = self._past.reads.bound(plans)
         built = {write.id: self._exact_step(write, found) for write in writes}
         return {
             moment: (
@@ -218,7 +219,7 @@ class Walk:
         return tuple(steps.values())
 
     def _declared_step(self, flow: DeclaredFlow, sources: Iterable[str], at: Moment) -> Step:
-        places = self._past.locate((source, at.until - 1) for source in sources)
+        places = self._past.names.locate((source, at.until - 1) for source in sources)
         inputs = tuple(
             (source, Moment(place, at.since, at.until))
             for (source, _), place in sorted(places.items())
@@ -233,7 +234,7 @@ class Walk:
     ) -> Step:
         """A read that may have been bound may have seen any version of the dataset."""
         since, until = self._intervals[plan]
-        places = self._past.locations_of(self._sources[plan] or ())
+        places = self._past.names.locations_of(self._sources[plan] or ())
         self.folded |= any(len(found) > 1 for found in places.values())
         inputs = [
             (source, self._any_version(place))

@@ -16,7 +16,8 @@ order:
 ``schemas``      the spelling of a schema's columns and types
 ``jobs``         job names: from labels, else from the application name by the platform's rules
 ``literals``     literals that differ in every run, removed before plans are compared
-``masking``      secrets in names, texts and documents: recognised and masked
+
+Secrets are masked by ``spark_agent_config.masking``, the listener's own masker.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ from graph_model.naming.files.partitions import partition_pairs, partition_text
 from graph_model.naming.jdbc.urls import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
-from graph_model.naming.masking import mask_secrets, mask_text
 from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
 from graph_model.naming.rules.rules import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.uris import DatasetName, normalise
@@ -52,8 +52,6 @@ __all__ = [
     "folder_of",
     "job_name",
     "mask_literal",
-    "mask_secrets",
-    "mask_text",
     "normalise",
     "openlineage_symlink",
     "openlineage_uri",

@@ -1,4 +1,4 @@
-"""Catalog names: ``<authority>/<database>.<table>``, one spelling for what engines write.
+"""Catalog names: ``<authority>/<database>.<table>``, one spelling for those of all engines.
 
     spark_catalog.hr.t, `hr`.`t`, HR.T        =>  spark_catalog/hr.t
     arn:aws:glue:eu-west-1:12:table/hr/t      =>  arn:aws:glue:eu-west-1:12/hr.t

@@ -28,7 +28,7 @@ class SchemaColumn(NamedTuple):
 def fold(path: str) -> str:
     """Case folding as Spark compares names (Java's equalsIgnoreCase): character by character.
 
-    No context and no growth: ``ΑΣ`` and ``ας`` fold alike, ``ß`` stays what it is.
+    No context and no growth: ``ΑΣ`` and ``ας`` fold alike, ``ß`` stays as it is.
     """
     if path.isascii():
         return path.lower()

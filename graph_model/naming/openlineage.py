@@ -24,8 +24,8 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
     if scheme == "cassandra":
         return "cassandra:" + name.replace(".", ":", 1)
     if scheme == "bigquery":
-        told = namespace.partition("://")[2].strip("/")  # ("bigquery://project", "dataset.table")
-        whole = f"{told}.{name}" if told and name.count(".") == 1 else name
+        place = namespace.partition("://")[2].strip("/")  # ("bigquery://project", "dataset.table")
+        whole = f"{place}.{name}" if place and name.count(".") == 1 else name
         project, _, table = whole.partition(".")
         return f"bigquery://{project}:{table}"
     if scheme == "pubsub":

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from graph_model.naming.masking.logins import user_info_end
-from graph_model.naming.masking.names import (
+from graph_model.naming.rules.rules import Rules
+from spark_agent_config.masking.logins import user_info_end
+from spark_agent_config.masking.names import (
     LOGIN_PARAMETERS,
     SIGNATURE_PARAMETERS,
     decoded,
     is_secret_parameter,
     squash,
 )
-from graph_model.naming.rules.rules import Rules
 
 _LONGEST_SCHEME: Final = 64
 

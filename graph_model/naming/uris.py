@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
 
-from graph_model.naming import catalogs, masking
+from graph_model.naming import catalogs
 from graph_model.naming.escapes import printable, without_needless
 from graph_model.naming.files import partitions
 from graph_model.naming.jdbc import urls as jdbc
-from graph_model.naming.masking.logins import user_info_end
-from graph_model.naming.masking.names import LOGIN_SCHEMES
 from graph_model.naming.parameters import without_secret_parameters, without_secrets
 from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from spark_agent_config import masking
+from spark_agent_config.masking.logins import user_info_end
+from spark_agent_config.masking.names import LOGIN_SCHEMES
 
 Kind = Literal["file", "table", "jdbc", "topic", "name", "pattern", "memory", "other"]
 

@@ -18,7 +18,7 @@ def with_attempts(
     answer: Answer, uses: Iterable[PlanUse], direction: Direction, *, node: str
 ) -> Answer:
     """With the jobs whose newest run failed and tried to read or write a drawn dataset, and with
-    what they tried on their other side. No data flowed, so nothing is followed from there. Of
+    the datasets on its other side. No data flowed, so nothing is followed from there. Of
     ``node``, where it is a job, everything that it tried.
     """
     drawn = set(answer.datasets)

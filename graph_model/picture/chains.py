@@ -7,7 +7,7 @@ definition, so that the plan hangs together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -60,7 +60,7 @@ def fold_chains(steps: Sequence[ChainStep]) -> tuple[FoldedStep, ...]:
         s.definition: s.id for s in steps if s.role == StepRole.DEFINING and s.definition
     }
     targets = {step.id: _target(step, known, definitions) for step in steps}
-    homes = {step.id: _home(step.id, targets) for step in steps}
+    homes = _homes(targets)
     inside: dict[str, list[ChainStep]] = {}
     for step in steps:
         if homes[step.id] != step.id:
@@ -90,12 +90,17 @@ def _target(
     return None
 
 
-def _home(start: str, targets: dict[str, str | None]) -> str:
-    """The end of the chain; a damaged plan may lead in a circle, whose steps then stay."""
-    at, seen = start, {start}
-    while (target := targets[at]) is not None:
-        if target in seen:
-            return start
-        seen.add(target)
-        at = target
-    return at
+def _homes(targets: Mapping[str, str | None]) -> dict[str, str]:
+    """Per step the end of its chain; a step whose chain is a circle, in a damaged plan, stays."""
+    homes: dict[str, str] = {}
+    for start in targets:
+        at: str | None = start
+        end, passed = start, dict[str, None]()
+        while at is not None and at not in homes and at not in passed:
+            passed[at] = None
+            end, at = at, targets[at]
+        if at is not None:
+            end = homes.get(at, at)
+        is_end = targets[end] is None
+        homes |= {step: end if is_end else step for step in passed}
+    return homes

@@ -1,5 +1,5 @@
-"""Parts of an answer: the jobs and datasets that the filter names, and what stands beside
-them. Pure; the walk has been made, so what is left out here was found.
+"""Parts of an answer: the jobs and datasets that the filter names, and the nodes beside
+them. Pure; the walk has been made, so a node left out here was found.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EVERYTHING: Final = Filter()
 
 
 def keep_nodes(answer: Answer, datasets: Collection[str], jobs: Collection[str]) -> Answer:
-    """The answer with these nodes only, and of its plans and columns what is left between them."""
+    """The answer with these nodes only, and with the plans and columns between them."""
     plans = tuple(
         use._replace(
             sources=tuple(d for d in use.sources if d in datasets),

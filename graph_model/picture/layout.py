@@ -19,6 +19,8 @@ from enum import StrEnum
 from itertools import accumulate, pairwise
 from typing import Final
 
+from graph_model.batches import batched
+
 LAYER_GAP: Final = 60.0
 ROW_GAP: Final = 24.0
 COMPONENT_GAP: Final = 60.0
@@ -140,8 +142,7 @@ def _place_alone(alone: Sequence[Box], whole: Layout, top: float) -> None:
     columns = max(1, min(6, round(len(alone) ** 0.5)))
     width = max((box.width for box in alone), default=0.0)
     y = top
-    for start in range(0, len(alone), columns):
-        row = alone[start : start + columns]
+    for row in batched(alone, columns):
         height = max(box.height for box in row)
         for place, box in enumerate(row):
             x = place * (width + LAYER_GAP / 2) + width / 2
@@ -213,7 +214,7 @@ def _without_cycles(
 
 
 def _layers(nodes: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Longest path from a source; then sources are pulled right, beside what they feed."""
+    """Longest path from a source; then sources are pulled right, beside their targets."""
     following: dict[str, list[str]] = {node: [] for node in nodes}
     entering = dict.fromkeys(nodes, 0)
     for a, b in links:

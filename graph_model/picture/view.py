@@ -168,7 +168,7 @@ class ColumnNodeView(NamedTuple):
 
     ``known``: ``schema`` where the newest schema has the column, or the one that it is a field of;
     ``lineage`` where column lineage alone names it. ``parent``: the id of the innermost column
-    drawn that it is a field of. ``influences``: what decides over it; None: not counted.
+    drawn that it is a field of. ``influences``: the columns that decide over it; None: not counted.
     """
 
     id: str

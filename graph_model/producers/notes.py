@@ -20,7 +20,7 @@ REPEATED_KEYS: Final = "_repeatedKeys"
 """The field of a document that lists the paths of such keys."""
 REPEATED_KEY: Final = "repeated-key"
 """The code of the gap that a plan's page shows for each of them."""
-_SAID: Final = "keys given twice with different values, of which the last counts: "
+_REPEATED_KEYS: Final = "keys given twice with different values, of which the last counts: "
 _NOT_ALL: Final = "not all of it: "
 _MARK: Final = f'"{REPEATED_KEYS}"'.encode()
 _MOST_REASON: Final = 500
@@ -49,11 +49,15 @@ def projected(
     without its body and keeps its notes.
     """
     if not document.body:
-        kept = (document.reason or "").startswith((_SAID, _NOT_ALL))
+        kept = (document.reason or "").startswith((_REPEATED_KEYS, _NOT_ALL))
         return DocumentState.PROJECTED, document.reason if kept else None
     gaps = ", ".join(f"{code} ({detail})" for code, detail in left_out)
     paths = ", ".join(_paths(document))
-    notes = [f"{said}{told}" for said, told in ((_NOT_ALL, gaps), (_SAID, paths)) if told]
+    notes = [
+        f"{note}{details}"
+        for note, details in ((_NOT_ALL, gaps), (_REPEATED_KEYS, paths))
+        if details
+    ]
     return DocumentState.PROJECTED, "; ".join(notes)[:_MOST_REASON] or None
 
 

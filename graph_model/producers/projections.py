@@ -22,10 +22,10 @@ class Projection:
     """
 
     parts: tuple[Facts, ...]
-    former: Facts | None  # what stood before, when some of it may have to go
+    former: Facts | None  # the former facts, of which some may have to go
     states: States
     dropped: tuple[int, ...] = ()  # positions that are to leave the journal
-    earlier: tuple[int, ...] = ()  # positions of what ``former`` comes from
+    earlier: tuple[int, ...] = ()  # positions of the documents behind ``former``
     unsettled: bool = False  # a command covers a new event: does its plan still say something?
 
     @property

@@ -5,7 +5,7 @@ An engine that outgrows its heap dies, and would die again with the same graph. 
     from 90 % of its capacity    the runs leave the graph (``runs.graph_runs``)
     from 100 %                   a subject whose vertices are not all in the graph is held: its new
                                  documents are WAITING for HELD; all others are projected as usual
-    5 % more room than then      what is held is pending again
+    5 % more room than then      held documents are pending again
     below 85 % with the runs     they return
 
 A larger heap, a forget and a prune command make room. Answers read on, and are marked meanwhile.
@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
+from graph_model.batches import batched
 from graph_model.facts import Facts
 from graph_model.producers.projections import Projection
-from graph_model.projection.runs.present import split
 from graph_model.stores.protocols import DocumentState, GraphReader, Journal, StoredDocument
 
 HELD: Final = "the graph is full: it waits for room (docs/graph.md)"
@@ -35,7 +35,7 @@ _MORE_ROOM: Final = 0.05
 _RECOUNTED: Final = 0.05
 """Near the bounds the graph is counted again after such a part of its capacity was written ..."""
 _RECOUNT_SECONDS: Final = 60.0
-"""... and at such intervals, for what was removed."""
+"""... and at such intervals, because of removals."""
 _LOOKED_UP: Final = 1_000
 
 
@@ -90,7 +90,7 @@ class Fullness:
         edges come with a vertex of their subject.
         """
         ids = {vertex.id for vertex in facts.vertices}
-        there = sum(len(self._graph.vertices(some)) for some in split(ids, _LOOKED_UP))
+        there = sum(len(self._graph.vertices(some)) for some in batched(sorted(ids), _LOOKED_UP))
         return len(ids) - there + len(facts.edges) if there < len(ids) else 0
 
     def hold(self) -> None:

@@ -173,7 +173,7 @@ class Rebuild:
             self._after,
         )
 
-    # what the projector tells
+    # the projector's notices
 
     def add(self, facts: Facts) -> None:
         """Documents were projected during this rebuild: they belong to it as well."""
@@ -189,14 +189,14 @@ class Rebuild:
         """
         if not gone.vertices and not gone.edges:
             if self._is_before_switch():
-                told = [row for row in gone.rows if isinstance(row, OWN_ROWS)]
-                self._catalogue.withdraw(told)
+                rows = [row for row in gone.rows if isinstance(row, OWN_ROWS)]
+                self._catalogue.withdraw(rows)
             return
         log.info("a document changed facts that the rebuild had written; the rebuild restarts")
         if self._is_before_switch():
             self._begin()
         elif self._phase is Phase.KEEPING:
-            self._sweeps = False  # what is left over goes with the next one
+            self._sweeps = False  # the rest goes with the next one
         else:
             self._phase = Phase.DONE
 
@@ -311,8 +311,8 @@ class Rebuild:
         found = self._journal.plans(plan_ids)
         return [list(filter(_is_taken_up, found.get(plan_id, ()))) for plan_id in plan_ids]
 
-    def _take(self, said: Facts) -> None:
-        facts = self._runs.window.structure(said)
+    def _take(self, translated: Facts) -> None:
+        facts = self._runs.window.structure(translated)
         self._runs.wrote(len(facts.vertices) + len(facts.edges))
         self._graph.write(facts)
         self._catalogue.record(facts.rows)

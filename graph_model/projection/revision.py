@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from graph_model.batches import batched
 from graph_model.facts import Facts
 from graph_model.producers.outcome import PRUNED
 from graph_model.producers.projections import Projection
@@ -92,8 +93,7 @@ def revise(
 def _pieces(
     journal: JournalDocuments, positions: Sequence[int]
 ) -> Iterator[tuple[StoredDocument, ...]]:
-    for start in range(0, len(positions), EVENTS_A_STEP):
-        yield journal.documents(positions[start : start + EVENTS_A_STEP])
+    return map(journal.documents, batched(positions, EVENTS_A_STEP))
 
 
 def _of_events(revised: Projection, plan_facts: Facts, kept: Collection[int]) -> Projection:

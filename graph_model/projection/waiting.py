@@ -68,10 +68,10 @@ class Waiting:
             waiter = _Waiter(missing)
             self._waiters.add(waiter)
             self._begun.notify_all()
-        told = waiter.woken.wait(timeout)
+        woken = waiter.woken.wait(timeout)
         with self._mutex:
             self._waiters.discard(waiter)
-        return told
+        return woken
 
     def _remember(self, positions: Collection[int]) -> None:
         new = set(positions).difference(self._concluded)

@@ -128,8 +128,8 @@ def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: SupportLooku
 
 def _withdraw_applications(rows: Iterable[Row], catalogue: Catalogue) -> None:
     """Names of an application's run that no other run supports."""
-    told = [row for row in rows if isinstance(row, ApplicationRow)]
-    catalogue.withdraw([row for row in told if not catalogue.supporters(row.id, 1)])
+    applications = [row for row in rows if isinstance(row, ApplicationRow)]
+    catalogue.withdraw([row for row in applications if not catalogue.supporters(row.id, 1)])
 
 
 def _withdraw_executions(

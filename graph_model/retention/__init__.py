@@ -3,9 +3,10 @@
 In reading order:
 
 ``coverage``  the documents that a forget or prune command names, computed when it is given
-``needed``    since when the writes of each dataset are needed by what stays
+``needed``    since when the documents that stay need the writes of each dataset
 ``recorded``  jobs, plans and datasets of the catalogue's rows, side by side
 ``keeping``   the setting HEADWATER_KEEP
 ``steps``     a prune in steps of a bounded number of executions
+``nights``    which night of retention was begun, and whether its work is left
 ``forecast``  the date when room runs out, from measured growth
 """

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final, Protocol
 
 from graph_model import identity, labels
+from graph_model.batches import batched
 from graph_model.errors import Rebuilding
 from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow
 from graph_model.lineage.history import MERGE_WINDOW_MS
@@ -64,7 +65,7 @@ def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
     if isinstance(command.order, Forget | Retract):
         return set(command.order.plan_ids)
     if isinstance(command.order, Statement):
-        return set()  # what people state changes no facts
+        return set()  # statements of people change no facts
     plan_ids: set[str] = set()
     for cutoff in command.order.cutoffs:
         job, target = cutoff.key
@@ -159,9 +160,8 @@ def resolve_forget(plan_ids: Collection[str], journal: Journal) -> tuple[Forget,
     named: dict[str, list[str]] = {}
     count = 0
     for plan_id in sorted(plan_ids):
-        hashes = list(dict.fromkeys(journal.content_hashes(plan_id)))
-        for start in range(0, len(hashes), MOST_DOCUMENTS):
-            piece = hashes[start : start + MOST_DOCUMENTS]
+        hashes = dict.fromkeys(journal.content_hashes(plan_id))
+        for piece in batched(hashes, MOST_DOCUMENTS):
             if count + len(piece) > MOST_DOCUMENTS:
                 orders.append(_forget(named))
                 named, count = {}, 0

@@ -124,7 +124,7 @@ class Forecast:
     @property
     def warning(self) -> str | None:
         """A warning for the operator; None where nothing is nearly full."""
-        said = [
+        warnings = [
             f"the {name} is full in {days:.1f} days at this rate: {remedy}"
             for name, days, remedy in (
                 ("disk", self.disk_days, "see headwater storage, HEADWATER_KEEP"),
@@ -132,7 +132,7 @@ class Forecast:
             )
             if is_soon(days)
         ]
-        return "; ".join(said) or None
+        return "; ".join(warnings) or None
 
 
 # --- measures as the journal keeps them ----------------------------------------------------------

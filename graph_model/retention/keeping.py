@@ -23,7 +23,7 @@ _HOUR_MS: Final = 3_600_000
 class Keep:
     """The newest ``runs`` of each job stay, and all of the last ``days``: the union. At least one
     of them is given. ``hour`` (UTC) is when the rest goes. ``keeps_bodies``: the journal keeps the
-    documents of what goes.
+    documents that go.
     """
 
     runs: int | None = None

@@ -1,26 +1,26 @@
 """Since when the writes of each dataset are needed: those that a kept execution saw, and so on.
 
-    wished: what ran since 15 January stays
+    wished: runs since 15 January stay
     fine 20 January reads staged, last overwritten on 10 January => staged is needed since then
-    … and what that write of 10 January read, as it was then
+    … and the inputs of that write of 10 January, as they were then
 
-What a read saw is asked of ``lineage.history``, as answers do: by version where it names one, under
-every name of a table, without what other branches wrote.
+``lineage.history`` decides which writes a read saw, as in answers: by a version that it names, of
+every name of a table, without writes to other branches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice, takewhile
-from typing import Final, TypeVar
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, takewhile
+from typing import Final
 
 from graph_model import labels
+from graph_model.batches import batched
 from graph_model.facts import ExecutionRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.past import Past, moment_of
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.sights import moment_of
 from graph_model.stores.protocols import Catalogue, Page, walk_pages
-
-_Item = TypeVar("_Item")
 
 _AT_ONCE: Final = 500
 _PAGE: Final = 1_000
@@ -46,7 +46,7 @@ class Needed:
         self._catalogue = catalogue
         self._past = Past(catalogue)
         self._first = _first_times(plans, catalogue)
-        self._bound = {plan for plan, _ in self._past.bound_reads(plans)}
+        self._bound = {plan for plan, _ in self._past.reads.bound(plans)}
         self.times: dict[str, int] = {}
         for one in plans.values():
             self._need(one.target, wished[one.job] + 1)
@@ -76,12 +76,12 @@ class Needed:
         for source in self._sources.get(plan, ()):
             yield moment_of(source, since - 1)
         if plan in self._bound:
-            yield from self._past.bound_moments(self._oldest_bound(plan, since))
+            yield from self._past.reads.bound_moments(self._oldest_bound(plan, since))
 
     def _oldest_bound(self, plan: str, since: int) -> Collection[tuple[ReadVersionRow, int]]:
         """The reads of versions by the executions of a plan, of each branch the oldest version."""
         oldest: dict[object, tuple[ReadVersionRow, int]] = {}
-        for rows in _pages(self._executions(plan, since)):
+        for rows in batched(self._executions(plan, since), _AT_ONCE):
             at = {row.id: row.at for row in rows}
             for read in self._catalogue.read_versions(at):
                 key, found = _branch(read), (read, at[read.execution])
@@ -99,8 +99,8 @@ class Needed:
 
     def _lower(self, moments: Collection[Moment]) -> None:
         """The writes that are visible in these moments are needed."""
-        for some in _pages(sorted(moments)):
-            for sight in self._past.sights(some).values():
+        for some in batched(sorted(moments), _AT_ONCE):
+            for sight in self._past.sights.of(some).values():
                 for write in sight.writes:
                     self._need(write.target, write.at)
                 for older in sight.older:
@@ -113,7 +113,9 @@ class Needed:
 
 def _first_times(plans: Collection[str], catalogue: Catalogue) -> dict[str, int]:
     """Per plan its first completed execution; none where it has none."""
-    spans = (one for some in _pages(sorted(plans)) for one in catalogue.plan_spans(some, None))
+    spans = chain.from_iterable(
+        catalogue.plan_spans(some, None) for some in batched(sorted(plans), _AT_ONCE)
+    )
     return {one.logical_plan: one.first for one in spans if one.state == labels.COMPLETED}
 
 
@@ -125,9 +127,3 @@ def _branch(read: ReadVersionRow) -> object:
 def _age(found: tuple[ReadVersionRow, int]) -> tuple[int, int]:
     read, at = found
     return (read.number if read.since < 0 else min(read.number, read.since)), at
-
-
-def _pages(items: Iterable[_Item]) -> Iterator[list[_Item]]:
-    listed = iter(items)
-    while page := list(islice(listed, _AT_ONCE)):
-        yield page

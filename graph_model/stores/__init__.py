@@ -6,7 +6,6 @@ In reading order:
 ``journal``      the journal: documents as they came, durable before the client is answered
 ``catalogue``    the catalogue: times, names, counts. It has no edges
 ``gremlin``      the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
-``memory``       a graph on dicts with the same promises, for tests and for a first look
 ``database``     the relational database under the journal and the catalogue
 ``keys``         API keys: the clients and people of a Headwater, and their roles
 ``submissions``  a document on its way into the journal: the spelling of its body, its hash
@@ -14,7 +13,7 @@ In reading order:
 ``digests``      one hash over all elements of a graph, in any order
 ``durability``   writes to disk that are complete before they are reported
 ``bodies``       large bodies outside of the database: a bucket of Amazon S3
-``temporary``    what one long task remembers beyond its memory: databases gone when closed
+``temporary``    the working data of one long task: databases gone when closed
 ``credentials``  how a connection to the database signs in on AWS
 ``places``       places in Amazon S3, as a setting names them
 """

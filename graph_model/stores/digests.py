@@ -1,7 +1,8 @@
-"""One hash over all elements of a graph, in any order: equal content, equal hash.
+"""One hash over all elements of a graph or all rows of a catalogue, in any order: equal content,
+equal hash.
 
-Elements come from a scan in any order, so each is hashed alone and the hashes are added up
-(modulo 2^256). Adding takes constant memory, and an element that comes twice shows.
+A store reads them in its own order, so each is hashed alone and the hashes are added up
+(modulo 2^256). Adding takes constant memory, and one that comes twice shows.
 """
 
 from __future__ import annotations
@@ -24,22 +25,37 @@ def element_hash(element: Vertex | Edge) -> int:
         ensure_ascii=True,
         separators=(",", ":"),
     )
-    return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+    return _hash_of(text.encode())
 
 
-class ElementSum:
-    """The sum of the hashes of elements, added one by one."""
+def _hash_of(content: bytes) -> int:
+    return int.from_bytes(hashlib.sha256(content).digest(), "big")
+
+
+class HashSum:
+    """The sum of the hashes of contents, added one by one."""
 
     def __init__(self) -> None:
         self._total = 0
 
-    def add(self, element: Vertex | Edge) -> None:
-        """Add one element."""
-        self._total = (self._total + element_hash(element)) % _MODULUS
+    def add_content(self, content: bytes) -> None:
+        """Add the hash of one content."""
+        self._add(_hash_of(content))
+
+    def _add(self, one: int) -> None:
+        self._total = (self._total + one) % _MODULUS
 
     def digest(self) -> str:
-        """64 hex digits over all elements added so far."""
+        """64 hex digits over all that was added so far."""
         return f"{self._total:064x}"
+
+
+class ElementSum(HashSum):
+    """The sum of the hashes of elements."""
+
+    def add(self, element: Vertex | Edge) -> None:
+        """Add one element."""
+        self._add(element_hash(element))
 
 
 def elements_digest(elements: Iterable[Vertex | Edge]) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from graph_model import identity
 from graph_model.stores.protocols import DocumentKind, Submission
 
-# What was parsed from JSON holds no circle, and needs no look-out for one.
+# A value parsed from JSON holds no circle.
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 

@@ -1,4 +1,4 @@
-"""What one long task remembers beyond its memory: private temporary databases, gone when closed.
+"""The working data of one long task: private temporary databases, gone when closed.
 
 SQLite keeps such a database in a file without a name once it outgrows its page cache.
 """

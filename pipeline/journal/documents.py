@@ -58,8 +58,8 @@ def read_lines(lines: Iterable[str]) -> Iterator[Line]:
         try:
             found = _read(json.loads(text))
         except (ValueError, KeyError, TypeError) as error:
-            said = f"no {error}" if isinstance(error, KeyError) else str(error)
-            yield _other(REFUSED, kind=f"{said}: {text[:_MOST_SHOWN]}")
+            problem = f"no {error}" if isinstance(error, KeyError) else str(error)
+            yield _other(REFUSED, kind=f"{problem}: {text[:_MOST_SHOWN]}")
             continue
         if found is not None:
             yield found
@@ -95,23 +95,23 @@ def _document(line: dict[str, Any]) -> Line:
         scope=_text(line, "scope"),
         received_at=int(line["receivedAt"]),
         body=body,
-        said=line.get("contentHash"),
+        expected=line.get("contentHash"),
     )
 
 
-def _damaged(told: dict[str, Any]) -> Line | None:
+def _damaged(record: dict[str, Any]) -> Line | None:
     """A document that a backup could not hold; of a damaged receipt nothing."""
-    if "receipt" in told:
+    if "receipt" in record:
         return None
     return damaged_line(
-        position=int(told["position"]),
-        kind=_text(told, "kind"),
+        position=int(record["position"]),
+        kind=_text(record, "kind"),
         api_version="",
-        plan_id=_text(told, "planId"),
-        scope=_text(told, "scope"),
+        plan_id=_text(record, "planId"),
+        scope=_text(record, "scope"),
         received_at=0,
-        content=_text(told, "contentHash"),
-        damage=_text(told, "reason").removeprefix("its body "),
+        content=_text(record, "contentHash"),
+        damage=_text(record, "reason").removeprefix("its body "),
     )
 
 
@@ -158,11 +158,11 @@ def document_line(
     scope: str,
     received_at: int,
     body: bytes,
-    said: str | None,
+    expected: str | None,
 ) -> Line:
     """A document; ValueError if the hash of its body is not the given one."""
     content = content_hash(kind, api_version, body)
-    if said is not None and said != content:
+    if expected is not None and expected != content:
         raise ValueError(f"the content of document {position} has another hash")
     return Line(DOCUMENT, plan_id, content, scope, position, kind, api_version, received_at, body)
 
@@ -182,7 +182,7 @@ def read_row(row: Any, store: BodyStore | None = None) -> Line:
     if packed == MARK and store is not None:
         packed = store.get(row.content_hash)
     body = read_body(packed, row.kind, row.api_version, row.content_hash)
-    told = {
+    fields = {
         "position": row.position,
         "kind": row.kind,
         "api_version": row.api_version or "",
@@ -192,8 +192,8 @@ def read_row(row: Any, store: BodyStore | None = None) -> Line:
     }
     try:
         if body.damage:
-            return damaged_line(**told, content=row.content_hash, damage=body.damage)
-        return document_line(**told, body=body.content, said=row.content_hash)
+            return damaged_line(**fields, content=row.content_hash, damage=body.damage)
+        return document_line(**fields, body=body.content, expected=row.content_hash)
     except ValueError as error:
         return _other(REFUSED, kind=f"document {row.position}: {error}")
 

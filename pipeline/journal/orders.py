@@ -40,8 +40,8 @@ def read_standing(bodies: Iterable[tuple[str, bytes]]) -> WorkerOrders:
     An unreadable one has no effect, and the translation sets it aside like any other.
     """
     # By time, then hash: of several about one thing at one time every worker takes the same.
-    read = ((said, content) for content, body in bodies if (said := _read(body)) is not None)
-    commands = [said for said, _ in sorted(read, key=lambda one: (one[0].at, one[1]))]
+    read = ((command, content) for content, body in bodies if (command := _read(body)) is not None)
+    commands = [command for command, _ in sorted(read, key=lambda one: (one[0].at, one[1]))]
     forgotten = frozenset(
         content
         for command in commands
@@ -61,8 +61,8 @@ def _read(body: bytes) -> Command | None:
 
 def rules_of(commands: Iterable[Command]) -> Rules:
     """The naming rules of the last command with rules; the defaults without one."""
-    said = [rules for command in commands if (rules := _rules(command)) is not None]
-    return said[-1] if said else naming.DEFAULT_RULES
+    found = [rules for command in commands if (rules := _rules(command)) is not None]
+    return found[-1] if found else naming.DEFAULT_RULES
 
 
 def _rules(command: Command) -> Rules | None:

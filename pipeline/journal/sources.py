@@ -152,8 +152,8 @@ def _database(place: str, password: str | None) -> DatabaseSource:
     host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
     port = f":{url.port}" if url.port else ""
     query = f"?{url.query}" if url.query else ""
-    said = {"user": url.username, "password": url.password}
-    options = {name: unquote(value) for name, value in said.items() if value is not None}
+    login = {"user": url.username, "password": url.password}
+    options = {name: unquote(value) for name, value in login.items() if value is not None}
     if password:
         options["password"] = password
     return DatabaseSource(f"{_JDBC}{host}{port}{url.path}{query}", options)

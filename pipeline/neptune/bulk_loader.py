@@ -43,7 +43,7 @@ Sleep = Callable[[float], None]
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """``source`` is the ``s3://`` prefix of a rebuild. ``fail_on_error`` stops at the first error;
-    without it whatever can be loaded is.
+    without it all loadable lines are loaded.
     """
 
     source: str
@@ -71,7 +71,7 @@ class LoadRequest:
             "parallelism": self.parallelism,
             # An empty scope is a value, not the want of one.
             "parserConfiguration": {"allowEmptyStrings": "true"},
-            # A fact never changes: a value that differs from what stands is an error to be shown.
+            # A fact never changes: a value other than the stored one is an error to be shown.
             "updateSingleCardinalityProperties": False,
             "queueRequest": True,
             **({"dependencies": list(after)} if after else {}),

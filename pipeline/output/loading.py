@@ -6,12 +6,12 @@ file is read as Neptune's loader would read it, and the hashes of the stores are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 from graph_model import identity
+from graph_model.batches import batched
 from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.facts import Facts, Row
 from graph_model.stores.digests import elements_digest
@@ -21,7 +21,6 @@ from pipeline.output.result import Result
 
 _ELEMENTS: Final = 5_000
 _ROWS: Final = 10_000
-_Item = TypeVar("_Item")
 
 Say = Callable[[str], None]
 
@@ -63,12 +62,12 @@ def load(
 def load_graph(result: Result, graph: Graph, say: Say, *, empty_strings: bool = True) -> None:
     """All vertices, then all edges: no query runs while the graph is loaded."""
     done = 0
-    for vertices in _batches(result.vertices(empty_strings=empty_strings), _ELEMENTS):
+    for vertices in batched(result.vertices(empty_strings=empty_strings), _ELEMENTS):
         graph.write(Facts(vertices=tuple(vertices)))
         done += len(vertices)
     say(f"{done:,} vertices loaded")
     done = 0
-    for edges in _batches(result.edges(empty_strings=empty_strings), _ELEMENTS):
+    for edges in batched(result.edges(empty_strings=empty_strings), _ELEMENTS):
         graph.write(Facts(edges=tuple(edges)))
         done += len(edges)
     say(f"{done:,} edges loaded")
@@ -77,7 +76,7 @@ def load_graph(result: Result, graph: Graph, say: Say, *, empty_strings: bool = 
 def load_rows(result: Result, add: Callable[[Sequence[Row]], None], say: Say) -> int:
     """All rows, thousands in one call of ``add``, a transaction each; how many."""
     done = 0
-    for rows in _batches(result.rows(), _ROWS):
+    for rows in batched(result.rows(), _ROWS):
         add(rows)
         done += len(rows)
     say(f"{done:,} rows loaded")
@@ -90,9 +89,3 @@ def check(loaded: Loaded, manifest: Manifest) -> None:
     found = (loaded.vertices, loaded.edges, loaded.rows, loaded.elements_digest)
     if found != expected:
         raise InvalidInput(f"loaded {found}, the manifest says {expected}")
-
-
-def _batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch

@@ -44,7 +44,7 @@ class Relation:
     url>:<table or query>``, a table's location, ``kafka:<topic>``. Empty means unknown. ``node``
     names the reading node if it is not the leaf itself (an RDD). ``version`` is set if the read is
     bound to one. ``roots`` is FILES or FOLDERS if a pattern was expanded to nothing else.
-    ``unplaced`` is the name of what is read if Spark does not give the place of the data.
+    ``unplaced`` is the name of the input if Spark does not give the place of the data.
     """
 
     sources: tuple[str, ...] = ()

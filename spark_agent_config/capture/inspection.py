@@ -45,6 +45,8 @@ _MAX_ERROR_CHARACTERS: Final = 16_000
 _READ_METRICS: Final = frozenset({"numOutputRows", "numFiles", "filesSize"})
 _INSERTS: Final = frozenset({"InsertIntoHadoopFsRelationCommand", "InsertIntoHiveTable"})
 _CHECKPOINTS: Final = frozenset({"checkpoint", "localCheckpoint"})
+#: Calls that run a statement of their own, which Spark reports first: Delta's table builder.
+_CALLS_AROUND_A_STATEMENT: Final = frozenset({"create delta table"})
 #: These hold their parts by other names.
 _COMMANDS_WITHOUT_QUERY: Final = {
     "MergeIntoCommand": ("source", "target"),
@@ -91,7 +93,7 @@ class Inspector:
         self._targets = Targets(questions, tables, self._relations, jvm, hadoop_configuration)
         self._generated = GeneratedColumns(questions, jvm)
         self._copies = TableCopies(questions, tables, self._targets.qualified, jvm)
-        self._maintenance = Maintenance(questions, self._relations)
+        self._maintenance = Maintenance(questions, tables, self._relations)
         self._procedures = Procedures(
             questions, tables, self._relations, self._targets.qualified, jvm
         )
@@ -119,6 +121,8 @@ class Inspector:
         """
         if function in _CHECKPOINTS:
             self._relations.remember_checkpoint(execution.analyzed())
+            return []
+        if function in _CALLS_AROUND_A_STATEMENT:
             return []
         error = None if failure is None else self._error_text(failure)
         analyzed = self._analyzed(execution, failed=error is not None)
@@ -235,7 +239,7 @@ class Inspector:
         if name == CALL:
             return self._procedures.of_call(command, execution)
         if name in MAINTENANCE_COMMANDS:
-            return self._maintenance.of_command(name, command)
+            return self._maintenance.of_command(name, command, execution)
         copy = self._copies.of_command(name, command, execution)
         if copy is not None:
             return copy

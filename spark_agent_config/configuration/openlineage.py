@@ -136,14 +136,14 @@ def _render_spark_defaults(target: ClientTarget, jar: str) -> str:
 
 def _render_spark_submit(target: ClientTarget, jar: str) -> str:
     """Arguments of ``spark-submit``, ``spark-shell``, ``spark-sql`` or ``pyspark``."""
-    said = text_of(_comments("openlineage-spark"))
-    return said + render_spark_submit(spark_properties(target), jar)
+    comments = text_of(_comments("openlineage-spark"))
+    return comments + render_spark_submit(spark_properties(target), jar)
 
 
 def _render_spark_python(target: ClientTarget, jar: str) -> str:
     """A SparkSession builder, for a job that starts its own JVM."""
-    said = text_of(_comments("openlineage-spark"))
-    return said + render_python(spark_properties(target), jar)
+    comments = text_of(_comments("openlineage-spark"))
+    return comments + render_python(spark_properties(target), jar)
 
 
 def _glue_arguments(target: ClientTarget, jar: str) -> dict[str, str]:

@@ -32,7 +32,7 @@ API_KEY_HEADER: Final = "X-API-Key"
 #: own pattern is the first part; it does not hide a name that ends in API-Key.
 REDACTION: Final = "(?i)secret|password|token|access[.]?key|api-?key"
 
-#: What the agent needs on Java 17.
+#: The options of Java 17 that the agent needs.
 ADD_OPENS: Final = "--add-opens=java.base/sun.net.www.protocol.jar=ALL-UNNAMED"
 #: Java 8 knows no ``--add-opens`` and would not start; this makes it overlook the option.
 _OVERLOOK: Final = "-XX:+IgnoreUnrecognizedVMOptions"

@@ -246,8 +246,8 @@ class Outbox(Generic[Item]):
             (counts.refused, f"refused and set aside in {self._keeper}"),
             (counts.dropped, "dropped"),
         )
-        said = ", ".join(f"{number} {what}" for number, what in parts if number)
-        self._warn("summary", "Lineage of queries at the end: %s", said)
+        summary = ", ".join(f"{number} {what}" for number, what in parts if number)
+        self._warn("summary", "Lineage of queries at the end: %s", summary)
 
     # --- the thread ----------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from email.utils import parsedate_to_datetime
 from http.client import HTTPException
 from typing import Any, Final
 
-from spark_agent_config.redaction import mask_text
+from spark_agent_config.masking import mask_text
 
 API_VERSION: Final = "1.2"
 CONTENT_TYPE: Final = f"application/vnd.absa.spline.producer.v{API_VERSION}+json"
@@ -95,18 +95,18 @@ class HttpSender:
             raise DocumentRejected(f"the document cannot be written as JSON: {error}") from None
         try:
             with self._opener.open(request, timeout=self._timeout) as reply:
-                status, said = reply.status, reply.read(_MOST_REPLY_BYTES)
-                form = reply.headers.get_content_type() if said else "empty"
+                status, body = reply.status, reply.read(_MOST_REPLY_BYTES)
+                form = reply.headers.get_content_type() if body else "empty"
         except urllib.error.HTTPError as error:
             with error:
                 raise _failure(request, error) from None
         except (OSError, HTTPException, RuntimeError) as error:
-            # RuntimeError: what an interpreter that shuts down says to a socket or a name look-up.
+            # RuntimeError: from a socket or a name look-up while the interpreter shuts down.
             raise _no_answer(mask_text(request.full_url), error) from None
         except ValueError:  # no address, or a key that no header can carry; the text would show it
-            said = f"{mask_text(self._url)} cannot be asked: {_ADDRESS_ADVICE}"
-            raise Misconfigured(said) from None
-        if not is_taken(status, said):
+            body = f"{mask_text(self._url)} cannot be asked: {_ADDRESS_ADVICE}"
+            raise Misconfigured(body) from None
+        if not is_taken(status, body):
             raise _foreign(request, status, form)
 
     def _request(self, post: Post) -> urllib.request.Request:
@@ -129,18 +129,18 @@ def _failure(
     request: urllib.request.Request, error: urllib.error.HTTPError
 ) -> Away | DocumentRejected | Misconfigured:
     """The failure for a status other than 2xx; its body may be cut off, garbage or missing."""
-    said = f"{mask_text(request.full_url)} answered {error.code}: {_detail(error)}".rstrip(": ")
+    message = f"{mask_text(request.full_url)} answered {error.code}: {_detail(error)}".rstrip(": ")
     if error.code >= 500 or error.code in _RETRIED_CLIENT_ERRORS:
-        return Away(said, seconds_asked(error.headers["Retry-After"], error.headers["Date"]))
+        return Away(message, seconds_asked(error.headers["Retry-After"], error.headers["Date"]))
     if 300 <= error.code < 400:
         place = mask_text(error.headers.get("Location") or "elsewhere")[:_TOLD_BYTES]
-        return Misconfigured(f"{said}; name where it leads in spark.headwater.url: {place}")
+        return Misconfigured(f"{message}; name where it leads in spark.headwater.url: {place}")
     if error.code in _ADVICE:
-        return Misconfigured(f"{said}; {_ADVICE[error.code]}")
+        return Misconfigured(f"{message}; {_ADVICE[error.code]}")
     if error.code == 413:
         size = len(request.data) if isinstance(request.data, bytes) else 0
-        return DocumentRejected(f"{said}; {size:,} bytes were sent, and {_SIZE_ADVICE}")
-    return DocumentRejected(said)
+        return DocumentRejected(f"{message}; {size:,} bytes were sent, and {_SIZE_ADVICE}")
+    return DocumentRejected(message)
 
 
 def is_taken(status: int, body: bytes) -> bool:
@@ -152,12 +152,12 @@ def is_taken(status: int, body: bytes) -> bool:
     """
     created = status in _CREATED
     try:
-        said = json.loads(body) if body.strip() else None
+        reply = json.loads(body) if body.strip() else None
     except (ValueError, RecursionError):
         return False
-    if isinstance(said, str):
-        return created or _is_id(said)
-    return created and not said
+    if isinstance(reply, str):
+        return created or _is_id(reply)
+    return created and not reply
 
 
 def _is_id(text: str) -> bool:
@@ -169,8 +169,8 @@ def _is_id(text: str) -> bool:
 
 def _foreign(request: urllib.request.Request, status: int, form: str) -> Misconfigured:
     """The kind of a foreign answer, without its text: a page may hold a session's token."""
-    said = f"{mask_text(request.full_url)} answered {status} ({form}), which is {_NO_PRODUCER}"
-    return Misconfigured(f"{said}; {_PATH_ADVICE}")
+    message = f"{mask_text(request.full_url)} answered {status} ({form}), which is {_NO_PRODUCER}"
+    return Misconfigured(f"{message}; {_PATH_ADVICE}")
 
 
 def _detail(error: urllib.error.HTTPError) -> str:
@@ -186,8 +186,8 @@ def _no_answer(url: str, error: Exception) -> Away | Misconfigured:
     """A certificate that is not trusted stays so; every other trouble may pass."""
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, ssl.SSLCertVerificationError):
-        said = f"{url}: the certificate is not trusted ({reason.verify_message})"
-        return Misconfigured(f"{said}; {_CERTIFICATE_ADVICE}")
+        message = f"{url}: the certificate is not trusted ({reason.verify_message})"
+        return Misconfigured(f"{message}; {_CERTIFICATE_ADVICE}")
     return Away(f"{url}: {error}")
 
 

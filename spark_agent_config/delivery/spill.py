@@ -59,7 +59,7 @@ class Spill:
         self._writer = LineWriter()
         self._number = 1
         self._refused_plans: set[str] = set()
-        self._told_dropped = self._told_refused = False
+        self._warned_dropped = self._warned_refused = False
         self._one_at_a_time = threading.Lock()  # the outbox keeps from two threads
 
     def __str__(self) -> str:
@@ -124,8 +124,8 @@ class Spill:
             send(post)
         except DocumentRejected as error:
             aside = _named(path, _REFUSED)
-            if not self._told_refused:
-                self._told_refused = True
+            if not self._warned_refused:
+                self._warned_refused = True
                 _LOG.warning(
                     "The server refused lineage of an earlier run, moved to %s: %s", aside, error
                 )
@@ -155,8 +155,8 @@ class Spill:
                 return
             total -= _size(path)
             path.unlink(missing_ok=True)
-            if not self._told_dropped:
-                self._told_dropped = True
+            if not self._warned_dropped:
+                self._warned_dropped = True
                 _LOG.warning(
                     "The oldest lineage kept in %s is deleted: the limit is %d bytes",
                     self.folder,

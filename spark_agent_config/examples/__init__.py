@@ -1,4 +1,4 @@
-"""A small pipeline in PySpark: what a job looks like when it reports its lineage.
+"""A small pipeline in PySpark: jobs that report their lineage.
 
 Each job is a file with a ``NAME`` and one function ``run(spark, lake)``; ``session`` starts Spark
 for it, ``lake`` says where its data lies, ``source_database`` is the system it reads from.

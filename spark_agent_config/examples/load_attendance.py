@@ -1,4 +1,4 @@
-"""Attendance, with who it was => the catalog table ``attendance_with_emp1``."""
+"""Attendance with the employees => the catalog table ``attendance_with_emp1``."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ run "no_rule_removes_a_body_of_the_journal" {
   }
 
   assert {
-    condition     = anytrue([for rule in aws_s3_bucket_lifecycle_configuration.this["uploads"].rule : try(one(rule.expiration).days, 0) > 14])
+    condition     = anytrue([for rule in aws_s3_bucket_lifecycle_configuration.this["uploads"].rule : try(one(rule.expiration).days, 0) > 3 * 14])
     error_message = "Uploads outlive the message that names them, and then go."
   }
 }

@@ -29,6 +29,11 @@ run "subnets_are_private_and_apart" {
   }
 
   assert {
+    condition     = alltrue([for endpoint in aws_vpc_endpoint.interface : can(one(jsondecode(endpoint.policy).Statement).Condition.StringEquals["aws:PrincipalAccount"])])
+    error_message = "Endpoints take callers of this account alone."
+  }
+
+  assert {
     condition     = alltrue([for endpoint in aws_vpc_endpoint.interface : endpoint.private_dns_enabled])
     error_message = "Without private names the SDKs look for AWS in the internet."
   }

@@ -37,6 +37,11 @@ run "alarms_reach_somebody" {
   }
 
   assert {
+    condition     = alltrue([for one in jsondecode(aws_sns_topic_policy.this.policy).Statement : one.Effect == "Deny" || one.Principal == { Service = "cloudwatch.amazonaws.com" }])
+    error_message = "Nobody but CloudWatch publishes alarms."
+  }
+
+  assert {
     condition     = length(setintersection(keys(aws_cloudwatch_metric_alarm.this), ["failed", "graph-cpu", "journal-capacity"])) == 3
     error_message = "Load balancer, graph and journal are watched."
   }
@@ -67,6 +72,11 @@ run "the_lag_is_watched_with_a_collector" {
   assert {
     condition     = aws_cloudwatch_metric_alarm.this["lag"].threshold == 900 && aws_cloudwatch_metric_alarm.this["lag"].treat_missing_data == "breaching"
     error_message = "A lag, and a collector that is silent, are alarms."
+  }
+
+  assert {
+    condition     = aws_cloudwatch_metric_alarm.this["journal-up"].comparison_operator == "LessThanThreshold" && aws_cloudwatch_metric_alarm.this["journal-up"].threshold == 1
+    error_message = "A journal that takes nothing is an alarm."
   }
 
   assert {

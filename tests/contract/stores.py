@@ -19,10 +19,10 @@ import pytest
 from graph_model.errors import ConfigurationError, GraphUnavailable
 from graph_model.stores.gremlin.engine.server import graph_properties, server_settings
 from graph_model.stores.gremlin.graph import open_graph
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import Graph
 from tests.contract import janusgraph
 from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT
+from tests.memory_graph import MemoryGraph
 
 Open = Callable[[], Graph]
 """Opens the graph once more: two of them stand for two processes."""

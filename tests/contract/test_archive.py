@@ -28,13 +28,13 @@ from graph_model.stores.journal.archive import Contents
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
 from graph_model.stores.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
 from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentState, Submission
 from graph_model.stores.submissions import content_hash
 from tests.contract.databases import EVERY, empty_database
 from tests.contract.submissions import a_receipt, a_submission, an_event
 from tests.e2e.producer_service import a_plan as a_real_plan
 from tests.e2e.producer_service import an_event as a_real_event
+from tests.memory_graph import MemoryGraph
 from tests.projections import submission
 
 NOW = 1_700_000_000_000

@@ -13,9 +13,9 @@ from graph_model.stores.catalogue.generations import GENERATION_KEY
 from graph_model.stores.catalogue.tables import metadata
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import Receipt
 from tests.contract.databases import schema_on
+from tests.memory_graph import MemoryGraph
 from tests.projections import elements_of
 from tests.unit.projection.test_projector import TROUBLE
 from tests.waiting import eventually

@@ -16,9 +16,9 @@ from graph_model import identity, labels
 from graph_model.lineage import Answer, ColumnEdge, Lineage, Question
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import Direction, Graph
 from tests.estates import Run, estates, milliseconds, table_id, translated
+from tests.memory_graph import MemoryGraph
 
 Open = Callable[[], Graph]
 UP, DOWN, BOTH = Direction.UPSTREAM, Direction.DOWNSTREAM, Direction.BOTH

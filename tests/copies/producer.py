@@ -20,6 +20,7 @@ from graph_model.producers.projections import Projection, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 from graph_model.stores.submissions import compact_json, make_submission
+from spark_agent_config.masking import mask_secrets
 
 COPY_KIND: Final = DocumentKind("copy")
 VERSION: Final = "1"
@@ -38,7 +39,7 @@ class Copies:
         return (Reported(COPY_KIND, VERSION, document),) if is_copy else ()
 
     def submission(self, reported: Reported) -> Submission:
-        masked = naming.mask_secrets(read_object(reported.document, ""))
+        masked = mask_secrets(read_object(reported.document, ""))
         key = subject_key(event_of(masked, naming.DEFAULT_RULES))
         return make_submission(COPY_KIND, VERSION, key, "", compact_json(masked))
 

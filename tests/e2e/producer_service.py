@@ -24,8 +24,8 @@ from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.keys import KeyRequest, Role, SqlKeys, make_key
 from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentState, Receipt, Submission
+from tests.memory_graph import MemoryGraph
 
 NOW = 1_700_000_000_000
 PLAN_ID = "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"

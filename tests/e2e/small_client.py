@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shlex
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,22 +35,24 @@ def running(made: SmallHeadwater) -> Iterator[SmallHeadwater]:
         made.close()
 
 
-def client_of(headwater: SmallHeadwater, now: int, keys: Keys | None = None) -> FlaskClient:
-    """A client of an app whose projector has caught up; ``now`` is its clock, epoch ms."""
+def client_of(headwater: SmallHeadwater, now: int | None, keys: Keys | None = None) -> FlaskClient:
+    """A client of an app whose projector has caught up; ``now`` is its clock, epoch ms; None: the
+    clock goes on.
+    """
     headwater.projector._readiness.state = "ready"
     service = Service(
         headwater.journal,
         headwater.projector,
         headwater.graph,
         headwater.generations,
-        lambda: now,
+        lambda: round(time.time() * 1000) if now is None else now,
         keys or NoKeys(),
     )
     return create_app(read_settings({}), service).test_client()
 
 
 @contextmanager
-def serving(headwater: SmallHeadwater, now: int) -> Iterator[str]:
+def serving(headwater: SmallHeadwater, now: int | None) -> Iterator[str]:
     """The address of a server of this app, for what cannot ask a test client."""
     with serving_client(client_of(headwater, now)) as address:
         yield address

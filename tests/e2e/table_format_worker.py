@@ -8,7 +8,7 @@ runs the topics in the order of their names in one session and writes ``ROOT/rep
 makes its own tables, beside ``src``, which ``_source_tables.json`` makes for all. A job that some
 Sparks cannot run names the others (``spark``) and says ``why``; what a Spark tells otherwise stands
 under ``on``. With ``TABLE_FORMATS=all`` in the environment each Spark runs every topic; without it
-4.0 runs those in which it differs from the others, and none runs ``further-jobs``.
+4.0 runs those in which it differs from the others, and none runs ``further-…``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HUDI_SETTINGS: Final = {
 }
 _PYTHON: Final = "python:"
 #: Topics that no Spark runs unless it is asked to: their jobs are like those of others.
-_ASKED_FOR: Final = frozenset({"further-jobs"})
+_ASKED_FOR: Final = frozenset({"further-jobs", "further-statements"})
 #: A Spark that does not run every topic unless it is asked to => those that it runs.
 _CHOSEN: Final = {
     "4.0": frozenset(

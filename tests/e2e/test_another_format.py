@@ -28,11 +28,11 @@ from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import Submission
 from pipeline.output.loading import load
 from pipeline.output.result import Result, open_files
 from tests.copies.producer import COPY_KIND, FORMATS, VERSION
+from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, lineage_event
 from tests.unit.producers.test_openlineage_projection import dataset, run_event
 from tests.unit.projection.test_crashes import (

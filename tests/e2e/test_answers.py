@@ -217,6 +217,35 @@ def test_what_a_full_graph_answers_is_marked(
         assert client.get(path).get_json()["partial"] == {"reason": "full", "limit": 0}
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/graph/lineage?node=dataset:s3://lake/new",
+        f"/graph/datasets/ds_{'0' * 32}",
+        f"/graph/jobs/job_{'0' * 32}",
+    ],
+)
+def test_what_may_wait_for_room_in_a_full_graph_is_said_to(
+    headwater: SmallHeadwater, client: FlaskClient, path: str
+) -> None:
+    ran(headwater, job("first", "s3://lake/t", 1), START)
+    assert "wait" not in client.get(path).get_json()["message"]
+    headwater.projector._fullness.hold()
+    answer = client.get(path)
+    assert answer.status_code == 404
+    for part in ("is known", "wait in the journal", "HEADWATER_GREMLIN_HEAP", "prune"):
+        assert part in answer.get_json()["message"]
+
+
+def test_a_document_that_is_not_in_the_journal_waits_for_nothing(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    headwater.projector._fullness.hold()
+    order = {"command": "forget", "node": "document:9", "dryRun": True}
+    answer = client.post("/commands", json=order)
+    assert (answer.status_code, "wait" in answer.get_data(as_text=True)) == (404, False)
+
+
 def test_another_body_under_one_plan_id_is_counted(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:

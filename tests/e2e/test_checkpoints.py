@@ -23,7 +23,6 @@ from graph_model.stores.gremlin.engine.supervisor import OUT_OF_MEMORY, Supervis
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import DocumentState, Receipt
-from tests.conftest import QUICK_START
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
 from tests.e2e.service import RunningHeadwater
 from tests.unit.projection.test_projector import a_plan, an_event, event
@@ -37,9 +36,7 @@ EPOCH = "e"
 @pytest.fixture
 def engine(gremlin_url: str, tmp_path: Path) -> Iterator[EmbeddedServer]:
     """An engine of the test's own; ``gremlin_url`` checks for Java."""
-    server = EmbeddedServer(
-        tmp_path / "engine", environment=os.environ, port=0, heap_mb=256, java_options=QUICK_START
-    )
+    server = EmbeddedServer(tmp_path / "engine", environment=os.environ, port=0, heap_mb=256)
     server.start()
     yield server
     server.stop()
@@ -394,9 +391,7 @@ def test_a_service_whose_catalogue_was_lost_or_broken_comes_back_whole(
 def test_an_engine_out_of_memory_ends_with_its_own_code_and_is_explained(
     gremlin_url: str, tmp_path: Path
 ) -> None:
-    engine = EmbeddedServer(
-        tmp_path, environment=os.environ, port=0, heap_mb=48, java_options=QUICK_START
-    )
+    engine = EmbeddedServer(tmp_path, environment=os.environ, port=0, heap_mb=48)
     with engine:
         supervisor = Supervisor(engine)
         graph = open_graph(engine.url, explain=lambda: supervisor.trouble)

@@ -16,8 +16,8 @@ from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.projection.projector import Projector
 from graph_model.retention import coverage as retention
 from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
-from graph_model.stores.memory import MemoryGraph
 from tests.e2e.small_client import client_of
+from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.projection.test_projector import PLAN_ID, a_plan, an_event, event, plan
 

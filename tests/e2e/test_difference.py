@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.schemas.graph.difference import ChangesReply, DifferenceReply, VersionsReply
-from graph_model.answers.difference.questions import Differences
+from graph_model.answers.difference.versions import job_versions
 from graph_model.lineage import Partial
 from tests.builders import PlanBuilder
 from tests.e2e.small_client import client_of
@@ -481,11 +481,10 @@ def test_versions_that_there_was_no_time_to_compare_are_told_as_such(
     ran(headwater, clean_plan(1), START)
     ran(headwater, clean_plan(2, limit=20), START + HOUR)
     sources = replace(headwater.sources, expired=lambda: True, time_limit_ms=7)
-    differences = Differences(sources)
     job = id_of(client, "jobs", "clean")
-    page = differences.job_versions(job, at=None, limit=20, cursor=None)
-    assert [one.changes for one in page.items] == [None, None]
-    assert differences.partial == Partial("time", 7)
+    found = job_versions(sources, job, at=None, limit=20, cursor=None)
+    assert [one.changes for one in found.page.items] == [None, None]
+    assert found.partial == Partial("time", 7)
 
 
 def test_replies_have_the_shape_that_is_described(

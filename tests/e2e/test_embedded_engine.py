@@ -38,7 +38,6 @@ from graph_model.stores.gremlin.connection import Connections, Limits
 from graph_model.stores.gremlin.dialect import EMBEDDED, NEPTUNE, Dialect
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
-from tests.conftest import QUICK_START
 from tests.contract.facts_to_write import everything, facts, plan, vertex, visible_plans, whole
 from tests.waiting import eventually
 
@@ -58,13 +57,7 @@ def is_running(pid: int) -> bool:
 @pytest.fixture
 def engine(gremlin_url: str, tmp_path: Path) -> Iterator[EmbeddedServer]:
     """An engine of the test's own, to be maltreated; ``gremlin_url`` checks for Java."""
-    server = EmbeddedServer(
-        tmp_path / "engine",
-        environment=os.environ,
-        port=0,
-        heap_mb=256,
-        java_options=QUICK_START,
-    )
+    server = EmbeddedServer(tmp_path / "engine", environment=os.environ, port=0, heap_mb=256)
     yield server
     server.stop()
 
@@ -329,12 +322,7 @@ def test_a_handshake_without_end_is_cut_off(gremlin_url: str) -> None:
 def doors(gremlin_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """An engine with a port for readers; ``gremlin_url`` checks for Java."""
     server = EmbeddedServer(
-        tmp_path_factory.mktemp("doors"),
-        environment=os.environ,
-        port=0,
-        read_port=0,
-        heap_mb=256,
-        java_options=QUICK_START,
+        tmp_path_factory.mktemp("doors"), environment=os.environ, port=0, read_port=0, heap_mb=256
     )
     with server:
         yield server

@@ -21,7 +21,6 @@ from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import EMBEDDED
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
-from tests.conftest import QUICK_START
 from tests.contract.facts_to_write import everything, facts, plan, vertex
 
 pytestmark = pytest.mark.engine
@@ -192,9 +191,7 @@ def working_threads(server: EmbeddedServer) -> set[str]:
 
 
 def test_threads_that_have_worked_are_replaced(gremlin_url: str, tmp_path: Path) -> None:
-    server = EmbeddedServer(
-        tmp_path, environment=os.environ, port=0, heap_mb=256, java_options=QUICK_START
-    )
+    server = EmbeddedServer(tmp_path, environment=os.environ, port=0, heap_mb=256)
     with server:
         graph = open_graph(server.url)
         written = plan("daily", columns=600)

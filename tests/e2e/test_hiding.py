@@ -112,6 +112,7 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/plans/{}", known.plans, "?document=true&layout=true"
     ),
     "graph.search": lambda _: _each("/graph/search?q={}", ("e", "r", "qui", "murm", "whisp")),
+    "columns.columns": lambda _: ["/graph/columns", "/graph/columns?sort=-table&q=murm"],
     "columns.column": lambda known: _each("/graph/columns/{}", known.columns),
     "runs.run_tree": lambda known: _each(
         "/graph/runs/{}", [*known.told_runs, *(run for _, run in known.runs)]

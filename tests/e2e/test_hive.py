@@ -1,4 +1,4 @@
-"""Renames and LOAD DATA in a Hive metastore, job by job, as ``test_table_formats`` does it."""
+"""Renames, LOAD DATA and partitions in a Hive metastore, job by job, as `test_table_formats`."""
 
 from __future__ import annotations
 

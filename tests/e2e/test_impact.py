@@ -295,7 +295,7 @@ def test_dropping_a_column_breaks_those_who_use_it_even_to_filter(client: FlaskC
     assert answer.get_json()["verdict"] == "breaks"
     assert answer.headers["Headwater-Verdict"] == "breaks"
     reasons = {item["label"]: item["reason"] for item in answer.get_json()["items"]}
-    assert reasons["total"] == "daily filters by orders#status, which is dropped"
+    assert reasons["total"] == "daily filters by orders.status, which is dropped"
     direct = ask(client, f"column:{lake.ORDERS}#status", change="dropped", indirect="false")
     assert labels_of(direct) == ["column status 1", "job audit 1"]
     unused = ask(client, f"column:{lake.AUDIT}#id", change="dropped")
@@ -456,7 +456,7 @@ def test_a_captured_plan_on_the_command_line(client: FlaskClient, captured: Path
         "default/load writes s3://lake/orders",
         "  column-dropped: amount  int  (breaks)",
     ]
-    assert "daily aggregates orders#amount, which is dropped" in said
+    assert "daily aggregates orders.amount, which is dropped" in said
     assert said.splitlines()[-1].startswith("something breaks, 4 downstream")
     assert run(client, f"--plan {captured} --format markdown")[1].startswith("### Something")
 

@@ -35,7 +35,6 @@ from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.keys import KeyRequest, Role, SqlKeys, make_key
 from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentState, StoredDocument
 from tests.aws import Aws, environment_of, moto_server
 from tests.e2e.producer_service import SPLINE_1_2, a_plan, an_event
@@ -49,6 +48,7 @@ from tests.lambda_runtime import (
     http_api_2,
     json_of,
 )
+from tests.memory_graph import MemoryGraph
 from tests.waiting import eventually
 
 VERSIONS = "ABSA-Spline-API-Version"
@@ -462,6 +462,19 @@ def test_while_the_dead_letter_queue_is_away_poison_stays_and_blocks_its_run_alo
     assert len(cloud.dead_letters()) == 1
 
 
+def test_what_was_sent_before_a_message_that_cannot_be_read_is_taken(cloud: Cloud) -> None:
+    """Else it would reach the bound of deliveries with it, and the dead-letter queue."""
+    send = enqueue(cloud)
+    for event in (run_event("a", 0), run_event("a", 1, text="ü" * 200_000), run_event("a", 2)):
+        send(lineage(event))
+    source = EventSource(cloud.aws, cloud.events)
+    source.poll(take(cloud, HEADWATER_UPLOADS="s3://headwater-nowhere/in"))
+    assert (source.count(), len(cloud.documents())) == (2, 1)
+    source.drain(take(cloud))
+    found = [json.loads(one.body)["eventTime"][-3:] for one in cloud.documents()]
+    assert found == ["00Z", "01Z", "02Z"]
+
+
 def test_without_the_journal_every_message_comes_again_in_order(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -594,16 +607,44 @@ def test_a_compressed_event_is_enqueued(cloud: Cloud) -> None:
     assert enqueue(cloud)(request)["statusCode"] == 201
 
 
-def test_the_sender_is_the_one_whom_the_gateway_recognised(cloud: Cloud) -> None:
+@pytest.mark.parametrize(
+    ("format_of", "recognised", "name"),
+    [
+        (
+            http_api_2,
+            {"authorizer": {"iam": {"userArn": "arn:aws:sts::1:glue"}}},
+            "arn:aws:sts::1:glue",
+        ),
+        (http_api_2, {"authorizer": {"jwt": {"claims": {"sub": "dbt"}}}}, "dbt"),
+        (http_api_1, {"authorizer": {"claims": {"sub": "dbt"}, "scopes": None}}, "dbt"),
+        (http_api_1, {"authorizer": {"key": "hr", "principalId": "hr"}}, "hr"),
+        (
+            http_api_1,
+            {
+                "authorizer": {"claims": None, "scopes": None},
+                "identity": {"userArn": "arn:aws:sts::1:glue"},
+            },
+            "arn:aws:sts::1:glue",
+        ),
+        (http_api_1, {"authorizer": {"claims": None, "scopes": None}}, "gateway"),
+    ],
+    ids=["role-2", "token-2", "token-1", "key-1", "role-1", "nobody-1"],
+)
+def test_the_sender_is_the_one_whom_the_gateway_recognised(
+    cloud: Cloud,
+    format_of: Callable[[Request], dict[str, Any]],
+    recognised: dict[str, Any],
+    name: str,
+) -> None:
     made = make_enqueue(cloud.environment())
-    event = http_api_2(lineage(run_event("a")))
-    event["requestContext"]["authorizer"] = {"iam": {"userArn": "arn:aws:sts::1:glue"}}
+    event = format_of(lineage(run_event("a")))
+    event["requestContext"].update(recognised)
     made.answer(event)
     EventSource(cloud.aws, cloud.events).drain(take(cloud))
     journal = cloud.journal()
     (receipt,) = journal.receipts(1)
     journal.close()
-    assert (receipt.principal, receipt.route) == ("arn:aws:sts::1:glue", "sqs")
+    assert (receipt.principal, receipt.route) == (name, "sqs")
 
 
 class Throttled:

@@ -15,7 +15,7 @@ from graph_model.facts import Edge, Facts, Vertex
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import open_graph
 from tests import impact_lake
-from tests.conftest import QUICK_START, needs_java
+from tests.conftest import needs_java
 
 _ROOT: Final = Path(__file__).parents[2]
 _PYTHON: Final = (
@@ -43,12 +43,7 @@ def read_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     elements = list(headwater.graph.scan())
     headwater.close()
     server = EmbeddedServer(
-        tmp_path_factory.mktemp("engine"),
-        environment=os.environ,
-        port=0,
-        read_port=0,
-        heap_mb=256,
-        java_options=QUICK_START,
+        tmp_path_factory.mktemp("engine"), environment=os.environ, port=0, read_port=0, heap_mb=256
     )
     with server:
         graph = open_graph(server.url)

@@ -895,3 +895,27 @@ def test_a_run_that_is_first_heard_of_while_it_runs_has_no_known_start(
         event(run, "COMPLETE", "10:05:00.000", outputs=[table("out")]),
     )
     assert replies_about(client, run)["starts"] == {None}
+
+
+def test_a_failed_run_without_a_start_of_its_query_began_with_its_application(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    application = "01890000-0000-7000-8000-00000000000a"
+    query = "01890000-0000-7000-8000-00000000000b"
+    spark = {
+        "spark_applicationDetails": {"applicationId": "local-1", "appName": "nightly"},
+        "processing_engine": {"name": "spark", "version": "3.5.1"},
+    }
+    of_query = {**spark, **below(application, "nightly")}
+    take(
+        headwater,
+        event(application, "START", "10:00:00.000", job="nightly", run_facets=spark),
+        event(query, "FAIL", "10:00:04.000", job="nightly.step", run_facets=of_query,
+              outputs=[table("out")]),
+        event(application, "FAIL", "10:00:05.000", job="nightly", run_facets=spark),
+    )  # fmt: skip
+    [job] = get(client, "/graph/jobs")["items"]
+    [run] = get(client, f"/graph/jobs/{job['id']}/runs")["items"]
+    assert (run["state"], run["startedAt"], run["endedAt"]) == (
+        "failed", "2026-03-01T10:00:00.000Z", "2026-03-01T10:00:04.000Z",
+    )  # fmt: skip

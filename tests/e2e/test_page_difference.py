@@ -132,6 +132,8 @@ def test_a_job_whose_last_run_failed_says_what_changed_upstream(page: Page) -> N
     page.goto(JOB)
     wait_for(page)
     place = page.get_by_test_id("upstream-changes")
+    if not place.is_visible():  # of a job that works it is a part of its history
+        page.get_by_test_id("tab-history").click()
     if place.get_by_test_id("upstream-look").is_visible():
         place.get_by_test_id("upstream-look").click()
     first = place.get_by_test_id("causes").get_by_role("listitem").first

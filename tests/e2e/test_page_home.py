@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import shutil
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -21,10 +22,19 @@ __all__ = ["browser"]
 def page(browser: Browser) -> Iterator[Page]:
     with (
         running(small_headwater()) as headwater,
-        serving(headwater, round(time.time() * 1000)) as address,
+        serving(headwater, None) as address,
         open_page(browser, address) as opened,
     ):
         yield opened
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+def test_the_command_of_an_empty_page_is_answered_and_its_document_appears(page: Page) -> None:
+    page.goto("/")
+    command = page.locator(".snippet", has_text="Anything else").locator("pre").text_content()
+    sent = subprocess.run(["sh", "-c", str(command)], capture_output=True, text=True, check=True)
+    assert " 201 " in sent.stdout.splitlines()[0]
+    expect(page.get_by_role("link", name="first_job")).to_be_visible(timeout=20_000)
 
 
 def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
@@ -37,22 +47,45 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     failed = page.get_by_test_id("card-failed")
     expect(failed).to_contain_text("conversion")
     expect(failed).to_contain_text("division by zero")
+    failed.get_by_role("link", name="conversion").click()
+    wait_for(page)
+    parts = page.get_by_test_id("panel-part").locator(".panel-stack > *")
+    expect(parts.nth(0)).to_have_text("ERROR: division by zero in column rate")
+    expect(parts.nth(1)).to_contain_text("sessionise", timeout=10_000)
+    page.get_by_test_id("tab-history").click()
+    expect(page.get_by_test_id("panel-part")).to_contain_text("Runs and versions")
+    page.goto("/")
+
     page.get_by_test_id("map").get_by_role("link", name="shop-lake").click()
     expect(page.get_by_test_id("map")).to_contain_text("curated")
     assert "within=" in page.url
 
     page.get_by_role("link", name="Tables", exact=True).click()
     page.get_by_role("link", name="Last write").click()
-    page.get_by_role("link", name="Last write").click()
     rows = page.get_by_test_id("tables-table").locator("tbody tr")
     expect(rows.first).to_contain_text("contact_list")
-    assert "sort=-written" in page.url
+    assert "sort=-lastWrite" in page.url
     page.reload()
     expect(rows.first).to_contain_text("contact_list")
 
     page.get_by_role("link", name="Runs", exact=True).click()
+    page.get_by_test_id("pager-right").click()
+    page.get_by_role("link", name="Took").click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text("Took")
+    expect(page.get_by_test_id("pager-left")).to_be_hidden()
     page.get_by_test_id("ended-failed").click()
     expect(page.get_by_test_id("runs-table").locator("tbody tr")).to_have_count(1)
+
+    page.goto("/?view=job&node=job:sample/churn_scores")
+    page.get_by_test_id("hide").click()
+    page.get_by_test_id("confirm-hide").click()
+    expect(page.get_by_test_id("show")).to_be_focused()
+    page.goto("/?view=jobs")
+    expect(page.get_by_test_id("subtitle")).to_have_text("14 jobs")
+    page.goto("/?view=hidden")
+    expect(page.get_by_test_id("hidden-items")).to_contain_text("sample/churn_scores")
+    page.get_by_test_id("show-again").click()
+    expect(page.get_by_test_id("hidden")).to_contain_text("Nothing is hidden.")
 
     page.goto("/")
     page.get_by_test_id("tour").click()

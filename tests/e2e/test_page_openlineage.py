@@ -90,6 +90,7 @@ def test_a_job_shows_its_code_its_owners_and_custom_facets_as_a_tree(page: Page)
     wait_for(page)
     expect(page.locator(".panel")).to_contain_text("finance (TEAM)")
     expect(page.locator(".panel a[target=_blank]")).to_have_count(0)
+    page.get_by_test_id("tab-facets").click()
     facet = page.get_by_test_id("facets").locator("details", has_text="acme").first
     facet.locator("summary").first.click()
     expect(facet).to_contain_text("euro")

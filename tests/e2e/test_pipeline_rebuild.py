@@ -26,12 +26,12 @@ from graph_model.stores.digests import elements_digest
 from graph_model.stores.gremlin.engine.jars import fetch, locked
 from graph_model.stores.gremlin.graph import GremlinGraph
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentState, Submission
 from pipeline.output.loading import load, load_graph
 from pipeline.output.placing import place_catalogue
 from pipeline.output.result import Result, open_files
 from tests.contract.postgresql import postgresql
+from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project
 from tests.unit.pipeline.test_pipeline_translating import DAY, START, forget, poison, prune
 from tests.unit.projection.test_projector import (

@@ -16,6 +16,7 @@ from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.keeping import Keep
+from graph_model.retention.nights import SILENT_MS
 from tests.e2e.small_client import running
 from tests.projections import SmallHeadwater, project
 from tests.unit.producers.test_commands import DAY, START, daily
@@ -108,15 +109,62 @@ def test_one_of_two_services_does_it(headwater: SmallHeadwater) -> None:
     assert other.look() == 0
 
 
-def test_a_service_that_ends_leaves_the_rest_to_the_next_night(headwater: SmallHeadwater) -> None:
+def test_what_a_service_leaves_when_it_ends_the_next_one_does(headwater: SmallHeadwater) -> None:
     clock = Clock()
     service = service_of(headwater, clock)
     ending = Upkeep(service, Keep(runs=5), most=5, sleep=lambda _: False)
     ending.look()
     clock.now += DAY
-    ending.look()
+    assert 0 < ending.look() <= 5
+    following = upkeep(service, Keep(runs=5))
+    assert following.look() > 5
+    assert following.look() == 0
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def test_what_a_killed_service_leaves_is_done_when_it_gives_no_sign_any_more(
+    headwater: SmallHeadwater,
+) -> None:
+    clock = Clock()
+    service = service_of(headwater, clock)
+
+    def die(_: float) -> bool:
+        raise Killed
+
+    dying = Upkeep(service, Keep(runs=5), most=5, sleep=die)
+    dying.look()
     clock.now += DAY
-    assert upkeep(service, Keep(runs=5)).look() > 0
+    with pytest.raises(Killed):
+        dying.look()
+    following = upkeep(service, Keep(runs=5))
+    clock.now += SILENT_MS
+    assert following.look() == 0, "it may be at work"
+    clock.now += 1
+    assert following.look() > 5
+
+
+def test_documents_and_questions_go_on_between_two_steps(headwater: SmallHeadwater) -> None:
+    clock = Clock()
+    service = service_of(headwater, clock)
+    totals: list[int] = []
+
+    def report_a_run(_: float) -> bool:
+        (new,) = daily("load", 1, "file:/raw", "file:/staged", [40 + len(totals)])[1:]
+        assert service.projector.wait(headwater.accept(new), 10.0)
+        totals.append(headwater.catalogue.executions(limit=1).total)
+        return True
+
+    nightly = Upkeep(service, Keep(runs=5), most=5, sleep=report_a_run)
+    nightly.look()
+    clock.now += DAY
+    gone = nightly.look()
+    assert len(totals) >= 4
+    gone_before = [40 + place - total for place, total in enumerate(totals, 1)]
+    assert gone_before == sorted(set(gone_before)), "each step takes some, and new runs are there"
+    assert gone_before[-1] == gone
 
 
 def test_without_the_setting_nothing_goes(headwater: SmallHeadwater) -> None:

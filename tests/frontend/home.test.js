@@ -1,11 +1,10 @@
-/** The first visit and the lists: what is copied, what the sample tells, how rows are sorted. */
+/** The first visit: what is copied, what the sample tells. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { snippets } from '../../frontend/js/start/first.js';
 import { tellAgain } from '../../frontend/js/start/sample.js';
 import { STEPS } from '../../frontend/js/start/tour.js';
-import { sort } from '../../frontend/js/views/lists.js';
 
 const recorded = JSON.parse(readFileSync(new URL('../../frontend/sample/estate.json', import.meta.url), 'utf8'));
 const NOW = Date.parse('2026-05-01T12:00:00Z');
@@ -33,6 +32,13 @@ test('one run of the sample failed, on the last day, and wrote nothing', () => {
   assert.equal(failed[0].outputs[0].outputFacets, undefined);
 });
 
+test('before it failed a job upstream wrote one of its columns in another type', () => {
+  const types = events
+    .filter(({ eventType, job }) => eventType === 'COMPLETE' && job.name === 'sessionise')
+    .map(({ outputs }) => outputs[0].facets.schema.fields.find(({ name }) => name === 'bought').type);
+  assert.deepEqual(types, [...Array(4).fill('boolean'), 'decimal(1,0)']);
+});
+
 test('a sample that is loaded again is another: what was removed does not hide it', () => {
   const again = tellAgain(recorded, NOW, () => `run-${(ids += 1)}`);
   const first = new Set(events.map((event) => event.run.runId));
@@ -42,11 +48,4 @@ test('a sample that is loaded again is another: what was removed does not hide i
 test('the tour has five steps, each with a place of its own', () => {
   assert.equal(STEPS.length, 5);
   assert.equal(new Set(STEPS.map(({ href }) => href)).size, 5);
-});
-
-test('a list is sorted by what its link says, the unknown last either way', () => {
-  const columns = [{ name: 'At', sort: 'at', key: ({ at }) => at, cell: () => '' }];
-  const items = [{ at: '' }, { at: 'b' }, { at: 'c' }, { at: 'a' }];
-  const order = (by) => sort(items, columns, by).map(({ at }) => at).join('');
-  assert.deepEqual([order('at'), order('-at'), order('nosuch')], ['abc', 'cba', 'bca']);
 });

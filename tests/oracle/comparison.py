@@ -113,7 +113,7 @@ class Witness:
         at = END_OF_TIME if asked_at is None else asked_at
         names = [d for d in datasets_of(self.history) if self.oracle.standing_for(d, at) == d]
         time = None if asked_at is None else START + at
-        found = self._past.last_writes([dataset_id(name) for name in names], time)
+        found = self._past.writes.last([dataset_id(name) for name in names], time)
         said = {name: found.get(dataset_id(name)) for name in names}
         return {
             name: (None if told is None else told - START, self.oracle.last_write(name, at))

@@ -21,8 +21,8 @@ from graph_model.answers.difference.graph import (
     node_contents,
 )
 from graph_model.answers.difference.plan import compare_plans
-from graph_model.answers.difference.questions import Differences, TimeDifference
 from graph_model.answers.difference.schema import ADDED, CHANGED, REMOVED
+from graph_model.answers.difference.times import TimeDifference, compare_times
 from graph_model.answers.plans.pages import plan
 from graph_model.lineage import Question
 from graph_model.picture.view import ColumnEdgeView
@@ -45,7 +45,7 @@ class Compared:
         self.history: History = new_history(random, names=False)
         headwater = projected(self.history)
         sources = headwater.sources
-        self._differences = Differences(sources)
+        self._sources = sources
         asked = some_question(random, self.history)
         times = [random.choice(times_of(self.history)) for _ in range(2)]
         self.forth = self._compare(asked, times[0], times[1])
@@ -66,7 +66,7 @@ class Compared:
             limit=1_000,
         )
         node = node_id(asked.node)
-        return self._differences.between(node, (times[0], times[1]), question)
+        return compare_times(self._sources, node, (times[0], times[1]), question)
 
 
 def ends(edge: Edge) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ from graph_model.retention.coverage import resolve_forget
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import Direction, EdgePage, Submission
+from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.projection.test_projector import a_plan, an_event, event, plan
 

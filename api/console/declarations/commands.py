@@ -52,10 +52,10 @@ def _declare_file(call: Call, file: Path) -> int:
     try:
         return _declare(call, [one.body for one in listed])
     except HeadwaterError as error:
-        said = str(error)
+        problem = str(error)
         for place, one in enumerate(listed):
-            said = said.replace(f"declarations[{place}].", f"{one.place}: ")
-        raise HeadwaterError(f"{file}: {said}; nothing was declared") from error
+            problem = problem.replace(f"declarations[{place}].", f"{one.place}: ")
+        raise HeadwaterError(f"{file}: {problem}; nothing was declared") from error
 
 
 def _declare(call: Call, bodies: list[dict[str, Any]]) -> int:
@@ -64,8 +64,8 @@ def _declare(call: Call, bodies: list[dict[str, Any]]) -> int:
     for one in answer["items"]:
         call.say(f"{_line(one)}{'' if one['new'] else '  (known)'}")
     known = answer["total"] - answer["new"]
-    said = "would be declared" if dry else "declared"
-    call.say(f"{answer['new']:,} {said}, {known:,} known before")
+    outcome = "would be declared" if dry else "declared"
+    call.say(f"{answer['new']:,} {outcome}, {known:,} known before")
     return 0
 
 

@@ -40,8 +40,8 @@ def read_file(file: Path) -> list[Listed]:
     try:
         return reader(file.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())
-        raise ConfigurationError(f"{file}: {said}") from error
+        problem = " ".join(str(error).split())
+        raise ConfigurationError(f"{file}: {problem}") from error
 
 
 def _read_json(text: str) -> list[Listed]:

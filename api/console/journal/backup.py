@@ -87,8 +87,8 @@ kept: hashes, roles, scopes and rates, no secrets.
         "put a backup into the journal",
         """\
 Everything is checked first; then all of it is restored or nothing. The server must not be running.
-What the journal holds already is kept, and the backup refused, unless --replace is given. API keys
-are added to those that there are: what is known of a key (that it was revoked) stays.
+Documents in the journal are kept, and the backup is refused, unless --replace is given. API keys
+are added to those that there are: a key that is known (and perhaps revoked) stays as it is.
 
   headwater restore /backup/headwater-2026-01-31.gz
   headwater restore moved.gz --database postgresql://me@db.example.org/headwater""",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graph_model.stores.database import Database
 
 _LEVEL: Final = 6
-_PRIVATE: Final = 0o600  # plans tell what a company computes
+_PRIVATE: Final = 0o600  # plans disclose the computations of a company
 
 
 def write_backup(

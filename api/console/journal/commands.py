@@ -39,8 +39,8 @@ def journal_check(call: Call) -> int:
         received = journal.summary().received
     for problem in problems:
         call.say(problem)
-    said = f"{len(problems):,} to mend: restore a backup" if problems else "all is well"
-    call.say(f"{received:,} documents checked, {said}")
+    verdict = f"{len(problems):,} to mend: restore a backup" if problems else "all is well"
+    call.say(f"{received:,} documents checked, {verdict}")
     return 1 if problems else 0
 
 
@@ -223,17 +223,17 @@ def _add_journal_import(actions: Any) -> argparse.ArgumentParser:
         journal_import,
         "take documents from files",
         """\
-What it finds in them:
+It finds in them:
   lines of headwater journal export
-  what the console and logging dispatchers of the Spline agent print, in any log
+  lines of the console and logging dispatchers of the Spline agent, in any log
   _LINEAGE files of its hdfs dispatcher
   plans, events and lists of them, on one line or over many
 
 Without --url the documents go straight into the data folder: headwater serve must not be running
 there, and draws them at its next start. With --url they go through a running Headwater, which
-draws them at once. Doing it twice does no harm. What is refused is named (file:line) and does
+draws them at once. Doing it twice does no harm. A refused document is named (file:line) and does
 not stop the rest; the exit code is 1 then. With --url the numbers come from the server's totals,
-so they include what jobs send meanwhile.
+so they include documents that jobs send meanwhile.
 
   headwater journal import documents.jsonl --data /srv/headwater
   headwater journal import driver.log _LINEAGE --url http://127.0.0.1:8080

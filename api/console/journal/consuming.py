@@ -145,7 +145,7 @@ def _add_sqs(sources: Any) -> None:
         """\
 Events of OpenLineage, plans and events of Spline, notifications of uploads: docs/queues.md. A
 message is deleted once its documents are durable, or once it is in the dead-letter queue with the
-reason why it can never be taken. What fails for a moment comes again after the visibility timeout.
+reason why it can never be taken. After a passing failure it comes again at the visibility timeout.
 
   headwater consume sqs --queue $EVENTS --dead-letter-queue $DEAD_LETTERS
   headwater consume sqs --queue $UPLOADS --dead-letter-queue $DEAD_UPLOADS --direct""",

@@ -22,11 +22,11 @@ _BAR: Final = 30
 def follow(ask: Ask, say: Callable[[str], None], sleep: Callable[[float], None]) -> int:
     """Start a rebuild and print its progress until it is done; 1 when the hashes differ."""
     progress = ask("POST", ROUTE)
-    said = ""
+    printed = ""
     while progress["phase"] != "done":
-        if (line := describe(progress)) != said:
+        if (line := describe(progress)) != printed:
             say(line)
-            said = line
+            printed = line
         sleep(_PAUSE_SECONDS)
         progress = ask("GET", ROUTE)
     return conclude(progress, say)

@@ -61,8 +61,8 @@ def _list_columns(call: Call) -> int:
         ends = (_end(edge[end]) for end in ("from", "to"))
         call.say(f"  blocked: {' -> '.join(ends)}")
     for gap in answer["gaps"]:
-        said = ", ".join(sorted({one.get("code", "gap") for one in gap["gaps"]}))
-        call.say(f"  gap: {gap['job']['name']} reads {len(gap['reads'])} of its datasets ({said})")
+        codes = ", ".join(sorted({one.get("code", "gap") for one in gap["gaps"]}))
+        call.say(f"  gap: {gap['job']['name']} reads {len(gap['reads'])} of its datasets ({codes})")
     if answer["partial"]:
         call.say(f"this is not all: {answer['partial']['reason']}")
     call.say(f"{answer['total']:,} columns of class {call.options.tag}")

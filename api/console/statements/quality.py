@@ -41,7 +41,7 @@ def _path(call: Call) -> str:
 
 
 def _value(text: str) -> Any:
-    """``true`` and ``1`` are JSON; what is no scalar of JSON is text."""
+    """``true`` and ``1`` are JSON; anything but a scalar of JSON is text."""
     try:
         value = json.loads(text)
     except ValueError:

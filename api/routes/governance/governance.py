@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.times import format_instant
 from api.intake.statements import declare, resolve_node
+from api.replies.classifications import (
+    assignment_reply,
+    block_reply,
+    columns_reply,
+    tagged_reply,
+)
 from api.replies.graph import to_json
 from api.schemas.governance.governance import (
     AssignmentsReply,
@@ -30,9 +34,9 @@ from api.schemas.governance.governance import (
 from api.schemas.query import NoQuery
 from api.service import Service, current_service
 from api.service.sources import current_sources, lacking
-from graph_model import identity, labels
-from graph_model.answers.nodes import dataset_references, job_references
-from graph_model.answers.sources import Sources
+from graph_model import labels
+from graph_model.answers.classifications import tags as tag_answers
+from graph_model.answers.classifications.columns import classified_columns, preview_tag
 from graph_model.errors import InvalidDocument, NotFound
 from graph_model.governance.classifications import (
     Assignment,
@@ -44,14 +48,6 @@ from graph_model.governance.classifications import (
 from graph_model.governance.layers import MOST_LAYERS, Layer, Layers, read_layer, write_layer
 from graph_model.governance.nodes import node_ids
 from graph_model.governance.previews import count_datasets, preview_layers
-from graph_model.governance.propagation import (
-    Carrier,
-    Spread,
-    UnfollowedPlan,
-    spread,
-    visible_spread,
-)
-from graph_model.lineage import ColumnEdge
 from graph_model.producers.commands.documents import CommandKind, Statement, write_value
 
 blueprint = Blueprint(
@@ -134,16 +130,8 @@ def _preview(before: Layers, after: Layers, service: Service) -> Response:
 def classifications(query: Mapping[str, Any]) -> Response:
     """The tags in use, with how many datasets and columns carry each."""
     del query
-    governance = current_service().governance
-    counts: dict[str, dict[str, int]] = {}
-    for tag, node in governance.assigned:
-        counted = counts.setdefault(tag, {"datasets": 0, "columns": 0, "blocks": 0})
-        counted[f"{identity.kind_of(node)}s"] += 1
-    for tag, _, _ in governance.blocked:
-        if tag in counts:
-            counts[tag]["blocks"] += 1
-    items = [{"tag": tag, **counts[tag]} for tag in sorted(counts)]
-    return jsonify({"items": items, "total": len(items)})
+    found = tag_answers.tags(current_sources())
+    return jsonify({"items": to_json(found), "total": len(found)})
 
 
 @blueprint.route("/classifications/<tag>")
@@ -152,32 +140,7 @@ def classifications(query: Mapping[str, Any]) -> Response:
 def classification(query: Mapping[str, Any], tag: str) -> Response:
     """The nodes with a tag, their authors, and the edges that it does not follow."""
     del query
-    service = current_service()
-    governance, rules = service.governance, service.projector.rules
-    items = [
-        _assignment_reply(node, one)
-        for (known, node), one in sorted(governance.assigned.items())
-        if known == tag and governance.shows(one.node, rules)
-    ]
-    blocks = [
-        _block_reply(one)
-        for one in governance.blocks
-        if one.tag == tag and all(governance.shows(end, rules) for end in (one.source, one.target))
-    ]
-    return jsonify({"items": items, "total": len(items), "blocks": blocks})
-
-
-def _assignment_reply(node: str, one: Assignment) -> dict[str, Any]:
-    scope, uri, *path = one.node.names
-    return {
-        "tag": one.tag, "id": node, "kind": one.node.kind, "uri": uri, "scope": scope,
-        "path": path[0] if path else None, "owner": one.owner, "note": one.note,
-        "author": one.author, "at": format_instant(one.at),
-    }  # fmt: skip
-
-
-def _block_reply(one: Block) -> dict[str, Any]:
-    return {**write_block(one), "author": one.author, "at": format_instant(one.at)}
+    return jsonify(tagged_reply(tag_answers.tagged_nodes(current_sources(), tag)))
 
 
 @blueprint.route("/classifications/<tag>", methods=["PUT"])
@@ -193,7 +156,8 @@ def classify(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Res
     node, name = resolve_node(body["node"], _TAGGED, service)
     one = Assignment(tag, name, body["owner"], body["note"])
     if query["preview"]:
-        return _preview_tag(node, one, service)
+        found = preview_tag(current_sources(), node, one)
+        return jsonify({"preview": True, **columns_reply(found, lacking())})
     known = service.governance.assigned.get((tag, node))
     if known is None or (known.owner, known.note) != (one.owner, one.note):
         value = write_value(write_assignment(one))
@@ -201,14 +165,7 @@ def classify(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Res
             [Statement(CommandKind.CLASSIFY, one.key, value)], f"{tag} {name}", one.note, service
         )
     held = service.governance.assigned.get((tag, node), one)
-    return jsonify(_assignment_reply(node, held))
-
-
-def _preview_tag(node: str, one: Assignment, service: Service) -> Response:
-    alone = replace(service.governance, assigned={(one.tag, node): one})
-    sources = current_sources()
-    found = spread(one.tag, alone, sources.lineage, sources.catalogue, expired=sources.expired)
-    return jsonify({"preview": True, **_spread_reply(one.tag, found, sources, propagate=True)})
+    return jsonify(assignment_reply(node, held))
 
 
 @blueprint.route("/classifications/<tag>", methods=["DELETE"])
@@ -230,7 +187,7 @@ def declassify(query: Mapping[str, Any], tag: str) -> Response:
         raise NotFound(f"{tag} on", query["node"])
     statements = [Statement(CommandKind.CLASSIFY, one.key, None) for one in held]
     declare(statements, f"{tag} {held[0].node}", "", service)
-    return jsonify(_assignment_reply(node, held[0]))
+    return jsonify(assignment_reply(node, held[0]))
 
 
 @blueprint.route("/classifications/<tag>/blocks", methods=["PUT"])
@@ -248,7 +205,7 @@ def put_block(body: Mapping[str, Any], tag: str) -> Response:
         value = write_value(write_block(one))
         edge = f"{tag} {from_} -> {to}"
         declare([Statement(CommandKind.BLOCK, one.key, value)], edge, one.note, service)
-    return jsonify(_block_reply(service.governance.blocked.get((tag, source, target), one)))
+    return jsonify(block_reply(service.governance.blocked.get((tag, source, target), one)))
 
 
 @blueprint.route("/classifications/<tag>/blocks", methods=["DELETE"])
@@ -265,7 +222,7 @@ def delete_block(query: Mapping[str, Any], tag: str) -> Response:
         raise NotFound(f"block of {tag}", f"{query['source']} -> {query['target']}")
     target = f"{tag} {one.source} -> {one.target}"
     declare([Statement(CommandKind.BLOCK, one.key, None)], target, "", service)
-    return jsonify(_block_reply(one))
+    return jsonify(block_reply(one))
 
 
 # --- all columns of a class ----------------------------------------------------------------------
@@ -278,105 +235,11 @@ def columns(query: Mapping[str, Any], tag: str) -> Response:
     """All columns of a class, direct or propagated, each with its reason; edges at which it ended,
     and plans through which it may go on unseen.
     """
-    sources = current_sources()
-    found = spread(
+    found = classified_columns(
+        current_sources(),
         check_tag(tag),
-        sources.governance,
-        sources.lineage,
-        sources.catalogue,
         at=query["at"],
         propagate=query["propagate"],
         limit=query["limit"],
-        expired=sources.expired,
     )
-    return jsonify(_spread_reply(tag, found, sources, propagate=query["propagate"]))
-
-
-def _spread_reply(tag: str, found: Spread, sources: Sources, *, propagate: bool) -> dict[str, Any]:
-    found = visible_spread(found, sources.hidden)
-    names = _ColumnNames(found, sources)
-    partial = to_json(lacking() or found.partial)
-    return {
-        "tag": tag,
-        "propagate": propagate,
-        "items": [_carrier_reply(one, names) for one in found.carriers],
-        "total": len(found.carriers),
-        "blocked": [_edge_reply(edge, names) for edge in found.blocked],
-        "gaps": [_gap_reply(gap, names) for gap in found.gaps],
-        "asOf": format_instant(found.as_of) if found.as_of is not None else None,
-        "folded": found.folded,
-        "partial": partial,
-    }
-
-
-class _ColumnNames:
-    """Names of the columns, datasets and jobs of one answer, looked up together."""
-
-    def __init__(self, found: Spread, sources: Sources) -> None:
-        edges = [*found.blocked, *(edge for one in found.carriers for edge in one.path)]
-        ids = {one.column for one in found.carriers}
-        ids |= {end for edge in edges for end in (edge.source, edge.target)}
-        vertices = sources.graph.vertices(ids - {""})
-        self._columns = {
-            vertex.id: (str(vertex.value("dataset")), str(vertex.value("path")))
-            for vertex in vertices
-        }
-        self._dataset_ids = found.datasets
-        around = {d for gap in found.gaps for d in (*gap.sources, *gap.targets)}
-        named = dataset_references(sources, around)
-        self._datasets = {key: one.uri for key, one in named.items()}
-        plans = sources.catalogue.logical_plans({p for edge in edges for p in edge.plans})
-        self._plan_jobs = {row.id: row.job for row in plans}
-        jobs = job_references(
-            sources, {gap.job for gap in found.gaps} | set(self._plan_jobs.values())
-        )
-        self._jobs = {key: f"{one.namespace}/{one.name}" for key, one in jobs.items()}
-
-    def column(self, key: str) -> dict[str, Any]:
-        uri, path = self._columns.get(key, ("", ""))
-        return {"id": key, "dataset": uri, "datasetId": self._dataset_ids.get(key), "name": path}
-
-    def datasets(self, keys: Iterable[str]) -> list[dict[str, Any]]:
-        return [{"id": key, "uri": self._datasets[key]} for key in keys if key in self._datasets]
-
-    def job(self, key: str) -> dict[str, str]:
-        return {"id": key, "name": self._jobs.get(key, "")}
-
-    def jobs_of(self, plans: Collection[str]) -> list[dict[str, str]]:
-        known = {self._plan_jobs[plan] for plan in plans if plan in self._plan_jobs}
-        return [self.job(job) for job in sorted(known & self._jobs.keys())]
-
-
-def _carrier_reply(one: Carrier, names: _ColumnNames) -> dict[str, Any]:
-    return {
-        **names.column(one.column),
-        "direct": not one.path,
-        "reason": {
-            "origin": names.column(one.origin),
-            "owner": one.assignment.owner,
-            "note": one.assignment.note,
-            "author": one.assignment.author,
-            "at": format_instant(one.assignment.at),
-        },
-        "path": [_edge_reply(edge, names) for edge in one.path],
-    }
-
-
-def _edge_reply(edge: ColumnEdge, names: _ColumnNames) -> dict[str, Any]:
-    return {
-        "from": names.column(edge.source),
-        "to": names.column(edge.target),
-        "how": edge.how,
-        "expression": edge.expression,
-        "jobs": names.jobs_of(edge.plans),
-    }
-
-
-def _gap_reply(gap: UnfollowedPlan, names: _ColumnNames) -> dict[str, Any]:
-    return {
-        "plan": gap.logical_plan,
-        "job": names.job(gap.job),
-        "reads": names.datasets(gap.sources),
-        "writes": names.datasets(gap.targets),
-        "gaps": [dict(one) for one in gap.gaps],
-    }
+    return jsonify(columns_reply(found, lacking()))

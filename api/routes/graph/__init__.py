@@ -3,7 +3,7 @@
 In reading order:
 
 ``graph``       overview, lineage, columns across jobs, lists, details, search
-``home``        what failed, what is late, what was written; the map; the runs of all jobs
+``home``        recent failures, late jobs, last writes; the map; the runs of all jobs
 ``columns``     one column, and its definition in words
 ``runs``        runs from OpenLineage's events, and facets over time
 ``impact``      impact: everything downstream as a table, and the effects of a changed plan

@@ -1,4 +1,4 @@
-"""One column, and its definition in words."""
+"""The columns of all datasets, and one column with its definition in words."""
 
 from __future__ import annotations
 
@@ -8,13 +8,29 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.replies.graph import to_json
-from api.schemas.graph.queries import AtQuery
-from api.schemas.graph.reply import ItemReply
+from api.replies.graph import page_reply, to_json
+from api.schemas.graph.queries import AtQuery, ColumnListQuery
+from api.schemas.graph.reply import ItemReply, ListReply
 from api.service.sources import current_sources
+from graph_model.answers.columns.lists import list_columns
 from graph_model.answers.columns.pages import describe_column
 
 blueprint = Blueprint("columns", __name__, url_prefix="/graph", description="Columns")
+
+
+@blueprint.route("/columns")
+@blueprint.arguments(ColumnListQuery)
+@blueprint.describes(ListReply)
+def columns(query: Mapping[str, Any]) -> Response:
+    """The columns of all datasets, by name unless another order is asked for."""
+    page = list_columns(
+        current_sources(),
+        query=query["q"],
+        limit=query["limit"],
+        cursor=query["cursor"],
+        order=query["sort"],
+    )
+    return jsonify(page_reply(page))
 
 
 @blueprint.route("/columns/<column_id>")

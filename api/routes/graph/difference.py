@@ -21,9 +21,11 @@ from api.schemas.graph.difference import (
 )
 from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model import labels
-from graph_model.answers.difference.questions import Differences
+from graph_model.answers.difference import versions
+from graph_model.answers.difference.executions import compare_executions
+from graph_model.answers.difference.plan_pairs import PlanPairs
+from graph_model.answers.difference.times import compare_times
 from graph_model.answers.difference.upstream import Upstream
-from graph_model.answers.executions import execution_views
 from graph_model.lineage import Partial, Question
 
 blueprint = Blueprint("difference", __name__, url_prefix="/graph", description="What changed")
@@ -42,69 +44,57 @@ def diff(query: Mapping[str, Any]) -> Response:
     query = {**OF_GRAPHS, **query}
     lack = lacking()
     with whole_or_later():
-        differences = Differences(current_sources())
         if query["from_plan"] is not None:
-            return jsonify(_between_plans(differences, query))
+            return jsonify(_of_plans(query, lack))
         if query["from_execution"] is not None:
-            return jsonify(_between_executions(differences, query, lack=lack))
-        times = (query["begin"], query["end"])
-        return jsonify(_between_times(differences, query, query["node"], times, lack=lack))
+            return jsonify(_of_executions(query, lack))
+        return jsonify(_of_times(query, lack))
 
 
-def _between_times(
-    differences: Differences,
-    query: Mapping[str, Any],
-    node: str,
-    times: tuple[int | None, int | None],
-    *,
-    lack: Partial | None,
-) -> dict[str, Any]:
-    found = differences.between(
-        node,
-        times,
-        Question(
-            node="",
-            direction=query["direction"],
-            depth=query["depth"],
-            columns=query["columns"],
-            indirect=query["indirect"],
-            limit=query["limit"],
-        ),
-        jobs=query["jobs"],
-        unchanged=query["unchanged"],
-        layout=query["layout"],
+def _of_times(query: Mapping[str, Any], lack: Partial | None) -> dict[str, Any]:
+    times = (query["begin"], query["end"])
+    found = compare_times(
+        current_sources(), query["node"], times, _question(query), **_options(query)
     )
     return time_reply(found, lack=lack)
 
 
-def _between_plans(differences: Differences, query: Mapping[str, Any]) -> dict[str, Any]:
-    found = differences.plans(query["from_plan"], query["to_plan"], layout=query["layout"])
-    partial = lacking() or plan_partial(found)
+def _question(query: Mapping[str, Any]) -> Question:
+    return Question(
+        node="",
+        direction=query["direction"],
+        depth=query["depth"],
+        columns=query["columns"],
+        indirect=query["indirect"],
+        limit=query["limit"],
+    )
+
+
+def _options(query: Mapping[str, Any]) -> dict[str, bool]:
+    return {name: query[name] for name in ("jobs", "unchanged", "layout")}
+
+
+def _of_plans(query: Mapping[str, Any], lack: Partial | None) -> dict[str, Any]:
+    pairs = PlanPairs(current_sources())
+    found = pairs.compare(query["from_plan"], query["to_plan"], layout=query["layout"])
     return {
         "kind": "plans",
         "plan": plan_difference_reply(found, unchanged=query["unchanged"]),
-        "partial": to_json(partial),
+        "partial": to_json(lack or plan_partial(found)),
     }
 
 
-def _between_executions(
-    differences: Differences, query: Mapping[str, Any], *, lack: Partial | None
-) -> dict[str, Any]:
-    """The answers at the times of both, about the output of the second one unless a node is given;
-    and their plans, if both are kept.
-    """
-    before = differences.execution(query["from_execution"])
-    after = differences.execution(query["to_execution"])
-    node = query["node"] or after.target or after.job
-    times = (before.at, after.at)
-    reply = _between_times(differences, query, node, times, lack=lack)
-    plan = differences.plans_of_executions(before, after, layout=query["layout"])
-    shown = None if plan is None else plan_difference_reply(plan, unchanged=query["unchanged"])
-    views = map(to_json, execution_views(differences.sources, (before, after)))
+def _of_executions(query: Mapping[str, Any], lack: Partial | None) -> dict[str, Any]:
+    executions = (query["from_execution"], query["to_execution"])
+    found = compare_executions(
+        current_sources(), executions, query["node"], _question(query), **_options(query)
+    )
+    reply = time_reply(found.lineage, lack=lack)
+    plan = found.plan
     return reply | {
         "kind": "executions",
-        "executions": dict(zip(("before", "after"), views, strict=True)),
-        "plan": shown,
+        "executions": {"before": to_json(found.before), "after": to_json(found.after)},
+        "plan": None if plan is None else plan_difference_reply(plan, unchanged=query["unchanged"]),
         "partial": reply["partial"] or to_json(plan_partial(plan)),
     }
 
@@ -118,8 +108,12 @@ def _between_executions(
 def dataset_versions(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The schemas of a dataset over time, with the writers of each."""
     with whole_or_later():
-        page = Differences(current_sources()).dataset_versions(
-            dataset_id, at=query["at"], limit=query["limit"], cursor=query["cursor"]
+        page = versions.dataset_versions(
+            current_sources(),
+            dataset_id,
+            at=query["at"],
+            limit=query["limit"],
+            cursor=query["cursor"],
         )
     return jsonify(page_reply(page))
 
@@ -129,12 +123,11 @@ def dataset_versions(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(VersionsReply)
 def job_versions(query: Mapping[str, Any], job_id: str) -> Response:
     """The logical plans of a job over time, and the differences from one to the next."""
-    differences = Differences(current_sources())
     with whole_or_later():
-        page = differences.job_versions(
-            job_id, at=query["at"], limit=query["limit"], cursor=query["cursor"]
+        found = versions.job_versions(
+            current_sources(), job_id, at=query["at"], limit=query["limit"], cursor=query["cursor"]
         )
-    return jsonify(page_reply(page) | {"partial": to_json(differences.partial)})
+    return jsonify(page_reply(found.page) | {"partial": to_json(found.partial)})
 
 
 # --- since the last good run ---------------------------------------------------------------------

@@ -128,7 +128,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.arguments(JobsQuery)
 @blueprint.describes(ListReply)
 def jobs(query: Mapping[str, Any]) -> Response:
-    """Jobs, by namespace and name."""
+    """Jobs, by namespace and name unless another order is asked for."""
     page = job_answers.jobs(
         current_sources(),
         query=query["q"],
@@ -136,6 +136,8 @@ def jobs(query: Mapping[str, Any]) -> Response:
         limit=query["limit"],
         cursor=query["cursor"],
         at=query["at"],
+        state=query["state"] and query["state"].value,
+        order=query["sort"],
     )
     return jsonify(page_reply(page))
 
@@ -177,7 +179,7 @@ def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
 @blueprint.arguments(DatasetsQuery)
 @blueprint.describes(ListReply)
 def datasets(query: Mapping[str, Any]) -> Response:
-    """Datasets, by name."""
+    """Datasets, by name unless another order is asked for."""
     page = dataset_answers.datasets(
         current_sources(),
         query=query["q"],
@@ -186,6 +188,7 @@ def datasets(query: Mapping[str, Any]) -> Response:
         at=query["at"],
         layer=query["layer"],
         classification=query["classification"],
+        order=query["sort"],
     )
     return jsonify(page_reply(page))
 

@@ -45,12 +45,13 @@ def area_map(query: Mapping[str, Any]) -> Response:
 @blueprint.arguments(RunsQuery)
 @blueprint.describes(ListReply)
 def all_runs(query: Mapping[str, Any]) -> Response:
-    """The runs of all jobs, newest first."""
+    """The runs of all jobs, newest first unless another order is asked for."""
     page = runs.all_runs(
         current_sources(),
         state=query["state"] and query["state"].value,
         limit=query["limit"],
         cursor=query["cursor"],
         at=query["at"],
+        order=query["sort"],
     )
     return jsonify(page_reply(page))

@@ -9,7 +9,13 @@ from marshmallow import ValidationError, validates_schema
 
 from api.schemas.query import Choice, Choices, Flag, Instant, OptionalText, Query, Text, Whole
 from graph_model.picture.layout import Flow
-from graph_model.stores.protocols import Direction
+from graph_model.stores.protocols import (
+    ColumnOrder,
+    DatasetOrder,
+    Direction,
+    ExecutionOrder,
+    JobOrder,
+)
 
 _SEARCH_KINDS = ("dataset", "job", "column")
 MAX_DEPTH = 50
@@ -86,13 +92,30 @@ class ListQuery(Query):
     at = Instant()
 
 
+class EndState(StrEnum):
+    """How an execution ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
 class JobsQuery(ListQuery):
     namespace = Text(load_default=None)
+    state = Choice(EndState, load_default=None)
+    sort = Choice(JobOrder, load_default=JobOrder.NAMESPACE)
+
+
+class ColumnListQuery(Query):
+    q = OptionalText(most=200, load_default="")
+    limit = Whole(1, 1_000, load_default=100)
+    cursor = Text(load_default=None)
+    sort = Choice(ColumnOrder, load_default=ColumnOrder.NAME)
 
 
 class DatasetsQuery(ListQuery):
     layer = Text(most=64, load_default=None)
     classification = Text(most=64, load_default=None)
+    sort = Choice(DatasetOrder, load_default=DatasetOrder.NAME)
 
 
 class HistoryQuery(Query):
@@ -101,15 +124,9 @@ class HistoryQuery(Query):
     at = Instant()
 
 
-class EndState(StrEnum):
-    """How an execution ended."""
-
-    COMPLETED = "completed"
-    FAILED = "failed"
-
-
 class RunsQuery(HistoryQuery):
     state = Choice(EndState, load_default=None)
+    sort = Choice(ExecutionOrder, load_default=ExecutionOrder.AT_FALLING)
 
 
 class AreaKind(StrEnum):

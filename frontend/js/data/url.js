@@ -39,8 +39,8 @@
  * @property {string} state       filter of the journal view
  * @property {string} by          by what the storage view shares the journal out, and the map its areas
  * @property {string} within      the area of the map that is open, its parts by line breaks
- * @property {string} sort        the column that a list is sorted by; `-` in front: from the greatest
- * @property {number} page        of a list, from 0 on
+ * @property {string} sort        the order that the server gives a list; `-` in front: from the greatest
+ * @property {number} page        of a list, from 0 on: for the words; `after` says where it begins
  * @property {string} after       where the server goes on with a list
  * @property {''|'failed'|'completed'} ended  filter of jobs and runs by the state of a run
  * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
@@ -61,8 +61,8 @@ const FIELDS = Object.freeze({
   home: ['by', 'within'],
   tables: ['q', 'layer', 'classification', 'sort', 'page', 'after', 'at'],
   jobs: ['q', 'namespace', 'ended', 'sort', 'page', 'after', 'at'],
-  runs: ['ended', 'page', 'after', 'at'],
-  fields: ['q', 'sort', 'page'],
+  runs: ['ended', 'sort', 'page', 'after', 'at'],
+  fields: ['q', 'sort', 'page', 'after'],
   search: ['q', 'kind', 'place'],
   overview: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'at', 'limit', 'rows',
     'fans', 'tab', 'selected', 'as'],
@@ -110,6 +110,7 @@ const FIELDS = Object.freeze({
   layers: [],
   classes: ['classification', 'at', 'limit'],
   rules: [],
+  hidden: [],
   quality: ['facet'],
   declare: ['node'],
   diff: [
@@ -209,7 +210,7 @@ const CHOICES = Object.freeze({
   change: ['', 'dropped', 'renamed', 'retyped'],
 });
 
-const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: [0, 20], split: [0, 90] });
+const RANGES = Object.freeze({ depth: [0, DEPTH_LIMIT], limit: [1, 5000], page: [0, 999_999], split: [0, 90] });
 
 /**
  * Read a query string. A value that means nothing is left at its default, so that an old or

@@ -96,7 +96,17 @@ export function focusFirst(parent, selector) {
  * @returns {HTMLElement}
  */
 export function data(value, style = '') {
-  return element('bdi', { class: `data ${style}`.trim() }, plain(value));
+  return element('bdi', { class: `data ${style}`.trim() }, breakable(plain(value)));
+}
+
+/**
+ * A text that may go on in the next line after each `/` and `_`.
+ * @param {string} text
+ * @returns {Child[]}
+ */
+function breakable(text) {
+  const [first, ...rest] = text.split(/(?<=[/_])(?=[^/_])/);
+  return [first, ...rest.flatMap((part) => [element('wbr'), part])];
 }
 
 /**

@@ -11,14 +11,14 @@ const REMEMBERED = 'headwater-theme';
  * Ask how many documents were received, and show it; an answer that fails hides the indicator.
  * @param {HTMLAnchorElement} indicator
  * @param {ReturnType<import('../data/api.js').createApi>} api
- * @returns {Promise<void>}
+ * @returns {Promise<number|null>} how many documents the graph had; null where that is not known
  */
 export async function showDocuments(indicator, api) {
   const result = await api.get('/journal', { summary: true }, 'summary');
-  if (!result.ok && result.stale) return;
+  if (!result.ok && result.stale) return null;
   indicator.hidden = !result.ok;
-  if (!result.ok) return;
-  const { received, pending = 0, waiting = 0, failed = 0 } = result.data;
+  if (!result.ok) return null;
+  const { received, projected, pending = 0, waiting = 0, failed = 0 } = result.data;
   const first = failed === 0 && waiting > 0 ? 'waiting' : 'failed';
   indicator.href = write({ view: 'journal', state: first });
   replace(
@@ -29,6 +29,7 @@ export async function showDocuments(indicator, api) {
     part(waiting, 'waiting', 'busy'),
     part(failed, 'failed', 'failed'),
   );
+  return projected;
 }
 
 function part(number, words, tone) {

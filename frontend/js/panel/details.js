@@ -31,6 +31,7 @@ import {
 } from '../data/format.js';
 import { compareExecutions, compareLink, schemaVersions, upstreamChanges } from './differences.js';
 import { definition, leftOut } from './definition.js';
+import { hiding } from './hiding.js';
 import { jobMoments, momentList, partitionTable, tableMoments } from '../runs/history.js';
 import { datasetLink, impactLink, jobLink, planLink } from './links.js';
 import { measuresOf } from '../runs/measures.js';
@@ -159,6 +160,7 @@ function tableOverview(context, node, of, known) {
     ]),
     classifications(context, node),
     declaredOf(context, node.id),
+    hiding(context, node),
   ];
 }
 
@@ -318,6 +320,17 @@ function describeJob(context, node) {
   const of = `/graph/jobs/${encodeURIComponent(node.id)}`;
   const known = api.get(of, { at: state.at }, 'panel/job');
   const runs = api.get(`${of}/runs`, { limit: MOST_BARS, at: state.at }, 'panel/runs');
+  return jobTabs(context, node, { known, runs });
+}
+
+/**
+ * @param {Context} context
+ * @param {object} node a job of a picture
+ * @param {{known: Promise<import('../data/api.js').Result>, runs: Promise<import('../data/api.js').Result>}} answers
+ * @returns {import('./panel.js').Description}
+ */
+export function jobTabs(context, node, { known, runs }) {
+  const { state } = context;
   return {
     kind: 'Job',
     tone: 'job',
@@ -330,6 +343,7 @@ function describeJob(context, node) {
         key: 'history',
         words: 'History',
         draw: () => [
+          !hasFailed(node) && upstreamChanges(context, 'jobs', node.id, false),
           later(jobMoments(context, node.id), (told) => section('Runs and versions', momentList(state, node.id, told))),
         ],
       },
@@ -350,12 +364,12 @@ function describeJob(context, node) {
 /** Of a job that failed first what changed, then what it is. */
 function jobOverview(context, node, known, runs) {
   const { state } = context;
-  const failed = node.lastRun?.state === 'failed';
+  const itself = state.view === 'job';
   return [
-    failed && later(runs, ({ items }) => errorText(items[0]?.error)),
-    failed && upstreamChanges(context, 'jobs', node.id, true),
+    hasFailed(node) && later(runs, ({ items }) => errorText(items[0]?.error)),
+    hasFailed(node) && upstreamChanges(context, 'jobs', node.id, true),
     actions(
-      anchor(link(state, { view: 'job', node: jobReference(node) }), icon('job'), 'Open job'),
+      !(itself && state.node === jobReference(node)) && anchor(link(state, { view: 'job', node: jobReference(node) }), icon('job'), 'Open job'),
       anchor(link(state, { view: 'lineage', node: node.id }), icon('graph'), 'Lineage'),
       impactLink(state, node.id),
       compareLink(state, node.id),
@@ -368,13 +382,30 @@ function jobOverview(context, node, known, runs) {
     later(runs, (list) => barsOfRuns(state, list.items)),
     later(known, (job) => [
       facts([['Producer', job.producer && data(job.producer)], ...describedFacts(job.about?.described)]),
-      section(
-        'Plans',
-        (job.plans ?? []).slice(0, MOST_LISTED).map((plan) => planCard(state, plan)),
-        more(job.plans?.length ?? 0),
-      ),
+      endsOf(state, 'Reads', (job.plans ?? []).flatMap(({ sources }) => sources ?? [])),
+      endsOf(state, 'Writes', (job.plans ?? []).flatMap(({ target }) => target ?? [])),
+      !itself &&
+        section(
+          'Plans',
+          (job.plans ?? []).slice(0, MOST_LISTED).map((plan) => planCard(state, plan)),
+          more(job.plans?.length ?? 0),
+        ),
     ]),
+    hiding(context, node),
   ];
+}
+
+function hasFailed({ lastRun }) {
+  return lastRun?.state === 'failed';
+}
+
+/** The tables of a job on one side, each once. */
+function endsOf(state, heading, datasets) {
+  const listed = [...new Map(datasets.map((dataset) => [dataset.id, dataset])).values()];
+  if (listed.length === 0) return null;
+  const line = (dataset) =>
+    element('li', {}, datasetLink(state, dataset), element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono')));
+  return section(heading, element('ul', { class: 'lines' }, listed.slice(0, MOST_LISTED).map(line)), more(listed.length));
 }
 
 /**
@@ -420,7 +451,7 @@ export function planCard(state, plan) {
     element(
       'div',
       { class: 'card-line' },
-      planLink(state, plan.planIds?.[0] ?? plan.id, plan.target ? `→ ${plan.target.label}` : 'plan'),
+      planLink(state, plan.planIds?.[0] ?? plan.id, plan.target ? `plan → ${plan.target.label}` : 'plan'),
       modeChip(plan.mode),
     ),
     plan.sources?.length > 0 &&

@@ -3,7 +3,7 @@
  * changed upstream since the last good run.
  */
 import { anchor, button, data, element, icon, time } from '../page/dom.js';
-import { count, formatNumber, formatTime, howWord, partialSentence, shorten } from '../data/format.js';
+import { count, formatNumber, howWord, partialSentence, shorten } from '../data/format.js';
 import { datasetLink, jobLink, planLink } from './links.js';
 import { changeChip } from '../page/list.js';
 import { expression, facts, later, modeChip, section, stateChip, table } from './panel.js';
@@ -199,7 +199,7 @@ export function planVersions({ state, api }, job, besides = '') {
 function planVersion(state, one, besides) {
   const pair = besides ? [one.id, besides] : [one.previous, one.id];
   return [
-    planLink(state, one.id, formatTime(one.first)),
+    [time(one.first), ' · ', planLink(state, one.id, 'plan')],
     [datasetLink(state, one.target), ' ', modeChip(one.mode)],
     one.changes === null
       ? element('span', { class: 'muted' }, one.previous ? 'not kept' : 'the first seen')

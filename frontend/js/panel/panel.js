@@ -291,6 +291,6 @@ export function modeChip(mode) {
     'span',
     { class: `chip mode ${mark ? mode : 'plain'}` },
     mark ? element('span', { 'aria-hidden': 'true' }, mark) : null,
-    data(mode ?? 'unknown'),
+    data(mode ?? 'mode unknown'),
   );
 }

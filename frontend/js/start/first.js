@@ -56,8 +56,8 @@ export function snippets(origin, time) {
     },
     {
       name: 'Anything else',
-      words: 'One event of OpenLineage by hand.',
-      text: `curl -X POST ${origin}/api/v1/lineage -H 'Content-Type: application/json' -d '{\n  "eventType": "COMPLETE", "eventTime": "${time}",\n  "producer": "https://example.org/by-hand",\n  "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",\n  "run": {"runId": "0197e2a0-0000-7000-8000-000000000001"},\n  "job": {"namespace": "default", "name": "first_job"},\n  "inputs": [{"namespace": "s3://lake", "name": "raw/orders"}],\n  "outputs": [{"namespace": "s3://lake", "name": "curated/orders"}]\n}'`,
+      words: 'One event of OpenLineage by hand. The answer 201 says that it is stored.',
+      text: `curl -i -X POST ${origin}/api/v1/lineage -H 'Content-Type: application/json' -d '{\n  "eventType": "COMPLETE", "eventTime": "${time}",\n  "producer": "https://example.org/by-hand",\n  "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",\n  "run": {"runId": "0197e2a0-0000-7000-8000-000000000001"},\n  "job": {"namespace": "default", "name": "first_job"},\n  "inputs": [{"namespace": "s3://lake", "name": "raw/orders"}],\n  "outputs": [{"namespace": "s3://lake", "name": "curated/orders"}]\n}'`,
     },
   ];
 }

@@ -7,8 +7,9 @@
 export const SAMPLE = 'sample';
 const DAYS = 5;
 const DAY = 86_400_000;
-/** In the last of the days this job fails. */
+/** In the last of the days this job fails, after a job before it has written a column in another type. */
 const FAILS = 'conversion';
+const CHANGED = Object.freeze({ job: 'sessionise', column: 'bought', type: 'decimal(1,0)' });
 
 /**
  * @typedef {object} Recorded
@@ -25,14 +26,16 @@ const FAILS = 'conversion';
  * @returns {object[]} by time
  */
 export function tellAgain(recorded, now, newId) {
-  const last = Math.max(...recorded.map(({ beganSeconds, seconds }) => beganSeconds + seconds));
+  const length = Math.max(...recorded.map(({ beganSeconds, seconds }) => beganSeconds + seconds));
   const events = [];
   for (let day = 0; day < DAYS; day += 1) {
-    const midnight = now - 3_600_000 - last * 1000 - (DAYS - 1 - day) * DAY;
+    const midnight = now - 3_600_000 - length * 1000 - (DAYS - 1 - day) * DAY;
     recorded.forEach(({ beganSeconds, seconds, event }, number) => {
       const began = midnight + beganSeconds * 1000;
       const took = seconds * (1 + ((day * 3 + number) % 5) / 20);
-      const fails = day === DAYS - 1 && event.job.name === FAILS;
+      const last = day === DAYS - 1;
+      const fails = last && event.job.name === FAILS;
+      const changed = last && event.job.name === CHANGED.job;
       const runId = newId();
       events.push({ ...event, eventType: 'START', eventTime: spell(began), run: { runId }, inputs: [], outputs: [] });
       events.push({
@@ -40,7 +43,7 @@ export function tellAgain(recorded, now, newId) {
         eventType: fails ? 'FAIL' : 'COMPLETE',
         eventTime: spell(began + took * 1000),
         run: { runId, facets: fails ? failure(event) : {} },
-        outputs: event.outputs.map((output) => (fails ? attempted(output) : grown(output, 1 + ((day * 7 + number) % 9) / 70))),
+        outputs: event.outputs.map((output) => (fails ? attempted(output) : grown(changed ? retyped(output) : output, 1 + ((day * 7 + number) % 9) / 70))),
       });
     });
   }
@@ -58,7 +61,13 @@ function failure({ producer, schemaURL }) {
 
 /** A failed run has named what it was to write, and written nothing. */
 function attempted({ namespace, name, facets }) {
-  return { namespace, name, facets: { schema: facets.schema } };
+  return { namespace, name, facets };
+}
+
+function retyped(output) {
+  const { schema } = output.facets;
+  const fields = schema.fields.map((field) => (field.name === CHANGED.column ? { ...field, type: CHANGED.type } : field));
+  return { ...output, facets: { ...output.facets, schema: { ...schema, fields } } };
 }
 
 function grown(output, by) {

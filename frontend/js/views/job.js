@@ -2,21 +2,23 @@
  * One job: its tables, its plans, its runs.
  */
 import { getAll } from '../data/api.js';
-import { barsOfRuns, describe, durationOf, execution } from '../panel/details.js';
-import { compareLink, compareRuns, planVersions, upstreamChanges } from '../panel/differences.js';
-import { button, data, element, icon, replace, time } from '../page/dom.js';
+import { barsOfRuns, describe, durationOf, execution, jobTabs } from '../panel/details.js';
+import { compareRuns, planVersions } from '../panel/differences.js';
+import { button, data, element, replace, time } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
-import { code, describedFacts, facetsInForce, runLink } from '../panel/facets.js';
-import { count, formatNumber, formatTime, shorten } from '../data/format.js';
-import { datasetLink, impactLink, planLink } from '../panel/links.js';
+import { code, runLink } from '../panel/facets.js';
+import { count, formatNumber, formatTime } from '../data/format.js';
+import { datasetLink, planLink } from '../panel/links.js';
 import { jobMoments, momentList } from '../runs/history.js';
 import { find, toModel } from '../data/model.js';
 import { pick } from '../runs/pairs.js';
-import { errorText, facts, later, modeChip, section, stateChip, table } from '../panel/panel.js';
+import { errorText, later, modeChip, section, stateChip, table } from '../panel/panel.js';
 import { lineageOf, link, write } from '../data/url.js';
 
 const RUNS = 50;
-const MOST_LISTED = 12;
+/** Of a fingerprint, as a picture shows them. */
+const DIGITS = 8;
+const RUN_HEADINGS = Object.freeze(['Ended', 'State', 'Duration', 'Application', 'Executions', 'Compare']);
 
 export const job = {
   controls: ['at', 'moments'],
@@ -69,16 +71,14 @@ function page(context, { graph, model, focus, known, runs }) {
     below: element(
       'div',
       { class: 'parts' },
-      known.lastRun && upstreamChanges(context, 'jobs', focus.id, known.lastRun.state === 'failed'),
       plansTable(context.state, known.plans ?? []),
       planVersions(context, focus.id),
       runsTable(context, focus.id, runs),
       openRuns(context.state, runs.open ?? []),
       code(known.about?.described),
-      facetsInForce(context.state, known.about?.facets),
     ),
     moments: () => later(jobMoments(context, focus.id), (told) => momentList(context.state, focus.id, told)),
-    summary: () => summarise(context, known),
+    summary: () => jobTabs(context, focus.node, { known: Promise.resolve({ ok: true, data: known }), runs: Promise.resolve({ ok: true, data: runs }) }),
     details: (item) => describe(context, model, item),
     hrefOf: (item) =>
       item.id === focus.id
@@ -89,61 +89,11 @@ function page(context, { graph, model, focus, known, runs }) {
   };
 }
 
-function summarise({ state }, known) {
-  const last = known.lastRun;
-  const targets = unique((known.plans ?? []).map((plan) => plan.target).filter(Boolean));
-  const sources = unique((known.plans ?? []).flatMap((plan) => plan.sources ?? []));
-  const listOf = (datasets) =>
-    element(
-      'ul',
-      { class: 'lines' },
-      datasets
-        .slice(0, MOST_LISTED)
-        .map((dataset) =>
-          element(
-            'li',
-            {},
-            datasetLink(state, dataset),
-            element('span', { class: 'muted block' }, data(shorten(dataset.uri ?? '', 300), 'mono')),
-          ),
-        ),
-      datasets.length > MOST_LISTED &&
-        element('li', { class: 'muted' }, `and ${formatNumber(datasets.length - MOST_LISTED)} more`),
-    );
-  return {
-    kind: 'Job',
-    tone: 'job',
-    title: known.name,
-    body: [
-      element(
-        'div',
-        { class: 'actions' },
-        element('a', { href: lineageOf(state, known.id), 'data-internal': true }, icon('graph'), 'Lineage'),
-        impactLink(state, known.id),
-        compareLink(state, known.id),
-      ),
-      facts([
-        ['Namespace', data(known.namespace)],
-        ['Last run', last && [stateChip(last.state), ' ', time(last.at)]],
-        ['Runs', known.runs !== undefined && formatNumber(known.runs)],
-        ['Shared name', known.shared && 'several applications report under this name'],
-        ['Producer', known.producer && data(known.producer)],
-        ...describedFacts(known.about?.described),
-      ]),
-      sources.length > 0 && section('Reads', listOf(sources)),
-      targets.length > 0 && section('Writes', listOf(targets)),
-    ],
-  };
-}
-
-function unique(datasets) {
-  return [...new Map(datasets.map((dataset) => [dataset.id, dataset])).values()];
-}
-
 function plansTable(state, plans) {
   if (plans.length === 0) return section('Plans', element('p', { class: 'muted' }, 'No plan was seen.'));
   const rows = plans.map((plan) => [
-    planLink(state, plan.planIds?.[0] ?? plan.id, plan.target?.label ?? 'plan'),
+    planLink(state, plan.planIds?.[0] ?? plan.id, `plan ${(plan.fingerprint ?? '').slice(0, DIGITS)}`),
+    plan.target ? datasetLink(state, plan.target) : 'nothing, it only reads',
     modeChip(plan.mode),
     plan.sources?.map((source, place) => [place > 0 ? ', ' : null, datasetLink(state, source)]) ?? '–',
     data(plan.partitionKeys?.join(', ') || '–', 'mono'),
@@ -151,7 +101,7 @@ function plansTable(state, plans) {
   ]);
   return section(
     'Plans',
-    table('Plans of this job', ['Writes', 'Mode', 'Reads', 'Partitioned by', 'Last run'], rows, {
+    table('Plans of this job', ['Plan', 'Writes', 'Mode', 'Reads', 'Partitioned by', 'Last run'], rows, {
       'data-testid': 'plans',
     }),
   );
@@ -161,9 +111,7 @@ function runsTable(context, jobId, runs) {
   if (runs.items.length === 0) return section('Runs', element('p', { class: 'muted' }, 'No run was seen.'));
   const choice = runChoice(context, jobId, runs.items);
   const rows = runs.items.flatMap((run) => runRows(context, jobId, run, choice.boxOf(run)));
-  const headings = ['Ended', 'State', 'Duration', 'Application', 'Executions', 'Compare'].map((heading) =>
-    element('th', { scope: 'col' }, heading),
-  );
+  const headings = RUN_HEADINGS.map((heading) => element('th', { scope: 'col' }, heading));
   const grid = element(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Runs of this job' },
@@ -245,7 +193,7 @@ function runRows(context, jobId, run, box) {
   const under = element(
     'tr',
     { class: 'under', hidden: !run.error },
-    element('td', { colspan: 6 }, errorText(run.error)),
+    element('td', { colspan: RUN_HEADINGS.length }, errorText(run.error)),
   );
   const open = button(
     {
@@ -265,7 +213,7 @@ function runRows(context, jobId, run, box) {
         data(run.applicationId ?? '–', 'mono'),
         open,
         box,
-      ].map((cell) => element('td', {}, cell)),
+      ].map((cell, place) => element('td', { 'data-heading': RUN_HEADINGS[place] }, cell)),
     ),
     under,
   ];

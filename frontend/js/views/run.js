@@ -3,7 +3,7 @@
  */
 import { errorText, facts, later, section, separated, stateChip, table } from '../panel/panel.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
-import { execution } from '../panel/details.js';
+import { durationOf, execution } from '../panel/details.js';
 import { compareRuns } from '../panel/differences.js';
 import { emptyFace } from '../page/faces.js';
 import { facetTrees, runLink } from '../panel/facets.js';
@@ -57,6 +57,7 @@ function draw(context, known) {
       ['With what is below', belowWords(known)],
       ['Started', time(known.startedAt, 'unknown')],
       ['Ended', time(known.endedAt, 'not yet')],
+      ['Took', known.endedAt && (durationOf(known) || 'unknown')],
       ['Last heard of', known.lastEventAt !== known.endedAt && time(known.lastEventAt)],
       ['Producer', known.producer && data(known.producer)],
       ['Application', known.applicationId && data(known.applicationId, 'mono')],

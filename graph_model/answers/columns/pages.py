@@ -32,7 +32,7 @@ from graph_model.stores.protocols import Catalogue, NodeLookup
 from graph_model.stores.protocols.history import SchemaHistory
 
 _MOST_PLANS: Final = 20
-_MOST_SAID: Final = 3
+_MOST_WAYS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ def _sentence(name: str, definitions: Iterable[Definition]) -> str | None:
         jobs.setdefault(one.sentence, []).append(one.job.name)
     if len(jobs) < 2:
         return next(iter(jobs), None)
-    said = [f"{sentence} ({', '.join(dict.fromkeys(by))})" for sentence, by in jobs.items()]
-    more = [f"{len(said) - _MOST_SAID} more"] if len(said) > _MOST_SAID else []
-    return f"{name} is made in {len(jobs)} ways: {'; '.join([*said[:_MOST_SAID], *more])}"
+    ways = [f"{sentence} ({', '.join(dict.fromkeys(by))})" for sentence, by in jobs.items()]
+    more = [f"{len(ways) - _MOST_WAYS} more"] if len(ways) > _MOST_WAYS else []
+    return f"{name} is made in {len(jobs)} ways: {'; '.join([*ways[:_MOST_WAYS], *more])}"
 
 
 def _gaps(dataset: str, at: int | None, catalogue: Catalogue) -> tuple[PlanGap, ...]:

@@ -29,7 +29,7 @@ class AttributeNode:
 
 @dataclass(frozen=True, slots=True)
 class AttributeGraph:
-    """``edges`` are (derived attribute, what it derives from): against the flow of data."""
+    """``edges`` are (derived attribute, its source): against the flow of data."""
 
     nodes: tuple[AttributeNode, ...]
     edges: tuple[tuple[str, str], ...]

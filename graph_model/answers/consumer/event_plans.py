@@ -119,8 +119,8 @@ def _lineage(written: EventDataset) -> Iterator[tuple[str, list[Mapping[str, Any
     """(output column, its input fields) of the column lineage facet."""
     facet = written.facets.get("columnLineage")
     fields = facet.get("fields") if isinstance(facet, dict) else None
-    for name, told in fields.items() if isinstance(fields, dict) else ():
-        listed = told.get("inputFields") if isinstance(told, dict) else None
+    for name, field in fields.items() if isinstance(fields, dict) else ():
+        listed = field.get("inputFields") if isinstance(field, dict) else None
         sources = listed if isinstance(listed, list) else []
         yield name, [one for one in sources if isinstance(one, dict) and "field" in one]
 

@@ -118,11 +118,11 @@ class Forward:
         return Stretch(target, first, self._end_of(last))
 
     def _end_of(self, execution: ExecutionRow) -> int | None:
-        """The time at which the next full overwrite replaced what the execution wrote."""
+        """The time at which the next full overwrite replaced the execution's output."""
         pair = (execution.target, execution.application_id)
         same = {
             row.id
-            for reports in self._past.reports({pair})
+            for reports in self._past.writes.reports({pair})
             if any(row.id == execution.id for row in reports)
             for row in reports
         }

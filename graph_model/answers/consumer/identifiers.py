@@ -4,7 +4,7 @@
     event                  <plan id>:<time, base 36>            83b6be41-…:lozl4ow0
                            <plan id>:<time, base 36>-<our id>   where another event has that time
 
-A viewer cuts off what follows the last colon to get the plan's id, so colons (and whatever a path
+A viewer cuts off all behind the last colon to get the plan's id, so colons (and whatever a path
 of a URL may not hold) are percent-encoded in local ids. Those of the agents hold nothing of it.
 """
 

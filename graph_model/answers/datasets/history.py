@@ -50,11 +50,11 @@ def history(
     dataset_row(sources, dataset)
     past = Past(sources.catalogue)
     tenures = [Tenure(dataset, None, at), *_former(sources, dataset, at)]
-    told = [(tenure, past.reports_of(tenure.dataset)) for tenure in tenures]
-    reports = [group for _, groups in told for group in groups]
+    reported = [(tenure, past.writes.reports_of(tenure.dataset)) for tenure in tenures]
+    reports = [group for _, groups in reported for group in groups]
     repeated = {
         row.id
-        for tenure, groups in told
+        for tenure, groups in reported
         for _, *again in groups
         for row in again
         if tenure.holds(row.at)
@@ -65,7 +65,7 @@ def history(
         rows += [row for row in page.items if row.id not in repeated]
         cursor = page.next
         if cursor is None or len(rows) == limit:
-            views = execution_views(sources, past.completed(rows, reports))
+            views = execution_views(sources, past.writes.completed(rows, reports))
             marked = tuple(_marked(view, dataset) for view in views)
             return Page(marked, page.total - len(repeated), cursor)
 
@@ -74,14 +74,14 @@ def _former(sources: Sources, dataset: str, at: int | None) -> list[Tenure]:
     """The former names of the table, newest first; each takes one request."""
     found: list[Tenure] = []
     own = Tenure(dataset, None, at)
-    told = _renames(sources, own)
+    renames = _renames(sources, own)
     while len(found) < RENAMES_FOLLOWED:
-        came = next((r for r in told if r.current == own.dataset and own.holds(r.at)), None)
+        came = next((r for r in renames if r.current == own.dataset and own.holds(r.at)), None)
         if came is None or came.former in sources.hidden or came.former == came.current:
             break
         own = Tenure(came.former, None, came.at - 1)
-        told = _renames(sources, own)
-        went = next((r for r in told if r.former == own.dataset), None)
+        renames = _renames(sources, own)
+        went = next((r for r in renames if r.former == own.dataset), None)
         own = replace(own, since=None if went is None else went.at)
         found.append(own)
     return found

@@ -23,8 +23,9 @@ from graph_model.lineage import (
     Partial,
 )
 from graph_model.lineage.history.merging import Part, Write, part_of
-from graph_model.lineage.history.past import Past, Reports
+from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.visibility import maybe_touched, surely_touched
+from graph_model.lineage.history.writes import Reports
 from graph_model.stores.protocols import (
     Page,
     walk_pages,
@@ -87,7 +88,7 @@ def _rename_behind(sources: Sources, found: LastWriter) -> RenameRow | None:
 
 def _newest_write(sources: Sources, dataset: str, part: Part | None, at: int | None) -> LastWriter:
     past = Past(sources.catalogue)
-    reports = past.reports_of(dataset)
+    reports = past.writes.reports_of(dataset)
     writers: list[ExecutionRow] = []
     failed: list[ExecutionRow] = []
     certain = part is None
@@ -103,12 +104,12 @@ def _newest_write(sources: Sources, dataset: str, part: Part | None, at: int | N
             failed.append(row)
         if writers and (certain or len(writers) == _CANDIDATES_SHOWN):
             break
-    shown = execution_views(sources, past.completed(writers, reports))
+    shown = execution_views(sources, past.writes.completed(writers, reports))
     cut = not certain and len(shown) == _CANDIDATES_SHOWN
     alone = not shown or (certain and len(shown) == 1)
     return LastWriter(
         shown[0] if shown else None,
-        execution_views(sources, past.completed(failed, reports)),
+        execution_views(sources, past.writes.completed(failed, reports)),
         certain=alone,
         candidates=() if alone else shown,
         partial=Partial("candidates", _CANDIDATES_SHOWN) if cut else None,
@@ -130,7 +131,7 @@ def _attempts(
 
     for page in walk_pages(ask):
         rows = [r for r in page.items if r.kind == labels.WRITE_KIND and r.id not in repeated]
-        writes = past.reported_writes(rows, reports)
+        writes = past.writes.reported(rows, reports)
         yield from ((row, writes[row.id]) for row in rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_model import identity, labels
@@ -29,7 +29,8 @@ from graph_model.lineage import (
     ColumnNode,
     holders,
 )
-from graph_model.lineage.history.past import Past, moment_of
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.sights import moment_of
 from graph_model.naming.schemas import ColumnSpelling
 from graph_model.picture.view import (
     LINEAGE,
@@ -42,6 +43,7 @@ from graph_model.picture.view import (
 from graph_model.producers.openlineage.pages.descriptions import ColumnDescription, Tag
 from graph_model.stores.cursors import read_cursor, write_cursor
 from graph_model.stores.protocols import (
+    DatasetOrder,
     Direction,
     Page,
 )
@@ -128,46 +130,48 @@ def datasets(
     at: int | None,
     layer: str | None = None,
     classification: str | None = None,
+    order: DatasetOrder = DatasetOrder.NAME,
 ) -> Page[DatasetItem]:
-    """Datasets by name; filtered by layer, or by a tag on the dataset or one of its columns."""
+    """Datasets in an order; filtered by layer, or by a tag on the dataset or one of its columns."""
     keep = dataset_filter(sources, layer, classification)
     if keep is None:
-        page = sources.catalogue.list_datasets(query=query, limit=limit, cursor=cursor, at=at)
+        page = sources.catalogue.list_datasets(
+            query=query, limit=limit, cursor=cursor, at=at, order=order
+        )
         page = visible_page(page, sources.hidden)
     else:
-        page = _kept_datasets(sources, keep, query, limit, cursor, at)
-    writes = Past(sources.catalogue).last_writes([row.id for row in page.items], at)
+        kept = filter(keep, walk_datasets(sources.catalogue, query, at))
+        page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")
+    writes = Past(sources.catalogue).writes.last([row.id for row in page.items], at)
     items = tuple(_dataset_item(sources, row, writes.get(row.id)) for row in page.items)
     return Page(items, page.total, page.next)
 
 
-def _kept_datasets(
-    sources: Sources,
-    keep: Callable[[DatasetRow], bool],
-    query: str,
-    limit: int,
-    cursor: str | None,
-    at: int | None,
+def _sorted(
+    sources: Sources, rows: Iterable[DatasetRow], order: DatasetOrder, at: int | None
+) -> list[DatasetRow]:
+    """Datasets that come by name, in an order; unknown times last."""
+    listed = list(rows)
+    if order.field == DatasetOrder.LAST_WRITE:
+        writes = Past(sources.catalogue).writes.last([row.id for row in listed], at)
+        known = [row for row in listed if row.id in writes]
+        known.sort(key=lambda row: writes[row.id], reverse=order.falls)
+        return known + [row for row in listed if row.id not in writes]
+    fields: dict[str, Callable[[DatasetRow], str]] = {
+        DatasetOrder.NAME: lambda row: row.name,
+        DatasetOrder.URI: lambda row: row.uri,
+        DatasetOrder.TYPE: lambda row: row.kind,
+    }
+    return sorted(listed, key=fields[order.field], reverse=order.falls)
+
+
+def _page_of(
+    rows: Sequence[DatasetRow], limit: int, cursor: str | None, name: str
 ) -> Page[DatasetRow]:
-    start = int(read_cursor(cursor, _KEPT, int)[0]) if cursor else 0
-    rows, total = _filtered(keep, walk_datasets(sources.catalogue, query, at), start, limit)
-    end = start + len(rows)
-    return Page(tuple(rows), total, write_cursor(_KEPT, end) if rows and end < total else None)
-
-
-def _filtered(
-    keep: Callable[[DatasetRow], bool], rows: Iterable[DatasetRow], start: int, limit: int
-) -> tuple[list[DatasetRow], int]:
-    """Rows ``start`` to ``start + limit`` of those that pass the filter, and
-    the number that pass.
-    """
-    found: list[DatasetRow] = []
-    total = 0
-    for row in filter(keep, rows):
-        if start <= total < start + limit:
-            found.append(row)
-        total += 1
-    return found, total
+    start = int(read_cursor(cursor, name, int)[0]) if cursor else 0
+    end = start + limit
+    following = write_cursor(name, end) if end < len(rows) else None
+    return Page(tuple(rows[start:end]), len(rows), following)
 
 
 @of_one_state
@@ -176,7 +180,7 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
     sources = open_node(sources, labels.DATASET, dataset)
     row = dataset_row(sources, dataset)
     past = Past(sources.catalogue)
-    item = _dataset_item(sources, row, past.last_writes((dataset,), at).get(dataset))
+    item = _dataset_item(sources, row, past.writes.last((dataset,), at).get(dataset))
     times = _visible_plans(past, (dataset,), at)
     written_by = sources.catalogue.logical_plans(times.keys())
     keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
@@ -206,11 +210,11 @@ def _readers(sources: Sources, past: Past, dataset: str, at: int | None) -> tupl
     """Plans that read the dataset under any of its names, and that have visible writes or write
     nothing.
     """
-    called = {dataset, *past.names_of((dataset,))[dataset]}
+    called = {dataset, *past.names.names_of((dataset,))[dataset]}
     page = sources.graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
     plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
     rows = sources.catalogue.logical_plans(plans)
-    places = past.locations_of({row.target for row in rows})
+    places = past.names.locations_of({row.target for row in rows})
     targets = {place for found in places.values() for place in found if place}
     reading = {row.id for row in rows if not row.target}
     times = _visible_plans(past, targets | reading, at)
@@ -222,7 +226,7 @@ def _visible_plans(past: Past, ends: Collection[str], at: int | None) -> dict[st
     that only read: each with its newest time.
     """
     times: dict[str, int] = {}
-    for sight in past.sights({moment_of(end, at) for end in ends}).values():
+    for sight in past.sights.of({moment_of(end, at) for end in ends}).values():
         newest = [(write.logical_plan, write.at) for write in sight.writes]
         newest += [(older.logical_plan, older.last) for older in sight.older]
         newest += [(flow.logical_plan, flow.since) for flow in sight.declared]

@@ -52,22 +52,22 @@ def rename_ends(sources: Sources, past: Past, dataset: str, at: int | None) -> R
 
 def _called(past: Past, dataset: str, at: int | None) -> set[str]:
     moment = END if at is None else at
-    stood = past.locate((name, moment) for name in past.names_of((dataset,))[dataset])
+    stood = past.names.locate((name, moment) for name in past.names.names_of((dataset,))[dataset])
     return {dataset, *(name for (name, _), place in stood.items() if place == dataset)}
 
 
-def _newest(sources: Sources, told: list[tuple[str, int]]) -> RenameEnd | None:
-    if not told:
+def _newest(sources: Sources, ends: list[tuple[str, int]]) -> RenameEnd | None:
+    if not ends:
         return None
-    other, time = told[-1]
+    other, time = ends[-1]
     known = dataset_references(sources, (other,))
     return RenameEnd(known[other], iso(time) or "") if other in known else None
 
 
 def rename_of(sources: Sources, execution: str, target: str) -> RenameRow | None:
     """The rename of ``target`` by an execution, unless the former name is hidden."""
-    told = (row for row in sources.catalogue.renames_by((execution,)) if row.current == target)
-    return next((row for row in told if row.former not in sources.hidden), None)
+    rows = (row for row in sources.catalogue.renames_by((execution,)) if row.current == target)
+    return next((row for row in rows if row.former not in sources.hidden), None)
 
 
 def renaming(sources: Sources, row: RenameRow) -> Renaming:

@@ -148,8 +148,8 @@ def _node_causes(
     for field in change.fields:
         if field.field == PLANS and isinstance(node, JobNode):
             changes = tuple(summaries.get(node.id, ()))
-            told = f": {'; '.join(changes[:3])}" if changes else ""
-            reason = f"job {node.label} runs another plan{told}"
+            summary = f": {'; '.join(changes[:3])}" if changes else ""
+            reason = f"job {node.label} runs another plan{summary}"
             yield _cause(NEW_PLAN, node, distance, reason, change, changes)
         elif field.field == SCHEMA:
             changes = describe(field.columns)
@@ -223,8 +223,8 @@ def _failed(one: JobActivity, job: JobNode, distance: int) -> Cause:
     number = f"{len(one.failures)}{' or more' if one.more_failures else ''}"
     times = "once" if number == "1" else f"{number} times"
     error = " ".join((last.error or "").split())
-    said = f": {error[:_ERROR_SHOWN]}" if error else ""
-    reason = f"job {job.label} failed {times}, last at {iso(last.at)}{said}"
+    message = f": {error[:_ERROR_SHOWN]}" if error else ""
+    reason = f"job {job.label} failed {times}, last at {iso(last.at)}{message}"
     return Cause(FAILED_RUN, cause_node(job), distance, last.at, reason, execution=last.execution)
 
 

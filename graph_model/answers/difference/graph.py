@@ -128,7 +128,7 @@ def unite(views: Sequence[GraphView], base: GraphView) -> GraphView:
     """The union of several answers at one time: an element in several of them appears once, with
     all its plans.
 
-    ``base`` gives what is not part of the nodes: requested depth, focus.
+    ``base`` gives the fields beside the nodes: requested depth, focus.
     """
     nodes: dict[str, Node] = {}
     edges: dict[str, Edge] = {}

@@ -53,8 +53,8 @@ def schema_versions(
             plans[use.schema].add(use.logical_plan)
     contents = {row.id: read_schema(row.columns) for row in rows}
     versions = [
-        _schema_version(schema, role, contents[schema], [completed[plan] for plan in sorted(told)])
-        for schema, told in plans.items()
+        _schema_version(schema, role, contents[schema], [completed[plan] for plan in sorted(ids)])
+        for schema, ids in plans.items()
         if schema in contents
     ]
     versions.sort(key=lambda version: (version.first, version.schema))

@@ -4,7 +4,7 @@
     pay retyped int -> bigint, pay respelled pay -> Pay, day added
 
 A column is known by its folded path (``naming.fold``), so another spelling is no other column; a
-type by what it is (``long`` is ``bigint``).
+type by its meaning (``long`` is ``bigint``).
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ from graph_model.answers.difference.causes import (
     rank,
 )
 from graph_model.answers.difference.graph import GraphDifference, unite
-from graph_model.answers.difference.questions import Differences, TimeDifference
+from graph_model.answers.difference.plan_pairs import PlanPairs
+from graph_model.answers.difference.times import TimeDifference, compare_views, draw_at
 from graph_model.answers.nodes import job_references
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
@@ -98,7 +99,7 @@ class Upstream:
     """Answers one question about upstream changes. ``nodes`` bounds each answer that it reads."""
 
     def __init__(self, sources: Sources, *, nodes: int = 1_000) -> None:
-        self._differences = Differences(sources)
+        self._pairs = PlanPairs(sources)
         self._sources = sources
         self._graph = sources.graph
         self._catalogue = sources.catalogue
@@ -120,7 +121,7 @@ class Upstream:
         ``since``: compare ``at`` with that time, instead of the last run with the last good run.
         """
         self._sources = open_known(self._sources, kind, node)
-        self._differences = Differences(self._sources)
+        self._pairs = PlanPairs(self._sources)
         rows = self._attempts(node, at)
         if not rows:
             return UpstreamChanges(node, None, None, None, iso(at), (), 0, None, None)
@@ -205,7 +206,7 @@ class Upstream:
         after = (*after, *(plan for plan in before if plan.target not in targets))
         sides = (_Moment(times[0], before), _Moment(times[1], after))
         views = [self._side(node, one, depth) for one in sides]
-        return self._differences.compare((views[0], views[1]), times, node)
+        return compare_views(self._sources, (views[0], views[1]), times, node)
 
     def _plans_of(
         self, rows: Sequence[ExecutionRow], run: ExecutionRow
@@ -226,10 +227,11 @@ class Upstream:
         if len(inputs) > INPUTS:
             self._cut = Partial("inputs", INPUTS)
         answers = [
-            self._differences.view(
+            draw_at(
+                self._sources,
                 Question(
                     dataset, Direction.UPSTREAM, depth=depth - 1, at=moment.at, limit=self._nodes
-                )
+                ),
             )
             for dataset in inputs[:INPUTS]
         ]
@@ -238,7 +240,7 @@ class Upstream:
         return _with_runs(shown, moment.plans, reads, node, depth)
 
     def _alone(self, node: str, at: int) -> GraphView:
-        return self._differences.view(Question(node, Direction.UPSTREAM, depth=0, at=at))
+        return draw_at(self._sources, Question(node, Direction.UPSTREAM, depth=0, at=at))
 
     def _place(self, dataset: str, at: int) -> str:
         """The location of a catalog name at the time; any other dataset itself."""
@@ -267,12 +269,12 @@ class Upstream:
             rows = self._catalogue.logical_plans({*change.plans_before, *change.plans_after})
             target = {row.id: row.target for row in rows}
             former = {target.get(plan): plan for plan in change.plans_before}
-            told: list[str] = []
+            sentences: list[str] = []
             for plan in change.plans_after:
                 before = former.get(target.get(plan))
                 if before is not None and before != plan:
-                    told += self._differences.summary(before, plan) or ()
-            yield change.id, tuple(told)
+                    sentences += self._pairs.summary(before, plan) or ()
+            yield change.id, tuple(sentences)
 
     def _activity(self, job: str, window: tuple[int, int]) -> JobActivity:
         since, until = window
@@ -358,8 +360,8 @@ def _with_runs(
         edges[dataset, plan.job].add(plan.id)
     shown = {one.id for one in view.nodes}
     fed = [
-        FeedEdge(f"{ends[0]}-{ends[1]}", *ends, plans=tuple(sorted(told)))
-        for ends, told in edges.items()
+        FeedEdge(f"{ends[0]}-{ends[1]}", *ends, plans=tuple(sorted(plans)))
+        for ends, plans in edges.items()
         if shown.issuperset(ends)
     ]
     known = {edge.id for edge in fed}

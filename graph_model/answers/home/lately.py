@@ -1,4 +1,4 @@
-"""``/graph/home``: what failed in the last day, which jobs are late, what was written lately.
+"""``/graph/home``: failures of the last day, late jobs, the last writes.
 
 All of it comes from the newest executions of the catalogue, at most ``EXECUTIONS_READ``; totals are
 counted over everything.

@@ -31,7 +31,7 @@ _NO_LAYER: Final = "no layer"
 
 @dataclass(frozen=True, slots=True)
 class AreaNode:
-    """``kind``: area, outside (not in the open one), dataset, or rest (what has no box of its own).
+    """``kind``: area, outside (not in the open one), dataset, or rest (those without a box).
 
     ``path`` opens it; ``failed``: of the jobs that write into it.
     """
@@ -114,7 +114,7 @@ def _spot(row: DatasetRow, path: tuple[str, ...], within: tuple[str, ...]) -> _S
 
 
 def _near(spots: Mapping[str, _Spot], uses: Iterable[PlanUse]) -> set[_Spot]:
-    """What exchanges data with the open area, and all that is in it."""
+    """The neighbours that exchange data with the open area, and its own content."""
     near = {spot for spot in spots.values() if spot.kind != "outside"}
     for use in uses:
         ends = {spots[one] for one in (*use.sources, *use.targets) if one in spots}

@@ -1,4 +1,4 @@
-"""``/graph/runs``: the executions of all jobs, newest first."""
+"""``/graph/runs``: the executions of all jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graph_model.answers.home.lately import first_line
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.picture.view import DatasetReference, JobReference, iso
-from graph_model.stores.protocols import Page
+from graph_model.stores.protocols import ExecutionOrder, Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,16 @@ class RunItem:
 
 @of_one_state
 def all_runs(
-    sources: Sources, *, state: str | None, limit: int, cursor: str | None, at: int | None
+    sources: Sources,
+    *,
+    state: str | None,
+    limit: int,
+    cursor: str | None,
+    at: int | None,
+    order: ExecutionOrder = ExecutionOrder.AT_FALLING,
 ) -> Page[RunItem]:
     page = sources.catalogue.recent_executions(
-        sources.hidden, state=state, limit=limit, cursor=cursor, at=at
+        sources.hidden, state=state, limit=limit, cursor=cursor, at=at, order=order
     )
     jobs = job_references(sources, {one.job for one in page.items})
     datasets = dataset_references(sources, {one.target for one in page.items if one.target})

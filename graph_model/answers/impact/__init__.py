@@ -10,7 +10,7 @@ In reading order:
 ``relocation``  a plan captured on another computer, with the places of the real job (pure)
 ``outline``     the reads, writes and columns of one plan, from its facts or from the graph
 ``comparison``  two outlines -> their differences (pure)
-``verdicts``    differences + everything downstream -> what breaks, each with its reason (pure)
+``verdicts``    differences + everything downstream -> effects, each with its reason (pure)
 ``written``     the columns that a job writes, each with the columns derived from it
 ``declared``    steps of a chain that a person declared and no run performed
 """

@@ -34,7 +34,7 @@ class ChangeKind(StrEnum):
 
 
 class Effect(StrEnum):
-    """The effect of a change on the readers of what changed."""
+    """The effect of a change on the readers of the changed element."""
 
     BREAKS = "breaks"
     MAY_BREAK = "may-break"

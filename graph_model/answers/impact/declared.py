@@ -35,7 +35,7 @@ def declared_steps(answers: Iterable[Answer], catalogue: Catalogue) -> frozenset
     for answer in listed:
         for step, plan in _declared_by(answer, jobs):
             behind[step].add(plan)
-    return frozenset(step for step, told in behind.items() if told <= declared)
+    return frozenset(step for step, plans in behind.items() if plans <= declared)
 
 
 def _declared_by(answer: Answer, jobs: dict[str, str]) -> Iterator[tuple[Step, str]]:

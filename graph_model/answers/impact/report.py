@@ -259,7 +259,7 @@ class _Names:
             return PathNode(kind, "", _HIDDEN)
         if node in self.columns:
             dataset, name = self.columns[node]
-            return PathNode(kind, node, f"{self._dataset_label(dataset)}#{name}")
+            return PathNode(kind, node, f"{self._dataset_label(dataset)}.{name}")
         if node in self.jobs:
             return PathNode(kind, node, self.jobs[node].name)
         return PathNode(kind, node, self._dataset_label(node))
@@ -416,5 +416,5 @@ def _owners(node: str, names: _Names, governance: Governance) -> tuple[str, ...]
         for one in dict.fromkeys((node, names.home(node)))
         for tag in governance.tags.get(one, ())
     ]
-    told = names.owners.get(names.home(node), ())
-    return tuple(dict.fromkeys((*told, *(one.owner for one in assigned if one.owner))))
+    reported = names.owners.get(names.home(node), ())
+    return tuple(dict.fromkeys((*reported, *(one.owner for one in assigned if one.owner))))

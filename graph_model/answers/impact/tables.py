@@ -167,11 +167,11 @@ def write_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str
 def summary_sentence(report: ImpactReport) -> str:
     """``3 things, as of 2026-03-01T08:15:00.000Z, 2 steps deep.``, and the omissions, if any."""
     count = len(report.items)
-    said = [f"{count:,} thing{'' if count == 1 else 's'}"]
+    parts = [f"{count:,} thing{'' if count == 1 else 's'}"]
     if report.as_of:
-        said.append(f"as of {report.as_of}")
-    said.append(f"{report.depth_reached} step{'' if report.depth_reached == 1 else 's'} deep")
-    text = f"{', '.join(said)}."
+        parts.append(f"as of {report.as_of}")
+    parts.append(f"{report.depth_reached} step{'' if report.depth_reached == 1 else 's'} deep")
+    text = f"{', '.join(parts)}."
     if report.partial:
         text += f" Not whole: {partial_text(report.partial)}."
     if report.folded:

@@ -1,4 +1,4 @@
-"""Everything downstream of a change -> what breaks, each with its reason. Pure.
+"""Everything downstream of a change -> its effects, each with its reason. Pure.
 
 A plan that uses a dropped or renamed column breaks, whether it takes the value or only filters,
 joins, groups or sorts by it: Spark cannot analyse it any more, and plans on its results lose their

@@ -123,8 +123,8 @@ def _expression(path: str, steps: Sequence[ColumnStep]) -> str:
     """``AGGREGATION(amount)`` where the client reports no expression."""
     if [(step.how, step.source.name) for step in steps] == [(labels.IDENTITY, path)]:
         return ""
-    if told := sorted({step.expression for step in steps if step.expression}):
-        return " | ".join(told)
+    if expressions := sorted({step.expression for step in steps if step.expression}):
+        return " | ".join(expressions)
     sources: dict[str, list[str]] = {}
     for step in steps:
         sources.setdefault(step.how, []).append(step.source.name)

@@ -122,7 +122,7 @@ def plan(
         raise NotFound("document of plan", plan_id)
     others = max(others, _other_bodies(sources, stored))
     read = read_plan_document(stored)
-    told = replace(read, plan=with_patterns(read.plan, sources.rules))
+    described = replace(read, plan=with_patterns(read.plan, sources.rules))
     logical = sources.catalogue.logical_plans((row.logical_plan,))
     if not logical:
         raise NotFound("plan", plan_id)
@@ -145,7 +145,9 @@ def plan(
         labels=json.loads(row.labels),
         target=references[logical[0].target],
         sources=_source_references(reads),
-        inspection=inspect(told, references_of=partial(_named, sources), layout=layout, fold=fold),
+        inspection=inspect(
+            described, references_of=partial(_named, sources), layout=layout, fold=fold
+        ),
         columns=column_steps(sources, row.logical_plan, logical[0].target),
         executions=execution_views(sources, runs.items),
         other_plans=others,

@@ -15,7 +15,8 @@ from graph_model.errors import NotFound
 from graph_model.lineage import (
     Partial,
 )
-from graph_model.lineage.history.past import Past, Reports
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.writes import Reports
 from graph_model.picture.view import (
     iso,
 )
@@ -42,12 +43,12 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """Runs that ended. ``told``: details from OpenLineage, by the run's id; ``going``: the runs
+    """Runs that ended. ``reported``: details from OpenLineage, by the run's id; ``going``: the runs
     that have not ended, on the first page only.
     """
 
     page: Page[RunView]
-    told: Mapping[str, RunBrief]
+    reported: Mapping[str, RunBrief]
     going: tuple[RunBrief, ...]
 
 
@@ -60,7 +61,7 @@ def runs(
     job_row(sources, job)
     page = sources.catalogue.list_runs(job, at=at, limit=limit, cursor=cursor)
     written = sources.catalogue.written_by(job, [run.run for run in page.items])
-    reports = Past(sources.catalogue).reports(written)
+    reports = Past(sources.catalogue).writes.reports(written)
     views = (_run_view(run, _count_again(reports, job, run, at)) for run in page.items)
     trees = RunTrees(sources)
     time = now if at is None else at
@@ -85,9 +86,9 @@ def run(sources: Sources, job: str, run: str) -> RunView:
     page = sources.catalogue.executions(job=job, run=run, limit=_RECENT)
     cut = Partial("executions", _RECENT) if page.next is not None else None
     past = Past(sources.catalogue)
-    reports = past.reports({(row.target, row.application_id) for row in page.items})
+    reports = past.writes.reports({(row.target, row.application_id) for row in page.items})
     again = _again(reports, {row.id for row in page.items})
-    rows = past.completed((row for row in page.items if row.id not in again), reports)
+    rows = past.writes.completed((row for row in page.items if row.id not in again), reports)
     view = _run_view(found[0], _count_again(reports, job, found[0], None))
     shown = [row for row in rows if row.target not in sources.hidden]
     return replace(view, items=execution_views(sources, shown), partial=cut)

@@ -1,11 +1,19 @@
 """Which executions are one write, and which writes a read saw.
 
-``past`` reads rows from a catalogue; the other modules are pure functions on rows. In reading
-order:
+``merging``, ``visibility`` and ``versions`` are pure functions on rows; the other modules read the
+rows from a catalogue, each for one question. In reading order:
 
-``past``        the writes of datasets at given times
-``visibility``  the writes that a read saw
+``past``        the parts below for one question, over one catalogue
+``names``       the names and locations of a dataset
+``plans``       rows of logical plans
+``columns``     columns in the schemas of datasets
+``parts``       the partitions and versions that executions report
+``writes``      executions -> the writes that they report
+``reads``       the state of a dataset that a read saw
+``declared``    the flows into a dataset that people declared
+``sights``      the writes that are visible at a moment of a dataset
 ``merging``     executions that report one write -> that write
+``visibility``  the writes that a read saw
 ``versions``    the writes behind a version of a table
 """
 

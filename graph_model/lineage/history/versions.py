@@ -4,7 +4,7 @@
 
 Writes without a version have their place by time: those up to the version read, or where nobody
 tells who made that one, those before the next version that is known and before the read. A branch
-holds what the main one held before the first version of its own.
+holds the content of the main one before the first version of its own.
 """
 
 from __future__ import annotations

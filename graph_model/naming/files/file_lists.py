@@ -22,7 +22,7 @@ from graph_model.naming.files import partitions
 from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
 from graph_model.naming.uris import DatasetName, normalise
 
-_MOST_TOLD: Final = 1_000
+_MOST_NAMED: Final = 1_000
 _SEGMENTS_OF_A_PIECE: Final = 8  # part file, date of six directories, table
 #: Whether the sources of a read are files or folders, where its producer examined them.
 FILES: Final = "files"
@@ -40,15 +40,15 @@ def fold_files(
     ``roots`` is FILES or FOLDERS where the producer examined the sources; otherwise their names
     distinguish files from folders. Idempotent; linear in the number of sources.
     """
-    told = _told(sources, options)
-    if not told:
+    named = _named_files(sources, options)
+    if not named:
         return _folded(sources, rules)
-    plain = {uri for uri in told if not partitions.is_glob(uri)}
+    plain = {uri for uri in named if not partitions.is_glob(uri)}
     listed = set(sources)
     tables = {one for one in listed if one in plain or _is_table(one, roots, rules)}
     if len(_names(tables, rules)) > rules.most_files_of_a_folder:
-        return told
-    return tuple(sorted(tables if tables == listed else tables.union(told)))
+        return named
+    return tuple(sorted(tables if tables == listed else tables.union(named)))
 
 
 def folder_of(pattern: DatasetName, rules: Rules = DEFAULT_RULES) -> DatasetName | None:
@@ -73,7 +73,7 @@ def folder_of(pattern: DatasetName, rules: Rules = DEFAULT_RULES) -> DatasetName
 # --- the paths in a read's options ---------------------------------------------------------------
 
 
-def _told(sources: Sequence[str], options: Mapping[str, Any]) -> tuple[str, ...]:
+def _named_files(sources: Sequence[str], options: Mapping[str, Any]) -> tuple[str, ...]:
     """The paths in the options, where one is a pattern, in the spelling of the sources."""
     named = {name.lower(): value for name, value in options.items()}
     texts = _texts(named.get("paths")) or _texts([named.get("path")])
@@ -90,16 +90,16 @@ def _told(sources: Sequence[str], options: Mapping[str, Any]) -> tuple[str, ...]
     return tuple(sorted(spelled))
 
 
-def _texts(told: Any) -> list[str]:
+def _texts(value: Any) -> list[str]:
     """``["/a", "/b"]``, as a list or as the JSON that Spark writes; [] for any other value."""
-    if isinstance(told, str):
+    if isinstance(value, str):
         try:
-            told = json.loads(told)
+            value = json.loads(value)
         except (ValueError, RecursionError):
             return []
-    if not isinstance(told, list) or len(told) > _MOST_TOLD:
+    if not isinstance(value, list) or len(value) > _MOST_NAMED:
         return []
-    return told if all(isinstance(text, str) and text for text in told) else []
+    return value if all(isinstance(text, str) and text for text in value) else []
 
 
 def _working_folder(sources: Sequence[str], text: str) -> str:

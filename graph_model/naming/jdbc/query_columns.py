@@ -8,7 +8,7 @@
 
 There is no schema to ask. A name that stands alone belongs to the only table that can have it;
 where several can, it is a problem and no source is guessed. Texts are the query's own,
-with literals of dates masked like those of plans. What decides inside a column's own subquery is
+with literals of dates masked like those of plans. A condition inside a column's own subquery is
 CONDITIONAL for that column.
 """
 

@@ -19,15 +19,15 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.parser import Parser
 
-from graph_model.naming import masking
 from graph_model.naming.escapes import percent, printable
 from graph_model.naming.identifiers import identifier_parts, identifier_text
 from graph_model.naming.jdbc.query_columns import QueryLineage, read_lineage, unreadable
-from graph_model.naming.masking.jdbc_text import split_table
-from graph_model.naming.masking.logins import user_info_end
 from graph_model.naming.parameters import without_secret_parameters
 from graph_model.naming.rules.rules import JdbcDriver, Rules
 from graph_model.regular_expressions import expand_groups, match_whole
+from spark_agent_config import masking
+from spark_agent_config.masking.jdbc_text import split_table
+from spark_agent_config.masking.logins import user_info_end
 
 _MAX_QUERY: Final = 20_000  # characters; longer queries stay unresolved, as parsing is not linear
 _MAX_TABLES: Final = 256
@@ -199,11 +199,11 @@ def _session_schema(parameters: dict[str, str], driver: JdbcDriver) -> str:
 
     https://jdbc.postgresql.org/documentation/use/
     """
-    told = _first(parameters, driver.schema)
-    if not told and driver.schema:
+    schemas = _first(parameters, driver.schema)
+    if not schemas and driver.schema:
         found = _SEARCH_PATH.search(unquote(parameters.get("options", ""))[:_LONGEST_OPTIONS])
-        told = found["path"] if found else ""
-    listed = (one.strip().strip("\"'") for one in unquote(told).split(","))
+        schemas = found["path"] if found else ""
+    listed = (one.strip().strip("\"'") for one in unquote(schemas).split(","))
     return next((one for one in listed if one and one != "$user"), "")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from graph_model import identity
-from graph_model.naming.masking import jdbc_text, names
+from spark_agent_config.masking import jdbc_text, names
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Rules:
     )
     # The local machine has a different identity for every client, so it is no authority.
     loopback_hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104
-    # (scheme, first directory, scheme of what is mounted there): file:/dbfs/x is dbfs:/x.
+    # (scheme, first directory, scheme of the mount there): file:/dbfs/x is dbfs:/x.
     mounts: tuple[tuple[str, str, str], ...] = (("file", "dbfs", "dbfs"),)
     topic_schemes: tuple[str, ...] = ("kafka", "pulsar", "kinesis", "pubsub")
     memory_schemes: tuple[str, ...] = ("memory", "inmemory")
@@ -373,7 +373,7 @@ class Rules:
     # Facets of a failure: where one came with FAIL, a later COMPLETE of the run only says that
     # Spark is done with the query.
     spark_error_facets: tuple[str, ...] = ("spark.exception",)
-    # lifecycleStateChange: what ends data, and what only may (CREATE TABLE AS SELECT writes).
+    # lifecycleStateChange: those that end data, and those that may (CREATE TABLE AS SELECT writes).
     lifecycle_ends: tuple[str, ...] = ("DROP", "TRUNCATE")
     lifecycle_changes: tuple[str, ...] = ("CREATE", "ALTER")
     # jobType.processingType of jobs that need not end.
@@ -441,7 +441,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         tables = [[f.name, repr(getattr(self, f.name))] for f in fields(self) if f.compare]
-        tables.append(["secrets", repr(names.TABLES)])  # identity leaves out what masking hides
+        tables.append(["secrets", repr(names.TABLES)])  # identity leaves out masked parts
         object.__setattr__(self, "_digest", identity.digest(tables))
 
     def __hash__(self) -> int:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ from graph_model import identity
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, Facts, ForgottenRow, merge
 from graph_model.json_fields import join
-from graph_model.producers.orders import Orders
+from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.stores.protocols import DocumentKind
 
 COMMAND_KIND: Final = DocumentKind("command")
@@ -155,11 +155,10 @@ class Command:
         return RULES_PREFIX if self.kind is CommandKind.RULES else KEY_PREFIX
 
 
-def collect_orders(commands: Iterable[Command]) -> Orders:
-    """The combined effect of all prune and retract commands."""
-    pruned: dict[tuple[str, str], int] = {}
-    dropped: dict[tuple[str, str], int] = {}
-    retracted: set[str] = set()
+def collect_orders(commands: Iterable[Command], before: Orders = NO_ORDERS) -> Orders:
+    """The combined effect of prune and retract commands, in any order, and of those ``before``."""
+    pruned, dropped = dict(before.pruned), dict(before.dropped)
+    retracted = set(before.retracted)
     for command in commands:
         if isinstance(command.order, Retract):
             retracted.update(command.order.documents)
@@ -167,7 +166,7 @@ def collect_orders(commands: Iterable[Command]) -> Orders:
             for kept in (pruned, dropped) if command.order.drop_bodies else (pruned,):
                 for cutoff in command.order.cutoffs:
                     kept[cutoff.key] = max(cutoff.before, kept.get(cutoff.key, cutoff.before))
-    return Orders(pruned, dropped, retracted=frozenset(retracted))
+    return replace(before, pruned=pruned, dropped=dropped, retracted=frozenset(retracted))
 
 
 # --- documents -----------------------------------------------------------------------------------

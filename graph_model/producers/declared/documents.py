@@ -74,8 +74,8 @@ class Declaration:
         count.
         """
         columns = [(one.source, one.column, one.into) for one in self.columns]
-        said = (self.scope, self.job.namespace, self.job.name, self.target, self.sources, columns)
-        return PREFIX + identity.digest("declaration", self.author, *said)
+        parts = (self.scope, self.job.namespace, self.job.name, self.target, self.sources, columns)
+        return PREFIX + identity.digest("declaration", self.author, *parts)
 
 
 def read_declaration_facet(body: JsonObject, path: str) -> DeclarationFacet:

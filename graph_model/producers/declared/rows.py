@@ -22,9 +22,9 @@ def declaration_rows(
     """One row for an event with a declaration facet, otherwise none. ``logics`` is the event's
     logic.
     """
-    said = value_of(event.job.facets, FACET, DeclarationFacet)
+    facet = value_of(event.job.facets, FACET, DeclarationFacet)
     written = [logic.write for logic in logics if logic.write is not None]
-    if said is None or not written:
+    if facet is None or not written:
         return ()
     target = written[0]
     sources = {use.id: use for logic in logics for use, _ in logic.reads}
@@ -37,14 +37,14 @@ def declaration_rows(
     }
     return (
         DeclarationRow(
-            id=said.id,
+            id=facet.id,
             event=event.digest,
             plan_id=subject_key(event),
             scope=scope,
-            author=said.author,
-            declared_at=said.declared_at,
+            author=facet.author,
+            declared_at=facet.declared_at,
             since=event.at,
-            note=said.note,
+            note=facet.note,
             job=job_id,
             target=target.id,
             nodes=" ".join(sorted({job_id, target.id, *sources})),

@@ -9,6 +9,7 @@ LIFECYCLE_COMMANDS: Final = frozenset(
         "CreateDataSourceTableCommand",
         "CreateTable",
         "CreateTableCommand",
+        "CreateTableLikeCommand",
         "CreateV2Table",
         "CreateDeltaTableCommand",
         "CreateHoodieTableCommand",
@@ -19,6 +20,9 @@ LIFECYCLE_COMMANDS: Final = frozenset(
         "TruncateTable",
         "TruncateTableCommand",
         "TruncatePartitionCommand",
+        "AlterTableAddPartitionCommand",
+        "AlterTableDropPartitionCommand",
+        "RepairTableCommand",
         # They rewrite or remove files, and no rows.
         "OptimizeTableCommand",
         "VacuumTableCommand",

@@ -1,6 +1,6 @@
 """Column edges of one output, from a columnLineage facet or from an entry of a lineage facet.
 
-Spark copies what decides about the whole output (``dataset``) into every field, unless told
+Spark copies the influences on the whole output (``dataset``) into every field, unless told
 otherwise: a FILTER, JOIN, GROUP_BY or SORT that all fields have is stored once, as an influence.
 """
 
@@ -27,7 +27,7 @@ _INDIRECT: Final = (*labels.COLUMN_INDIRECT_HOWS, *labels.PLAN_INDIRECT_HOWS)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Flow:
+class ReportedFlow:
     """A column edge. ``masking``: every transformation that the client reports masks the value."""
 
     source: Column
@@ -64,8 +64,10 @@ class _Texts:
         return " | ".join(sorted(self.descriptions))[:_MAX_EXPRESSION_CHARACTERS]
 
 
-_UNTOLD: Final = Transformation(labels.DIRECT, labels.TRANSFORMATION, "", masking=False)
-_UNTOLD_INFLUENCE: Final = Transformation(labels.INDIRECT, labels.UNSPECIFIED, "", masking=False)
+_UNREPORTED: Final = Transformation(labels.DIRECT, labels.TRANSFORMATION, "", masking=False)
+_UNREPORTED_INFLUENCE: Final = Transformation(
+    labels.INDIRECT, labels.UNSPECIFIED, "", masking=False
+)
 
 
 @dataclass(slots=True)
@@ -80,7 +82,7 @@ class ColumnEdges:
         self, source: Column, target: Column, transformations: Iterable[Transformation]
     ) -> None:
         """Add ``source`` -> ``target``; without a reported transformation, as a TRANSFORMATION."""
-        for one in tuple(transformations) or (_UNTOLD,):
+        for one in tuple(transformations) or (_UNREPORTED,):
             kind, how = kind_and_how(one)
             self._flows.setdefault((source, target, kind, how), _Texts()).add(one)
 
@@ -91,7 +93,7 @@ class ColumnEdges:
         only the latter is kept here.
         """
         deciding = [one for one in transformations if kind_and_how(one)[0] == labels.INDIRECT]
-        for one in deciding or (_UNTOLD_INFLUENCE,):
+        for one in deciding or (_UNREPORTED_INFLUENCE,):
             how = kind_and_how(one)[1]
             self._influences.setdefault((source, how), _Texts()).add(one)
 
@@ -119,9 +121,9 @@ class ColumnEdges:
                 return f"{count:,} {what}, at most {MOST_FLOWS:,}"
         return ""
 
-    def flows(self) -> tuple[Flow, ...]:
+    def flows(self) -> tuple[ReportedFlow, ...]:
         return tuple(
-            Flow(*key, texts.expression, texts.masking, self.origin)
+            ReportedFlow(*key, texts.expression, texts.masking, self.origin)
             for key, texts in sorted(self._flows.items(), key=_key)
         )
 

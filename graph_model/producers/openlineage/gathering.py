@@ -1,6 +1,6 @@
 """The OpenLineage documents of one subject key -> their facts and states. Pure.
 
-A subject key is a run (``run:…``) or what is declared of a job or a dataset (``job:…``,
+A subject key is a run (``run:…``) or a declared job or dataset (``job:…``,
 ``dataset:…``); under one key each capture scope is a subject of its own. A run is a function of
 all its events, so a new one translates the whole run again: the projector writes the new facts,
 then withdraws those of the former events alone. Declarations add up: each event counts alone.

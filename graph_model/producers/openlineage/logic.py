@@ -25,7 +25,7 @@ from graph_model.gaps import SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import JobName, Rules
 from graph_model.producers.declared.documents import FACET
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
-from graph_model.producers.openlineage.columns import ColumnEdges, Flow, RunInfluence
+from graph_model.producers.openlineage.columns import ColumnEdges, ReportedFlow, RunInfluence
 from graph_model.producers.openlineage.datasets import DatasetNamer, DatasetUse, partition_keys
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import Dataset
@@ -40,7 +40,7 @@ from graph_model.producers.openlineage.events.facets import (
 )
 from graph_model.producers.openlineage.events.jobs import own_job
 
-#: Bounds of what all plans of one statement read: every output takes every input, and every plan
+#: Bounds of the inputs of a statement's plans: every output takes every input, and every plan
 #: lists the schemas of its inputs. A short event can name a thousand of each.
 MOST_READS: Final = 80_000
 MOST_READ_COLUMNS: Final = 500_000
@@ -75,7 +75,7 @@ class RunLogic:
     write: DatasetUse | None
     mode: str
     partition_keys: tuple[str, ...]
-    flows: tuple[Flow, ...]
+    flows: tuple[ReportedFlow, ...]
     influences: tuple[RunInfluence, ...]
     links: tuple[tuple[JobName, JobLink], ...]
     gaps: tuple[tuple[str, str], ...]
@@ -90,7 +90,7 @@ class RunLogic:
             write.schema_id if write else None,
             self.mode,
             self.partition_keys,
-            [[getattr(flow, name) for name in Flow.__slots__] for flow in self.flows],
+            [[getattr(flow, name) for name in ReportedFlow.__slots__] for flow in self.flows],
             [[getattr(one, name) for name in RunInfluence.__slots__] for one in self.influences],
             [(link.source, link.column) for _, link in self.links],
             self.gaps,

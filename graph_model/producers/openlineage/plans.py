@@ -27,7 +27,7 @@ from graph_model.facts import (
 from graph_model.naming import JobName, Rules
 from graph_model.producers.elements.datasets import add_column, add_dataset, add_schema
 from graph_model.producers.elements.executions import add_job
-from graph_model.producers.openlineage.columns import Flow
+from graph_model.producers.openlineage.columns import ReportedFlow
 from graph_model.producers.openlineage.datasets import Column, DatasetUse
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.logic import RunLogic, read_logics, statement_digest
@@ -153,7 +153,7 @@ def _add_columns(
         )
 
 
-def _flow_properties(flow: Flow, logical_plan: str) -> Properties:
+def _flow_properties(flow: ReportedFlow, logical_plan: str) -> Properties:
     return properties(
         {
             "kind": flow.kind, "how": flow.how, "expression": flow.expression,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from graph_model import naming
 from graph_model.errors import InvalidDocument
 from graph_model.producers.declared.documents import FACET
 from graph_model.producers.openlineage.events.documents import (
@@ -27,6 +26,7 @@ from graph_model.producers.openlineage.events.documents import (
 from graph_model.producers.producer import Reported
 from graph_model.stores.protocols import DocumentKind, Submission
 from graph_model.stores.submissions import compact_json, make_submission
+from spark_agent_config.masking import mask_secrets
 
 SPECIFICATION: Final = "2"
 """The version of the specification's core under which its events are journaled, whatever version an
@@ -52,7 +52,7 @@ def event_submission(document: Any, key_scope: str = "") -> Submission:
 
     ``key_scope`` is the capture scope of the API key that sent it.
     """
-    masked = naming.mask_secrets(document)
+    masked = mask_secrets(document)
     if not isinstance(masked, Mapping):
         raise InvalidDocument("", "a JSON object")
     body = compact_json(masked)

@@ -12,7 +12,7 @@ A subject is one plan with its executions, as one capture scope reported it. The
    construction;
 4. spell the Logic as vertices, edges and rows.
 
-The fingerprint leaves out what may change while the logic stays: ids, times, the application's
+The fingerprint leaves out all that may change while the logic stays: ids, times, the application's
 name, labels, the write command's class and path, statistics, session counters.
 
 In reading order:

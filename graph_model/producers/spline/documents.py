@@ -1,9 +1,9 @@
 """Plans and events in one normal form, whatever the wire version.
 
 Frozen values between the edge and the translator. ``read_plan`` and ``read_event`` are the one
-typed pass over a parsed document: they coerce what published clients get wrong (numeric ids,
-null collections), keep what they do not know out of the way, and refuse the rest with
-:class:`InvalidDocument`, which names the field and what was expected. The rules come from the
+typed pass over a parsed document: they coerce the known errors of published clients (numeric ids,
+null collections), keep unknown fields out of the way, and refuse the rest with
+:class:`InvalidDocument`, which names the field and the expected value. The rules come from the
 Spline producer API 1.2 as its agents speak it:
 
 - attributes, expressions and operations are unique only inside a plan, each by its id;
@@ -382,7 +382,7 @@ def _read_write(fields: JsonObject) -> Operation:
     if not isinstance(fields.get("childIds"), list):
         raise InvalidDocument(f"{path}.childIds", "a list of operation ids")
     return Operation(
-        id=_required_id(fields, "id", path),
+        id=_required_scalar(fields, "id", path),
         kind="write",
         name=_optional_text(fields, "name", path) or "Write",
         children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
@@ -399,7 +399,7 @@ def _read_read(fields: JsonObject, path: str) -> Operation:
     if not isinstance(sources, list):
         raise InvalidDocument(f"{path}.inputSources", "a list of URIs")
     return Operation(
-        id=_required_id(fields, "id", path),
+        id=_required_scalar(fields, "id", path),
         kind="read",
         name=_optional_text(fields, "name", path) or "Read",
         children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
@@ -449,7 +449,7 @@ def _folder(file: str) -> str:
 
 def _read_other(fields: JsonObject, path: str) -> Operation:
     return Operation(
-        id=_required_id(fields, "id", path),
+        id=_required_scalar(fields, "id", path),
         kind="transform",
         name=_optional_text(fields, "name", path) or "Transform",
         children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
@@ -521,7 +521,7 @@ def type_text(types: Mapping[str, DataType], identifier: str | None) -> str | No
     """Spark's simpleString of a type id; None when the plan does not know it.
 
     struct types are composed: ``struct<city:string,zip:int>``. A type inside itself, depths above
-    64 and what exceeds 10,000 parts end in ``...``; a type id that is not declared but reads as a
+    64 and all beyond 10,000 parts end in ``...``; a type id that is not declared but reads as a
     name (other clients) is the name.
     """
     if identifier is None:
@@ -593,7 +593,9 @@ def _is_uuid(text: str) -> bool:
 
 def _read_product(value: object, path: str) -> Product:
     fields = read_object(value, path)
-    return Product(_required_name(fields, "name", path), _required_name(fields, "version", path))
+    return Product(
+        _required_scalar(fields, "name", path), _required_scalar(fields, "version", path)
+    )
 
 
 def _read_agent(value: object) -> Product | None:
@@ -693,12 +695,7 @@ def _required_text(fields: JsonObject, key: str) -> str:
     return value if isinstance(value, str) else _scalar_text(value, key)
 
 
-def _required_id(fields: JsonObject, key: str, path: str) -> str:
-    """Ids of published non-Spark clients are numbers: 3 => "3"."""
-    return _scalar_text(fields.get(key), f"{path}.{key}")
-
-
-def _required_name(fields: JsonObject, key: str, path: str) -> str:
+def _required_scalar(fields: JsonObject, key: str, path: str) -> str:
     return _scalar_text(fields.get(key), f"{path}.{key}")
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
+from graph_model.batches import batched
 from graph_model.producers.notes import projected
 from graph_model.producers.outcome import reason_of
 from graph_model.producers.projections import Projection
@@ -213,7 +213,7 @@ class LongHistory:
         failed = {at for at, state, _ in alone.states if state == DocumentState.FAILED}
         self._plans = [one for one in self._plans if one.position not in failed]
         yield Projection((), None, alone.states)
-        while piece := list(islice(events, together)):
+        for piece in batched(events, together):
             yield from self._piece(piece)
         yield from self._silent()
 

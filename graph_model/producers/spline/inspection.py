@@ -113,7 +113,7 @@ def _step(operation: Operation) -> ChainStep:
 
 
 def _label_with(operation: Operation, aliases: Sequence[str]) -> str:
-    """``employees as e``; an alias that repeats the label says nothing."""
+    """``employees as e``; an alias that repeats the label is left out."""
     label = _label(operation)
     others = [alias for alias in aliases if alias != label]
     if not others:

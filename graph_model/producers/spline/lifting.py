@@ -13,7 +13,7 @@ Where an attribute comes from is worked out by the operation that makes it (``_O
 rules of Spline's own server for Project, Aggregate, SubqueryAlias and Generate (there for the first
 generated column, here for all), and beyond it Union, Window and View, whose columns correspond to
 their inputs by position. Operations that carry the positions in ``params`` (Expand, common table
-expressions) keep them. What is not understood is left as it is; MERGE says nothing in API 1.
+expressions) keep them. Anything else is left as it is; MERGE has no content in API 1.
 """
 
 from __future__ import annotations

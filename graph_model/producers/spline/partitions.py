@@ -1,7 +1,7 @@
 r"""The partitions that a plan's write replaces.
 
 An overwrite of a partitioned table may leave the partitions alone that it does not write: Spark
-decides by its configuration, which the stock agent does not send. What it sends are signs:
+decides by its configuration, which the stock agent does not send. It sends signs:
 
     params {"__partition_columns": "[\"dt\"]"}      partitionBy("dt"): it may be partial
     params {"partitionOverwriteMode": "dynamic"}    an option of the write: it is

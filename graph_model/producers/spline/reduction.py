@@ -1,6 +1,6 @@
 """Parts to leave out of a plan above the bounds of ``producers.weight``.
 
-    all of it -> without columns -> without operations -> without what it reads: its write alone
+    all of it -> without columns -> without operations -> without its inputs: its write alone
 
 Each step is a gap of the logical plan, and the reason that the journal shows beside the document.
 """

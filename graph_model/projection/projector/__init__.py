@@ -6,7 +6,7 @@ facts of a plan id are a function of the set of its documents, so the order of a
 irrelevant.
 
 The common case, a new event of a known plan, costs only itself (law 4 of the design). When a plan
-document changes what was projected before (a higher API version, another body), the projector
+document changes the former projection (a higher API version, another body), the projector
 first writes the new facts, then withdraws those that nothing supports any more
 (``projection.withdrawal``).
 

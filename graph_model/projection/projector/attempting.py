@@ -53,7 +53,7 @@ class Attempting:
         self._orders = orders
         self._commits = commits
         self._rebuilds = rebuilds
-        self._noted: Attempt | None = None  # what the journal notes
+        self._noted: Attempt | None = None  # the journal's note
         self._finished: Attempt | None = None  # the same, once all of it is done
         self.interrupted: Attempt | None = None
 
@@ -117,7 +117,7 @@ class Attempting:
         orders = self._orders.among(document for one in gathered for document in one)
         projections = [self._rules.translation.project(one, orders) for one in gathered]
         for place, plan_id in enumerate(plan_ids):
-            # what broke off may have written of it what a command has named since
+            # a broken attempt may have written documents that a command has named since
             broken_off = self.interrupted is not None and plan_id in self.interrupted.keys
             if projections[place].unsettled or (broken_off and projections[place].dropped):
                 everything = attempt.among(self._journal.plan(plan_id))
@@ -159,9 +159,9 @@ class Attempting:
         """
         stays = [one for one in tried if one.state not in _NOT_SHOWN]
         revised = self._orders.revise(tried, forgotten)
-        said = merge((*revised.parts, revised.former or Facts()))
+        facts = merge((*revised.parts, revised.former or Facts()))
         stood = self._orders.project_all(stays)
-        restored = replace(stood, former=said, dropped=(), earlier=revised.earlier)
+        restored = replace(stood, former=facts, dropped=(), earlier=revised.earlier)
         self._commits.commit([restored])
 
     # reading no more than a round needs

@@ -89,7 +89,7 @@ class CommandRunner:
         """Again after an unforeseen error, a bounded number of times. Unavailable and MemoryError
         pass: the round is repeated, however often.
         """
-        touched: set[str] = set()  # by all attempts: of what one has pruned no row is left
+        touched: set[str] = set()  # by all attempts: no row is left of a pruned document
         reason = ""
         for _ in range(_MOST_ATTEMPTS):
             try:
@@ -112,7 +112,7 @@ class CommandRunner:
         self._stores.generations.current.record(facts.rows, origin)
         if self._commits.rebuild is not None:
             self._commits.rebuild.add(facts)
-        self._tell_everyone()
+        self._tell_everyone(command)
         touched.update(self._touched_by(command))
         for plan_id in sorted(touched):
             self._project_again(plan_id, _named_by(command))
@@ -148,10 +148,14 @@ class CommandRunner:
                     [one for one in documents if not is_new(one)], _named_by(command) or ()
                 )
 
-    def _tell_everyone(self) -> None:
+    def _tell_everyone(self, added: Command | None = None) -> None:
+        """Other commands are in force: one more if ``added`` is given, else any."""
         epoch = uuid.uuid4().hex
         self._stores.journal.set_meta(ORDERS_KEY, epoch)
-        self._rebuilds.load_orders(epoch)
+        if added is None:
+            self._rebuilds.load_orders(epoch)
+        else:
+            self._rebuilds.add_order(added, epoch)
 
     def _touched_by(self, command: Command) -> set[str]:
         """Plan ids: also those that it had begun with when it broke off, which no row may name."""

@@ -95,7 +95,7 @@ class Commits:
         try:
             new, gone = self._write(parts, origin), Facts()
             former = [one.former for one in projections if one.former is not None]
-            if former:  # together: what another one of them says now stays
+            if former:  # together: facts that another of them reports now stay
                 checkpoints.void_overtaken(at for one in projections for at in one.earlier)
                 gone = self._withdraw(merge(former), parts)
             self._keep_runs(new, gone)
@@ -103,7 +103,7 @@ class Commits:
             self.forget()
             raise
         if dropped:
-            self._stores.void_checkpoint()  # what leaves the journal must not come back from there
+            self._stores.void_checkpoint()  # dropped documents must not come back from there
         self._conclude(settlements(projections), dropped, origin)
         self._known.learn_wholes(parts)
         checkpoints.projected(len(concluded))
@@ -154,7 +154,7 @@ class Commits:
         return new
 
     def _keep_runs(self, new: Facts, gone: Facts) -> None:
-        """What the graph is to carry of runs is a function of the catalogue's rows."""
+        """The runs that the graph is to carry are a function of the catalogue's rows."""
         wanted = self._runs.keep(new.rows, gone.rows)
         if self.rebuild is not None and self._rules.settled:
             self.rebuild.add(wanted)

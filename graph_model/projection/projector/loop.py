@@ -125,7 +125,7 @@ class Projector:
             observe,
         )
 
-    # what others ask
+    # requests of others
 
     @property
     def rules(self) -> Rules:
@@ -208,7 +208,7 @@ class Projector:
         self.notify()
         return reopened
 
-    # what the thread does, a step at a time
+    # the work of the thread, a step at a time
 
     def prepare(self) -> None:
         """See ``Preparation.prepare``."""
@@ -219,7 +219,7 @@ class Projector:
         return self._rounds.project_pending()
 
     def make_room(self) -> None:
-        """Let runs leave a graph that is nearly full; take up what was held when there is room."""
+        """Let runs leave a graph that is nearly full; take up held documents when there is room."""
         if self._commits.rebuild is None and self._runs.fit():
             self._commits.forget()
         if self._fullness.may_release:
@@ -231,7 +231,7 @@ class Projector:
         """One step of a rebuild that is wanted or under way; False when there is none."""
         return self._rebuilds.step()
 
-    # without the thread, where another program says when
+    # without the thread, at the times of another program
 
     def work_until(self, enough: Callable[[], bool]) -> bool:
         """Rounds and steps of a rebuild until nothing is left, or ``enough`` says so between two.

@@ -15,6 +15,7 @@ from typing import Final
 from graph_model.errors import HeadwaterError
 from graph_model.facts import CommandRow, Facts, merge
 from graph_model.producers.commands.documents import (
+    Command,
     CommandKind,
     Forget,
     Statement,
@@ -46,7 +47,7 @@ class OrdersInForce:
         self._rules = rules
         self._orders = NO_ORDERS
         self._any_forgotten = False
-        self._heard: tuple[frozenset[str], ...] = ()  # what those forget that wait for their turn
+        self._heard: tuple[frozenset[str], ...] = ()  # the documents that waiting commands forget
         self.epoch: str | None = None
         self.loaded = False
 
@@ -57,6 +58,17 @@ class OrdersInForce:
         rows = chain.from_iterable(_commands(catalogue, kind) for kind in kinds)
         self._orders = collect_orders(read_command(json.loads(row.body)) for row in rows)
         self._any_forgotten = bool(catalogue.commands_after(CommandKind.FORGET.value, None, 1))
+        self._stand(epoch)
+
+    def add(self, command: Command, epoch: str) -> None:
+        """As ``load``, where this command alone has come since: of the others none is read again,
+        however many there are.
+        """
+        self._orders = collect_orders([command], self._orders)
+        self._any_forgotten |= isinstance(command.order, Forget)
+        self._stand(epoch)
+
+    def _stand(self, epoch: str | None) -> None:
         self._rules.translation.forget()
         self.epoch, self.loaded = epoch, True
 
@@ -111,7 +123,7 @@ class OrdersInForce:
             self._rules.translation.project_all(documents, Orders(forgotten=forgotten)).facts
             for forgotten in before.union(one.union(no_more) for one in before)
         ]
-        # last, for a translator remembers what it said last: a plan that is hidden => none
+        # last, for a translator remembers its last result: a plan that is hidden => none
         revised = self.project_all(documents)
         return replace(revised, former=merge((revised.former or Facts(), *former)))
 

@@ -42,7 +42,7 @@ class Preparation:
         self._witness = witness
         self._readiness = readiness
         self._waiting = waiting
-        self._filling = False  # what was interrupted left the graph in between
+        self._filling = False  # an interrupted round left the graph in between
 
     def prepare(self) -> None:
         """Bring an empty or outdated graph to a state from which pending documents complete it.
@@ -92,7 +92,7 @@ class Preparation:
         self._filling = True
         self._rules.stand_by(self._rules.wanted)
         if anew:
-            self._commits.take_turn(None)  # what another process knows is written no more
+            self._commits.take_turn(None)  # facts that another process has written are skipped
             with self._stores.checkpoints.voided():
                 journal.set_meta(CATALOGUE_KEY, FILLING)
                 generations.current.clear()

@@ -19,7 +19,7 @@ class Readiness:
 
     def __init__(self, stores: ProjectionStores) -> None:
         self._journal = stores.journal
-        self._goal: int | None = None  # ready is who has projected all up to here
+        self._goal: int | None = None  # a projector is ready when it has projected all up to here
         self.state = "rebuilding"
         self.trouble: str | None = None
         self.doubt: str | None = None

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from graph_model.producers.commands.documents import Command
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
@@ -85,7 +86,7 @@ class Rebuilds:
                 self.drop()
                 self.request()
         if known == rules.epoch and rules.standing != wanted:
-            rules.stand_by(wanted)  # another process has replaced it, or they are what they were
+            rules.stand_by(wanted)  # another process has replaced it, or they are the same
 
     def load_orders(self, epoch: str | None) -> None:
         """Read the commands in force, rules among them, when another one has come since."""
@@ -93,6 +94,14 @@ class Rebuilds:
             return
         self.follow_rules()
         self._orders.load(epoch)
+
+    def add_order(self, command: Command, epoch: str) -> None:
+        """As ``load_orders``, where this command alone has come since they were loaded."""
+        if self._orders.loaded:
+            self.follow_rules()
+            self._orders.add(command, epoch)
+        else:
+            self.load_orders(epoch)
 
     def is_elsewhere(self, noted: str | None) -> bool:
         """Whether another process runs the rebuild: it notes every step."""
@@ -104,7 +113,7 @@ class Rebuilds:
     def step(self) -> bool:
         """One step of a rebuild that is wanted or under way; False when there is none.
 
-        Before that comes what another setting of the graph's runs has left to do.
+        Before that comes the work that another setting of the graph's runs has left.
         """
         journal, rules = self._stores.journal, self._rules
         if self._commits.rebuild is None and self._runs.is_other:

@@ -41,8 +41,8 @@ def left_by(asked: RunWindow) -> str:
 
 
 class GraphRuns:
-    """``window`` is what the graph is to carry: no run while it is nearly full. ``is_other``:
-    whether it still carries what another window asked for. The projector's own, on its thread.
+    """``window`` selects the runs of the graph: none while it is nearly full. ``is_other``:
+    whether it still carries runs of another window. The projector's own, on its thread.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class GraphRuns:
     # --- before the first round ------------------------------------------------------------------
 
     def compare(self) -> None:
-        """The graph stays as it was left, and may carry what another setting asked for."""
+        """The graph stays as it was left, and may carry runs of another setting."""
         noted = self._journal.get_meta(RUNS_KEY)
         self.window = NONE if noted == left_by(self._asked) else self._asked
         self._compare(noted)
@@ -85,8 +85,8 @@ class GraphRuns:
         window = self._window_that_fits()
         if window == self.window:
             return False
-        told = "leave the graph, which is nearly full" if window == NONE else "return to the graph"
-        log.warning("the runs of HEADWATER_GRAPH_RUNS=%s %s", self._asked, told)
+        move = "leave the graph, which is nearly full" if window == NONE else "return to the graph"
+        log.warning("the runs of HEADWATER_GRAPH_RUNS=%s %s", self._asked, move)
         self.window, self._needed = window, None
         self._compare(self._journal.get_meta(RUNS_KEY))
         return True
@@ -101,7 +101,7 @@ class GraphRuns:
         return self._asked if self._fullness.share(self._needed) < ROOM_AGAIN else NONE
 
     def fill(self, *, restored: bool) -> None:
-        """The graph is filled: it has nothing, or what a checkpoint had."""
+        """The graph is filled: it has nothing, or the elements of a checkpoint."""
         if not restored:
             self._journal.set_meta(RUNS_KEY, self._text(self._generations.current))
         elif self.window.kind == "days":
@@ -110,11 +110,11 @@ class GraphRuns:
 
     # --- with each commit ------------------------------------------------------------------------
 
-    def keep(self, told: Iterable[Row], gone: Iterable[Row]) -> Facts:
-        """The catalogue was told these rows, and others are gone: what the graph is to have of the
-        runs that they are about.
+    def keep(self, written: Iterable[Row], gone: Iterable[Row]) -> Facts:
+        """The facts that the graph is to have of the runs that these rows, just written to the
+        catalogue, and the rows now gone are about.
         """
-        new = {row.id: row for row in told if isinstance(row, ExecutionRow)}
+        new = {row.id: row for row in written if isinstance(row, ExecutionRow)}
         touched = [*new.values(), *(row for row in gone if isinstance(row, ExecutionRow))]
         if not touched or self.window.kind in {"all", "none"}:
             return Facts()
@@ -149,7 +149,7 @@ class GraphRuns:
     # --- after another setting, and in a rebuild -------------------------------------------------
 
     def step(self) -> bool:
-        """A page of what another setting left: whether there was one. Raises Unavailable."""
+        """A page of another setting's elements: whether there was one. Raises Unavailable."""
         if self.is_other and self._steps is None:
             self._compare(self._journal.get_meta(RUNS_KEY))  # another process may have done it
         if not self.is_other:
@@ -182,7 +182,7 @@ class GraphRuns:
         return steps_that_write(self._graph, self._generations.current, self.window)
 
     def write(self) -> Facts | None:
-        """A page of what the window wants; None when all is written. Raises Unavailable."""
+        """A page of the window's elements; None when all is written. Raises Unavailable."""
         facts = self._writing.take()
         if facts is None:
             self._journal.set_meta(RUNS_KEY, self._noting)

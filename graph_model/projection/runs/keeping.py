@@ -1,8 +1,8 @@
 """Making the graph carry the runs that the window wants, and nothing beyond them.
 
-What a window wants is a function of the catalogue's rows, and what the graph has is read from it
+The wanted elements are a function of the catalogue's rows, and the present ones are read from it
 or known by its time. So a late event, a forget, a changed setting and a crash on the way are all
-the same: what is missing is written, what is beyond is removed.
+the same: missing elements are written, others removed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from functools import partial
 from typing import Final
 
 from graph_model import labels
+from graph_model.batches import batched
 from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.producers.elements.executions import day_id
-from graph_model.projection.runs.present import PresentRuns, read_runs, split
+from graph_model.projection.runs.present import PresentRuns, read_runs
 from graph_model.projection.runs.wanted import (
     all_jobs,
     elements_of,
@@ -36,7 +37,7 @@ _BEGINNING: Final = -(1 << 62)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """``wanted``: what the graph is to have of what was looked at. ``changed``: how many elements
+    """``wanted``: the elements that the graph is to have, of those examined. ``changed``: how many
     were written or removed.
     """
 
@@ -56,7 +57,10 @@ def keep_newest(
     ``written``: executions whose logical plans are known to be in the graph.
     """
     at_once = max(1, _EXECUTIONS_AT_ONCE // max(1, window.executions))
-    kept = [_keep_newest(graph, catalogue, window, some, written) for some in split(jobs, at_once)]
+    kept = [
+        _keep_newest(graph, catalogue, window, some, written)
+        for some in batched(sorted(jobs), at_once)
+    ]
     return Kept(merge(one.wanted for one in kept), sum(one.changed for one in kept))
 
 
@@ -98,7 +102,7 @@ def _that_hang_together(
     """
     there = {end for row in rows if row.id in written for end in (row.job, row.logical_plan)}
     asked = {end for row in rows for end in (row.job, row.logical_plan)}.difference(there)
-    for some in split(asked, _LOOKED_UP):
+    for some in batched(sorted(asked), _LOOKED_UP):
         there.update(vertex.id for vertex in graph.vertices(some))
     return [row for row in rows if {row.job, row.logical_plan}.issubset(there)]
 
@@ -126,10 +130,10 @@ def _remove_beyond(
     wanted: Collection[str],
     present: PresentRuns,
 ) -> int:
-    """Remove what these jobs have and is not wanted; how many elements."""
+    """Remove the unwanted elements of these jobs; how many."""
     executions = {
         row.id
-        for chunk in split(present.executions.difference(wanted), _LOOKED_UP)
+        for chunk in batched(sorted(present.executions.difference(wanted)), _LOOKED_UP)
         for row in catalogue.executions_of(chunk)
         if row.job in jobs  # the same application may have run others
     }
@@ -139,10 +143,10 @@ def _remove_beyond(
         if run not in wanted and executions.issuperset(performed)
     }
     days = present.days.difference(wanted)
-    # what hangs lowest first, no request with more than it takes: after a crash the rest is found
+    # the lowest level first, in bounded requests: after a crash the rest is found
     ordered = [*executions, *runs, *days]
-    for start in range(0, len(ordered), _REMOVED_AT_ONCE):
-        graph.remove(ordered[start : start + _REMOVED_AT_ONCE], ())
+    for some in batched(ordered, _REMOVED_AT_ONCE):
+        graph.remove(some, ())
     gone = set(ordered)
     edges = {
         edge for edge, ends in present.edges.items() if edge not in wanted and gone.isdisjoint(ends)
@@ -154,7 +158,7 @@ def _remove_beyond(
 def _remove_history(
     graph: Graph, catalogue: ExecutionHistory, jobs: Collection[str], wanted: Facts
 ) -> Iterator[int]:
-    """Remove what the graph may have of any execution of these jobs and is not wanted, a page of
+    """Remove the unwanted elements of any execution of these jobs, a page of
     executions at a time; at most how many elements.
     """
     for job in sorted(jobs):
@@ -163,11 +167,11 @@ def _remove_history(
 
 
 def _remove_rows_beyond(graph: Graph, rows: Collection[ExecutionRow], wanted: Facts) -> int:
-    """What these executions of a job say and is not wanted of it; at most how many elements."""
-    said, ids = elements_of(rows), _ids(wanted)
-    kept_days = {one.id for one in said.vertices if one.id in ids}
-    own = {one.id for one in said.vertices if one.label != labels.RUN}.difference(ids)
-    edges = {one.id for one in said.edges if one.out_id in kept_days}.difference(ids)
+    """The unwanted elements of these executions of a job; at most how many."""
+    held, ids = elements_of(rows), _ids(wanted)
+    kept_days = {one.id for one in held.vertices if one.id in ids}
+    own = {one.id for one in held.vertices if one.label != labels.RUN}.difference(ids)
+    edges = {one.id for one in held.edges if one.out_id in kept_days}.difference(ids)
     _remove(graph, own, edges)
     runs = _without_executions(graph, {row.run for row in rows}.difference(ids))
     _remove(graph, runs)
@@ -215,7 +219,7 @@ def _write_newest(graph: Graph, catalogue: ExecutionHistory, window: RunWindow, 
 def steps_that_write(
     graph: Graph, catalogue: Catalogue, window: RunWindow
 ) -> Iterator[Callable[[], Facts]]:
-    """Write all that the window wants, a page at a time; what was wanted."""
+    """Write all that the window wants, a page at a time; the wanted elements."""
     if window.kind == "newest":
         for job in all_jobs(catalogue):
             yield partial(_write_newest, graph, catalogue, window, job)
@@ -228,7 +232,7 @@ def steps_that_write(
 def steps_that_trim(
     graph: Graph, catalogue: Catalogue, window: RunWindow
 ) -> Iterator[Callable[[], int]]:
-    """After another setting: write and remove what this one asks for, a page at a time; at most how
+    """After another setting: write and remove as this one wants, a page at a time; at most how
     many elements each time.
     """
     if window.kind in {"newest", "none"}:

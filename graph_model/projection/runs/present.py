@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from graph_model import identity, labels
+from graph_model.batches import batched
 from graph_model.facts import Edge
 from graph_model.stores.protocols import Direction, Graph
 
@@ -36,7 +37,7 @@ class PresentRuns:
 
 
 def read_runs(graph: Graph, jobs: Collection[str]) -> PresentRuns:
-    """What hangs by the days of these jobs: a bounded number of elements."""
+    """The elements below the days of these jobs: a bounded number."""
     of_jobs = graph.neighbours(jobs, _DOWN, labels.HAS, _AT_A_VERTEX, labels.DAY)
     at_days = {
         identity.edge_id(labels.HAS, job, day): (job, day)
@@ -58,7 +59,7 @@ def read_runs(graph: Graph, jobs: Collection[str]) -> PresentRuns:
 def _edges(graph: Graph, days: Collection[str]) -> tuple[list[Edge], bool]:
     """To runs and to logical plans, and whether there are more."""
     found: list[Edge] = []
-    for some in split(days, _IDS_AT_ONCE):
+    for some in batched(sorted(days), _IDS_AT_ONCE):
         page = graph.edges(some, _DOWN, (labels.HAS, labels.FOLLOWED), _AT_A_VERTEX)
         found.extend(page.edges)
         if page.cut or len(found) > _EDGES_READ:
@@ -69,16 +70,9 @@ def _edges(graph: Graph, days: Collection[str]) -> tuple[list[Edge], bool]:
 def _performed(graph: Graph, runs: Collection[str]) -> tuple[Mapping[str, Collection[str]], bool]:
     """Run -> executions, and whether there are more."""
     found: dict[str, Collection[str]] = {}
-    for some in split(runs, _IDS_AT_ONCE):
+    for some in batched(sorted(runs), _IDS_AT_ONCE):
         page = graph.neighbours(some, _DOWN, labels.PERFORMED, _AT_A_VERTEX)
         found.update(page.found)
         if page.cut or sum(map(len, found.values())) > _EDGES_READ:
             return found, True
     return found, False
-
-
-def split(ids: Collection[str], size: int) -> Iterator[list[str]]:
-    """In order, ``size`` of them at a time."""
-    ordered = sorted(ids)
-    for start in range(0, len(ordered), size):
-        yield ordered[start : start + size]

@@ -17,7 +17,7 @@ class Steps(Generic[_Done]):
         self._due: Callable[[], _Done] | None = None
 
     def take(self) -> _Done | None:
-        """What the next step comes to; None after the last one. Raises what the step raises."""
+        """The result of the next step; None after the last one. Raises the step's errors."""
         if self._due is None:
             self._due = self._next()
         if self._due is None:

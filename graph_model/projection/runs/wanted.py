@@ -18,7 +18,7 @@ _LOOKED_AT: Final = 4
 
 
 def elements_of(rows: Iterable[ExecutionRow]) -> Facts:
-    """What the graph says of these executions: no rows."""
+    """The elements of these executions: no rows."""
     collector = FactCollector()
     for row in rows:
         collector.add(*run_elements(row))

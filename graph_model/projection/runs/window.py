@@ -37,7 +37,7 @@ class RunWindow:
         return min(self.count * EXECUTIONS_A_RUN, EXECUTIONS_A_JOB)
 
     def since(self, newest: int | None) -> int:
-        """The time (epoch ms) from which ``days`` keeps executions; the newest event is told."""
+        """The time (epoch ms) from which ``days`` keeps executions, given the newest event."""
         return 0 if newest is None else (newest // DAY_MS - self.count + 1) * DAY_MS
 
     def noted(self, newest: int | None) -> str:
@@ -47,7 +47,7 @@ class RunWindow:
         return f"{self} {self.since(newest)}" if self.kind == "days" else str(self)
 
     def structure(self, facts: Facts) -> Facts:
-        """What of these facts goes to the graph whatever ran before and after: all without runs,
+        """The facts that go to the graph whatever ran before and after: all without runs,
         where only some runs are kept.
         """
         if self.kind == "all":
@@ -66,7 +66,7 @@ REMOTE: Final = RunWindow("days", 90)
 
 
 def read_run_window(text: str) -> RunWindow:
-    """The setting. Raises ValueError with what is expected."""
+    """The setting. Raises ValueError with the expected form."""
     kind, colon, count = text.strip().lower().partition(":")
     if kind == "none" and not colon:
         return NONE

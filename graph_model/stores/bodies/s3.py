@@ -4,7 +4,7 @@
 
 A body is put under the condition that its key is free (``If-None-Match: *``): a second writer is
 refused, and sends nothing again. S3 encrypts with the default of the bucket, or with
-the key of the settings. The library repeats what fails for a moment.
+the key of the settings. The library repeats requests that fail for a moment.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from graph_model.batches import batched
 from graph_model.errors import ConfigurationError, JournalUnavailable
 from graph_model.stores.places import split_place
 
@@ -95,11 +96,10 @@ class S3Bodies:
     def remove(self, names: Collection[str]) -> None:
         """See BodyStore."""
         keys = [{"Key": self._key(name)} for name in sorted(names)]
-        for start in range(0, len(keys), _REMOVED_TOGETHER):
-            chunk = keys[start : start + _REMOVED_TOGETHER]
+        for some in batched(keys, _REMOVED_TOGETHER):
             try:
                 answer = self._client.delete_objects(
-                    Bucket=self._bucket, Delete={"Objects": chunk, "Quiet": True}
+                    Bucket=self._bucket, Delete={"Objects": some, "Quiet": True}
                 )
             except (ClientError, BotoCoreError) as error:
                 raise _unavailable("removes nothing", error) from error

@@ -19,7 +19,14 @@ import sqlalchemy as sa
 from sqlalchemy.sql import visitors
 
 from graph_model.storable_text import storable_value
-from graph_model.stores.database import JsonCell, JsonRows, PreparedStatement, StoredText
+from graph_model.stores.database import (
+    JsonCell,
+    JsonRows,
+    PackedId,
+    PreparedStatement,
+    StoredId,
+    StoredText,
+)
 
 _Given = ParamSpec("_Given")
 
@@ -32,7 +39,6 @@ AT_ONCE: Final = 5_000
 _END_OF_TIME: Final = 2**63 - 1
 _ASKED: Final = "asked"
 _UNTIL: Final = "until"
-_VALUE: Final[tuple[Column, ...]] = (("value", StoredText()),)
 WORKED_OUT: Final = "MATERIALIZED"
 """Of a table of the statement: once, not again for every row that is joined to it."""
 
@@ -50,6 +56,8 @@ def asked_table(types: Sequence[Column]) -> sa.CTE:
 
 def _typed(cell: sa.ColumnElement[Any], kind: sa.types.TypeEngine[Any]) -> sa.ColumnElement[Any]:
     """A text stays as it is: a cast would give it another collation than the column's."""
+    if isinstance(kind, StoredId):
+        return sa.type_coerce(PackedId(cell), kind)
     return sa.type_coerce(cell, kind) if isinstance(kind, StoredText) else sa.cast(cell, kind)
 
 
@@ -63,9 +71,11 @@ def asked_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
     return {_ASKED: text}
 
 
-def asked_column() -> sa.CTE:
-    """Values as a table ``asked`` with one column, ``value``; see ``at_values``."""
-    return asked_table(_VALUE)
+def asked_column(kind: sa.types.TypeEngine[str] | None = None) -> sa.CTE:
+    """Values as a table ``asked`` with one column, ``value``; see ``at_values``. They are ids, or
+    of the kind of the column that they are compared with.
+    """
+    return asked_table((("value", kind or StoredId()),))
 
 
 def at_values(values: Iterable[str], at: int | None = None) -> dict[str, Any]:
@@ -80,7 +90,7 @@ def until_asked(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
 
 def is_asked(column: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     """The condition that a column has one of the values of ``asked_column``."""
-    return column.in_(sa.select(asked_column().c.value))
+    return column.in_(sa.select(asked_column(column.type).c.value))
 
 
 def made_once(build: Callable[_Given, sa.SelectBase]) -> Callable[_Given, PreparedStatement]:

@@ -67,7 +67,7 @@ def _copy(connection: Connection, storage: Storage, batch: Sequence[Values]) -> 
         with driver.cursor() as cursor, cursor.copy(statement) as copying:
             for values in batch:
                 copying.write_row(values)
-    except errors.Error as error:  # SQLAlchemy does not see what happens here
+    except errors.Error as error:  # SQLAlchemy does not see this statement
         raise exc.DBAPIError.instance(
             statement, None, error, errors.Error, dialect=connection.dialect
         ) from error

@@ -129,7 +129,7 @@ class SqlGenerations:
         """The next catalogue, in force and empty; the former is kept under another name."""
         aside = self._put_aside(self._number)
         log.warning("the catalogue %d is set aside as %s: %s", self._number, aside, self._why)
-        self._drop(self._number + 1)  # what a rebuild left that broke off
+        self._drop(self._number + 1)  # the remains of a rebuild that broke off
         self._journal.set_meta(GENERATION_KEY, str(self._number + 1))
         self._number += 1
         return self._open(self._number)

@@ -37,10 +37,10 @@ from graph_model.stores.catalogue.tables import (
     logical_plans,
 )
 from graph_model.stores.cursors import checked_limit
-from graph_model.stores.database import PreparedStatement, StoredText, chunks
+from graph_model.stores.database import PreparedStatement, StoredId, StoredText, chunks
 
 _Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)
-_COLUMN: Final = (("dataset", StoredText()), ("path", StoredText()))
+_COLUMN: Final = (("dataset", StoredId()), ("path", StoredText()))
 _BY_IDS: Final[dict[type[Any], PreparedStatement]] = {
     storage.row: prepared(sa.select(*storage.fields).where(is_asked(storage.table.c.id)))
     for storage in STORAGES
@@ -175,6 +175,6 @@ def _fields() -> sa.Select[Any]:
         sa.and_(
             column.dataset == asked.c.dataset,
             column.path > asked.c.path.concat("."),
-            column.path < asked.c.path.concat("/"),  # what stands right behind the dot
+            column.path < asked.c.path.concat("/"),  # the text right behind the dot
         ),
     )

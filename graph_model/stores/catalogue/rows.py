@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -20,7 +19,8 @@ from graph_model.stores.catalogue.listing.uses import count_added, count_removed
 from graph_model.stores.catalogue.origin import stamp
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
-from graph_model.stores.database import chunks, insertion, read, write
+from graph_model.stores.database import chunks, insert_rows, read, write
+from graph_model.stores.digests import HashSum
 from graph_model.stores.protocols import Origin
 
 Values = tuple[Any, ...]
@@ -98,18 +98,16 @@ class SqlRows(CatalogueReader):
                 last = _reader(storage, storage.order)(tuple(page[-1]))
 
     def digest(self) -> str:
-        """SHA-256 in hex over all rows, by table and key: equal for equal content of documents."""
-        total = hashlib.sha256()
+        """64 hex digits over all rows, in any order: equal for equal content of documents."""
+        total = HashSum()
         with read(self._engine, Unavailable) as connection:
             for storage in (storage for storage in STORAGES if storage.hashed):
-                key = [storage.table.c[name] for name in storage.order]
                 stored = connection.execute(
-                    sa.select(*storage.fields).order_by(*key),
-                    execution_options={"yield_per": _PAGE},
+                    sa.select(*storage.fields), execution_options={"yield_per": _PAGE}
                 )
                 for row in stored:
-                    total.update(_line(storage, tuple(row)))
-        return total.hexdigest()
+                    total.add_content(_line(storage, tuple(row)))
+        return total.digest()
 
 
 class _PartlyKnown(Exception):
@@ -127,10 +125,9 @@ def _from_the_first_new(connection: Connection, batches: dict[Storage, Batch]) -
 def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
     take_turn(connection, (storage for storage, _ in parts))
     for storage, batch in parts:
-        text = insertion(connection, storage.table)
-        result = connection.exec_driver_sql(text, records(storage, batch.values()))
-        if result.rowcount != len(batch):
-            _unknown(connection, storage, batch)  # what was there must say the same
+        added = insert_rows(connection, storage.table, records(storage, batch.values()))
+        if added != len(batch):
+            _unknown(connection, storage, batch)  # a row that was there must have the same content
             if storage.counted is not None:
                 raise _PartlyKnown
         count_added(connection, storage, batch.values())
@@ -226,7 +223,7 @@ def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
 
 def _line(storage: Storage, values: Values) -> bytes:
     line = json.dumps([storage.table.name, *values], ensure_ascii=True, separators=(",", ":"))
-    return line.encode() + b"\n"
+    return line.encode()
 
 
 # --- one row -------------------------------------------------------------------------------------

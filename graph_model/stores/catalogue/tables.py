@@ -40,9 +40,9 @@ from graph_model.facts import (
     SupportRow,
 )
 from graph_model.stores.catalogue.listing.search_text import column_text, dataset_text, job_text
-from graph_model.stores.database import StoredText
+from graph_model.stores.database import StoredId, StoredText
 
-VERSION: Final = 16
+VERSION: Final = 17
 """Tables of an older version are emptied: the catalogue is made from the journal anyway."""
 
 metadata = sa.MetaData()
@@ -50,6 +50,14 @@ metadata = sa.MetaData()
 
 def _key(name: str) -> sa.Column[str]:
     return sa.Column(name, StoredText(), primary_key=True)
+
+
+def _id_key(name: str) -> sa.Column[str]:
+    return sa.Column(name, StoredId(), primary_key=True)
+
+
+def _id(name: str) -> sa.Column[str]:
+    return sa.Column(name, StoredId(), nullable=False)
 
 
 def _text(name: str) -> sa.Column[str]:
@@ -81,7 +89,7 @@ def _index_of_versions(index: str, /, *columns: str, where: str) -> sa.Index:
 datasets = sa.Table(
     "catalogue_datasets",
     metadata,
-    _key("id"),
+    _id_key("id"),
     _text("uri"),
     _text("scope"),
     _text("name"),
@@ -95,8 +103,8 @@ datasets = sa.Table(
 columns = sa.Table(
     "catalogue_columns",
     metadata,
-    _key("id"),
-    _text("dataset"),
+    _id_key("id"),
+    _id("dataset"),
     _text("path"),
     _text("search_name"),
     _text("search_text"),
@@ -106,15 +114,15 @@ columns = sa.Table(
 schemas = sa.Table(
     "catalogue_schemas",
     metadata,
-    _key("id"),
-    _text("dataset"),
+    _id_key("id"),
+    _id("dataset"),
     _text("columns"),
 )
 
 jobs = sa.Table(
     "catalogue_jobs",
     metadata,
-    _key("id"),
+    _id_key("id"),
     _text("namespace"),
     _text("name"),
     sa.Column("shared", sa.Boolean, nullable=False),
@@ -126,10 +134,10 @@ jobs = sa.Table(
 logical_plans = sa.Table(
     "catalogue_logical_plans",
     metadata,
-    _key("id"),
-    _text("job"),
+    _id_key("id"),
+    _id("job"),
     _text("fingerprint"),
-    _text("target"),
+    _id("target"),
     _text("mode"),
     _text("partition_keys"),
     _text("gaps"),
@@ -138,14 +146,14 @@ logical_plans = sa.Table(
 execution_plans = sa.Table(
     "catalogue_execution_plans",
     metadata,
-    _key("id"),
-    _text("subject"),
+    _id_key("id"),
+    _id("subject"),
     _text("scope"),
-    _text("plan_id"),
+    _id("plan_id"),
     _text("content_hash"),
     _text("api_version"),
-    _text("logical_plan"),
-    _text("job"),
+    _id("logical_plan"),
+    _id("job"),
     _text("name"),
     _text("system"),
     _text("agent"),
@@ -158,14 +166,14 @@ execution_plans = sa.Table(
 executions = sa.Table(
     "catalogue_executions",
     metadata,
-    _key("id"),
-    _text("subject"),
-    _text("plan_id"),
-    _text("execution_plan"),
-    _text("logical_plan"),
-    _text("job"),
-    _text("run"),
-    _text("target"),
+    _id_key("id"),
+    _id("subject"),
+    _id("plan_id"),
+    _id("execution_plan"),
+    _id("logical_plan"),
+    _id("job"),
+    _id("run"),
+    _id("target"),
     sa.Column("at", sa.BigInteger, nullable=False),
     _text("state"),
     sa.Column("duration_ns", sa.BigInteger),
@@ -252,7 +260,7 @@ executions = sa.Table(
 events = sa.Table(
     "catalogue_events",
     metadata,
-    _key("execution"),
+    _id_key("execution"),
     _text("format"),
     sa.Column("append", sa.Boolean, nullable=False),
     _text("words"),
@@ -268,8 +276,8 @@ events = sa.Table(
 partitions = sa.Table(
     "catalogue_partitions",
     metadata,
-    _key("execution"),
-    _key("dataset"),
+    _id_key("execution"),
+    _id_key("dataset"),
     _key("role"),
     _key("partition"),
     sqlite_with_rowid=False,
@@ -278,9 +286,9 @@ partitions = sa.Table(
 read_versions = sa.Table(
     "catalogue_read_versions",
     metadata,
-    _key("execution"),
-    _key("dataset"),
-    _text("logical_plan"),
+    _id_key("execution"),
+    _id_key("dataset"),
+    _id("logical_plan"),
     _key("version"),
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     _key("branch"),
@@ -292,9 +300,9 @@ read_versions = sa.Table(
 names = sa.Table(
     "catalogue_names",
     metadata,
-    _key("name"),
-    _key("location"),
-    _key("execution"),
+    _id_key("name"),
+    _id_key("location"),
+    _id_key("execution"),
     sa.Column("at", sa.BigInteger, nullable=False),
     sa.Index("catalogue_names_by_execution", "execution"),
     sa.Index("catalogue_names_by_name", "name", "at", "execution", "location"),
@@ -305,9 +313,9 @@ names = sa.Table(
 renames = sa.Table(
     "catalogue_renames",
     metadata,
-    _key("former"),
-    _key("current"),
-    _key("execution"),
+    _id_key("former"),
+    _id_key("current"),
+    _id_key("execution"),
     sa.Column("at", sa.BigInteger, nullable=False),
     sa.Index("catalogue_renames_by_execution", "execution"),
     sa.Index("catalogue_renames_by_former", "former", "at"),
@@ -318,9 +326,9 @@ renames = sa.Table(
 schema_uses = sa.Table(
     "catalogue_schema_uses",
     metadata,
-    _key("logical_plan"),
-    _key("dataset"),
-    _key("schema"),
+    _id_key("logical_plan"),
+    _id_key("dataset"),
+    _id_key("schema"),
     _key("role"),
     sa.Index("catalogue_schema_uses_by_dataset", "dataset", "logical_plan", "schema", "role"),
     sqlite_with_rowid=False,
@@ -329,7 +337,7 @@ schema_uses = sa.Table(
 event_labels = sa.Table(
     "catalogue_event_labels",
     metadata,
-    _key("execution"),
+    _id_key("execution"),
     _key("name"),
     _key("value"),
     sa.Index("catalogue_event_labels_by_name", "name", "value", "execution"),
@@ -339,9 +347,9 @@ event_labels = sa.Table(
 supports = sa.Table(
     "catalogue_supports",
     metadata,
-    _text("subject"),
-    _text("logical_plan"),
-    sa.PrimaryKeyConstraint("logical_plan", "subject"),  # nobody asks what a subject supports
+    _id("subject"),
+    _id("logical_plan"),
+    sa.PrimaryKeyConstraint("logical_plan", "subject"),  # no question goes from a subject to plans
     sqlite_with_rowid=False,
 )
 
@@ -368,11 +376,11 @@ forgotten = sa.Table(
 runs = sa.Table(
     "catalogue_runs",
     metadata,
-    _key("id"),
-    _text("subject"),
-    _text("run_id"),
-    _text("run"),
-    _text("job"),
+    _id_key("id"),
+    _id("subject"),
+    _id("run_id"),
+    _id("run"),
+    _id("job"),
     _text("namespace"),
     _text("name"),
     _text("scope"),
@@ -383,9 +391,9 @@ runs = sa.Table(
     sa.Column("started_at", sa.BigInteger, nullable=False),
     sa.Column("ended_at", sa.BigInteger),
     sa.Column("last_at", sa.BigInteger, nullable=False),
-    _text("parent_run"),
+    _id("parent_run"),
     _text("parent_job"),
-    _text("root_run"),
+    _id("root_run"),
     _text("root_job"),
     _text("producer"),
     sa.Column("error", StoredText()),
@@ -403,10 +411,10 @@ runs = sa.Table(
 applications = sa.Table(
     "catalogue_applications",
     metadata,
-    _key("id"),
-    _text("run"),
+    _id_key("id"),
+    _id("run"),
     _text("application_id"),
-    _text("application_run"),
+    _id("application_run"),
     # The names of a run, in both directions, and all names of an application.
     sa.Index("catalogue_applications_by_run", "run"),
     sa.Index("catalogue_applications_by_application", "application_id"),
@@ -416,14 +424,14 @@ applications = sa.Table(
 facets = sa.Table(
     "catalogue_facets",
     metadata,
-    _key("entity"),
+    _id_key("entity"),
     _key("kind"),
     _key("name"),
     sa.Column("at", sa.BigInteger, primary_key=True, autoincrement=False),
-    _key("subject"),
-    _key("digest"),
+    _id_key("subject"),
+    _id_key("digest"),
     sa.Column("deleted", sa.Boolean, nullable=False),
-    _key("job"),
+    _id_key("job"),
     # Most rows of a catalogue are these, and nearly all of a row is its key: it is kept once.
     sqlite_with_rowid=False,
 )
@@ -431,7 +439,7 @@ facets = sa.Table(
 facet_uses = sa.Table(
     "catalogue_facet_uses",  # how many facets have a digest: see ``uses``
     metadata,
-    _key("digest"),
+    _id_key("digest"),
     sa.Column("uses", sa.BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
@@ -439,7 +447,7 @@ facet_uses = sa.Table(
 facet_bodies = sa.Table(
     "catalogue_facet_bodies",
     metadata,
-    _key("id"),
+    _id_key("id"),
     _text("body"),
 )
 
@@ -464,7 +472,7 @@ declarations = sa.Table(
 arrivals = sa.Table(
     "catalogue_arrivals",
     metadata,
-    _key("told"),
+    _id_key("told"),
     sa.Column("received_at", sa.BigInteger, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )

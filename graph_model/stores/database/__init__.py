@@ -25,7 +25,7 @@ In reading order:
 ``failures``      errors of the drivers in words of our own, and the damage that they reveal
 """
 
-from graph_model.stores.database.columns import StoredText, serial
+from graph_model.stores.database.columns import StoredId, StoredText, serial
 from graph_model.stores.database.failures import is_busy, noted_damage, tells_damage
 from graph_model.stores.database.locks import Lock, alone, claim_database, keep_order
 from graph_model.stores.database.opening import (
@@ -40,12 +40,13 @@ from graph_model.stores.database.opening import (
 from graph_model.stores.database.statements import (
     JsonCell,
     JsonRows,
+    PackedId,
     PreparedStatement,
     among,
     chunks,
     count_from,
     insert_new,
-    insertion,
+    insert_rows,
     none_of,
 )
 from graph_model.stores.database.transactions import read, write
@@ -59,7 +60,9 @@ __all__ = [
     "JsonCell",
     "JsonRows",
     "Lock",
+    "PackedId",
     "PreparedStatement",
+    "StoredId",
     "StoredText",
     "alone",
     "among",
@@ -70,7 +73,7 @@ __all__ = [
     "damage",
     "database_bytes",
     "insert_new",
-    "insertion",
+    "insert_rows",
     "is_busy",
     "is_in_memory",
     "keep_order",

@@ -27,8 +27,8 @@ class Lock(IntEnum):
     SCHEMA = 7_238_145_001
     ORDER = 7_238_145_002  # positions are given, and become visible, in one order
     PROJECTION = 7_238_145_003  # one projector at a time
-    SERVICE = 7_238_145_004  # shared by services, held alone by what suffers no other
-    COUNTS = 7_238_145_005  # what is counted is looked up and written by one at a time
+    SERVICE = 7_238_145_004  # shared by services, held alone by a task that tolerates no other
+    COUNTS = 7_238_145_005  # counted rows are looked up and written by one at a time
 
 
 def keep_order(connection: Connection, lock: Lock) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Dialect, Engine
 
 from graph_model.errors import ConfigurationError
+from graph_model.stores.database.columns import PACKED_ID, packed_id
 from graph_model.stores.database.failures import DAMAGE, POSTGRESQL, Damage
 from graph_model.stores.database.transactions import TURN, WRITE
 
@@ -27,6 +28,24 @@ _DRIVER_NEEDED: Final = "PostgreSQL needs its driver: pip install 'psycopg[binar
 _VERIFIED: Final = "verify-full"
 _POSTGRESQL_PORT: Final = 5432
 _SECRETS: Final = frozenset({"password", "sslpassword"})
+_IDLE_SECONDS: Final = 10
+_INTERVAL_SECONDS: Final = 5
+_PROBES: Final = 3
+_SILENT_MILLISECONDS: Final = 1_000 * (_IDLE_SECONDS + _PROBES * _INTERVAL_SECONDS)
+"""A computer that vanished has said no farewell: without probes the operating system believes in it
+for two hours, and as long the server would keep the locks of its sessions."""
+_PROBED_BY_CLIENT: Final = {
+    "keepalives_idle": _IDLE_SECONDS,
+    "keepalives_interval": _INTERVAL_SECONDS,
+    "keepalives_count": _PROBES,
+    "tcp_user_timeout": _SILENT_MILLISECONDS,
+}
+_PROBED_BY_SERVER: Final = {
+    "tcp_keepalives_idle": _IDLE_SECONDS,
+    "tcp_keepalives_interval": _INTERVAL_SECONDS,
+    "tcp_keepalives_count": _PROBES,
+    "tcp_user_timeout": _SILENT_MILLISECONDS,
+}
 
 Database = Engine
 """The result of ``open_database``, for callers that pass it on without knowing SQLAlchemy."""
@@ -48,8 +67,8 @@ def open_database(path_or_url: str | Path, credentials: Credentials | None = Non
             return _open_sqlite(url)
         return _sign_in(_open_server(url), credentials)
     except ImportError as error:
-        said = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
-        raise ConfigurationError(f"database {shown(url)}: {said}") from error
+        problem = _DRIVER_NEEDED if url.get_backend_name() == POSTGRESQL else str(error)
+        raise ConfigurationError(f"database {shown(url)}: {problem}") from error
     except exc.ArgumentError as error:
         raise ConfigurationError(f"database {shown(url)}: {error}") from error
     except OSError as error:
@@ -72,14 +91,14 @@ def _url(path_or_url: str | Path) -> URL:
     except (exc.ArgumentError, ValueError):
         # The text may hold a password, so it is not repeated here, nor is an error that quotes it.
         raise ConfigurationError("the database URL cannot be read") from None
-    # What other programs call it, without a driver: postgres://… and postgresql://…
+    # The spellings of other programs, without a driver: postgres://… and postgresql://…
     return url.set(drivername=_DRIVER) if url.drivername in {"postgres", POSTGRESQL} else url
 
 
 def _open_server(url: URL) -> Engine:
-    given = {"connect_timeout": 10, "application_name": "headwater"}
+    given = {"connect_timeout": 10, "application_name": "headwater", **_PROBED_BY_CLIENT}
     known = url.get_backend_name() == POSTGRESQL
-    return sa.create_engine(
+    engine = sa.create_engine(
         url,
         connect_args={k: v for k, v in given.items() if known and k not in url.query},
         pool_pre_ping=True,
@@ -89,6 +108,19 @@ def _open_server(url: URL) -> Engine:
         hide_parameters=True,
         execution_options={DAMAGE: Damage()},
     )
+    if known:
+        event.listen(engine, "connect", _ask_for_probes)
+    return engine
+
+
+def _ask_for_probes(connection: Any, _record: object) -> None:
+    """The session's own settings: the server looks whether this client is still there."""
+    asked = ", ".join(
+        f"set_config('{name}', '{n}', false)" for name, n in _PROBED_BY_SERVER.items()
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {asked}")
+    connection.commit()
 
 
 def _sign_in(engine: Engine, credentials: Credentials | None) -> Engine:
@@ -165,6 +197,7 @@ def _open_sqlite(url: URL) -> Engine:
 
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # BEGIN is ours, see _begin_sqlite
+    connection.create_function(PACKED_ID, 1, packed_id, deterministic=True)
     for pragma in (
         *_of_new_files(connection),
         f"busy_timeout = {_BUSY_MILLISECONDS}",
@@ -184,7 +217,7 @@ def _of_new_files(connection: sqlite3.Connection) -> tuple[str, ...]:
     try:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     except (sqlite3.Error, UnicodeDecodeError):
-        return ()  # said by what follows
+        return ()  # the next statement reports it
     return () if pages else ("auto_vacuum = INCREMENTAL",)
 
 

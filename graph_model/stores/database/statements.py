@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -16,7 +15,9 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
+from graph_model.batches import batched
 from graph_model.storable_text import storable_value
+from graph_model.stores.database.columns import PACKED_ID, StoredId, packed_id
 from graph_model.stores.database.failures import POSTGRESQL
 
 CHUNK: Final = 500
@@ -70,6 +71,22 @@ def _cell_on_postgresql(element: JsonCell, compiler: SQLCompiler, **options: Any
     return f"({value} ->> {number})"
 
 
+class PackedId(FunctionElement[Any]):
+    """A text of a statement as a column of ids holds it (``StoredId``)."""
+
+    inherit_cache = True
+
+
+@compiles(PackedId, "sqlite")
+def _packed_on_sqlite(element: PackedId, compiler: SQLCompiler, **options: Any) -> str:
+    return f"{PACKED_ID}({compiler.process(element.clauses, **options)})"
+
+
+@compiles(PackedId, POSTGRESQL)
+def _packed_on_postgresql(element: PackedId, compiler: SQLCompiler, **options: Any) -> str:
+    return compiler.process(element.clauses, **options)
+
+
 def among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
     """``column IN (…)`` for the list bound to ``name``, of texts or of whole numbers.
 
@@ -87,8 +104,11 @@ def none_of(column: sa.Column[Any], values: Collection[Any]) -> sa.ColumnElement
 def _cells(listed: sa.BindParameter[Any], column: sa.Column[Any]) -> sa.Select[Any]:
     """The elements of a list as rows of the kind of a column."""
     rows = JsonRows(listed).table_valued("value")
+    cell = JsonCell(rows.c.value, sa.literal_column("0"))
+    if isinstance(column.type, StoredId):
+        return sa.select(sa.type_coerce(PackedId(cell), column.type))
     kind = sa.BigInteger if isinstance(column.type, sa.Integer) else sa.Text
-    return sa.select(sa.cast(JsonCell(rows.c.value, sa.literal_column("0")), kind))
+    return sa.select(sa.cast(cell, kind))
 
 
 class _JsonList(TypeDecorator[Sequence[Any]]):
@@ -101,13 +121,23 @@ class _JsonList(TypeDecorator[Sequence[Any]]):
         return json.dumps([[storable_value(one)] for one in value or ()], ensure_ascii=False)
 
 
-def insertion(connection: Connection, table: sa.Table) -> str:
-    """The text of ``insert_new`` for the driver itself, with the values of all columns by place.
-
-    They are stored as they are: nothing looks at each of them again.
+def insert_rows(connection: Connection, table: sa.Table, rows: Collection[tuple[Any, ...]]) -> int:
+    """``insert_new`` by the driver itself; how many were new. Of each row the values of all columns
+    in their order: texts are storable already.
     """
     schemas = connection.get_execution_options().get("schema_translate_map") or {}
-    return _insertion(connection.dialect.name, table, schemas.get(None))
+    text = _insertion(connection.dialect.name, table, schemas.get(None))
+    packed = rows if connection.dialect.name == POSTGRESQL else _with_packed_ids(table, rows)
+    return connection.exec_driver_sql(text, list(packed)).rowcount
+
+
+def _with_packed_ids(table: sa.Table, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    places = [n for n, column in enumerate(table.columns) if isinstance(column.type, StoredId)]
+    for row in rows:
+        values = list(row)
+        for place in places:
+            values[place] = packed_id(values[place])
+        yield tuple(values)
 
 
 @lru_cache
@@ -140,7 +170,5 @@ def count_from(connection: Connection, table: sa.Table, column: str) -> None:
 
 
 def chunks(values: Iterable[_Value], size: int = CHUNK) -> Iterator[Sequence[_Value]]:
-    """``[1, 2, 3], 2 => [1, 2], [3]``."""
-    iterator = iter(values)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
+    """In order, as many at a time as a statement may name."""
+    return batched(values, size)

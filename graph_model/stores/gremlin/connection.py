@@ -359,7 +359,7 @@ class Connections:
             except (_Failure, _ServerError) as failure:
                 verdict = self._verdict(failure)
                 if verdict in (FailureAction.BROKEN, FailureAction.MOVED):
-                    self._drop_idle()  # what broke one connection has most likely broken all
+                    self._drop_idle()  # a failure of one connection has most likely broken all
                 retry = self.dialect.retry(verdict)
                 if tries >= retry.attempts or self._closed:
                     raise self._named(failure) from failure

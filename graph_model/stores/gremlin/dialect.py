@@ -99,8 +99,8 @@ _CODES: Final = {
     598: FailureAction.TIMEOUT,
 }
 
-# Neptune says what happened in the ``code`` of a JSON message; the number is nearly always 500.
-# What stands here may pass the next time, or in smaller parts, or elsewhere; any other code tells
+# Neptune names the error in the ``code`` of a JSON message; the number is nearly always 500.
+# With these a request may pass the next time, or in smaller parts, or elsewhere; any other means
 # that the request is wrong. A ConstraintViolation (an edge without its end) is wrong for this
 # request alone, but the writer writes the whole plan anew: see Writer.write.
 _NEPTUNE: Final = {
@@ -179,7 +179,7 @@ EMBEDDED: Final = Dialect(
 )
 
 # Neptune locks ranges, so unrelated writers may conflict: 3-4 % of writes fail under load and are
-# simply tried again. About 200 records a request is what its documentation advises. No hints: they
+# simply tried again. Its documentation advises about 200 records a request. No hints: they
 # steer repeat() and the planner's order, and our reads go by id, one level a request.
 NEPTUNE: Final = Dialect(
     name="neptune",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from graph_model import facts
+from graph_model.batches import batched
 from graph_model.facts import Edge, Vertex
 from graph_model.stores.gremlin import traversals
 from graph_model.stores.gremlin.connection import Connections
-from graph_model.stores.memory import check_asked, neighbours_of, page_of
+from graph_model.stores.gremlin.pages import check_asked, neighbours_of, page_of
 from graph_model.stores.protocols import Direction, EdgePage, Neighbours
 
 _IDS_AT_ONCE: Final = 500
@@ -26,7 +27,7 @@ class Reader:
         """See ``protocols.GraphReader.vertices``."""
         found = [
             _vertex(row)
-            for some in _chunks(sorted(ids))
+            for some in batched(sorted(set(ids)), _IDS_AT_ONCE)
             for row in self._connections.submit(traversals.vertices(some, self._dialect))
         ]
         return tuple(sorted(found, key=lambda vertex: vertex.id))
@@ -42,11 +43,12 @@ class Reader:
         check_asked(direction, limit)
         if not labels:
             return EdgePage(())
+        in_order = ids if isinstance(ids, Sequence) else sorted(ids)
         found = [
             _edge(row)
-            for some in _chunks(ids if isinstance(ids, Sequence) else sorted(ids))
+            for some in batched(dict.fromkeys(in_order), _IDS_AT_ONCE)
             for row in self._connections.submit(
-                # one more than asked tells whether there are more
+                # one more than the limit shows whether there are more
                 traversals.edges(some, direction, labels, limit + 1, self._dialect)
             )
         ]
@@ -64,7 +66,7 @@ class Reader:
         check_asked(direction, limit)
         pairs = [
             (out_id, in_id)
-            for some in _chunks(sorted(ids))
+            for some in batched(sorted(set(ids)), _IDS_AT_ONCE)
             for out_id, in_id in self._connections.submit(
                 traversals.neighbours(some, direction, label, limit + 1, self._dialect, kind)
             )
@@ -83,13 +85,6 @@ class Reader:
         (vertices,) = self._connections.submit(traversals.count_vertices(self._dialect))
         (edges,) = self._connections.submit(traversals.count_edges(self._dialect))
         return int(vertices), int(edges)
-
-
-def _chunks(ids: Iterable[str]) -> Iterator[list[str]]:
-    """Each id once, in the order given."""
-    once = list(dict.fromkeys(ids))
-    for first in range(0, len(once), _IDS_AT_ONCE):
-        yield once[first : first + _IDS_AT_ONCE]
 
 
 def _vertex(row: Sequence[Any]) -> Vertex:

@@ -15,6 +15,7 @@ from typing import Final, Generic, TypeVar
 
 from gremlin_python.process.traversal import Bytecode
 
+from graph_model.batches import batched
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Stages, Vertex, stages
 from graph_model.stores.gremlin import encoding, traversals
@@ -120,9 +121,10 @@ class GremlinWriter:
 
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
         """See ``protocols.GraphWriter.remove``."""
-        for ids in self._chunks(edge_ids):
+        at_once = self._dialect.remove_elements
+        for ids in batched(sorted(set(edge_ids)), at_once):
             self._in_parts(ids, traversals.remove_edges)
-        for ids in self._chunks(vertex_ids):
+        for ids in batched(sorted(set(vertex_ids)), at_once):
             self._in_parts(ids, traversals.remove_vertices)
 
     def clear(self) -> None:
@@ -169,11 +171,6 @@ class GremlinWriter:
             half = len(parts) // 2
             self._in_parts(parts[:half], request, halvings - 1)
             self._in_parts(parts[half:], request, halvings - 1)
-
-    def _chunks(self, ids: Collection[str]) -> Iterator[list[str]]:
-        ordered, size = sorted(set(ids)), self._dialect.remove_elements
-        for first in range(0, len(ordered), size):
-            yield ordered[first : first + size]
 
     def _submit(self, request: Bytecode) -> list[object]:
         with self._turn:

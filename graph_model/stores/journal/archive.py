@@ -273,8 +273,8 @@ def examine(lines: Iterable[bytes]) -> Contents:
                 raise ValueError("something follows the end")
             found.take(line, number, total.hexdigest())
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            said = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise InvalidInput(f"line {number} of the backup is damaged: {said}") from error
+            problem = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise InvalidInput(f"line {number} of the backup is damaged: {problem}") from error
         total.update(text)
     if not found.ended:
         raise InvalidInput("the backup is cut off: its last line is missing")
@@ -307,7 +307,7 @@ class _Examination:
             checked_key(line["key"])
             self._keys += 1
         elif "damaged" in line:
-            self._damaged.append(_told(line["damaged"]))
+            self._damaged.append(_damage_of(line["damaged"]))
         elif "raw" not in line:
             raise ValueError("an unknown kind of line")
 
@@ -339,7 +339,7 @@ class _Examination:
         self.ended = True
 
 
-def _told(damaged: Any) -> str:
+def _damage_of(damaged: Any) -> str:
     what = f"document {damaged['position']} ({damaged['kind']} of {damaged['planId']})"
     if "receipt" in damaged:
         what = f"receipt {damaged['receipt']} of {what}"

@@ -173,7 +173,7 @@ def _add_receipts(
             "received_at": request.receipt.received_at,
             "principal": request.receipt.principal,
             "route": request.receipt.route,
-            "raw_hash": "",  # ``journal_raw`` tells it of what is recalled; nobody else asks
+            "raw_hash": "",  # ``journal_raw`` has it for recalled documents; no other code needs it
         }
         for request, found in zip(requests, positions, strict=True)
         if not isinstance(request, Conclusion)
@@ -314,7 +314,7 @@ class GroupCommit(Generic[_Asked, _Result]):
                 "the database is busy: too many requests wait to be written"
             )
             return
-        ticket.woken.wait()  # it is being written now: only the end tells what became of it
+        ticket.woken.wait()  # it is being written now: its result is known at the end alone
 
     def _lead(self) -> None:
         """Commit the first that wait, this thread's own among them, and pass the lead on."""

@@ -3,7 +3,7 @@
     [3, 4, 5] => {3: Body(b"{…}"), 4: Body(b"", "cannot be inflated: …"), 5: Body(b"{…}")}
 
 A body may be damaged (a changed byte), be gone, or lie on a page that SQLite cannot read. It comes
-with that reason, and the caller decides what follows. A large one may lie outside of the database
+with that reason, and the caller decides on it. A large one may lie outside of the database
 (``large_bodies``).
 """
 

@@ -17,7 +17,7 @@ In reading order:
 ``records``      of the catalogue: rows of OpenLineage's events, for runs and facets over time
 ``statements``   of the catalogue: people's statements, and facets of runs
 ``retention``    of the catalogue: the rows for forget and prune
-``pages``        pages of a list
+``pages``        pages of a list, and the orders of lists
 """
 
 from graph_model.stores.protocols.catalogue import ROUND_KEY, Catalogue, Generations, Origin
@@ -71,7 +71,15 @@ from graph_model.stores.protocols.lists import (
     RunSummary,
 )
 from graph_model.stores.protocols.nodes import NodeLookup
-from graph_model.stores.protocols.pages import Page, walk_pages
+from graph_model.stores.protocols.pages import (
+    ColumnOrder,
+    DatasetOrder,
+    ExecutionOrder,
+    JobOrder,
+    ListOrder,
+    Page,
+    walk_pages,
+)
 from graph_model.stores.protocols.statements import RunFacet
 
 __all__ = [
@@ -83,21 +91,26 @@ __all__ = [
     "Catalogue",
     "CatalogueLists",
     "Checkpoints",
+    "ColumnOrder",
+    "DatasetOrder",
     "DeclaredFlow",
     "Direction",
     "DocumentKind",
     "DocumentState",
     "EdgePage",
     "Estate",
+    "ExecutionOrder",
     "FailedJob",
     "Generations",
     "Graph",
     "GraphReader",
+    "JobOrder",
     "JobSummary",
     "Journal",
     "JournalSize",
     "JournalStatistics",
     "JournalSummary",
+    "ListOrder",
     "Match",
     "Neighbours",
     "NoCheckpoints",

@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graph_model.facts import (
+    ColumnRow,
     DatasetRow,
     JobRow,
 )
-from graph_model.stores.protocols.pages import Page
+from graph_model.stores.protocols.pages import (
+    ColumnOrder,
+    DatasetOrder,
+    ExecutionOrder,
+    JobOrder,
+    Page,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,7 @@ class RecentExecution:
 
 class CatalogueLists(Protocol):
     """Lists, counts and search. Lists are ordered and paged; ``limit`` is 1..1000. ``cursor`` is a
-    former ``Page.next``; any other raises InvalidReference.
+    former ``Page.next`` of the same list in the same order; any other raises InvalidReference.
 
     ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
     """
@@ -100,9 +107,13 @@ class CatalogueLists(Protocol):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
+        order: DatasetOrder = DatasetOrder.NAME,
     ) -> Page[DatasetRow]:
-        """By name, then URI, the datasets that existed at the time; ``query`` is a case-insensitive
-        substring of the URI.
+        """The datasets that existed at the time, in an order, then by name and URI; ``query`` is a
+        case-insensitive substring of the URI.
+
+        The last write is the newest row of a completed write of the dataset, or of one of its
+        other names, whichever producer reported it.
         """
 
     def walk_datasets(
@@ -123,10 +134,22 @@ class CatalogueLists(Protocol):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
+        state: str | None = None,
+        order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
-        """By namespace and name, the jobs that existed at the time; ``query`` is a case-insensitive
-        substring of the name.
+        """The jobs that existed at the time, in an order, then by namespace and name; ``query`` is
+        a case-insensitive substring of the name, ``state`` that of the last run.
         """
+
+    def list_columns(
+        self,
+        *,
+        query: str = "",
+        limit: int = 100,
+        cursor: str | None = None,
+        order: ColumnOrder = ColumnOrder.NAME,
+    ) -> Page[ColumnRow]:
+        """The columns of all datasets; ``query`` is a case-insensitive substring of the path."""
 
     def list_runs(
         self,
@@ -153,9 +176,10 @@ class CatalogueLists(Protocol):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
+        order: ExecutionOrder = ExecutionOrder.AT_FALLING,
     ) -> Page[RecentExecution]:
-        """The writes and reads of all jobs, newest first, without those of hidden jobs and
-        datasets. The total is 0 unless it is ``counted``.
+        """The writes and reads of all jobs, without those of hidden jobs and datasets. The total is
+        0 unless it is ``counted``.
         """
 
     def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:

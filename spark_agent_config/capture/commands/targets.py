@@ -76,6 +76,7 @@ LIFECYCLE_COMMANDS: Final = frozenset(
     {
         "CreateDataSourceTableCommand",
         "CreateTableCommand",
+        "CreateTableLikeCommand",
         "CreateTable",
         "DropTableCommand",
         "DropTable",
@@ -139,7 +140,7 @@ class Targets:
         return stores_nothing(table)
 
     def of_unknown_command(self, name: str, command: Any, execution: Any) -> Target:
-        """A write that this listener does not know (a vendor's): what its fields give away."""
+        """A write that this listener does not know (a vendor's), as far as its fields show it."""
         guesses = (
             lambda: self._files(command),
             lambda: self._v2(name, command),
@@ -392,17 +393,19 @@ class Targets:
         if described is not None:
             table = self._tables.being_made(described, execution)
         else:
-            identifier = self._ask_quietly(command.tableName) or self._ask(
-                "identifier",
-                lambda: self._tables.v1_identifier(command.child()),
-                None,
+            identifier = (
+                self._ask_quietly(command.tableName)
+                or self._ask_quietly(command.targetTable)  # a CREATE TABLE LIKE
+                or self._ask(
+                    "identifier", lambda: self._tables.v1_identifier(command.child()), None
+                )
             )
             conditional = self._ask_quietly(lambda: bool(command.ifExists()))
             table = self._ask(
                 "named",
                 lambda: (
                     self._tables.named(identifier, execution)
-                    if conditional is None  # a TRUNCATE
+                    if conditional is None  # no DROP
                     else self._tables.dropped(identifier, execution, certainly=not conditional)
                 ),
                 None,

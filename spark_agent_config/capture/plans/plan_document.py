@@ -52,7 +52,7 @@ from spark_agent_config.capture.plans.plan_tree import (
     read_plan,
     walk,
 )
-from spark_agent_config.redaction import mask_secrets, mask_text
+from spark_agent_config.masking import mask_secrets, mask_text
 
 AGENT_NAME: Final = "headwater-listener"
 AGENT_VERSION: Final = "0.1.0"

@@ -4,7 +4,7 @@ In reading order:
 
 ``tables``              the names of catalog tables, and the places of their data
 ``table_versions``      versions of Delta and Iceberg tables that a leaf reads or a command made
-``commits``             commits of such tables as values: the one of a command, and what it tells
+``commits``             commits of such tables as values: the one of a command, and its content
 ``stream_versions``     versions of tables that a micro-batch read and made
 ``unplaced``            names of tables whose place Spark does not give
 ``written_partitions``  partitions that a write of files touched and its command does not name

@@ -1,4 +1,4 @@
-"""Commits of Delta and Iceberg tables as values: the one of a command, and what it tells. Pure.
+"""Commits of Delta and Iceberg tables as values: the one of a command, and its content. Pure.
 
 A commit counts as a command's only if it was made while the command ran and no other write was
 committed to the table meanwhile: Spark tells of a command some time after its end, when others may

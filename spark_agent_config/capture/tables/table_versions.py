@@ -306,7 +306,7 @@ def made_on_main(history: Sequence[tuple[int, int]], snapshot: Any) -> tuple[boo
 
 
 def period_of(execution: Any, duration_ns: int | None) -> Period:
-    """When a query ran; without an end where nobody says how long. Raises what py4j does."""
+    """When a query ran; without an end where its length is unknown. Raises py4j's errors."""
     since = planned_at(execution)
     return Period(since, _END if duration_ns is None else since + duration_ns // 1_000_000 + 1)
 

@@ -13,7 +13,7 @@ locals {
   # Days after which an object goes (none: never), and its older versions.
   buckets = {
     state   = { expire = null, noncurrent = 30 }
-    uploads = { expire = 15, noncurrent = 1 }
+    uploads = { expire = 45, noncurrent = 1 }
   }
 }
 
@@ -97,7 +97,8 @@ resource "aws_s3_bucket_lifecycle_configuration" "this" {
     }
   }
 
-  # Longer than any queue keeps the message that names the object.
+  # Longer than the message that names the object can live: 14 days in its queue, 14 in the dead-letter queue, and
+  # 14 again in its queue when somebody moves it back.
   dynamic "rule" {
     for_each = local.buckets[each.key].expire[*]
 

@@ -103,6 +103,14 @@ resource "aws_iam_role_policy" "accept" {
       { Sid = "WakeTheProjector", Effect = "Allow", Action = "sqs:SendMessage", Resource = var.queues["projection"].arn },
       { Sid = "LargeBodies", Effect = "Allow", Action = ["s3:GetObject", "s3:PutObject"], Resource = local.bodies },
       {
+        # Without it a body that is missing looks like one that is forbidden.
+        Sid       = "LookForLargeBodies"
+        Effect    = "Allow"
+        Action    = "s3:ListBucket"
+        Resource  = var.bodies.bucket_arn
+        Condition = { StringLike = { "s3:prefix" = "${var.bodies.prefix}/*" } }
+      },
+      {
         # It signs addresses that clients put giant plans to.
         Sid      = "SignUploads"
         Effect   = "Allow"

@@ -9,7 +9,9 @@ soon and an old one ends soon.
 import hmac
 import json
 import os
+import sys
 import time
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import boto3
@@ -34,14 +36,22 @@ def find(given: str, keys: dict[str, str]) -> str:
     return found
 
 
+def filled(secrets: Any, places: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and text of each key. A secret stays empty until the task ``setup`` has filled it: the
+    keys of others work meanwhile.
+    """
+    for name, place in places.items():
+        try:
+            yield name, secrets.get_secret_value(SecretId=place)["SecretString"]
+        except secrets.exceptions.ResourceNotFoundException:
+            sys.stdout.write(f"the secret of the key {name} is empty\n")
+
+
 def read_keys() -> dict[str, str]:
     global _keys, _read_at
     if time.monotonic() - _read_at > SECONDS_KEPT:
         secrets = boto3.client("secretsmanager")
         places = json.loads(os.environ["KEY_SECRETS"])
-        _keys = {
-            name: secrets.get_secret_value(SecretId=arn)["SecretString"]
-            for name, arn in places.items()
-        }
+        _keys = dict(filled(secrets, places))
         _read_at = time.monotonic()
     return _keys

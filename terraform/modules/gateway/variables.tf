@@ -112,7 +112,7 @@ variable "throttling" {
 }
 
 variable "routes" {
-  description = "Routes that pass. The default is what producers need; \"GET /{proxy+}\" adds the page and every question."
+  description = "Routes that pass. The default is what producers need (POST /uploads for plans larger than a gateway takes); \"GET /{proxy+}\" adds the page and every question."
   type        = set(string)
   default = [
     "HEAD /producer/status",
@@ -120,6 +120,7 @@ variable "routes" {
     "POST /producer/execution-plans",
     "POST /producer/execution-events",
     "POST /api/v1/lineage",
+    "POST /uploads",
   ]
   nullable = false
 

@@ -72,6 +72,19 @@ resource "aws_vpc_endpoint" "interface" {
   subnet_ids          = [for subnet in aws_subnet.private : subnet.id]
   security_group_ids  = [aws_security_group.endpoints.id]
   tags                = { Name = "${var.name}-${each.key}" }
+
+  # A bound, no right: roles say who may do what. Credentials of another account are of no use in this network.
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Sid       = "CallersOfThisAccount"
+      Effect    = "Allow"
+      Principal = "*"
+      Action    = "*"
+      Resource  = "*"
+      Condition = { StringEquals = { "aws:PrincipalAccount" = local.account } }
+    }]
+  })
 }
 
 resource "aws_vpc_endpoint" "s3" {

@@ -1,9 +1,11 @@
 # Alarms and a dashboard. A row of local.alarms is both: an alarm, and a picture with its threshold.
 
+data "aws_caller_identity" "current" {}
 data "aws_region" "current" {}
 
 locals {
-  # Seconds of a period; an alarm needs three in a row, unless "periods" says otherwise. "missing" says what no data mean.
+  # Seconds of a period; an alarm needs three in a row, unless "periods" says otherwise. It rings above the number of
+  # "above", or below that of "below". "missing" says what no data mean.
   period = 300
 
   of_service = var.service == null ? {} : {
@@ -77,6 +79,14 @@ locals {
     }
   }
 
+  of_journal = var.metrics_namespace == null ? {} : {
+    journal-up = {
+      title     = "The journal takes documents (1: yes)"
+      namespace = var.metrics_namespace, metric = "headwater_journal_up", dimensions = {}
+      statistic = "Minimum", below = 1, missing = "breaching", periods = 1
+    }
+  }
+
   of_collector = var.metrics_namespace == null ? {} : {
     lag = {
       title     = "The graph is behind the journal (seconds)"
@@ -131,13 +141,39 @@ locals {
     }
   ]...)
 
-  alarms        = merge(local.of_service, local.standing, local.of_collector, local.of_gateways, local.of_queues, local.of_functions)
+  alarms        = merge(local.of_service, local.standing, local.of_journal, local.of_collector, local.of_gateways, local.of_queues, local.of_functions)
   log_namespace = "Headwater/${var.name}/log"
 }
 
 resource "aws_sns_topic" "this" {
   name              = "${var.name}-alarms"
   kms_master_key_id = var.key_arn
+}
+
+resource "aws_sns_topic_policy" "this" {
+  arn = aws_sns_topic.this.arn
+
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      {
+        Sid       = "AlarmsOfThisAccount"
+        Effect    = "Allow"
+        Principal = { Service = "cloudwatch.amazonaws.com" }
+        Action    = "sns:Publish"
+        Resource  = aws_sns_topic.this.arn
+        Condition = { StringEquals = { "aws:SourceAccount" = data.aws_caller_identity.current.account_id } }
+      },
+      {
+        Sid       = "TlsOnly"
+        Effect    = "Deny"
+        Principal = "*"
+        Action    = "sns:Publish"
+        Resource  = aws_sns_topic.this.arn
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+      },
+    ]
+  })
 }
 
 resource "aws_sns_topic_subscription" "this" {
@@ -158,8 +194,8 @@ resource "aws_cloudwatch_metric_alarm" "this" {
   dimensions          = each.value.dimensions
   statistic           = startswith(each.value.statistic, "p") ? null : each.value.statistic
   extended_statistic  = startswith(each.value.statistic, "p") ? each.value.statistic : null
-  comparison_operator = "GreaterThanThreshold"
-  threshold           = each.value.above
+  comparison_operator = can(each.value.below) ? "LessThanThreshold" : "GreaterThanThreshold"
+  threshold           = try(each.value.below, each.value.above)
   period              = local.period
   evaluation_periods  = try(each.value.periods, 3)
   treat_missing_data  = each.value.missing
@@ -202,7 +238,7 @@ resource "aws_cloudwatch_dashboard" "this" {
             [local.alarms[name].namespace, local.alarms[name].metric],
             flatten([for dimension, value in local.alarms[name].dimensions : [dimension, value]]),
           )]
-          annotations = { horizontal = [{ label = "alarm", value = local.alarms[name].above }] }
+          annotations = { horizontal = [{ label = "alarm", value = try(local.alarms[name].below, local.alarms[name].above) }] }
         }
       }
     ]

@@ -101,7 +101,7 @@ resource "aws_s3_bucket" "logs" {
   #checkov:skip=CKV_AWS_144:Logs are kept in one region.
   #checkov:skip=CKV_AWS_145:Load balancers cannot write to a bucket with a customer key.
   #checkov:skip=CKV2_AWS_62:Nobody waits for a log file.
-  bucket        = "${var.name}-load-balancer-logs-${local.account}-${local.region}"
+  bucket        = "${var.name}-access-logs-${local.account}-${local.region}"
   force_destroy = !var.deletion_protection
 }
 

@@ -19,6 +19,9 @@ locals {
     HEADWATER_PORT    = tostring(local.port)
     HEADWATER_DATA    = "/data"
     HEADWATER_THREADS = tostring(var.threads)
+
+    # The load balancer's security group is the only one that reaches the port: the log names its clients.
+    HEADWATER_TRUSTED_PROXY = "*"
   })
 
   environment = [

@@ -260,31 +260,31 @@ def test_who_aggregates_a_dropped_column_breaks_with_all_behind_it(
     report = check(headwater, lake.load(WITHOUT_AMOUNT))
     assert report.effect == Effect.BREAKS
     assert verdicts(report) == {
-        "column daily#total": ("breaks", "daily aggregates orders#amount, which is dropped"),
-        "job daily": ("breaks", "daily aggregates orders#amount, which is dropped"),
-        "column report#rounded": ("breaks", "report computes with daily#total, which breaks"),
-        "job report": ("breaks", "report computes with daily#total, which breaks"),
+        "column daily.total": ("breaks", "daily aggregates orders.amount, which is dropped"),
+        "job daily": ("breaks", "daily aggregates orders.amount, which is dropped"),
+        "column report.rounded": ("breaks", "report computes with daily.total, which breaks"),
+        "job report": ("breaks", "report computes with daily.total, which breaks"),
     }
 
 
 def test_who_only_filters_by_a_renamed_column_breaks_too(headwater: SmallHeadwater) -> None:
     found = verdicts(check(headwater, lake.load(renamed={"status": "state"})))
     assert found["job daily"] == (
-        "breaks", "daily filters by orders#status, which is renamed to state",
+        "breaks", "daily filters by orders.status, which is renamed to state",
     )  # fmt: skip
-    assert found["column daily#customer"][0] == "breaks"
-    assert found["column audit#status"] == (
-        "breaks", "audit copies orders#status, which is renamed to state",
+    assert found["column daily.customer"][0] == "breaks"
+    assert found["column audit.status"] == (
+        "breaks", "audit copies orders.status, which is renamed to state",
     )  # fmt: skip
-    assert "column audit#id" not in found
+    assert "column audit.id" not in found
 
 
 def test_who_uses_a_column_of_another_type_may_break(headwater: SmallHeadwater) -> None:
     report = check(headwater, lake.load(cast={"id": "bigint"}))
     assert report.effect == Effect.MAY_BREAK
-    reason = "audit copies orders#id, which changes from int to bigint"
+    reason = "audit copies orders.id, which changes from int to bigint"
     assert verdicts(report) == {
-        "column audit#id": ("may-break", reason),
+        "column audit.id": ("may-break", reason),
         "job audit": ("may-break", reason),
     }
 
@@ -293,7 +293,7 @@ def test_of_two_verdicts_the_worse_one_is_told(headwater: SmallHeadwater) -> Non
     report = check(headwater, lake.load(cast={"id": "bigint"}, renamed={"status": "state"}))
     assert report.effect == Effect.BREAKS
     assert verdicts(report)["job audit"][0] == "breaks"
-    assert verdicts(report)["column audit#id"][0] == "may-break"
+    assert verdicts(report)["column audit.id"][0] == "may-break"
     assert [item.verdict for item in report.impact.items] == sorted(
         (str(item.verdict) for item in report.impact.items), key=["breaks", "may-break"].index
     )
@@ -373,7 +373,7 @@ def test_a_column_asked_about_alone_breaks_the_same(headwater: SmallHeadwater) -
     assert verdicts(alone) == verdicts(check(headwater, lake.load(WITHOUT_AMOUNT)))
     retyped = of_column(headwater, "id", ChangeKind.COLUMN_RETYPED)
     assert verdicts(retyped)["job audit"] == (
-        "may-break", "audit copies orders#id, which is retyped",
+        "may-break", "audit copies orders.id, which is retyped",
     )  # fmt: skip
 
 
@@ -390,7 +390,7 @@ def test_a_field_goes_with_the_struct_that_holds_it() -> None:
         lake.fill(made, [lake.named(plan, "cities")])
         column = identity.column_id(identity.dataset_id("", "s3://lake/people"), "address")
         report = ImpactCheck(made.sources).of_column(column, ChangeKind.COLUMN_DROPPED, EVERYTHING)
-        assert verdicts(report)["column cities#city"][0] == "breaks"
+        assert verdicts(report)["column cities.city"][0] == "breaks"
     finally:
         made.close()
 
@@ -441,7 +441,7 @@ def test_a_job_s_own_columns_lie_a_step_away_and_cost_no_table_its_row(
     assert [item for item in both.items if item.kind != "column"] == [*tables.items]
     own = [item for item in both.items if item.kind == "column" and item.depth == 1]
     assert [item.label for item in own] == ["amount", "customer", "id", "status"]
-    assert [node.label for node in own[0].path] == ["load", "orders#amount"]
+    assert [node.label for node in own[0].path] == ["load", "orders.amount"]
     assert both.depth_reached == tables.depth_reached
 
 

@@ -29,9 +29,9 @@ from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentState, Receipt
 from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
+from tests.memory_graph import MemoryGraph
 from tests.projections import submission
 
 

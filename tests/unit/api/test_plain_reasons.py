@@ -10,8 +10,8 @@ from api.service.readiness import ask
 from graph_model.errors import EngineError, GraphUnavailable, JournalUnavailable, Unavailable
 from graph_model.stores.database import open_database, read
 from graph_model.stores.gremlin.graph import open_graph
-from graph_model.stores.memory import MemoryGraph
 from tests.e2e.producer_service import headwater
+from tests.memory_graph import MemoryGraph
 
 NOWHERE = "ws://127.0.0.1:9/gremlin"
 SECRETS = ("127.0.0.1", "5432", ":9", "gremlin/", "/srv", "ws:", "refused")

@@ -10,7 +10,7 @@ import pytest
 
 from collectors.sqs.messages import MessageReader
 from collectors.sqs.outgoing import Outgoing, chunked, group_of, is_sendable, outgoing_messages
-from collectors.sqs.queues import Message
+from collectors.sqs.queues import DeadLetters, Message, Queue
 from graph_model.errors import InvalidDocument, InvalidInput
 from graph_model.producers.openlineage.events.documents import JOB_EVENT_KIND, RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
@@ -163,7 +163,7 @@ def test_an_event_that_is_too_large_goes_through_the_bucket_or_is_refused() -> N
     (message,) = sent(large, put=put)
     assert json.loads(message.body) == {"headwater": "pointer", "key": "pointers/abc"}
     assert json.loads(kept[0]) == large
-    with pytest.raises(InvalidDocument, match="at most 261,120 bytes"):
+    with pytest.raises(InvalidDocument, match="at most 260,096 bytes"):
         sent(large)
 
 
@@ -186,3 +186,34 @@ def test_a_request_has_ten_messages_at_most_and_each_group_once() -> None:
 def test_a_request_stays_below_the_limit_in_bytes() -> None:
     events = [{"run": {"runId": f"r{n}"}, "text": "x" * 100_000} for n in range(5)]
     assert [len(chunk) for chunk in chunked(sent(events), LIMIT)] == [2, 2, 1]
+
+
+class _Client:
+    """Keeps what it is asked to send."""
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Any]] = []
+
+    def send_message(self, **message: Any) -> None:
+        self.sent.append(message)
+
+
+def size(message: Mapping[str, Any]) -> int:
+    """As SQS counts it: the body, and name, type and value of each attribute."""
+    attributes = message["MessageAttributes"].items()
+    named = (name + one["DataType"] + one["StringValue"] for name, one in attributes)
+    return sum(len(text.encode()) for text in (message["MessageBody"], *named))
+
+
+def test_the_largest_message_has_room_for_its_reason_in_the_dead_letter_queue() -> None:
+    def put(_: bytes) -> str:
+        raise AssertionError("the event is not too large")
+
+    empty = len(json.dumps({**RUN_EVENT, "text": ""}, separators=(",", ":")))
+    event = {**RUN_EVENT, "text": "x" * (LIMIT - 2_048 - empty)}
+    (largest,) = outgoing_messages(event, "𝄞" * 300, LIMIT, put)
+    client = _Client()
+    set_aside = DeadLetters(Queue("https://sqs/dead.fifo", client))
+    set_aside(Message("m-1", largest.body, largest.attributes, largest.group), "é𝄞" * 1_000)
+    (message,) = client.sent
+    assert LIMIT - 500 < size(message) <= LIMIT

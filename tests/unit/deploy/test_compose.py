@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,19 @@ def test_the_gremlin_server_is_set_up_like_the_embedded_engine() -> None:
     assert set(_settings(properties)) == set(_settings(graph_properties()))
 
 
+def test_the_gremlin_server_starts_without_the_entry_point_that_edits_its_configuration() -> None:
+    gremlin = services("compose.yaml")["gremlin"]
+    assert gremlin["volumes"] == [f"./gremlin-server:{INSIDE}:ro"]
+    assert gremlin["entrypoint"] == ["/opt/gremlin-server/bin/gremlin-server.sh"]
+    assert gremlin["command"] == [f"{INSIDE}/server.yaml"]
+
+
+def _health_check() -> list[str]:
+    kind, *command = services("compose.yaml")["gremlin"]["healthcheck"]["test"]
+    assert kind == "CMD"
+    return command
+
+
 @pytest.mark.engine
 def test_the_gremlin_server_holds_what_is_written(tmp_path: Path) -> None:
     """TinkerPop's own main class with these files, from the engine's archives."""
@@ -97,7 +111,10 @@ def test_the_gremlin_server_holds_what_is_written(tmp_path: Path) -> None:
     text = settings.read_text("utf-8").replace(str(INSIDE), str(folder))
     settings.write_text(text.replace("port: 8182", f"port: {port}"), "utf-8")
     graph, written = open_graph(f"ws://127.0.0.1:{port}/gremlin"), plan("daily")
+    check = [part.replace("8182", str(port)) for part in _health_check()]
+    assert subprocess.run(check, capture_output=True).returncode == 1
     with serving(settings, jars.fetch(os.environ), graph, os.environ):
+        assert subprocess.run(check, capture_output=True).returncode == 0
         graph.write(written)
         assert everything(graph) == whole(written)
 

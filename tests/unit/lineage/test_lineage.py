@@ -28,8 +28,8 @@ from graph_model.facts import (
 from graph_model.lineage import Lineage, Question
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import Direction
+from tests.memory_graph import MemoryGraph
 
 COLUMNS = ("a", "b")
 FAR = 60

@@ -21,8 +21,9 @@ import pytest
 
 from api import logs
 from graph_model import naming
-from graph_model.naming import DEFAULT_RULES, masking, uris
-from graph_model.naming.masking import tokens
+from graph_model.naming import DEFAULT_RULES, uris
+from spark_agent_config import masking
+from spark_agent_config.masking import tokens
 from tests.adversaries import UNITS, grows_too_fast, texts_against
 
 PACKAGES: Final = ("api", "collectors", "graph_model", "spark_agent_config", "pipeline")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from graph_model.naming import (
     DEFAULT_RULES,
-    mask_secrets,
     normalise,
     rules_digest,
 )
+from spark_agent_config.masking import mask_secrets
 
 SCOPE = "laptop"
 ID = "c618a9fa-f5eb-4af9-9746-ae1035b36bc7"

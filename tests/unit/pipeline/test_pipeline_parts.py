@@ -27,7 +27,6 @@ from graph_model.producers.commands.documents import (
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.submissions import content_hash
 from pipeline.command_line import run
 from pipeline.journal.orders import read_standing
@@ -42,6 +41,7 @@ from pipeline.output.manifest import (
 )
 from pipeline.output.records import row_record
 from pipeline.output.result import LocalFiles, Result, S3Files
+from tests.memory_graph import MemoryGraph
 
 JOB = Vertex("job_1", "job", properties({"name": "a, b", "namespace": ""}))
 PLAN = Vertex("lp_1", "logical_plan", properties({"mode": "append"}))

@@ -22,8 +22,8 @@ from graph_model.errors import ConfigurationError, Unavailable
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentState, Receipt, Submission
+from tests.memory_graph import MemoryGraph
 from tests.projections import elements_of
 from tests.unit.projection.test_projector import a_plan, an_event, event, plan
 from tests.waiting import eventually

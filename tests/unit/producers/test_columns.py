@@ -500,6 +500,42 @@ def test_what_a_pivot_compares_decides() -> None:
     }
 
 
+def with_field(plan: PlanBuilder, name: str, value: Reference) -> Reference:
+    return plan.call("withfield", value, of="WithField", params={"name": name})
+
+
+def test_a_changed_struct_keeps_the_sources_of_each_field_apart() -> None:
+    plan = PlanBuilder()
+    pay = plan.struct_type(base="double", bonus="double")
+    read = plan.read("file:/lake/staff", f"pay: {pay}", "extra: double", "rate: double")
+    changed = plan.call(
+        "updatefields",
+        read["pay"],
+        with_field(plan, "more", plan.call("add", read["extra"], read["rate"], symbol="+")),
+        with_field(plan, "BASE", read["rate"]),
+        plan.call("dropfield", of="DropField", params={"name": "bonus"}),
+        of="UpdateFields",
+    )
+    fields = {
+        name: plan.call("getstructfield", changed, params={"name": name, "ordinal": place})
+        for place, name in enumerate(("base", "more"))
+    }
+    plan.write(plan.project(read, **fields))
+    assert lineage(plan.build()) == {
+        "base": {"rate IDENTITY"},
+        "more": {"extra TRANSFORMATION", "rate TRANSFORMATION"},
+    }
+
+
+def test_a_field_of_a_changed_struct_of_unknown_type_comes_from_all_of_it() -> None:
+    plan = PlanBuilder()
+    read = plan.read("file:/lake/staff", "pay", "rate")
+    changed = plan.call("updatefields", read["pay"], with_field(plan, "rate", read["rate"]))
+    field = plan.call("getstructfield", changed, params={"name": "rate", "ordinal": 1})
+    plan.write(plan.project(read, rate=field))
+    assert lineage(plan.build()) == {"rate": {"pay TRANSFORMATION", "rate TRANSFORMATION"}}
+
+
 # --- generators ----------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from graph_model.producers.openlineage.events.facets import Facet, SchemaField
 from graph_model.producers.openlineage.plans import plans_of
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.memory import MemoryGraph
+from tests.memory_graph import MemoryGraph
 from tests.unit.producers.test_openlineage_captured import openlineage
 from tests.unit.producers.test_openlineage_scenarios import SCENARIOS, translated
 

@@ -31,8 +31,8 @@ from graph_model.producers.commands.documents import (
 from graph_model.producers.commands.submissions import submit
 from graph_model.projection.projector import Projector
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import DocumentState, Submission
+from tests.memory_graph import MemoryGraph
 from tests.projections import lineage_event, small_headwater
 from tests.unit.producers import test_openlineage_projection as openlineage
 from tests.unit.projection import test_projector as spline

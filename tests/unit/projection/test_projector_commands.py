@@ -7,9 +7,10 @@ from typing import Any, Final
 import pytest
 
 from graph_model.errors import GraphRejected, GraphUnavailable
-from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow
+from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
 from graph_model.producers.commands.documents import Command, Cutoff, Forget, Order, Prune
 from graph_model.producers.commands.submissions import submit
+from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.projections import SmallHeadwater, elements_of, project
 from tests.unit.projection.test_projector import PLAN_ID, a_plan, an_event, event, plan
@@ -219,6 +220,66 @@ def test_a_command_that_cannot_be_put_in_force_after_a_round_broke_off_blocks_no
     headwater.project()
     assert state_of(headwater, first)[0] == DocumentState.FAILED
     assert headwater.journal.summary().pending == 0
+    headwater.close()
+
+
+class CommandsRead:
+    """How many rows of former commands the catalogue is asked for."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.rows = 0
+        read = SqlCatalogue.commands_after
+
+        def counted(
+            catalogue: SqlCatalogue, kind: str, row: CommandRow | None, limit: int
+        ) -> tuple[CommandRow, ...]:
+            found = read(catalogue, kind, row, limit)
+            self.rows += len(found)
+            return found
+
+        monkeypatch.setattr(SqlCatalogue, "commands_after", counted)
+
+
+@pytest.mark.parametrize("former", [2, 30])
+def test_a_step_of_retention_reads_no_former_command_again(
+    former: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headwater = project([*MINE, *OTHERS], stepwise=False)
+    headwater.project_through()
+    for number in range(former):
+        headwater.accept(submit(Command("ana", number, "", "", one_job("demo", number + 1))))
+        headwater.project()
+    read = CommandsRead(monkeypatch)
+    headwater.accept(submit(Command("ana", former, "", "", one_job("demo", _SECOND))))
+    headwater.project()
+    headwater.accept(event(an_event(_FIRST + 1)))
+    headwater.project()
+    assert read.rows == 0
+    kept = {row.at for row in headwater.catalogue.executions(job=_demo(headwater), limit=9).items}
+    assert kept == {_SECOND}
+    headwater.close()
+
+
+def one_job(name: str, before: int) -> Prune:
+    return Prune((Cutoff("default", name, "", "file:/data/out", before),), drop_bodies=False)
+
+
+def _demo(headwater: SmallHeadwater) -> str:
+    (job,) = (
+        one for one in headwater.catalogue.scan() if isinstance(one, JobRow) and one.name == "demo"
+    )
+    return job.id
+
+
+def test_another_process_hears_of_every_command_at_once() -> None:
+    headwater = project(MINE, stepwise=False)
+    headwater.project_through()
+    headwater.accept(submitted(one_job("demo", _SECOND)))
+    headwater.project()
+    headwater.project_through()  # a projector that begins: it reads what the other one has added
+    headwater.accept(event(an_event(_FIRST + 1)))
+    headwater.project()
+    assert [row.at for row in headwater.catalogue.executions(limit=9).items] == [_SECOND]
     headwater.close()
 
 

@@ -41,7 +41,7 @@ def test_a_table_has_the_fields_of_its_row(storage: Storage) -> None:
     for column in storage.fields:
         assert column.nullable == (type(None) in typing.get_args(hints[column.name]))
         plain = next(iter(typing.get_args(hints[column.name])), hints[column.name])
-        assert type(column.type) is KINDS[plain]
+        assert isinstance(column.type, KINDS[plain])
 
 
 @pytest.mark.parametrize("storage", STORAGES, ids=lambda storage: storage.row.__name__)

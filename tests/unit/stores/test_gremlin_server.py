@@ -65,24 +65,13 @@ def test_the_command_bounds_the_heap_and_hands_over_its_arguments() -> None:
         "/usr/bin/java",
         [Path("/a.jar"), Path("/b.jar")],
         heap_mb=300,
-        options=("-ea",),
         arguments=("one", "two"),
     )
     assert command[0] == "/usr/bin/java"
     assert "-Xmx300m" in command
     assert "-Xss2m" in command
-    assert command.index("-ea") < command.index("-cp")
     assert command[command.index("-cp") + 1] == "/a.jar:/b.jar"
     assert command[-2:] == ["one", "two"]
-
-
-def test_options_of_the_caller_win_because_they_come_last() -> None:
-    command = server.java_command(
-        "java", [], heap_mb=300, options=("-XX:CompileThresholdScaling=1",), arguments=()
-    )
-    scalings = [each for each in command if "CompileThresholdScaling" in each]
-    assert len(scalings) == 2
-    assert scalings[-1].endswith("=1")
 
 
 def test_ids_are_ours_and_there_is_no_index() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -240,3 +241,39 @@ def test_what_an_engine_overflowed_with_is_not_tried_again(watched: Watched) -> 
     after = watched.supervisor.capacity
     watched.supervisor.revive()
     assert watched.supervisor.capacity == after, "killed by somebody: that tells nothing of room"
+
+
+def overflow(supervisor: Supervisor, engine: Engine) -> None:
+    engine.die(OUT_OF_MEMORY)
+    assert supervisor.revive()
+
+
+def test_a_restart_of_the_service_knows_what_the_engine_overflowed_with(tmp_path: Path) -> None:
+    engine = Engine()
+    before = Supervisor(engine, folder=tmp_path)
+    overflow(before, engine)
+    after = Supervisor(Engine(), folder=tmp_path)
+    assert after.capacity == before.capacity < capacity(2048)
+
+
+def test_with_a_larger_heap_nothing_is_known_and_with_a_smaller_one_all(tmp_path: Path) -> None:
+    engine = Engine(heap_mb=1024)
+    learned = Supervisor(engine, folder=tmp_path)
+    overflow(learned, engine)
+    share = learned.capacity / capacity(1024)
+    assert Supervisor(Engine(heap_mb=2048), folder=tmp_path).capacity == capacity(2048)
+    smaller = Supervisor(Engine(heap_mb=512), folder=tmp_path).capacity
+    assert smaller == pytest.approx(share * capacity(512), abs=2)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"heap_mb": "x", "number": 1}', "\xff"])
+def test_a_note_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "overflows.json").write_bytes(content.encode("latin-1"))
+    assert Supervisor(Engine(), folder=tmp_path).capacity == capacity(2048)
+
+
+def test_an_overflow_counts_even_where_it_cannot_be_noted(tmp_path: Path) -> None:
+    engine = Engine()
+    supervisor = Supervisor(engine, folder=tmp_path / "missing")
+    overflow(supervisor, engine)
+    assert supervisor.capacity < capacity(2048)

@@ -241,6 +241,7 @@ def named_actions(blocks: Sequence[Block]) -> list[str]:
                 if statement.effect == "Allow"
                 and "*" in action
                 and not _is_administration(block, action)
+                and not _is_bound_to_account(block, policy)
             ]
             if re.search(r"\b(NotAction|NotPrincipal|NotResource)\b", policy):
                 faults.append(f"{block.place} allows what it does not name")
@@ -310,6 +311,11 @@ def _is_of(block: Block, bucket: Block) -> bool:
     return f"aws_s3_bucket.{bucket.name}" in str(target) or (
         "for_each" in block.body and f"aws_s3_bucket.{bucket.name}" in str(block.body["for_each"])
     )
+
+
+def _is_bound_to_account(block: Block, policy: str) -> bool:
+    """The policy of an endpoint grants nothing: it bounds the callers that roles let in."""
+    return block.type == "aws_vpc_endpoint" and "aws:PrincipalAccount" in policy
 
 
 def _is_administration(block: Block, action: str) -> bool:

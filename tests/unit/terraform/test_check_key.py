@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import boto3
@@ -12,8 +12,14 @@ import pytest
 from tests.unit.terraform.scripts import load_script
 
 
+class _ResourceNotFoundException(Exception):
+    """What the client raises for a secret without a value."""
+
+
 class Secrets:
     """Gives what it holds, and counts how often."""
+
+    exceptions = SimpleNamespace(ResourceNotFoundException=_ResourceNotFoundException)
 
     def __init__(self, **held: str) -> None:
         self.held = held
@@ -21,6 +27,8 @@ class Secrets:
 
     def get_secret_value(self, SecretId: str) -> dict[str, str]:
         self.asked += 1
+        if SecretId not in self.held:
+            raise _ResourceNotFoundException
         return {"SecretString": self.held[SecretId]}
 
 
@@ -69,3 +77,11 @@ def test_keys_are_read_once_in_a_while(
     monkeypatch.setattr(script, "_read_at", float("-inf"))
     assert asked(script, authorization="Bearer hw_1")["isAuthorized"] is False
     assert asked(script, authorization="Bearer hw_new")["isAuthorized"] is True
+
+
+def test_a_secret_that_is_still_empty_keeps_nobody_else_out(
+    script: ModuleType, secrets: Secrets
+) -> None:
+    del secrets.held["b"]
+    assert asked(script, authorization="Bearer hw_1")["isAuthorized"] is True
+    assert asked(script, authorization="Bearer hw_2")["isAuthorized"] is False

@@ -241,7 +241,16 @@ def test_no_task_starts_open_to_everyone() -> None:
 def test_a_module_says_which_versions_it_needs(folder: Path) -> None:
     text = "".join(path.read_text("utf-8") for path in folder.glob("*.tf"))
     assert re.search(r'required_version\s*=\s*">= 1\.9"', text)
-    assert re.search(r'source\s*=\s*"hashicorp/aws"\s*\n\s*version\s*=\s*"~> 6\.0"', text)
+    assert re.search(r'source\s*=\s*"hashicorp/aws"\s*\n\s*version\s*=\s*"~> 6\.25"', text)
+
+
+def test_the_longest_name_of_a_deployment_fits_every_bucket() -> None:
+    """S3 takes 63 characters: 20 of the name, 12 of the account, 14 of the region, and its own."""
+    text = "".join(path.read_text("utf-8") for path in files())
+    pattern = r'bucket\s*= "\$\{var\.name\}-(.+)-\$\{local\.account\}-\$\{local\.region\}"'
+    own = [re.sub(r"\$\{each\.key\}", "aggregated", one) for one in re.findall(pattern, text)]
+    assert len(own) == 3
+    assert [one for one in own if 20 + 12 + 14 + 3 + len(one) > 63] == []
 
 
 def test_an_exception_for_a_scanner_has_its_reason() -> None:

@@ -46,10 +46,10 @@ def define_column(name: str, sources: Iterable[Source]) -> str:
 
 def _value(own: Sequence[Source]) -> str:
     texts = sorted({one.expression for one in own if one.expression})
-    said = [words for text in texts if (words := _said(text, own)) is not None]
+    phrases = [words for text in texts if (words := _said(text, own)) is not None]
     named = {one.column for one in own}
-    if texts and len(said) == len(texts) and not named.issuperset(texts):
-        return f"{listed(said, 'or')} from {_tables(own)}{_unchanged(own)}"
+    if texts and len(phrases) == len(texts) and not named.issuperset(texts):
+        return f"{listed(phrases, 'or')} from {_tables(own)}{_unchanged(own)}"
     return f"{_computed(own)}{_unchanged(own)}"
 
 

@@ -2,7 +2,7 @@
 
 A facet is atomic. Its ``digest`` covers its content without ``_producer`` and ``_schemaURL``, so
 the nine events that Spark sends for one query, all with the same column lineage, hold one value:
-what was read once is found again by its digest (:func:`read_once`).
+a facet that was read once is found again by its digest (:func:`read_once`).
 """
 
 from __future__ import annotations

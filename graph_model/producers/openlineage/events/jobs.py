@@ -1,7 +1,7 @@
 """The job of an OpenLineage run, its place in the Spark application, its run key.
 
 Spark's agent names a job after the physical plan (``app.adaptive_spark_plan.out``), so that adding
-a join renames it; what it runs belongs to the application. A command there is a logical plan of
+a join renames it; its queries belong to the application. A command there is a logical plan of
 the application's job, as it is for Spline.
 
     employee_curate                                          the application

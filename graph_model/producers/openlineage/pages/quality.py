@@ -78,10 +78,10 @@ class Check:
     @property
     def body(self) -> dict[str, Any]:
         """The stored form; ``read_check`` reads it back."""
-        return {name: getattr(self, name) for name in _SAID}
+        return {name: getattr(self, name) for name in _RESULTS}
 
 
-_SAID: Final = tuple(one.name for one in fields(Check) if one.name not in ("at", "job"))
+_RESULTS: Final = tuple(one.name for one in fields(Check) if one.name not in ("at", "job"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def _read_assertion(item: Mapping[str, Any], at: int, job: str) -> Check:
 
 def read_check(body: Mapping[str, Any], at: int, job: str) -> Check:
     """A check from its stored form."""
-    return Check(at, job, **{name: body[name] for name in _SAID})
+    return Check(at, job, **{name: body[name] for name in _RESULTS})
 
 
 def _text(value: object) -> str:

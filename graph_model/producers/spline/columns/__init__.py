@@ -20,15 +20,15 @@ Knows plans in normal form and the definitions of ``expressions``; no I/O, no gr
   ``source_path``. Both hold through arrays, explode, CASE and unions; any other function closes
   the struct.
 - **Lambdas** (see ``lambdas``). A variable is the element, the key or the accumulator that it
-  stands for, so a field picked from it is that of the element. What the lambda of transform,
-  zip_with and aggregate gives flows on; what that of filter, exists, forall and a comparator gives
+  stands for, so a field picked from it is that of the element. The result of a lambda of transform,
+  zip_with and aggregate flows on; that of filter, exists, forall and a comparator
   is CONDITIONAL. An array of which a lambda takes no element says how many there are: CONDITIONAL.
   Keys of a map are the map as a whole. A fold is no AGGREGATION: it stays within its row.
 - **Generators.** Every column of explode, posexplode and the like comes from all inputs; those of
   ``stack`` and ``inline`` from the inputs in their place.
 - **UPDATE and MERGE** keep a row's value (IDENTITY) or set it (by the expression); their
   conditions are CONDITIONAL for the columns that they set. A clause's condition chooses rows, as
-  a filter does: what it copies is IDENTITY, unlike a value that a CASE of the query chooses. What
+  a filter does: the copied value is IDENTITY, unlike a value that a CASE of the query chooses. What
   decides which rows a clause deletes is FILTER (the listener's ``deletions``).
 
 In reading order:

@@ -1,7 +1,7 @@
 """From a plan to its column lineage: see the package's docstring for the rules.
 
 Each attribute and expression that the outputs or the conditions need is valued once, inputs
-before what uses them, so the cost is linear in the plan.
+before their users, so the cost is linear in the plan.
 """
 
 from __future__ import annotations

@@ -54,10 +54,10 @@ def statements(
     the cost depends on the size of the document alone.
     """
     reached = _reached(plan, definitions)
-    said = PriorInfluences()
+    prior = PriorInfluences()
     for operation in plan.operations:
         if operation.id in reached:
-            yield from _Reader(plan, definitions, renderer, operation, said).statements()
+            yield from _Reader(plan, definitions, renderer, operation, prior).statements()
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -95,7 +95,7 @@ class _Reader:
     definitions: Definitions
     renderer: Renderer
     operation: Operation
-    said: PriorInfluences
+    prior: PriorInfluences
 
     def statements(self) -> Iterator[RowCondition]:
         params = self.operation.params
@@ -140,9 +140,9 @@ class _Reader:
         stack = [condition]
         while stack:
             reference = stack.pop()
-            if (how, reference) in self.said.conjuncts:
+            if (how, reference) in self.prior.conjuncts:
                 continue
-            self.said.conjuncts.add((how, reference))
+            self.prior.conjuncts.add((how, reference))
             function = self.plan.functions.get(reference.id)
             if function is not None and canonical(function) == "and":
                 stack.extend(reversed(function.children))
@@ -170,7 +170,7 @@ class _Reader:
         outputs = [self.definitions.outputs[child] or () for child in children]
         distinct = {id(output): output for output in outputs}
         key = (prefix, *map(id, outputs[:1]), frozenset(distinct))
-        if key in self.said.columns:
+        if key in self.prior.columns:
             return
         references = tuple(
             Reference("attribute", identifier)
@@ -180,5 +180,5 @@ class _Reader:
         first = outputs[0] if outputs else ()
         names = [self.renderer.text(Reference("attribute", i), inline=False) for i in first]
         text = shortened(prefix + ", ".join(names), self.renderer.limit)
-        self.said.columns[key] = RowCondition(how, references, text)
-        yield self.said.columns[key]
+        self.prior.columns[key] = RowCondition(how, references, text)
+        yield self.prior.columns[key]

@@ -1,7 +1,7 @@
 """Lambdas of higher-order functions: the value behind each variable.
 
     transform(items, x -> x.qty * rate)      x is an element of items
-    aggregate(items, 0, (acc, x) -> …, f)    acc is 0, or what the merge made of acc and x before
+    aggregate(items, 0, (acc, x) -> …, f)    acc is 0, or the former result of the merge
 
 An expression inside a lambda has a value for each :class:`Frame` that it stands in, so it is a
 place of its own there: :class:`FramedExpression`. Producers tell variables apart in two ways: the

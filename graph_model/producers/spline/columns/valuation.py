@@ -245,7 +245,7 @@ class Valuation:
         if frame and (found := self._lambdas.variable(function, frame)) is not None:
             found[0].used.update(found[1].arguments)
             return _any_of(values, is_key=found[1].is_key)
-        if is_transparent(self.plan, function, word):
+        if is_transparent(self.plan, function, word) or word == "withfield":
             return values[0]
         if is_union(function):
             return merged(values)
@@ -255,6 +255,8 @@ class Valuation:
             return picked(values[0], *struct_field(self.plan, function), self.sources)
         if word == "namedstruct":
             return self._struct(function, values)
+        if word == "updatefields":
+            return self._updated(function, values)
         if is_subquery(word) and (text := subplan_text(function)) is not None:
             line = stable(text.split("\n", 1)[0])
             self._gap(SUBQUERY, f"{word}: {line[:_DETAIL]}")
@@ -292,6 +294,24 @@ class Valuation:
             return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
         names = [str(constant.value) for constant in constants if constant is not None]
         return struct(names, values[1::2])
+
+    def _updated(self, function: Function, values: Sequence[Value]) -> Value:
+        """``s.withField('c', x).dropFields('b')``: the members of s with c and without b."""
+        fields = fields_of(self.plan, function.children[0]) if function.children else ()
+        changes = [self.plan.functions.get(child.id) for child in function.children[1:]]
+        if not fields or None in changes:
+            return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+        members = {
+            name.casefold(): (name, picked(values[0], name, place, self.sources))
+            for place, name in enumerate(fields)
+        }
+        for change, value in zip(filter(None, changes), values[1:], strict=True):
+            name = str(change.params.get("name"))
+            if canonical(change) == "dropfield":
+                members.pop(name.casefold(), None)
+            else:
+                members[name.casefold()] = (name, value)
+        return struct(*zip(*members.values(), strict=True)) if members else EMPTY
 
     # --- higher-order functions ------------------------------------------------------------------
 

@@ -3,9 +3,9 @@
     Update [condition: (t.salary > 0), actions: [`id` = id#58, `salary` = (sal2#53 + salary#60)]]
     Insert [actions: [`id` = id#36, `salary` = sal2#53]]
 
-A name in such text is a column of what goes into the command. When both sides of a MERGE have the
+A name in such text is a column of the command's input. When both sides of a MERGE have the
 name, the number behind it tells: numbers seen in Insert clauses are the source's, because nothing
-else can be inserted; another number of the same name is the target's. What stays undecided makes
+else can be inserted; another number of the same name is the target's. An undecided name makes
 the assignment incomplete: no source is guessed.
 """
 

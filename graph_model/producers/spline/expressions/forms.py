@@ -416,8 +416,8 @@ def _order(call: FunctionCall) -> SqlText | None:
         return None
     direction = _DIRECTIONS.get(str(call.function.params.get("direction", "")).lower(), "")
     nulls = str(call.function.params.get("nullOrdering", "")).lower().replace(" ", "")
-    said = {("", "nullslast"): " NULLS LAST", (" DESC", "nullsfirst"): " NULLS FIRST"}
-    return SqlText(f"{call.arguments[0].text}{direction}{said.get((direction, nulls), '')}", LOOSE)
+    ends = {("", "nullslast"): " NULLS LAST", (" DESC", "nullsfirst"): " NULLS FIRST"}
+    return SqlText(f"{call.arguments[0].text}{direction}{ends.get((direction, nulls), '')}", LOOSE)
 
 
 def _lambda(call: FunctionCall) -> SqlText | None:

@@ -5,7 +5,7 @@
     order        salary DESC NULLS LAST
     joinType     LEFT OUTER
 
-By names, never inlined: an operation is read beside its neighbours. What changes from run to run
+By names, never inlined: an operation is read beside its neighbours. A value that each run changes
 without changing the logic (expression ids, numbers of RDDs, times of creation) is left out.
 """
 

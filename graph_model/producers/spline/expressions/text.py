@@ -3,7 +3,7 @@
     Renderer(plan).text(reference, inline=True)
         => CASE WHEN dept = 'HR' THEN salary + bonus ELSE 0 END
 
-``inline`` replaces the name of a computed column by what it is computed from, down to the columns
+``inline`` replaces the name of a computed column by its expression, down to the columns
 that the plan reads, wherever the result stays within ``limit`` characters; without it a column is
 its name. The text holds names only, no ids: equal logic has equal text. A text over the limit is
 cut and ends in a digest of the whole, so that two long conditions that differ at their ends still

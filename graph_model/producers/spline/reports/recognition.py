@@ -9,7 +9,7 @@ from graph_model.producers.producer import Reported
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 
 PLAIN_VERSION: Final = "1"
-"""For documents that name no version: ``submissions.spoken_version`` looks at what they hold."""
+"""For documents that name no version: ``submissions.spoken_version`` looks at their content."""
 
 _INTERNAL_VERSION: Final = "1.2"
 _FILE_PARTS: Final = {"executionPlan": PLAN_KIND, "executionEvent": EVENT_KIND}

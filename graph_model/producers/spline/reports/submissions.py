@@ -9,9 +9,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from graph_model import naming
 from graph_model.errors import InvalidDocument
-from graph_model.json_fields import join
+from graph_model.json_fields import join, read_object
 from graph_model.producers.spline import lifting
 from graph_model.producers.spline.documents import (
     EVENT_KIND,
@@ -23,6 +22,7 @@ from graph_model.producers.spline.documents import (
 )
 from graph_model.stores.protocols import Submission
 from graph_model.stores.submissions import compact_json, content_hash, make_submission
+from spark_agent_config.masking import mask_secrets
 
 SCOPE_LABEL: Final = "captureScope"
 STAND_IN: Final = "00000000-0000-0000-0000-000000000000"
@@ -41,7 +41,7 @@ def plan_submission(document: Any, version: str, key_scope: str = "") -> Submiss
     """
     read_plan(lifted_plan(document, version), STAND_IN)
     spoken = spoken_version(document, version)
-    body = compact_json(naming.mask_secrets(document))
+    body = compact_json(mask_secrets(document))
     given = document.get("id")
     plan_id = _id_of_nameless(spoken, body) if given is None else read_uuid(given, "id")
     scope = scope_of(document, "") or key_scope
@@ -62,7 +62,7 @@ def event_submission(
     (``spline.gathering``), so that the order of arrival does not matter.
     """
     read_event(lifted_event(document, version, path))
-    body = compact_json(naming.mask_secrets(document))
+    body = compact_json(mask_secrets(document))
     plan_id = read_uuid(document.get("planId"), join(path, "planId"))
     scope = scope_of(document, path) or key_scope
     return make_submission(EVENT_KIND, spoken_version(document, version), plan_id, scope, body)
@@ -104,7 +104,7 @@ def lifted_plan(document: Any, version: str) -> Any:
     """A plan in the form of API 1.2, from any version."""
     if spoken_version(document, version) != "1":
         return document
-    return lifting.lift(_object(document, ""))
+    return lifting.lift(read_object(document, ""))
 
 
 def lifted_event(document: Any, version: str, path: str = "") -> Any:
@@ -112,13 +112,7 @@ def lifted_event(document: Any, version: str, path: str = "") -> Any:
     if spoken_version(document, version) != "1":
         return document
     try:
-        return lifting.lift_event(_object(document, ""))
+        return lifting.lift_event(read_object(document, ""))
     except InvalidDocument as error:
         inner = f"{path}.{error.path}" if path and error.path else path or error.path
         raise InvalidDocument(inner, error.expected) from error
-
-
-def _object(document: Any, path: str) -> Mapping[str, Any]:
-    if not isinstance(document, Mapping):
-        raise InvalidDocument(path, "a JSON object")
-    return document

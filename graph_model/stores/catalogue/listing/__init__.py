@@ -2,7 +2,8 @@
 
 In reading order:
 
-``lists``        lists of datasets, jobs and runs: ordered, page by page, with true totals
+``orders``       the order of a list, and where its next page begins
+``lists``        lists of datasets, jobs, columns and runs: page by page, with true totals
 ``events``       lists of executions and data sources: see ``protocols.events``
 ``search``       substring search over the names of datasets, jobs and columns, in any case
 ``search_text``  the text that a search compares

@@ -1,7 +1,7 @@
 """Lists of executions and data sources with filters and any order: see ``protocols.events``.
 
 A list walks ``executions`` (or ``datasets``) and joins nothing that neither filter nor order
-needs; what the rows of the page show is fetched for that page alone. Sorting by the time, and the
+needs; the other columns of the page are fetched for that page alone. Sorting by the time, and the
 history of one dataset, follow an index; a search and the other orders look at every row.
 """
 
@@ -343,12 +343,12 @@ def _visible(hidden: Collection[str]) -> _Conditions:
     return [*_none_of(executions.c.target, hidden), *_none_of(executions.c.job, hidden)]
 
 
-def _received(told: sa.ColumnElement[str], by: int | None) -> _Conditions:
+def _received(reported: sa.ColumnElement[str], by: int | None) -> _Conditions:
     """An execution, or a plan, of which a document had come by then."""
     if by is None:
         return []
     own = arrivals.alias("arrived").c
-    return [sa.select(own.told).where(own.told == told, own.received_at <= by).exists()]
+    return [sa.select(own.told).where(own.told == reported, own.received_at <= by).exists()]
 
 
 def _dataset_received(by: int | None) -> _Conditions:

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
+from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import (
@@ -19,11 +20,26 @@ from graph_model.stores.catalogue.openlineage.applications import (
 )
 from graph_model.stores.catalogue.past.births import dataset_born, job_born
 from graph_model.stores.catalogue.past.conditions import until
-from graph_model.stores.catalogue.past.newest import newest_executions
+from graph_model.stores.catalogue.past.newest import newest_executions, wrote_main
 from graph_model.stores.catalogue.reading import CatalogueReader
-from graph_model.stores.catalogue.tables import STORAGE_OF, applications, datasets, executions, jobs
+from graph_model.stores.catalogue.tables import (
+    STORAGE_OF,
+    applications,
+    columns,
+    datasets,
+    executions,
+    jobs,
+    names,
+)
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.stores.protocols import JobSummary, Page, RunSummary
+from graph_model.stores.protocols import (
+    ColumnOrder,
+    DatasetOrder,
+    JobOrder,
+    JobSummary,
+    Page,
+    RunSummary,
+)
 
 _NANOSECONDS: Final = 1_000_000  # in a millisecond
 _ERROR_LENGTH: Final = 300
@@ -42,18 +58,17 @@ class SqlCatalogueLists(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
+        order: DatasetOrder = DatasetOrder.NAME,
     ) -> Page[DatasetRow]:
-        """Equal names and URIs by id."""
+        """Equal names and URIs by id. By name an index is read, else all datasets are sorted."""
         chosen = _datasets_like(query, at)
-        last = None if cursor is None else read_cursor(cursor, "datasets", str, str, str)
+        keys = ListKeys("datasets", order, _dataset_keys(order, at))
+        asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
         with self._read() as connection:
-            found = connection.execute(_datasets_after(chosen, last, checked_limit(limit) + 1))
-            return _page(
-                [DatasetRow(*row) for row in found],
-                limit,
-                _count(connection, datasets, chosen),
-                lambda row: write_cursor("datasets", row.name, row.uri, row.id),
-            )
+            found = connection.execute(keys.page(asked, cursor, limit)).all()
+            rows, following = keys.cut(found, limit)
+            total = _count(connection, datasets, chosen)
+        return Page(tuple(DatasetRow(*row) for row in rows), total, following)
 
     def walk_datasets(
         self,
@@ -77,29 +92,48 @@ class SqlCatalogueLists(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
+        state: str | None = None,
+        order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
-        """Equal names by id."""
-        columns = jobs.c
-        chosen = [holds(columns.search_name, fold(query))] if query else []
+        """Equal names by id. By namespace an index is read, else all jobs are sorted."""
+        own = jobs.c
+        chosen = [holds(own.search_name, fold(query))] if query else []
         if namespace is not None:
-            chosen.append(columns.namespace == namespace)
+            chosen.append(own.namespace == namespace)
+        if state is not None:
+            chosen.append(_of_last_run("state", at) == state)
         chosen += job_born(at)
+        keys = ListKeys("jobs", order, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
-        key = (columns.namespace, columns.name, columns.id)
-        if cursor is not None:
-            asked = asked.where(_after(key, read_cursor(cursor, "jobs", str, str, str)))
-        asked = asked.order_by(*key).limit(checked_limit(limit) + 1)
         with self._read() as connection:
-            rows = [JobRow(*row) for row in connection.execute(asked)]
-            ids = [row.id for row in rows[:limit]]
+            found = connection.execute(keys.page(asked, cursor, limit)).all()
+            rows, following = keys.cut(found, limit)
+            listed = [JobRow(*row) for row in rows]
+            ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
             newest = newest_executions(connection, "job", ids, at, only="any")
-            return _page(
-                [_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in rows],
-                limit,
-                _count(connection, jobs, chosen),
-                lambda item: write_cursor("jobs", item.job.namespace, item.job.name, item.job.id),
-            )
+            total = _count(connection, jobs, chosen)
+        items = (_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in listed)
+        return Page(tuple(items), total, following)
+
+    def list_columns(
+        self,
+        *,
+        query: str = "",
+        limit: int = 100,
+        cursor: str | None = None,
+        order: ColumnOrder = ColumnOrder.NAME,
+    ) -> Page[ColumnRow]:
+        """Columns of datasets that have a row; equal ones by id. All columns are sorted."""
+        chosen = [holds(columns.c.search_text, fold(query))] if query else []
+        keys = ListKeys("columns", order, _column_keys(order))
+        placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
+        asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
+        with self._read() as connection:
+            found = connection.execute(keys.page(asked, cursor, limit)).all()
+            rows, following = keys.cut(found, limit)
+            total = _count(connection, placed, chosen)
+        return Page(tuple(ColumnRow(*row) for row in rows), total, following)
 
     def list_runs(
         self,
@@ -147,6 +181,33 @@ def _datasets_after(
     return asked.order_by(*key).limit(limit)
 
 
+def _dataset_keys(order: DatasetOrder, at: int | None) -> tuple[sa.ColumnElement[Any], ...]:
+    own = datasets.c
+    names_first = (own.name, own.uri, own.id)
+    match order.field:
+        case DatasetOrder.URI:
+            return own.uri, own.scope, own.id
+        case DatasetOrder.TYPE:
+            return own.kind, *names_first
+        case DatasetOrder.LAST_WRITE:
+            return unknown_last(_last_write(at), order), *names_first
+    return names_first
+
+
+def _last_write(at: int | None) -> sa.ColumnElement[Any]:
+    """Of a dataset, under any of its names."""
+    written = executions.alias("written").c
+    own = datasets.c.id
+    newest = sa.select(sa.func.max(written.at).label("at"))
+    newest = newest.where(*wrote_main(written), *until(written.at, at)).correlate(datasets)
+    alike = sa.union_all(
+        newest.where(written.target == own),
+        newest.where(names.c.name == own, written.target == names.c.location),
+        newest.where(names.c.location == own, written.target == names.c.name),
+    ).subquery("alike")
+    return sa.select(sa.func.max(alike.c.at)).correlate(datasets).scalar_subquery()
+
+
 # --- jobs ----------------------------------------------------------------------------------------
 
 
@@ -154,6 +215,42 @@ def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummar
     if last is None:
         return JobSummary(row, runs, None, None)
     return JobSummary(row, runs, last.at, last.state)
+
+
+def _job_keys(order: JobOrder, at: int | None) -> tuple[sa.ColumnElement[Any], ...]:
+    own = jobs.c
+    place = (own.namespace, own.name, own.id)
+    last_run = unknown_last(_of_last_run("at", at), order)
+    match order.field:
+        case JobOrder.NAME:
+            return own.name, own.namespace, own.id
+        case JobOrder.LAST_RUN:
+            return last_run, *place
+        case JobOrder.STATE:
+            state = _of_last_run("state", at)
+            failed = sa.case((state == labels.FAILED, 1), (state.is_not(None), 0))
+            return unknown_last(failed, order), last_run, *place
+        case JobOrder.RUNS:
+            return _run_count(at), *place
+    return place
+
+
+def _of_last_run(column: str, at: int | None) -> sa.ColumnElement[Any]:
+    """A column of the newest execution of a job by (at, id); null where it has none."""
+    seen = executions.alias("seen").c
+    return (
+        sa.select(seen[column])
+        .where(seen.job == jobs.c.id, *until(seen.at, at))
+        .order_by(seen.at.desc(), seen.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+def _run_count(at: int | None) -> sa.ColumnElement[Any]:
+    seen = executions.alias("seen").c
+    number = sa.func.count(run_of(seen).distinct())
+    return sa.select(number).where(seen.job == jobs.c.id, *until(seen.at, at)).scalar_subquery()
 
 
 def _run_counts(connection: Connection, ids: Sequence[str], at: int | None) -> dict[str, int]:
@@ -188,6 +285,16 @@ def _runs(connection: Connection, *chosen: sa.ColumnElement[bool]) -> sa.Subquer
         .c
     )
     return sa.select(stored.job, run_of(stored).label("run"), stored.ended).subquery()
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def _column_keys(order: ColumnOrder) -> tuple[sa.ColumnElement[Any], ...]:
+    own, table = columns.c, datasets.c
+    if order.field == ColumnOrder.TABLE:
+        return table.name, table.uri, own.path, own.id
+    return own.path, table.uri, own.id
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -297,7 +404,7 @@ def _after(key: Sequence[sa.ColumnElement[Any]], last: Sequence[str | int]) -> A
 
 
 def _count(
-    connection: Connection, table: sa.Table, chosen: Sequence[sa.ColumnElement[bool]]
+    connection: Connection, table: sa.FromClause, chosen: Sequence[sa.ColumnElement[bool]]
 ) -> int:
     counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
     return int(connection.execute(counted).scalar_one())

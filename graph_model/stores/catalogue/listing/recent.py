@@ -1,20 +1,23 @@
-"""The newest executions of the whole catalogue: an index by time, read from its end."""
+"""The executions of the whole catalogue: an index by time, mostly read from its end.
+
+By duration they are sorted as a whole: no index serves so rare a question.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.stores.catalogue.asked import asked_column, at_values
+from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.openlineage.applications import run_of
 from graph_model.stores.catalogue.past.conditions import until
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions
-from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.stores.protocols import Page, RecentExecution
+from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
 
 _NANOSECONDS: Final = 1_000_000
 _ERROR_READ: Final = 4_000
@@ -33,6 +36,7 @@ class SqlRecentExecutions(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
+        order: ExecutionOrder = ExecutionOrder.AT_FALLING,
     ) -> Page[RecentExecution]:
         columns, unseen = executions.c, asked_column().c.value
         chosen = [
@@ -55,19 +59,18 @@ class SqlRecentExecutions(CatalogueReader):
             sa.func.substr(columns.error, 1, _ERROR_READ).label("error"),
             columns.metrics,
         ).where(*chosen)
-        if cursor is not None:
-            last_at, last_id = read_cursor(cursor, "recent", int, str)
-            asked = asked.where(
-                sa.or_(columns.at < last_at, sa.and_(columns.at == last_at, columns.id < last_id))
-            )
-        asked = asked.order_by(columns.at.desc(), columns.id.desc())
-        asked = asked.limit(checked_limit(limit) + 1)
+        keys = ListKeys("recent", order, _keys(order))
+        asked = keys.page(asked, cursor, limit)
         total = sa.select(sa.func.count()).select_from(executions).where(*chosen)
         values = at_values(hidden)
         with self._read() as connection:
-            rows = [RecentExecution(*row) for row in connection.execute(asked, values)]
+            rows, next_page = keys.cut(connection.execute(asked, values).all(), limit)
             number = int(connection.execute(total, values).scalar_one()) if counted else 0
-        more = len(rows) > limit
-        rows = rows[:limit]
-        next_page = write_cursor("recent", rows[-1].at, rows[-1].id) if more else None
-        return Page(tuple(rows), number, next_page)
+        return Page(tuple(RecentExecution(*row) for row in rows), number, next_page)
+
+
+def _keys(order: ExecutionOrder) -> tuple[sa.ColumnElement[Any], ...]:
+    columns = executions.c
+    if order.field == ExecutionOrder.DURATION:
+        return unknown_last(columns.duration_ns, order), columns.at, columns.id
+    return columns.at, columns.id

@@ -30,6 +30,7 @@ _LEAST_FORGIVEN: Final = 4
 _MOST_FORGIVEN: Final = 24
 _MOST_WORDS: Final = 8
 _ESCAPE: Final = "\\"
+_NONE: Final = sa.type_coerce(sa.null(), columns.c.dataset.type)
 
 
 def _searched(
@@ -46,8 +47,8 @@ def _searched(
 
 
 _SEARCHED: Final = {
-    labels.DATASET: _searched(labels.DATASET, datasets, datasets.c.uri, sa.null()),
-    labels.JOB: _searched(labels.JOB, jobs, jobs.c.namespace + "/" + jobs.c.name, sa.null()),
+    labels.DATASET: _searched(labels.DATASET, datasets, datasets.c.uri, _NONE),
+    labels.JOB: _searched(labels.JOB, jobs, jobs.c.namespace + "/" + jobs.c.name, _NONE),
     labels.COLUMN: _searched(labels.COLUMN, columns, columns.c.path, columns.c.dataset),
 }
 
@@ -56,7 +57,7 @@ class SqlSearch(CatalogueReader):
     """The search of ``protocols.CatalogueLists``."""
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
-        """Equal names first, then prefixes of a name or path part, then what holds the text as it
+        """Equal names first, then prefixes of a name or path part, then names with the text as it
         is, then the rest; of each those of datasets and jobs before columns, of which a hundred may
         be called alike; shorter first.
 
@@ -132,7 +133,7 @@ def _forgiven(word: str) -> tuple[str, ...]:
 def _matches(kind: str, folded: str, words: _Words) -> sa.ColumnElement[bool]:
     selected = _SEARCHED[kind].selected_columns
     columns = [selected.search_text]
-    if kind == labels.DATASET:  # its name alone may hold what its whole text (the URI) does not
+    if kind == labels.DATASET:  # its name alone may hold a text that its URI does not
         columns.append(selected.search_name)
     whole = [holds(column, folded) for column in columns]
     if not words:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.catalogue.tables import Storage, facet_uses
-from graph_model.stores.database import Lock, insertion, keep_order
+from graph_model.stores.database import Lock, insert_rows, keep_order
 
 _THIS: Final = facet_uses.c.digest == sa.bindparam("value")
 _ADD: Final = facet_uses.update().where(_THIS).values(uses=facet_uses.c.uses + sa.bindparam("more"))
@@ -31,8 +31,7 @@ def take_turn(connection: Connection, storages: Iterable[Storage]) -> None:
 def count_added(connection: Connection, storage: Storage, rows: Iterable[tuple[Any, ...]]) -> None:
     """Of rows that were not there before."""
     if counted := _counted(storage, rows):
-        known = insertion(connection, facet_uses)
-        connection.exec_driver_sql(known, [(value, 0) for value in counted])
+        insert_rows(connection, facet_uses, [(value, 0) for value in counted])
         connection.execute(_ADD, [{"value": v, "more": n} for v, n in counted.items()])
 
 

@@ -47,7 +47,7 @@ class SqlRunRecords(CatalogueReader):
         found: list[RunRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(names_of_runs(connection, of)), AT_ONCE):
-                found += _told(connection, _first_of_runs(), at_values(chunk))
+                found += _read_runs(connection, _first_of_runs(), at_values(chunk))
         first: dict[str, RunRow] = {}
         for row in sorted(found, key=_by_start):
             first.setdefault(row.run, row)
@@ -63,7 +63,7 @@ class SqlRunRecords(CatalogueReader):
         asked = sa.select(runs).where(runs.c.job == job, *until(runs.c.started_at, at))
         with self._read() as connection:
             asked = asked.order_by(*order).limit(checked_limit(limit) + 1)
-            return _rows(_told(connection, asked), limit)
+            return _rows(_read_runs(connection, asked), limit)
 
     def _every(
         self, column: sa.ColumnElement[str], values: Collection[str], *more: Any
@@ -71,7 +71,7 @@ class SqlRunRecords(CatalogueReader):
         found: list[RunRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(values))):
-                found += _told(connection, sa.select(runs).where(column.in_(chunk), *more))
+                found += _read_runs(connection, sa.select(runs).where(column.in_(chunk), *more))
         return tuple(sorted(found, key=_by_id))
 
     def _first(
@@ -82,11 +82,11 @@ class SqlRunRecords(CatalogueReader):
         with self._read() as connection:
             for chunk in chunks(sorted(set(values))):
                 asked = sa.select(runs).where(column.in_(chunk), *more).order_by(*order)
-                found += _told(connection, asked.limit(checked_limit(limit) + 1))
+                found += _read_runs(connection, asked.limit(checked_limit(limit) + 1))
         return _rows(sorted(found, key=_by_start), limit)
 
 
-def _told(
+def _read_runs(
     connection: Connection, asked: sa.Select[Any], values: Mapping[str, Any] | None = None
 ) -> list[RunRow]:
     found = connection.execute(asked, values)

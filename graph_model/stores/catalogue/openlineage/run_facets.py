@@ -34,7 +34,7 @@ class SqlRunFacets(CatalogueReader):
                         key = (row.target, row.logical_plan)
                         if key not in newest or _order(newest[key]) < _order(row):
                             newest[key] = row
-            return tuple(_told(connection, list(newest.values()), names))
+            return tuple(_read(connection, list(newest.values()), names))
 
 
 def _order(row: Any) -> tuple[int, str]:
@@ -67,7 +67,7 @@ def _newest() -> sa.Select[Any]:
     return sa.select(*fields).join_from(pairs, executions, row.id == newest)
 
 
-def _told(connection: Connection, rows: Sequence[Any], names: Collection[str]) -> list[RunFacet]:
+def _read(connection: Connection, rows: Sequence[Any], names: Collection[str]) -> list[RunFacet]:
     newest: dict[tuple[str, str], tuple[int, str]] = {}
     for chunk in chunks(sorted({row.subject for row in rows})):
         columns = facets.c

@@ -15,11 +15,11 @@ from graph_model.stores.catalogue.openlineage.applications import names_of_appli
 from graph_model.stores.catalogue.past.fields import fields_of_write
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import applications, executions
-from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import SuccessfulWrite
 
 _PAIR: Final = (
-    ("target", StoredText()), ("application", StoredText()), ("anyway", sa.BigInteger()),
+    ("target", StoredId()), ("application", StoredText()), ("anyway", sa.BigInteger()),
 )  # fmt: skip
 
 
@@ -44,11 +44,11 @@ class SqlCompanions(CatalogueReader):
         given = {"target": target, "state": state}
         with self.snapshot() as same:
             with same._read() as connection:
-                told = {
+                doubled = {
                     *_companions_of_target().rows(connection, given),
                     *_named_elsewhere().rows(connection, given),
                 }
-            return same.companions([(target, application) for (application,) in told], state)
+            return same.companions([(target, application) for (application,) in doubled], state)
 
 
 def _unnamed(
@@ -75,37 +75,37 @@ def _companions(state: str) -> sa.Select[Any]:
     asked = asked_table(_PAIR)
     seen, row = executions.alias("seen").c, executions.alias("listed")
 
-    def told_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
+    def reported_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
         return (
             of.target == asked.c.target,
             of.application_id == asked.c.application,
-            of.application_id != "",  # said in so many words: the index holds those alone
+            of.application_id != "",  # stated, because the index holds those alone
             *_of_state(of, state),
         )
 
     def producer(extreme: Any) -> Any:
         beside = executions.alias("seen_beside").c
-        return sa.select(extreme(beside.producer)).where(*told_by(beside)).scalar_subquery()
+        return sa.select(extreme(beside.producer)).where(*reported_by(beside)).scalar_subquery()
 
-    own = told_by(seen)
+    own = reported_by(seen)
     least, greatest = producer(sa.func.min), producer(sa.func.max)
     twice = (
         sa.select(seen.id)
         .where(*own, seen.producer.in_((least, greatest)), seen.command.in_(CTAS_COMMANDS))
         .exists()
     )
-    told = (
+    doubled = (
         sa.select(asked)
         .where(sa.or_(asked.c.anyway == 1, least != greatest, twice))
-        .cte("told")
+        .cte("doubled")
         .prefix_with(WORKED_OUT)
     )
     return sa.select(*fields_of_write(row)).join_from(
-        told,
+        doubled,
         row,
         sa.and_(
-            row.c.target == told.c.target,
-            row.c.application_id == told.c.application,
+            row.c.target == doubled.c.target,
+            row.c.application_id == doubled.c.application,
             row.c.application_id != "",
             *_of_state(row.c, state),
         ),
@@ -113,7 +113,7 @@ def _companions(state: str) -> sa.Select[Any]:
 
 
 _TARGET_AND_STATE: Final = (
-    executions.c.target == sa.bindparam("target", type_=StoredText()),
+    executions.c.target == sa.bindparam("target", type_=StoredId()),
     executions.c.kind == labels.WRITE_KIND,
     executions.c.state == sa.bindparam("state", type_=StoredText()),
 )

@@ -33,7 +33,7 @@ from graph_model.stores.catalogue.past.newest import newest_executions, newest_i
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import datasets, executions, partitions
 from graph_model.stores.cursors import EXECUTIONS, checked_limit, read_cursor, write_cursor
-from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import Page, PlanSpan, Writer
 
 _RUNS_A_STATEMENT: Final = 20
@@ -297,7 +297,7 @@ def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
     """Each run by itself: so its index gives the newest, however much the job has besides."""
     each = []
     for place in range(count):
-        run = sa.bindparam(f"run_{place}", type_=StoredText(), required=True)
+        run = sa.bindparam(f"run_{place}", type_=StoredId(), required=True)
         newest = _newest_of_job(sa.select(executions).where(executions.c.run == run))
         each.append(sa.select(newest.subquery(f"of_run_{place}")))
     return sa.union_all(*each)
@@ -306,6 +306,6 @@ def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
 def _newest_of_job(chosen: sa.Select[Any]) -> sa.Select[Any]:
     """As many as a parameter says of the job that another one names."""
     own = executions.c
-    job = sa.bindparam("job", type_=StoredText(), required=True)
+    job = sa.bindparam("job", type_=StoredId(), required=True)
     limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
     return chosen.where(own.job == job).order_by(own.at.desc(), own.id.desc()).limit(limit)

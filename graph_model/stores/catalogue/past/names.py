@@ -19,9 +19,9 @@ from graph_model.stores.catalogue.asked import (
 from graph_model.stores.catalogue.past.conditions import pairs_from, until
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import names, renames
-from graph_model.stores.database import StoredText
+from graph_model.stores.database import StoredId
 
-_MOMENT: Final = (("name", StoredText()), ("at", sa.BigInteger()))
+_MOMENT: Final = (("name", StoredId()), ("at", sa.BigInteger()))
 _RENAMES_BY: Final = prepared(sa.select(renames).where(is_asked(renames.c.execution)))
 
 
@@ -134,5 +134,5 @@ def _renames_of(column: str) -> sa.Select[Any]:
         .where(seen[column] == asked.c.value, until_asked(seen.at))
         .scalar_subquery()
     )
-    told = sa.and_(row[column] == asked.c.value, row.at == newest)
-    return sa.select(renames).join_from(asked, renames, told)
+    newest_rename = sa.and_(row[column] == asked.c.value, row.at == newest)
+    return sa.select(renames).join_from(asked, renames, newest_rename)

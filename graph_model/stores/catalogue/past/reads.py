@@ -14,10 +14,10 @@ from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, succ
 from graph_model.stores.catalogue.past.fields import fields_of_write
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions
-from graph_model.stores.database import StoredText
+from graph_model.stores.database import StoredId
 from graph_model.stores.protocols import OlderWrites, SpanWrites, SuccessfulWrite
 
-_MOMENT: Final = (("plan", StoredText()), ("before", sa.BigInteger()))
+_MOMENT: Final = (("plan", StoredId()), ("before", sa.BigInteger()))
 
 
 class SqlPlanReads(CatalogueReader):

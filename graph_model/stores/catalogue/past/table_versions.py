@@ -26,7 +26,7 @@ from graph_model.stores.catalogue.past.conditions import pairs_from, successful
 from graph_model.stores.catalogue.past.fields import fields_of_write, in_place
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions, read_versions
-from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import (
     NumberedTime,
     SuccessfulWrite,
@@ -36,12 +36,12 @@ from graph_model.stores.protocols import (
 )
 
 _SPAN: Final = (
-    ("place_number", sa.BigInteger()), ("target", StoredText()), ("branch", StoredText()),
-    ("number", sa.BigInteger()), ("since", sa.BigInteger()), ("place", StoredText()),
+    ("place_number", sa.BigInteger()), ("target", StoredId()), ("branch", StoredText()),
+    ("number", sa.BigInteger()), ("since", sa.BigInteger()), ("place", StoredId()),
     ("whole", sa.BigInteger()),
 )  # fmt: skip
 _TOLD: Final = (
-    ("target", StoredText()), ("version", StoredText()), ("branch", StoredText()),
+    ("target", StoredId()), ("version", StoredText()), ("branch", StoredText()),
 )  # fmt: skip
 _READ: Final = prepared(sa.select(read_versions).where(is_asked(read_versions.c.execution)))
 
@@ -62,7 +62,7 @@ class SqlTableVersions(CatalogueReader):
         return found
 
     def writes_by_version(self, asked: Collection[VersionId]) -> dict[VersionId, SuccessfulWrite]:
-        found = self._rows_beside(_told_versions(), asked)
+        found = self._rows_beside(_numbered_versions(), asked)
         return {VersionId(*row[:3]): SuccessfulWrite(*row[3:]) for row in found}
 
     def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
@@ -176,7 +176,7 @@ def _of_branch(row: Any, of: Any) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 @made_once
-def _told_versions() -> sa.Select[Any]:
+def _numbered_versions() -> sa.Select[Any]:
     asked, row = asked_table(_TOLD), executions.alias("listed")
     seen = executions.alias("seen").c
     first = (

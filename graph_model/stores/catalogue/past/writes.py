@@ -27,7 +27,7 @@ from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, succ
 from graph_model.stores.catalogue.past.fields import fields_of_write, in_place
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions, partitions
-from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import (
     OlderWrites,
     ReadableWrites,
@@ -38,8 +38,8 @@ from graph_model.stores.protocols import (
 
 _BEGINNING: Final = -(2**62)
 _SPAN: Final = (
-    ("number", sa.BigInteger()), ("target", StoredText()), ("since", sa.BigInteger()),
-    ("before", sa.BigInteger()), ("place", StoredText()), ("key", StoredText()),
+    ("number", sa.BigInteger()), ("target", StoredId()), ("since", sa.BigInteger()),
+    ("before", sa.BigInteger()), ("place", StoredId()), ("key", StoredText()),
     ("head", StoredText()), ("branch", StoredText()),
 )  # fmt: skip
 
@@ -51,13 +51,15 @@ class SqlSpanWrites(CatalogueReader):
         self, reads: Collection[tuple[Span, ...]], *, reach: int, most: int, per_plan: int
     ) -> dict[tuple[Span, ...], ReadableWrites]:
         """One statement, but for long histories."""
-        told: dict[tuple[Span, ...], _Told] = {}
+        answers: dict[tuple[Span, ...], _SpanRows] = {}
         with self._read() as connection:
             for chunk in chunks(set(reads), AT_ONCE):
-                told |= _told(connection, chunk, reach, most)
-            long = {span for one in told.values() if one.full for span in one.long(reach).values()}
+                answers |= _read_spans(connection, chunk, reach, most)
+            long = {
+                span for one in answers.values() if one.full for span in one.long(reach).values()
+            }
             newest = _by_plan(connection, long, per_plan)
-        return {read: one.readable(reach, newest) for read, one in told.items()}
+        return {read: one.readable(reach, newest) for read, one in answers.items()}
 
     def writes(
         self, spans: Collection[Span], *, most: int, per_plan: int
@@ -78,7 +80,7 @@ class SqlSpanWrites(CatalogueReader):
 
 
 @dataclass(slots=True)
-class _Told:
+class _SpanRows:
     """The rows of one read; ``full`` are its spans with too many writes."""
 
     floor: int | None
@@ -99,22 +101,22 @@ class _Told:
         return ReadableWrites(self.floor, spans, self.declared)
 
 
-def _told(
+def _read_spans(
     connection: Connection, reads: Sequence[tuple[Span, ...]], reach: int, most: int
-) -> dict[tuple[Span, ...], _Told]:
-    found = [_Told(None, False, {span: [] for span in read}) for read in reads]
+) -> dict[tuple[Span, ...], _SpanRows]:
+    found = [_SpanRows(None, False, {span: [] for span in read}) for read in reads]
     spans = [(number, span) for number, read in enumerate(reads) for span in read]
     asked = asked_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
     for row in _of_reads().rows(connection, asked | {"reach": reach, "most": most}):
         place, floor, declared, cut = row[:4]
         number, span = spans[place]
-        told = found[number]
-        told.floor = floor
-        told.declared |= bool(declared)
+        own = found[number]
+        own.floor = floor
+        own.declared |= bool(declared)
         if cut is not None:
-            told.full.add(span)
+            own.full.add(span)
         elif row[4] is not None:
-            told.writes[span].append(SuccessfulWrite._make(row[4:]))
+            own.writes[span].append(SuccessfulWrite._make(row[4:]))
     return dict(zip(reads, found, strict=True))
 
 

@@ -134,7 +134,7 @@ class EngineCheckpoints:
         self._lock = threading.RLock()  # over the mark and its generation
         self._generation = 0
         self._written = 0
-        self._saved: Mark | None = None  # what the graph is, as long as nothing is written
+        self._saved: Mark | None = None  # the graph's mark, as long as nothing is written
         self._size = 0
         self._last = 0  # the newest document that may be in the graph
         self._unfinished: str | None = None  # the mark whose file the engine did not get through
@@ -248,7 +248,7 @@ class EngineCheckpoints:
             with checkpoints.voided():
                 journal.reopen(states=[FAILED])
 
-        For commands that change what documents before the mark mean: replay, rebuild, prune.
+        For commands that change the meaning of documents before the mark: replay, rebuild, prune.
         Raises JournalUnavailable when the mark cannot be removed: then nothing may be changed.
         """
         with self._lock:

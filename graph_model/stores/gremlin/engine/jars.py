@@ -28,13 +28,13 @@ from typing import Any, BinaryIO, Final
 from graph_model.errors import ConfigurationError
 
 Progress = Callable[[int, int, str], None]
-"""``progress(done, total, what)``: bytes in place, bytes in all, the archive that just came."""
+"""``progress(done, total, what)``: bytes in place, bytes in all, the last archive."""
 
 LOCK: Final = Path(__file__).with_name("jars.lock")
 CACHE_SETTING: Final = "HEADWATER_CACHE"
 REPOSITORY_SETTING: Final = "HEADWATER_MAVEN_REPOSITORY"
 
-# What the engine is made of; everything else follows from these. slf4j-api is named because the
+# The parts of the engine; everything else follows from these. slf4j-api is named because the
 # server asks for an older one than the log backend needs.
 ROOTS: Final = (
     "org.apache.tinkerpop:gremlin-server:3.7.5",
@@ -263,7 +263,7 @@ def _copy(source: Path, jar: Jar, file: BinaryIO) -> None:
 
 def _get(source: str, jar: Jar, file: BinaryIO) -> None:
     """Write the archive from the repository to ``file``; starts again after a network failure."""
-    import requests  # what jgo itself downloads with; honours the proxy variables
+    import requests  # jgo's own means of download; honours the proxy variables
 
     for attempt in range(1, _ATTEMPTS + 1):
         try:
@@ -325,7 +325,7 @@ def is_used(coordinate: str, *, unused: Collection[str] = UNUSED) -> bool:
 def relock(
     repository: str | None, asked: Sequence[str] = ROOTS, unused: Collection[str] = UNUSED
 ) -> tuple[Jar, ...]:
-    """Resolve all that these coordinates need anew; download and measure what is used of it."""
+    """Resolve all that these coordinates need anew; download and measure the used files."""
     from jgo.maven import MavenContext
 
     source = _source(repository)

@@ -77,7 +77,7 @@ def java_version(program: str) -> int | None:
 
 
 def _own(environment: Mapping[str, str]) -> Runtime | None:
-    """What JAVA_HOME names, else the first ``java`` on PATH."""
+    """The Java of JAVA_HOME, else the first ``java`` on PATH."""
     home = environment.get("JAVA_HOME")
     name = str(Path(home) / "bin" / "java") if home else "java"
     program = shutil.which(name, path=environment.get("PATH"))

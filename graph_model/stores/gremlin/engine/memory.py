@@ -1,7 +1,7 @@
 """The heap that fits this machine, or the container that this process runs in.
 
 A container's limit is that of its cgroup, which is far below the memory of the machine. Half of it
-is for the engine's heap; the other half is for the service, for what a JVM needs beside its heap,
+is for the engine's heap; the other half is for the service, for the JVM's needs beside its heap,
 and for the pages of the databases that the kernel keeps.
 """
 

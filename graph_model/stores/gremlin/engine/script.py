@@ -2,7 +2,7 @@
 
 Groovy compiles a script whenever it is started: more than half of the CPU of a start (5.8 s, 2
 with classes). So the classes are kept beside the archives, under a checksum of the script and of
-``jars.lock``. The cache belongs to the user who starts the engine: nothing looks at its owner.
+``jars.lock``. The cache belongs to the user of the engine: nothing looks at its owner.
 Where the cache cannot be written and has no classes, the script itself is run.
 
     ~/.cache/headwater/engine/3f2a…/engine.class, UpsertRow.class, …
@@ -73,7 +73,7 @@ def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
             raise FileNotFoundError(f"{_COMPILER} made no {_main_class(draft).name}")
         for made in draft.iterdir():
             make_durable(made)  # after a crash no name leads to half a class
-        draft.chmod(0o755)  # another user may run what an image was built with
+        draft.chmod(0o755)  # the image may have been built by another user
         draft.rename(place)
     except OSError:
         if not place.is_dir():

@@ -52,8 +52,8 @@ class EmbeddedServer:
     ``read_port`` likewise; None: there is no such port.
 
     ``folder`` is created if need be and belongs to the engine alone. supervisor.capacity has the
-    capacity of ``heap_mb``. ``java_options`` are added to those of the JVM. ``environment``
-    supplies JAVA_HOME, PATH and the variables of ``jars.fetch``.
+    capacity of ``heap_mb``. ``environment`` supplies JAVA_HOME, PATH, the variables of
+    ``jars.fetch`` and, to the JVM itself, JDK_JAVA_OPTIONS.
     """
 
     def __init__(
@@ -65,7 +65,6 @@ class EmbeddedServer:
         read_port: int | None = None,
         host: str = "127.0.0.1",
         heap_mb: int = 1024,
-        java_options: Sequence[str] = (),
         start_seconds: float = 60.0,
         progress: jars.Progress | None = None,
     ) -> None:
@@ -75,7 +74,6 @@ class EmbeddedServer:
         self.read_port = read_port
         self.heap_mb = heap_mb
         self._environment = environment
-        self._java_options = tuple(java_options)
         self._start_seconds = start_seconds
         self._progress = progress
         self._process: subprocess.Popen[bytes] | None = None
@@ -148,8 +146,8 @@ class EmbeddedServer:
             text = self.log_file.read_text("utf-8", "replace")
         except OSError:
             return ""
-        told = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t..."))]
-        return "\n".join(told[-lines:])
+        written = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t..."))]
+        return "\n".join(written[-lines:])
 
     def __enter__(self) -> Self:
         self.start()
@@ -210,7 +208,6 @@ class EmbeddedServer:
             archives,
             compiled,
             heap_mb=self.heap_mb,
-            options=self._java_options,
             arguments=(*map(str, files), str(os.getpid()), *read_settings),
         )
         with self.log_file.open("wb") as log:
@@ -299,10 +296,9 @@ def java_command(
     compiled: Path | None = None,
     *,
     heap_mb: int,
-    options: Sequence[str] = (),
     arguments: Sequence[str],
 ) -> list[str]:
-    """The command line of the engine; ``options`` come after ours, ``arguments`` to the script.
+    """The command line of the engine; ``arguments`` go to the script.
 
     ``compiled`` is the folder of the script's classes; without it the script itself is run.
     """
@@ -316,7 +312,7 @@ def java_command(
         f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
         f"-Xmn{heap_mb // 5}m",
-        "-XX:MetaspaceSize=192m",  # what classes take anyway: to grow there collects everything
+        "-XX:MetaspaceSize=192m",  # the size of the classes: to grow to it collects everything
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
         # most of what a first load takes was the second compiler's work: it begins later, with what
         # is called more often, and swallows fewer large methods whole (docs/benchmarks.md)
@@ -345,7 +341,6 @@ def java_command(
         "-Dorg.slf4j.simpleLogger.log.org.apache.tinkerpop.gremlin.server.util=warn",
         "-Dorg.slf4j.simpleLogger.showDateTime=true",
         "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss",
-        *options,
         "-cp",
         os.pathsep.join(str(path) for path in (*own, *archives)),
         *main,

@@ -12,9 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Protocol
 
 from graph_model.errors import EngineError, GraphUnavailable
+from graph_model.stores.gremlin.engine.overflows import Overflows
 
 HEAP_SETTING: Final = "HEADWATER_GREMLIN_HEAP"
 URL_SETTING: Final = "HEADWATER_GREMLIN_URL"
@@ -29,7 +31,7 @@ NEARLY_FULL: Final = 0.8
 OUT_OF_MEMORY: Final = 3
 """How a JVM with -XX:+ExitOnOutOfMemoryError ends."""
 _LEARNED: Final = 0.8
-"""Elements may be wider than those that were measured: what did not fit once is not tried again."""
+"""Elements may be wider than the measured ones: a number that did not fit is not tried again."""
 _KILLED: Final = (-9, 137)
 _CALM_SECONDS: Final = 900.0  # a life longer than this makes the next death a first one
 _FIRST_PAUSE_SECONDS: Final = 30.0
@@ -87,11 +89,11 @@ class Memory:
         return self.share >= NEARLY_FULL
 
     def __str__(self) -> str:
-        told = (
+        reason = (
             f"{self.elements:,} elements fill {self.share:.0%} of the engine's memory "
             f"({self.heap_mb:,} MB hold about {self.capacity:,})"
         )
-        return f"{told}: {remedy(self.heap_mb)}" if self.is_nearly_full else told
+        return f"{reason}: {remedy(self.heap_mb)}" if self.is_nearly_full else reason
 
 
 def capacity(heap_mb: int) -> int:
@@ -108,16 +110,25 @@ def remedy(heap_mb: int) -> str:
 
 
 class Supervisor:
-    """Watches one engine; safe to use from several threads. ``clock`` gives seconds."""
+    """Watches one engine; safe to use from several threads. ``clock`` gives seconds.
 
-    def __init__(self, engine: Engine, *, clock: Callable[[], float] = time.monotonic) -> None:
+    ``folder`` keeps what an overflow has shown, so that a restart need not find it out again.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        folder: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._engine = engine
         self._clock = clock
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._deaths = 0
-        self._overflows = 0
+        self._overflows = Overflows(engine.heap_mb, folder)
         self._started_at = clock()
         self._next_start = 0.0
         self._cause: str | None = None
@@ -128,7 +139,7 @@ class Supervisor:
     @property
     def capacity(self) -> int:
         """About how many elements the engine holds; a fifth less each time that it overflowed."""
-        return int(capacity(self._engine.heap_mb) * _LEARNED**self._overflows)
+        return int(capacity(self._engine.heap_mb) * _LEARNED**self._overflows.number)
 
     # --- dying and living -------------------------------------------------------------------
 
@@ -162,7 +173,8 @@ class Supervisor:
         if now - self._started_at > _CALM_SECONDS:
             self._deaths = 0
         self._deaths += 1
-        self._overflows += self._engine.exit_code == OUT_OF_MEMORY
+        if self._engine.exit_code == OUT_OF_MEMORY:
+            self._overflows.add()
         self._cause = cause or self._reason()
         pause = 0.0
         if self._deaths > 1:

@@ -112,7 +112,7 @@ class SqlJournalIntake(SqlJournalSettings):
         with suppress(_Undone):
             write(self._engine, partial(_rehearse, attempt.request), JournalUnavailable)
         self.set_meta(_ROOM, token_hex(attempt.size // 2))
-        self.set_meta(_ROOM, "")  # what reads all settings shall not read this
+        self.set_meta(_ROOM, "")  # a reader of all settings shall not read this
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
         """See ``protocols.Journal``. A bounded number of projected documents is kept in memory."""

@@ -19,8 +19,8 @@ from graph_model.projection.runs import present
 from graph_model.projection.runs import wanted as wanted_runs
 from graph_model.projection.runs.graph_runs import RUNS_KEY
 from graph_model.projection.runs.window import RunWindow, read_run_window
-from graph_model.stores.memory import MemoryGraph
 from graph_model.stores.protocols import Submission
+from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.projection.test_crashes import forget, order
 from tests.unit.projection.test_projector import a_plan, an_event, event, plan

@@ -1,0 +1,200 @@
+"""Two answers to one question, at two times."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from graph_model.answers.difference.graph import (
+    ElementChange,
+    GraphDifference,
+    GraphSide,
+    compare_graphs,
+    focus_on_changes,
+)
+from graph_model.answers.difference.schema import (
+    read_schema,
+)
+from graph_model.answers.lineage import draw_around
+from graph_model.answers.nodes import job_references
+from graph_model.answers.sources import Sources
+from graph_model.answers.visibility import find_node, show_view
+from graph_model.facts import ExecutionRow
+from graph_model.governance.graph_view import hide_nodes
+from graph_model.lineage import Question
+from graph_model.picture.view import (
+    DatasetNode,
+    GraphView,
+    JobNode,
+    JobReference,
+    iso,
+    place,
+)
+
+#: Plans listed as evidence for one side of a change.
+EVIDENCE: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A plan that produces an element at one of the two times, with its newest good run by then."""
+
+    plan: str
+    plan_id: str | None
+    job: JobReference | None
+    execution: str | None
+    at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The evidence for both sides."""
+
+    before: tuple[Evidence, ...]
+    after: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeDifference:
+    """``hidden`` counts the nodes left out of both sides; ``evidence`` by element id; ``shown`` is
+    the part of the merged view to draw.
+    """
+
+    node: str
+    times: tuple[int | None, int | None]
+    before: GraphView
+    after: GraphView
+    difference: GraphDifference
+    evidence: Mapping[str, Sides]
+    hidden: int
+    shown: GraphView
+
+
+def compare_times(
+    sources: Sources,
+    node: str,
+    times: tuple[int | None, int | None],
+    question: Question,
+    *,
+    jobs: bool = True,
+    unchanged: bool = True,
+    layout: bool = False,
+) -> TimeDifference:
+    """One question at two times, about a node in any spelling (a name may stand for another
+    location at each). Without ``unchanged``, unchanged elements are shown only beside a change.
+    """
+    opened, first = find_node(sources, node, times[0])
+    opened, second = find_node(opened, node, times[1])
+    before, after = (
+        draw_at(opened, replace(question, node=one, at=at), jobs=jobs)
+        for one, at in zip((first, second), times, strict=True)
+    )
+    found = compare_views(opened, (before, after), times, second)
+    return replace(found, shown=_shown(opened, found.difference, unchanged, layout=layout))
+
+
+def _shown(sources: Sources, found: GraphDifference, unchanged: bool, *, layout: bool) -> GraphView:
+    view = found.merged if unchanged else focus_on_changes(found)
+    plans = {plan for edge in view.edges for plan in edge.plans}
+    view = replace(view, declared=sources.catalogue.declared_plans(plans))
+    return show_view(sources, place(view) if layout else view, layout=layout)
+
+
+def draw_at(sources: Sources, question: Question, *, jobs: bool = True) -> GraphView:
+    """An answer before hiding; empty where the node was not known yet."""
+    with sources.at_once() as same:
+        view = draw_around(same, question, jobs=jobs)
+    return _without_unborn(sources, view, question.at)
+
+
+def compare_views(
+    sources: Sources,
+    views: tuple[GraphView, GraphView],
+    times: tuple[int | None, int | None],
+    node: str,
+) -> TimeDifference:
+    """Compare two answers, given for these times."""
+    (before, less), (after, fewer) = (
+        _side(sources, view, at) for view, at in zip(views, times, strict=True)
+    )
+    difference = compare_graphs(before, after)
+    return TimeDifference(
+        node=node,
+        times=times,
+        before=before.view,
+        after=after.view,
+        difference=difference,
+        evidence=_evidence_of(sources, difference, times),
+        hidden=max(less, fewer),
+        shown=difference.merged,
+    )
+
+
+def _side(sources: Sources, view: GraphView, at: int | None) -> tuple[GraphSide, int]:
+    """An answer with schemas and without hidden nodes, and the number of nodes hidden."""
+    shown, hidden = hide_nodes(view, sources.hidden, layout=False)
+    datasets = [node.id for node in shown.nodes if isinstance(node, DatasetNode)]
+    rows = sources.catalogue.newest_schemas(datasets, at)
+    schemas = {dataset: read_schema(row.columns) for dataset, row in rows.items()}
+    return GraphSide(shown, schemas), hidden
+
+
+def _without_unborn(sources: Sources, view: GraphView, at: int | None) -> GraphView:
+    """Without the requested node where it was not known yet."""
+    alone = [node for node in view.nodes if node.id == view.focus]
+    if at is None or not alone or any(view.focus in (e.source, e.target) for e in view.edges):
+        return view
+    node = alone[0]
+    if isinstance(node, DatasetNode):
+        known = bool(sources.catalogue.seen((node.id,), at))
+    else:
+        known = not isinstance(node, JobNode) or node.last_run is not None
+    return view if known else replace(view, nodes=(), edges=())
+
+
+def _evidence_of(
+    sources: Sources, difference: GraphDifference, times: tuple[int | None, int | None]
+) -> dict[str, Sides]:
+    changes = difference.changes.values()
+    before = evidence_by_plan(
+        sources, {p for c in changes for p in c.plans_before[:EVIDENCE]}, times[0]
+    )
+    after = evidence_by_plan(
+        sources, {p for c in changes for p in c.plans_after[:EVIDENCE]}, times[1]
+    )
+    return {one.id: _sides(one, before, after) for one in changes}
+
+
+def evidence_by_plan(
+    sources: Sources, plans: Collection[str], at: int | None
+) -> dict[str, Evidence]:
+    """Per logical plan its newest good run at the time; plans of hidden jobs are left out."""
+    rows = {row.id: row for row in sources.catalogue.logical_plans(plans)}
+    last = sources.catalogue.last_of_plans(plans, at)
+    jobs = job_references(sources, {row.job for row in rows.values()})
+    return {
+        plan: _evidence(plan, jobs.get(row.job), last.get(plan))
+        for plan, row in rows.items()
+        if row.job not in sources.hidden
+    }
+
+
+def _evidence(plan: str, job: JobReference | None, row: ExecutionRow | None) -> Evidence:
+    if row is None:
+        return Evidence(plan, None, job, None, None)
+    return Evidence(plan, row.plan_id, job, row.id, iso(row.at))
+
+
+def _sides(
+    change: ElementChange, before: Mapping[str, Evidence], after: Mapping[str, Evidence]
+) -> Sides:
+    return Sides(
+        found_evidence(change.plans_before, before), found_evidence(change.plans_after, after)
+    )
+
+
+def found_evidence(plans: Iterable[str], evidence: Mapping[str, Evidence]) -> tuple[Evidence, ...]:
+    """Sorted, newest first."""
+    found = [evidence[plan] for plan in plans if plan in evidence]
+    return tuple(sorted(found, key=lambda one: (one.at or "", one.plan), reverse=True))

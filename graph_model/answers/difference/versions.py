@@ -1,0 +1,194 @@
+"""Versions: the schemas of a dataset, the logical plans of a job, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from graph_model import identity, labels
+from graph_model.answers.difference.history import (
+    PlanVersion,
+    SchemaVersion,
+    plan_versions,
+    schema_versions,
+)
+from graph_model.answers.difference.plan_pairs import PlanPairs
+from graph_model.answers.difference.schema import (
+    ColumnChange,
+    ComparedColumn,
+    describe,
+)
+from graph_model.answers.difference.times import (
+    EVIDENCE,
+    Evidence,
+    evidence_by_plan,
+    found_evidence,
+)
+from graph_model.answers.nodes import dataset_references
+from graph_model.answers.sources import Sources
+from graph_model.answers.visibility import open_known
+from graph_model.lineage import HUB_LIMIT, Partial
+from graph_model.lineage.history.past import Past
+from graph_model.picture.view import (
+    DatasetReference,
+    iso,
+    known_mode,
+)
+from graph_model.stores.cursors import read_cursor, write_cursor
+from graph_model.stores.protocols import Direction, Page
+
+_VERSIONS: Final = "versions"
+Version = TypeVar("Version")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVersionView:
+    id: str
+    schema: str
+    role: str
+    current: bool
+    first: str
+    last: str
+    executions: int
+    columns: tuple[ComparedColumn, ...]
+    changes: tuple[ColumnChange, ...] | None
+    summary: tuple[str, ...]
+    told_by: tuple[Evidence, ...]
+    plans: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanVersionView:
+    """``changes`` None: the first plan with this target, a plan without a document, or the time was
+    up (``JobVersions.partial``).
+    """
+
+    id: str
+    plan_id: str | None
+    fingerprint: str
+    mode: str | None
+    target: DatasetReference | None
+    first: str
+    last: str
+    executions: int
+    completed: int
+    previous: str | None
+    previous_plan_id: str | None
+    changes: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobVersions:
+    """``partial``: there was no time to compare all of the page."""
+
+    page: Page[PlanVersionView]
+    partial: Partial | None
+
+
+def dataset_versions(
+    sources: Sources, dataset: str, *, at: int | None, limit: int, cursor: str | None
+) -> Page[SchemaVersionView]:
+    """The schemas of a dataset (an id), by the time first seen, newest first."""
+    sources = open_known(sources, labels.DATASET, dataset)
+    uses = sources.catalogue.schema_uses(dataset)
+    spans = sources.catalogue.plan_spans({use.logical_plan for use in uses}, at)
+    rows = sources.catalogue.schemas({use.schema for use in uses})
+    reports = Past(sources.catalogue).writes.reports_of(dataset, (labels.COMPLETED,))
+    again = [row for _, *others in reports for row in others if at is None or row.at <= at]
+    versions = schema_versions(uses, rows, spans, [row.logical_plan for row in again])
+    current = max(versions, key=lambda one: (one.last, one.first, one.schema), default=None)
+    shown = _newest(versions, lambda one: (one.first, one.schema), limit, cursor)
+    evidence = evidence_by_plan(
+        sources, {p for one in shown.items for p in one.plans[-EVIDENCE:]}, at
+    )
+    items = tuple(_schema_view(one, one is current, evidence) for one in shown.items)
+    return Page(items, shown.total, shown.next)
+
+
+def job_versions(
+    sources: Sources, job: str, *, at: int | None, limit: int, cursor: str | None
+) -> JobVersions:
+    """The logical plans of a job (an id), by their first run, newest first, each with its
+    changes.
+    """
+    sources = open_known(sources, labels.JOB, job)
+    page = sources.graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+    plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
+    rows = sources.catalogue.logical_plans(plans)
+    shown_rows = [row for row in rows if row.target not in sources.hidden]
+    versions = plan_versions(shown_rows, sources.catalogue.plan_spans(plans, at))
+    shown = _newest(versions, lambda one: (one.first, one.plan.id), limit, cursor)
+    targets = dataset_references(sources, {one.plan.target for one in shown.items})
+    pairs, partial = PlanPairs(sources), None
+    items: list[PlanVersionView] = []
+    for one in shown.items:
+        changes = None
+        if one.previous is not None:
+            if sources.expired():
+                partial = Partial("time", sources.time_limit_ms)
+            else:
+                changes = pairs.summary(one.previous, one.plan.id)
+        items.append(_plan_view(sources, one, targets.get(one.plan.target), changes))
+    return JobVersions(Page(tuple(items), shown.total, shown.next), partial)
+
+
+def _plan_view(
+    sources: Sources,
+    one: PlanVersion,
+    target: DatasetReference | None,
+    changes: tuple[str, ...] | None,
+) -> PlanVersionView:
+    return PlanVersionView(
+        id=one.plan.id,
+        plan_id=_document_of(sources, one.plan.id),
+        fingerprint=one.plan.fingerprint,
+        mode=known_mode(one.plan.mode),
+        target=target,
+        first=iso(one.first) or "",
+        last=iso(one.last) or "",
+        executions=one.executions,
+        completed=one.completed,
+        previous=one.previous,
+        previous_plan_id=_document_of(sources, one.previous),
+        changes=changes,
+    )
+
+
+def _document_of(sources: Sources, plan: str | None) -> str | None:
+    rows = sources.catalogue.execution_plans(logical_plan=plan, limit=1) if plan else ()
+    return rows[0].plan_id if rows else None
+
+
+def _schema_view(
+    one: SchemaVersion, current: bool, evidence: Mapping[str, Evidence]
+) -> SchemaVersionView:
+    return SchemaVersionView(
+        id=one.schema,
+        schema=one.schema,
+        role=one.role,
+        current=current,
+        first=iso(one.first) or "",
+        last=iso(one.last) or "",
+        executions=one.executions,
+        columns=one.columns,
+        changes=one.changes,
+        summary=describe(one.changes or ()),
+        told_by=found_evidence(one.plans, evidence),
+        plans=len(one.plans),
+    )
+
+
+def _newest(
+    versions: Iterable[Version],
+    key: Callable[[Version], tuple[int, str]],
+    limit: int,
+    cursor: str | None,
+) -> Page[Version]:
+    """One page, newest first; the cursor is the key of the last item returned."""
+    ordered = sorted(versions, key=key, reverse=True)
+    after = read_cursor(cursor, _VERSIONS, int, str) if cursor is not None else None
+    left = [one for one in ordered if after is None or key(one) < after]
+    shown = left[:limit]
+    following = write_cursor(_VERSIONS, *key(shown[-1])) if len(left) > limit else None
+    return Page(tuple(shown), len(ordered), following)

@@ -1,0 +1,244 @@
+"""The writes that are visible at a moment of a dataset."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from graph_model import identity, labels
+from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH
+from graph_model.lineage.history.declared import DeclaredFlows, holds
+from graph_model.lineage.history.merging import REACH_MS, WHOLE, Write, part_of
+from graph_model.lineage.history.names import DatasetNames
+from graph_model.lineage.history.parts import ReportedParts
+from graph_model.lineage.history.plans import PlanRows
+from graph_model.lineage.history.versions import (
+    BEGINNING,
+    END,
+    BranchVersions,
+    Sight,
+    branch_versions,
+)
+from graph_model.lineage.history.visibility import ANY_VERSION, Moment, visible_writes
+from graph_model.lineage.history.writes import EXACT_EXECUTIONS, ReportedWrites, joined, most_rows
+from graph_model.stores.protocols import (
+    Catalogue,
+    DeclaredFlow,
+    ReadableWrites,
+    Span,
+    SpanWrites,
+    SuccessfulWrite,
+    VersionSpan,
+)
+
+
+def moment_of(dataset: str, at: int | None) -> Moment:
+    """The dataset at the end of the millisecond ``at``, or at the end of time."""
+    before = END if at is None else min(at + 1, END)
+    return Moment(dataset, before, before)
+
+
+def is_end(moment: Moment) -> bool:
+    """Whether the moment ends a chain: it belongs to a plan that writes nothing."""
+    return identity.kind_of(moment.dataset) == labels.LOGICAL_PLAN
+
+
+class Sights:
+    """Visible writes from one catalogue, kept for the life of the object.
+
+    A fixed number of catalogue queries answers for many moments together.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        names: DatasetNames,
+        plans: PlanRows,
+        parts: ReportedParts,
+        writes: ReportedWrites,
+    ) -> None:
+        self._catalogue = catalogue
+        self._names = names
+        self._plans = plans
+        self._parts = parts
+        self._writes = writes
+        self._declared = DeclaredFlows(catalogue, names)
+        self._sights: dict[Moment, Sight] = {}
+
+    def of(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+        """The visible writes of each moment."""
+        unknown = set(moments) - self._sights.keys()
+        ends = {moment for moment in unknown if is_end(moment)}
+        bound = {moment for moment in unknown - ends if _is_bound(moment)}
+        newest = unknown - ends - bound
+        self._sights |= self._readings(ends) if ends else {}
+        self._sights |= self._of_versions(bound) if bound else {}
+        self._sights |= self._of_times(newest) if newest else {}
+        return {moment: self._sights[moment] for moment in moments}
+
+    def _of_times(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+        """Per moment the newest writes before it."""
+        readable = self._readable_writes(moments)
+        found = self._merged({m: joined(s.spans.values()) for m, s in readable.items()})
+        floors = {m: s.floor for m, s in readable.items() if s.floor is not None}
+        # A write that another producer reports as one of some partitions is no full overwrite.
+        again = [m for m in floors if not found[m][0].older and not _is_closed(m, found[m][1])]
+        found |= self._look(again)
+        floors |= dict.fromkeys(again, BEGINNING)
+        declared = self._declared.flows([m for m, s in readable.items() if s.declared])
+        return {
+            moment: _sight(moment, floors.get(moment, BEGINNING), *found[moment])._replace(
+                declared=declared.get(moment, ())
+            )
+            for moment in moments
+        }
+
+    def _readings(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+        """Per moment of a plan that writes nothing its reads: none of them replaces another."""
+        found = self._catalogue.readings(
+            [(moment.dataset, moment.until) for moment in moments], per_plan=EXACT_EXECUTIONS + 1
+        )
+        rows = {row for some in found.values() for row in some.writes}
+        self._plans.note(rows)
+        self._parts.learn_partitions(rows)
+        self._parts.learn_bound_reads(rows)
+        flows: defaultdict[str, list[DeclaredFlow]] = defaultdict(list)
+        for flow in self._catalogue.declared_reads({moment.dataset for moment in moments}):
+            flows[flow.logical_plan].append(flow)
+        sights = {}
+        for moment in moments:
+            reads, older = found[moment.dataset, moment.until]
+            declared = [flow for flow in flows[moment.dataset] if holds(flow, moment)]
+            newest = sorted(map(_as_write, reads), key=lambda read: read.order, reverse=True)
+            sights[moment] = Sight(tuple(newest), older, declared=tuple(declared))
+        return sights
+
+    def _readable_writes(self, moments: Collection[Moment]) -> dict[Moment, ReadableWrites]:
+        """Per moment the rows since just before its floor."""
+        reads = self._spans(moments)
+        most = most_rows(sum(len(spans) for spans in reads.values()))
+        found = self._catalogue.readable_writes(
+            set(reads.values()), reach=REACH_MS, most=most, per_plan=EXACT_EXECUTIONS + 1
+        )
+        return {moment: found[spans] for moment, spans in reads.items()}
+
+    def _spans(self, moments: Collection[Moment]) -> dict[Moment, tuple[Span, ...]]:
+        targets = self._names.targets_of({moment.dataset for moment in moments})
+        return {
+            moment: tuple(
+                Span(target, moment.since, moment.until, place, part, _branch(moment))
+                for target, place in targets[moment.dataset]
+                for part in moment.partitions or ("",)
+            )
+            for moment in moments
+        }
+
+    def _look(self, moments: Collection[Moment]) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
+        """Per moment its rows from the beginning, and the writes that they report."""
+        if not moments:
+            return {}
+        spans = {
+            moment: [span._replace(since=BEGINNING) for span in some]
+            for moment, some in self._spans(moments).items()
+        }
+        return self._merged(self._writes.read(spans))
+
+    def _merged(
+        self, rows: Mapping[Moment, SpanWrites]
+    ) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
+        writes = self._writes.merged(rows)
+        return {moment: (rows[moment], writes[moment]) for moment in rows}
+
+    def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+        """Per moment that is bound to a version the writes that led to that version."""
+        found = self._versions(moments)
+        again = [m for m, own in found.items() if own.floor and not own.cut and not own.is_closed]
+        found |= self._versions(again, whole=True) if again else {}
+        forks = {m: moment for m, own in found.items() if (moment := own.fork(m)) is not None}
+        stood = self.of(forks.values()) if forks else {}
+        beside = self._beside({m: own for m, own in found.items() if m not in forks})
+        declared = self._declared.flows(moments)
+        sights = {}
+        for moment, own in found.items():
+            base = stood[forks[moment]] if moment in forks else beside[moment]
+            sights[moment] = own.sight(moment, base)._replace(declared=declared[moment])
+        return sights
+
+    def _versions(
+        self, moments: Collection[Moment], *, whole: bool = False
+    ) -> dict[Moment, BranchVersions]:
+        targets = self._names.targets_of({moment.dataset for moment in moments})
+        spans = {
+            moment: [
+                VersionSpan(target, *moment.bound[0], place, whole)
+                for target, place in targets[moment.dataset]
+            ]
+            for moment in moments
+        }
+        asked = {span for some in spans.values() for span in some}
+        rows = self._catalogue.version_writes(asked, most=most_rows(len(asked)))
+        answers = {moment: [rows[span] for span in some] for moment, some in spans.items()}
+        writes = self._writes.merged(
+            {
+                moment: SpanWrites(tuple(dict.fromkeys(row for one in some for row in one.writes)))
+                for moment, some in answers.items()
+            }
+        )
+        return {m: branch_versions(m.bound[0], writes[m], some) for m, some in answers.items()}
+
+    def _beside(self, found: Mapping[Moment, BranchVersions]) -> dict[Moment, Sight]:
+        """Per moment the writes without a version that may belong among those with one, and the
+        period of the other writes of that branch if there are too many.
+        """
+        targets = self._names.targets_of({moment.dataset for moment in found})
+        spans = {
+            moment: [
+                Span(target, *own.times(moment), place, part, moment.bound[0].branch)
+                for target, place in targets[moment.dataset]
+                for part in moment.partitions or ("",)
+            ]
+            for moment, own in found.items()
+        }
+        rows = self._writes.read(spans) if spans else {}
+        return {
+            moment: Sight(
+                tuple(write for write in writes if found[moment].takes(moment, write)),
+                rows[moment].older,
+            )
+            for moment, writes in self._writes.merged(rows).items()
+        }
+
+
+def _as_write(read: SuccessfulWrite) -> Write:
+    """A read as the last write of a chain, without a target."""
+    return Write(read.id, read.at, "", read.logical_plan, read.job, (WHOLE,), (), (read.id,))
+
+
+def _is_closed(moment: Moment, writes: Iterable[Write]) -> bool:
+    """Whether a full overwrite is among the writes before the moment."""
+    return any(
+        WHOLE in write.closes and write.at < moment.since
+        for write in _of_branch(writes, _branch(moment))
+    )
+
+
+def _is_bound(moment: Moment) -> bool:
+    return bool(moment.bound) and moment.bound[0] != ANY_VERSION
+
+
+def _branch(moment: Moment) -> str:
+    return moment.bound[0].branch if moment.bound else MAIN_BRANCH
+
+
+def _of_branch(writes: Iterable[Write], branch: str) -> list[Write]:
+    return [write for write in writes if branch in (write.branch, EVERY_BRANCH)]
+
+
+def _sight(moment: Moment, floor: int, rows: SpanWrites, found: Collection[Write]) -> Sight:
+    writes = _of_branch(found, _branch(moment))
+    if rows.older:  # the overwrite at the floor may be one of those not read
+        writes = [write for write in writes if write.at >= floor]
+    parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)
+    seen = tuple(visible_writes(writes, moment.since, moment.until, parts))
+    rough = bool(rows.older) and any(w.closes and WHOLE not in w.closes for w in writes)
+    return Sight(seen, rows.older, rough)

@@ -1,0 +1,210 @@
+"""The writes that executions report, each once: rows of a catalogue, merged."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, TypeVar
+
+from graph_model import labels
+from graph_model.facts import ExecutionRow
+from graph_model.gaps import PARTITIONS_UNKNOWN
+from graph_model.lineage.history.merging import (
+    REACH_MS,
+    Details,
+    Write,
+    as_one,
+    group_executions,
+    merge_writes,
+    write_of,
+)
+from graph_model.lineage.history.names import DatasetNames
+from graph_model.lineage.history.parts import ReportedParts
+from graph_model.lineage.history.plans import PlanRows
+from graph_model.stores.protocols import Catalogue, Span, SpanWrites, SuccessfulWrite
+
+_Key = TypeVar("_Key")
+
+Reports = tuple[SuccessfulWrite, ...]
+"""The executions that report one write, by (at, id)."""
+
+#: Writes since the last overwrite that are read one by one: in all, and at least for one moment.
+_ROWS_AT_ONCE: Final = 2_000
+_LEAST_ROWS: Final = 64
+#: Beyond that limit, so many of each logical plan are read; the first and last bound the others.
+EXACT_EXECUTIONS: Final = 8
+
+
+class ReportedWrites:
+    """Writes and attempted writes from one catalogue."""
+
+    def __init__(
+        self, catalogue: Catalogue, names: DatasetNames, plans: PlanRows, parts: ReportedParts
+    ) -> None:
+        self._catalogue = catalogue
+        self._names = names
+        self._plans = plans
+        self._parts = parts
+
+    def read(self, spans: Mapping[_Key, Collection[Span]]) -> dict[_Key, SpanWrites]:
+        asked = {span for some in spans.values() for span in some}
+        most = most_rows(len(asked))
+        found = self._catalogue.writes(asked, most=most, per_plan=EXACT_EXECUTIONS + 1)
+        return {key: joined([found[span] for span in some]) for key, some in spans.items()}
+
+    def merged(self, rows: Mapping[_Key, SpanWrites]) -> dict[_Key, list[Write]]:
+        """The writes merged from all reports of the same applications; a write counts if one of its
+        executions is among the rows.
+        """
+        listed = {row for some in rows.values() for row in some.writes}
+        self._plans.note(listed)
+        pairs = {(row.target, row.application_id) for row in listed if row.application_id}
+        everything = listed | set(self._catalogue.companions(pairs) if pairs else ())
+        self._parts.learn_bound_reads(everything)
+        by_execution = {
+            execution: write
+            for write in merge_writes(everything, self._details(everything))
+            for execution in write.executions
+        }
+        return {
+            key: list(dict.fromkeys(by_execution[row.id] for row in some.writes))
+            for key, some in rows.items()
+        }
+
+    def last(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
+        """Per dataset the time of its newest completed write at or before ``at``.
+
+        A write to a branch of a table is not a write of the table: see ``datasets.last_writer``.
+        """
+        alone = {d for d, found in self._names.targets_of(datasets).items() if len(found) == 1}
+        # an execution far from all others does not repeat another's report
+        known = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
+        lone = {dataset: last for dataset, last in known.items() if last is not None}
+        return lone | self._merged_last(set(datasets) - known.keys(), at)
+
+    def _merged_last(self, datasets: Collection[str], at: int | None) -> dict[str, int]:
+        if not datasets:
+            return {}
+        targets = self._names.targets_of(datasets)
+        asked = {target for found in targets.values() for target, _ in found}
+        newest = self._catalogue.last_writes(asked, at)
+        spans: dict[str, list[Span]] = {}
+        for dataset, found in targets.items():
+            times = [newest[target] for target, place in found if target in newest and not place]
+            times = times or [newest[target] for target, _ in found if target in newest]
+            if times:
+                last = max(times)
+                spans[dataset] = [
+                    Span(target, last - REACH_MS, last + 1, place) for target, place in found
+                ]
+        rows = self.read(spans)
+        writes = self.merged(rows)
+        return {
+            dataset: max(write.at for write in writes[dataset])
+            for dataset in spans
+            if writes[dataset]
+        }
+
+    def reports_of(self, target: str, states: Sequence[str] = labels.STATES) -> list[Reports]:
+        """The reports of those writes and attempted writes of a dataset that several executions
+        report.
+        """
+        return self._reports(
+            lambda state: self._catalogue.companions_of_target(target, state), states
+        )
+
+    def reports(self, pairs: Collection[tuple[str, str]]) -> list[Reports]:
+        """``reports_of`` of these (target, application id) alone."""
+        named = {pair for pair in pairs if pair[1]}
+        return self._reports(lambda state: self._catalogue.companions(named, state), labels.STATES)
+
+    def _reports(
+        self, rows_of: Callable[[str], Iterable[SuccessfulWrite]], states: Iterable[str]
+    ) -> list[Reports]:
+        found: list[Reports] = []
+        for state in states:
+            rows = list(rows_of(state))
+            incomplete = self._plans.incomplete({row.logical_plan for row in rows})
+            found += group_executions(rows, incomplete)
+        return [group for group in found if len(group) > 1]
+
+    def completed(
+        self, rows: Iterable[ExecutionRow], reports: Iterable[Reports]
+    ) -> list[ExecutionRow]:
+        """These rows, each completed from other reports of the same write."""
+        listed = list(rows)
+        beside = {row.id: group for group in reports for row in group}
+        others = {one.id for row in listed for one in beside.get(row.id, ())}
+        known = {row.id: row for row in self._catalogue.executions_of(others)} if others else {}
+        found = []
+        for row in listed:
+            more = [known[o.id] for o in beside.get(row.id, ()) if o.id in known and o.id != row.id]
+            found.append(as_one([row, *more]) if more else row)
+        return found
+
+    def reported(
+        self, rows: Iterable[ExecutionRow], reports: Iterable[Reports]
+    ) -> dict[str, Write]:
+        """Per row the write or attempted write that it reports, merged with the other reports of
+        it.
+        """
+        beside = {row.id: group for group in reports for row in group}
+        groups = {row.id: beside.get(row.id) or (_report(row),) for row in rows}
+        details = self._details({one for group in groups.values() for one in group})
+        return {key: write_of(group, details) for key, group in groups.items()}
+
+    def _details(self, rows: Collection[SuccessfulWrite]) -> Details:
+        self._parts.learn_partitions(rows)
+        plans = self._plans.rows(_of_interest(rows))
+        return Details(
+            self._parts.written,
+            {plan: _count(row.gaps) for plan, row in plans.items()},
+            {plan: _keys(row.partition_keys) for plan, row in plans.items()},
+            self._plans.incomplete(plans),
+        )
+
+
+def _report(row: ExecutionRow) -> SuccessfulWrite:
+    fields = (name for name in SuccessfulWrite._fields if name not in ("partitioned", "bound"))
+    return SuccessfulWrite(**{name: getattr(row, name) for name in fields})
+
+
+def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
+    """The plans whose details may matter for merging: those of applications with several reports,
+    or with dynamic mode.
+    """
+    reports = Counter((row.target, row.application_id) for row in rows if row.application_id)
+    return {
+        row.logical_plan
+        for row in rows
+        if row.dynamic or reports[row.target, row.application_id] > 1
+    }
+
+
+# Nearly all plans have the default.
+
+
+@lru_cache(maxsize=1_000)
+def _count(gaps: str) -> int:
+    """The number of gaps in column lineage; a gap about replaced partitions does not count."""
+    return sum(gap["code"] != PARTITIONS_UNKNOWN for gap in json.loads(gaps))
+
+
+@lru_cache(maxsize=1_000)
+def _keys(partition_keys: str) -> frozenset[str]:
+    return frozenset(json.loads(partition_keys))
+
+
+def most_rows(spans: int) -> int:
+    """The number of writes of each span to read one by one, for this many spans."""
+    return max(_LEAST_ROWS, _ROWS_AT_ONCE // max(1, spans))
+
+
+def joined(found: Collection[SpanWrites]) -> SpanWrites:
+    if len(found) == 1:
+        return next(iter(found))
+    writes = dict.fromkeys(write for some in found for write in some.writes)
+    older = dict.fromkeys(plan for some in found for plan in some.older)
+    return SpanWrites(tuple(writes), tuple(older))

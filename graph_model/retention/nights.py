@@ -1,0 +1,37 @@
+"""Which night of retention was begun, and whether its work is left to somebody.
+
+"20400"                a night whose work is done
+"20400 1762700000000"  one at work, with the time of its last sign (epoch ms)
+"20400 0"              one that a service has left when it ended
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+SILENT_MS: Final = 15 * 60_000
+"""Longer than a step may take: the service that was at work has died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """A night by its number (``Keep.night``); ``sign`` is None when its work is done."""
+
+    number: int
+    sign: int | None = None
+
+    def is_left(self, now: int) -> bool:
+        """Whether work was begun that nobody goes on with."""
+        return self.sign is not None and now - self.sign > SILENT_MS
+
+    def __str__(self) -> str:
+        return str(self.number) if self.sign is None else f"{self.number} {self.sign}"
+
+
+def read_night(noted: str | None) -> Night | None:
+    """The night of a note of this service; None where none was ever begun."""
+    if not noted:
+        return None
+    number, _, sign = noted.partition(" ")
+    return Night(int(number), int(sign) if sign else None)

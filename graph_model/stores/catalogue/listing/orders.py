@@ -1,0 +1,64 @@
+"""Orders of lists in SQL: a page is the rows behind the keys of the last row shown.
+
+All keys of an order go in one direction, so that "behind" is one comparison of tuples, and they end
+with an id, so that no row is listed twice or left out. What is unknown gets the value beyond every
+other one, and comes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING
+from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.protocols import ListOrder
+
+_AFTER_EVERYTHING: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ListKeys:
+    """``listed``, the name of the list, and ``order`` are part of its cursors: those of another one
+    are refused. ``keys`` are columns or expressions of integers and texts, never null.
+    """
+
+    listed: str
+    order: ListOrder
+    keys: tuple[sa.ColumnElement[Any], ...]
+
+    def page(self, asked: sa.Select[Any], cursor: str | None, limit: int) -> sa.Select[Any]:
+        """The rows behind the cursor, one more than the limit, with the keys as last columns."""
+        if cursor is not None:
+            asked = asked.where(self._behind(read_cursor(cursor, self._name, *self._types)))
+        ways = [key.desc() if self.order.falls else key.asc() for key in self.keys]
+        return asked.add_columns(*self.keys).order_by(*ways).limit(checked_limit(limit) + 1)
+
+    def cut(self, rows: Sequence[Any], limit: int) -> tuple[list[tuple[Any, ...]], str | None]:
+        """The rows of a page without their keys, and the cursor of the next one."""
+        shown = [tuple(row)[: -len(self.keys)] for row in rows[:limit]]
+        if len(rows) <= limit:
+            return shown, None
+        return shown, write_cursor(self._name, *tuple(rows[limit - 1])[-len(self.keys) :])
+
+    @property
+    def _name(self) -> str:
+        return f"{self.listed} by {self.order}"
+
+    @property
+    def _types(self) -> list[type]:
+        return [int if isinstance(key.type, sa.Integer) else str for key in self.keys]
+
+    def _behind(self, last: Sequence[str | int]) -> sa.ColumnElement[bool]:
+        values = (sa.literal(value, key.type) for key, value in zip(self.keys, last, strict=True))
+        own, shown = sa.tuple_(*self.keys), sa.tuple_(*values)
+        return own < shown if self.order.falls else own > shown
+
+
+def unknown_last(number: sa.ColumnElement[Any], order: ListOrder) -> sa.ColumnElement[Any]:
+    """A number that may be null, as a key."""
+    beyond = BEFORE_EVERYTHING if order.falls else _AFTER_EVERYTHING
+    return sa.func.coalesce(number, sa.literal(beyond, sa.BigInteger()), type_=sa.BigInteger())

@@ -1,0 +1,33 @@
+"""Secrets: recognised and masked, in names, texts and whole documents.
+
+Pure, linear in the text, standard library only. The listener and the server mask with it. It is
+part of ``spark_agent_config`` because that folder is copied to clusters alone.
+
+Identity drops masked parts, so a document names the same datasets before and after.
+
+In reading order:
+
+``names``      names whose values are secret: every table of words
+``texts``      texts without their secrets: all recognisers in one scan
+``settings``   named values inside a text: ``password=x``, ``"token": "x"``
+``logins``     logins in URLs: ``//user:password@host`` and the drivers' own forms
+``tokens``     secrets recognised by their form alone
+``commands``   passwords on command lines whose options do not name them: ``mysql -px``
+``jdbc_text``  the end of a JDBC URL and the start of its table or query
+``documents``  JSON documents without their secrets
+"""
+
+from __future__ import annotations
+
+from spark_agent_config.masking.documents import JsonValue, are_harmless, mask_secrets
+from spark_agent_config.masking.names import is_secret_key
+from spark_agent_config.masking.texts import mask_text, mask_uri
+
+__all__ = [
+    "JsonValue",
+    "are_harmless",
+    "is_secret_key",
+    "mask_secrets",
+    "mask_text",
+    "mask_uri",
+]

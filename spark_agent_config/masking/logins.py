@@ -1,0 +1,135 @@
+"""Logins in URLs: ``//user:password@host`` and the drivers' own forms.
+
+Each function passes over the text once, and continues behind each match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from spark_agent_config.masking.names import CONTAINER_SCHEMES, LOGIN_SCHEMES
+
+_AUTHORITY_END: Final = re.compile(r"[/?#;\s\"'<>]")
+_SCHEME_LENGTH: Final = 64  # no scheme is longer; bounds the look backwards
+_LOST_PASSWORD: Final = 256  # how far an unescaped slash in a password is followed
+_OF_A_PASSWORD: Final = ("/", "?", "#", ";")
+_BLANK: Final = re.compile(r"\s")
+
+
+def user_info_end(text: str, start: int) -> int:
+    """Where the host begins in an authority that begins at ``start``: after the last ``@``.
+
+    ``user:p/ss@host``: a slash (or ? # ;) that should have been escaped is recognised by what
+    stands for a port and is none.
+    """
+    host = _after_login(text, start)
+    while host > start:  # u:p@v:q@host, whatever that means
+        start, host = host, _after_login(text, host)
+    return start
+
+
+def _after_login(text: str, start: int) -> int:
+    found = _AUTHORITY_END.search(text, start)
+    end = found.start() if found else len(text)
+    at = text.rfind("@", start, end)
+    if at >= 0:
+        return at + 1
+    authority = text[start:end]
+    lost = text[end : end + 1] in _OF_A_PASSWORD
+    if not lost or ":" not in authority or authority.startswith("arn:"):
+        return start
+    port = authority.rpartition(":")[2]
+    if port.isdigit() or port.endswith("]"):
+        return start
+    at = text.find("@", end, end + _LOST_PASSWORD)
+    return at + 1 if at >= 0 and not _BLANK.search(text, end, at) else start
+
+
+def logins(text: str) -> Iterator[tuple[int, int]]:
+    """Where logins stand in a text, without the ``@`` behind them."""
+    if "@" not in text:
+        return
+    if "//" in text:
+        yield from _behind_slashes(text)
+    if ":" in text:
+        yield from _of_oracle(text)
+        yield from _behind_schemes(text)
+
+
+def _behind_slashes(text: str) -> Iterator[tuple[int, int]]:
+    """``scheme://user@host``, and ``//user:password@host`` as drivers print it."""
+    slashes = text.find("//")
+    while slashes >= 0:
+        start = slashes + 2
+        host = user_info_end(text, start)
+        if host > start and _is_login(text, slashes, host):
+            yield start, host - 1
+        slashes = text.find("//", max(start, host))
+
+
+def _is_login(text: str, slashes: int, host: int) -> bool:
+    before = text[slashes - 1 : slashes]
+    if before == ":":
+        return not _scheme_before(text, slashes - 1).endswith(CONTAINER_SCHEMES)
+    return not before.isalnum() and before != "_" and ":" in text[slashes:host]
+
+
+def _scheme_before(text: str, marker: int) -> str:
+    before = text[max(0, marker - _SCHEME_LENGTH) : marker].lower()
+    return _NOT_OF_A_SCHEME.split(before)[-1]
+
+
+_NOT_OF_A_SCHEME: Final = re.compile(r"[^a-z0-9+.\-]")
+
+
+def _of_oracle(text: str) -> Iterator[tuple[int, int]]:
+    """``jdbc:oracle:thin:scott/tiger@…``, the password in quotes or up to the word's last ``@``."""
+    found = _ORACLE.search(text)
+    while found:
+        start = found.end()
+        user = _USER_END.search(text, start)
+        end = user.start() if user else len(text)
+        if user and user.group() == "/" and end > start:
+            at = _last_at(text, user.end())
+            end = max(_end_of_word(text, user.end()), at)
+            if at >= 0:
+                yield start, at
+        found = _ORACLE.search(text, end)
+
+
+def _last_at(text: str, start: int) -> int:
+    """The ``@`` behind a password that begins at ``start``, or -1."""
+    if text.startswith('"', start):
+        quote = text.find('"@', start + 1, start + _LONGEST_QUOTED)
+        if quote >= 0 and "\n" not in text[start:quote]:
+            return quote + 1
+    return text.rfind("@", start, _end_of_word(text, start))
+
+
+_LONGEST_QUOTED: Final = 130
+_ORACLE: Final = re.compile(r"(?i):(?:thin|oci8?):")
+_USER_END: Final = re.compile(r"[@/\s]")
+
+
+def _end_of_word(text: str, start: int) -> int:
+    found = _BLANK.search(text, start)
+    return found.start() if found else len(text)
+
+
+def _behind_schemes(text: str) -> Iterator[tuple[int, int]]:
+    """``kafka:h1:9092,u:p@h2:9092``: a login without ``//``, up to the last ``@`` of the word."""
+    found = _LOGIN_SCHEME.search(text)
+    while found:
+        start = found.end()
+        stop = _OPAQUE_END.search(text, start)
+        end = stop.start() if stop else len(text)
+        at = text.rfind("@", start, end)
+        if at > start:
+            yield start, at
+        found = _LOGIN_SCHEME.search(text, end)
+
+
+_LOGIN_SCHEME: Final = re.compile(rf"(?i)(?<![\w+.\-])(?:{'|'.join(LOGIN_SCHEMES)}):(?!//)")
+_OPAQUE_END: Final = re.compile(r"[\s\"'<>]|//")

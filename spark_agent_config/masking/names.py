@@ -1,0 +1,129 @@
+"""Names whose values are secret: the tables, and the comparison of a name with them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+from urllib.parse import unquote
+
+MASK: Final = "*****"
+NAME_LENGTH: Final = 256
+"""Characters of a name that are compared."""
+
+# Names are compared in lower case without punctuation. Found anywhere in a name …
+SECRET_FRAGMENTS: Final = (
+    "password", "passwd", "passphrase", "secret", "accesskey", "apikey", "privatekey",
+    "accountkey", "sharedkey", "signingkey", "encryptionkey", "sastoken", "jaasconfig",
+    "passcode", "pvtkey", "masterkey", "storagekey", "sharedaccesssignature", "credentialsjson",
+)  # fmt: skip
+# … or as its end (token, but neither tokenizer nor tokens) …
+SECRET_ENDINGS: Final = (
+    "token", "pwd", "credential", "credentials", "authorization", "connectionstring", "bearer",
+    "jwt", "cookie", "oauth2refresh", "awskeyid",
+)  # fmt: skip
+# … or as one of its words (fs.azure.sas.<container>.<account>) …
+SECRET_WORDS: Final = ("sas", "pass", "pw")
+# … or as its last word (proxy.auth, but neither auth_date nor typeSignature) …
+SECRET_LAST_WORDS: Final = ("auth", "signature")
+# … or, in the query of a URL, as the whole name.
+SECRET_PARAMETERS: Final = (
+    "key", "sig", "signature", "auth", "pin", "code", "jsessionid", "authmechanismproperties",
+)  # fmt: skip
+# One of these in a query means: signed for a while, the query names nothing.
+SIGNATURE_PARAMETERS: Final = ("sig", "xamzsignature", "xgoogsignature", "signature")
+# Parameters without effect on the data: no secrets, but identity drops them as well.
+LOGIN_PARAMETERS: Final = ("user", "username", "uid", "login", "userid")
+# Endings that tell about a secret without being one.
+PUBLIC_ENDINGS: Final = (
+    "provider", "providers", "url", "uri", "endpoint", "type", "class", "scope", "policy",
+    "column", "columns", "count", "length", "expiry", "enabled", "changedat", "updatedat",
+    "createdat", "expiresat", "issuedat", "resetat", "rotatedat", "usedat", "date", "time",
+    "timestamp", "expires", "attempts", "strength", "version", "algorithm", "status", "required",
+)  # fmt: skip
+# Names of secrets that are numbers.
+NUMBER_SECRETS: Final = ("password", "passwd", "passphrase", "pwd", "pin")
+# Schemes whose hosts may have a login without //: kafka:u:p@h:9092
+LOGIN_SCHEMES: Final = (
+    "kafka", "pulsar", "kinesis", "pubsub", "cassandra", "redis", "rediss", "amqp", "amqps",
+)  # fmt: skip
+# container@account: the apparent user-info is part of the name.
+CONTAINER_SCHEMES: Final = ("abfss", "abfs", "wasb", "wasbs")
+
+TABLES: Final = (
+    SECRET_FRAGMENTS, SECRET_ENDINGS, SECRET_WORDS, SECRET_LAST_WORDS, SECRET_PARAMETERS,
+    SIGNATURE_PARAMETERS, LOGIN_PARAMETERS, PUBLIC_ENDINGS, LOGIN_SCHEMES,
+)  # fmt: skip
+"""The tables that identity depends on: part of the rules' digest."""
+
+# Many programs take these for an i and an s (str.lower does not); K (Kelvin) is lowered.
+_ALIKE: Final = str.maketrans({"ı": "i", "ſ": "s"})
+
+
+@lru_cache(maxsize=8192)
+def is_secret_key(key: str) -> bool:
+    """Whether a setting of this name holds a secret: ``fs.s3a.secret.key``, ``API-Token``."""
+    squashed = squash(key)
+    if squashed.endswith(PUBLIC_ENDINGS):
+        return False
+    if squashed.endswith(SECRET_ENDINGS):
+        return True
+    if any(fragment in squashed for fragment in SECRET_FRAGMENTS):
+        return True
+    words = re.split(r"[\W_]+", key.lower())
+    return words[-1] in SECRET_LAST_WORDS or not set(SECRET_WORDS).isdisjoint(words)
+
+
+def is_secret_parameter(name: str) -> bool:
+    """The same for a parameter of a URL, where a bare ``key`` or ``sig`` is a secret, too.
+
+    A URL's signature is one as well: identity drops it, so a document must not keep it.
+    """
+    name = decoded(name)
+    squashed = squash(name)
+    if squashed in SECRET_PARAMETERS or squashed in SIGNATURE_PARAMETERS:
+        return True
+    return is_secret_key(name)
+
+
+@lru_cache(maxsize=8192)
+def hides_numbers(key: str) -> bool:
+    """Whether a number under this name is a secret: ``"pin": 1234``."""
+    return squash(key[:NAME_LENGTH]).endswith(NUMBER_SECRETS)
+
+
+def decoded(name: str) -> str:
+    """``X%2DAmz%2DSignature`` => ``X-Amz-Signature``."""
+    return unquote(name[:NAME_LENGTH])
+
+
+def squash(key: str) -> str:
+    """Letters and digits alone, in lower case: Access-Key_Id => accesskeyid."""
+    return "".join(filter(str.isalnum, key)).lower().translate(_ALIKE)
+
+
+def may_name_secret(text: str) -> bool:
+    """Whether some word of the tables stands in the text, as names are compared; ``%`` may hide it.
+
+    Cheap beside finding the settings: every name of a text is looked at, one word is looked for.
+    """
+    if "%" in text:
+        return True
+    squashed = text.lower().translate(_NO_PUNCTUATION)
+    for word in _TELLING:  # noqa: SIM110 - a generator would cost more than all of them
+        if word in squashed:
+            return True
+    return False
+
+
+def _telling() -> tuple[str, ...]:
+    """The words that make a name secret, without those that contain another: ``key``, ``pass``."""
+    words = {
+        *SECRET_FRAGMENTS, *SECRET_ENDINGS, *SECRET_WORDS, *SECRET_LAST_WORDS, *SECRET_PARAMETERS,
+        *SIGNATURE_PARAMETERS,
+    }  # fmt: skip
+    return tuple(sorted(word for word in words if not any(o in word for o in words if o != word)))
+
+
+_TELLING: Final = _telling()
+_NO_PUNCTUATION: Final = {**dict.fromkeys(map(ord, "._- ")), **_ALIKE}

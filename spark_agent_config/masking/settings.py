@@ -1,0 +1,541 @@
+"""Named values inside a text: ``password=x``, ``"token": "x"``, ``OPTIONS (secret 'x')``.
+
+One pass over the names of a text. A secret name is read together with the text before and behind
+it, which shows whether it has a value here, and the end of that value:
+
+    ?password=x&…   ;Password=x;…             parameters of a URL, pairs of a connection string
+    (password=x)    [password=x, …]           groups and printed maps
+    password -> x   "password": "x"           maps and JSON
+    password='x'    .option("password", "x")  code and SQL options
+    --password x    export PASSWORD=x         command lines
+    where password = 'x'                      a comparison: the name is a column and no secret
+
+The text read around a name has a fixed length, and the pass continues behind each value: the time
+is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from spark_agent_config.masking.names import (
+    NAME_LENGTH,
+    decoded,
+    hides_numbers,
+    is_secret_key,
+    is_secret_parameter,
+    squash,
+)
+
+_NAME: Final = re.compile(r"(?<![\w.%\-])[\w.%\-]+")
+_URL_LEADS: Final = ("?", "&", ";", "#")
+_STEP: Final = 64 * 1024
+_OVERLAP: Final = 16  # longer than any word that is looked for
+_LOOK_BACK: Final = 256  # characters before a name that may show its role
+
+
+def settings(text: str) -> Iterator[tuple[int, int]]:
+    """Where the values of secret settings stand, without their quotes."""
+    reader = None
+    done = 0
+    for found in _NAME.finditer(text):
+        word = found.group()
+        start = found.start()
+        if word in _HARMLESS or start < done or not _is_secret_name(word):
+            continue
+        if word in _PARAMETERS and text[start - 1 : start] not in _URL_LEADS:
+            continue
+        reader = reader or _Reader(text)
+        span = reader.value(found)
+        if span is not None:
+            yield span
+            done = span[1]
+
+
+def _is_secret_name(word: str) -> bool:
+    """Whether a word of a text may be the name of a secret, as a key or in a URL."""
+    name = _bare_name(word[-NAME_LENGTH:])
+    secret = is_secret_key(name) or is_secret_parameter(name)
+    if not secret and len(word) <= _LONGEST_KEPT:
+        if len(_HARMLESS) >= _MOST_KEPT:
+            _HARMLESS.clear()
+        _HARMLESS.add(word)
+    return secret
+
+
+_PARAMETERS: Final = frozenset({"key", "pin", "code", "sig"})
+"""Names of secrets in a URL only, which texts are full of."""
+_HARMLESS: Final[set[str]] = set()
+"""Words that were seen to be no names of secrets: texts consist of the same few thousand."""
+_MOST_KEPT: Final = 20_000
+_LONGEST_KEPT: Final = 64
+
+
+def _bare_name(word: str) -> str:
+    """``-Dx.password`` => ``x.password``, ``--password`` => ``password``."""
+    name = word.lstrip("-")
+    if word.startswith("-D") and len(word) > 2:
+        name = name[1:]
+    return decoded(name) if "%" in name else name
+
+
+# Behind a name: its closing quote, and the sign before its value.
+_JOINT: Final = re.compile(
+    r"(?P<close>\\{0,3}[\"'`]\]?)?(?:"
+    r"(?P<pair>,\s{0,8}\\{0,3}[\"']value\\{0,3}[\"']\s{0,8}:\s{0,8})"  # "name": "x", "value": …
+    r"|(?P<element></(?:name|key)>\s{0,64}<value>|>)"
+    r"|(?P<arrow>\s{0,8}[-=]>\s{0,8})"
+    r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?\s{0,8}:?=[ \t]{0,8})"
+    r"|(?P<colon>\s{0,8}:[ \t]{0,8})"
+    r"|(?P<comma>\s{0,8},\s{0,8})"
+    r"|(?P<call>\(\s{0,8}(?=[\"']))"
+    r"|(?P<blank>\s{1,8}))"
+)
+# The quote that opens a value, with the prefix of a literal: b'x', N'x', \"x\".
+_OPENING: Final = re.compile(r"(?:[bBrRuUfFnNeE]{1,2}(?=[\"']))?(\\{0,3}(?:\"\"\"|'''|[\"'`]))")
+# A scheme in front of a credential: Authorization: Bearer x
+_SCHEME: Final = re.compile(
+    r"(?i)(?:bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)[ \t]{1,4}(?=[^\s\"'])"
+)
+
+
+class _Place(NamedTuple):
+    """The text before a name."""
+
+    lead: str  # the character right before it, "" at the start of the text
+    mark: str  # the last one that is no blank; "\n" at the start of a line
+    word: str  # that it belongs to, in lower case, else ""
+
+
+class _Setting(NamedTuple):
+    """A secret's name in a text and the sign between it and a value at ``start``."""
+
+    word: str
+    name: str
+    place: _Place
+    kind: str
+    quoted_name: bool
+    joint: str
+    start: int
+    opening: re.Match[str] | None
+
+    @property
+    def spaced(self) -> bool:
+        return self.joint != self.joint.strip()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._whole = _is_whole(text)
+        self._sql = _first(_QUERY_WORD, text)
+        self._statement = _first(_STATEMENT_WORD, text)
+
+    def value(self, found: re.Match[str]) -> tuple[int, int] | None:
+        """The value of the name found; None where none is given here."""
+        joint = _JOINT.match(self._text, found.end())
+        if joint is None:
+            return None
+        setting = self._setting(found, joint)
+        if setting is None or not _DECISIONS[setting.kind](self, setting):
+            return None
+        return self._span(setting)
+
+    def _setting(self, found: re.Match[str], joint: re.Match[str]) -> _Setting | None:
+        before = _before_quote(self._text, found.start(), joint["close"])
+        place = _place(self._text, before)
+        word = found.group()
+        name = _bare_name(word[-NAME_LENGTH:])
+        in_url = place.lead in _URL_LEADS
+        if not (is_secret_parameter(name) if in_url else is_secret_key(name)):
+            return None
+        start = joint.end()
+        if in_url and joint["equals"]:  # a blank is the value's own: ?password= x
+            start = joint.end("equals") - len(_trailing_blanks(joint["equals"]))
+        quotable = not in_url
+        opening = _OPENING.match(self._text, start) if quotable else None
+        kind = str(joint.lastgroup)
+        return _Setting(
+            word, name, place, kind, joint["close"] is not None, joint[kind], start, opening
+        )
+
+    # --- whether a value is given ----------------------------------------------------------------
+
+    def _is_pair(self, setting: _Setting) -> bool:
+        return setting.opening is not None
+
+    def _is_element(self, setting: _Setting) -> bool:
+        """``<password>x</password>``, ``<name>x.password</name><value>x</value>``."""
+        opens = setting.place.lead == ("<" if setting.joint == ">" else ">")
+        end = self._text.find("<", setting.start)
+        return opens and end > setting.start and self._text.startswith("</", end)
+
+    def _is_arrow(self, setting: _Setting) -> bool:
+        """``Map(password -> x)``; a function's ``x -> …`` stands in a map, too, but names none."""
+        listed = setting.place.mark in ("(", "[", "{", ",") or setting.quoted_name
+        return setting.opening is not None or listed or self._has_strong_value(setting)
+
+    def _is_comma(self, setting: _Setting) -> bool:
+        """``.option("password", "x")``, ``("password", "x")`` in a list, ``(spark.password,x)``."""
+        if not setting.quoted_name:
+            return setting.place.lead == "(" and setting.name.startswith(_CONFIGURED)
+        if setting.opening is None or setting.place.mark != "(":
+            return False
+        head = self._text[max(0, setting.start - _LOOK_BACK) : setting.start].rstrip()
+        head = head[: head.rfind("(")]
+        called = _LAST_WORD.search(head)
+        if called is not None:
+            return called.group().lower().endswith(_SETTERS)
+        return head[-1:] in ("(", "[", ",", "{") or head.rstrip()[-1:] in ("(", "[", ",", "{")
+
+    def _is_call(self, setting: _Setting) -> bool:
+        """``.password("x")``, ``setToken('x')``, ``PASSWORD('x')``; not ``getSecret("name")``."""
+        last = setting.name.rpartition(".")[2].lower()
+        return last in ("password", "passwd", "pwd") or last.startswith(("set", "with"))
+
+    def _is_blank(self, setting: _Setting) -> bool:
+        """``--password x``, ``OPTIONS (password 'x')``, ``ALTER USER u PASSWORD 'x'``."""
+        if setting.word.startswith("-") and not setting.quoted_name:
+            return not self._text.startswith("--", setting.start) and len(setting.name) > 1
+        if setting.opening is None:
+            return False
+        if setting.place.mark in ("(", ",", "{") or setting.quoted_name:
+            return setting.place.mark in ("(", ",", "{")
+        if setting.place.word in _BEFORE_A_QUOTED_NAME:
+            return False
+        looks_like_a_setting = setting.name.isupper() or "_" in setting.name or "." in setting.name
+        return looks_like_a_setting or 0 <= self._statement < setting.start
+
+    def _is_colon(self, setting: _Setting) -> bool:
+        """JSON, YAML, headers and free text; ``struct<password:string>`` is none."""
+        if setting.quoted_name:
+            return setting.opening is not None or self._is_number(setting)
+        if setting.place.lead in _NOT_BEFORE_A_COLON:
+            return False
+        if self._text.startswith((":", "//"), setting.start):  # a cast, a scheme
+            return False
+        if setting.opening is not None:
+            return True
+        if _SCHEME.match(self._text, setting.start) and _is_authorization(setting.name):
+            return True
+        found = _SCALAR.match(self._text, setting.start)
+        if found is None or _TYPE.match(found["value"]):
+            return False
+        if "://" in found["value"] and not setting.spaced:  # jdbc-secretsmanager:postgresql://h/d
+            return False
+        if _is_strong(found["value"]) or setting.name.lower().startswith("x-"):
+            return True
+        if "cookie" in squash(setting.name) and "=" in found["value"]:
+            return True
+        alone = setting.place.mark in _AT_A_LINE and found["end"] is not None
+        return alone and found["value"].lower() not in _PLAIN_WORDS
+
+    def _is_number(self, setting: _Setting) -> bool:
+        return hides_numbers(setting.name) and _NUMBER.match(self._text, setting.start) is not None
+
+    def _is_equals(self, setting: _Setting) -> bool:
+        place = setting.place
+        if setting.word.startswith("-") or place.lead in _URL_LEADS:
+            return True
+        if place.lead in _NOT_BEFORE_A_NAME or self._text.startswith(("=", ">"), setting.start):
+            return False
+        if setting.opening is None and self._is_reference(setting):
+            return False
+        if setting.quoted_name and place.mark in ("(", "[", "{", ","):
+            return True
+        if place.mark in ("(", ","):
+            return self._is_listed(setting)
+        if place.mark in ("[", "{"):
+            return not setting.spaced or setting.opening is not None
+        return self._is_assigned(setting)
+
+    def _is_assigned(self, setting: _Setting) -> bool:
+        place = setting.place
+        if place.word in _COMPARING:
+            return False
+        in_query = 0 <= self._sql < setting.start
+        if place.word in _JOINING and (in_query or setting.spaced):
+            return False
+        if not setting.spaced:
+            return True
+        if place.word == "set":
+            return setting.opening is not None or setting.name.count(".") > 1
+        is_plain = setting.opening is not None or self._has_strong_value(setting)
+        listed = place.mark == "\n" and _ALONE.match(self._text, setting.start) is not None
+        return (is_plain or listed) and not in_query
+
+    def _is_listed(self, setting: _Setting) -> bool:
+        """``WITH (a = 'b', password = 'x')``, ``connect(password=x)``, ``[a=b, password=x]``."""
+        opener = _opener(self._text, setting.start)
+        quoted = setting.opening is not None
+        in_query = 0 <= self._sql < setting.start
+        if opener is None:
+            if setting.place.mark == "(":
+                return False
+            return not setting.spaced or quoted or self._has_strong_value(setting)
+        word, attached = opener
+        if word in _OPTION_WORDS:
+            return True
+        if word in _COMPARING or word in _JOINING or word in _FUNCTIONS:
+            return False
+        return attached or not (setting.spaced or in_query)
+
+    def _is_reference(self, setting: _Setting) -> bool:
+        """``a.password=b.password``: a join, or a change of a row."""
+        if "." not in setting.name:
+            return False
+        found = _PATH.match(self._text, setting.start)
+        if found is None or "." not in found.group():
+            return False
+        return found.group().rpartition(".")[2] == setting.name.rpartition(".")[2]
+
+    def _has_strong_value(self, setting: _Setting) -> bool:
+        found = _WORD.match(self._text, setting.start)
+        return found is not None and _is_strong(found.group())
+
+    # --- where it ends ---------------------------------------------------------------------------
+
+    def _span(self, setting: _Setting) -> tuple[int, int]:
+        text, start = self._text, setting.start
+        if setting.kind == "element":
+            return start, text.find("<", start)
+        if setting.opening is not None:
+            return self._quoted_span(setting, setting.opening)
+        if _is_authorization(setting.name) and (scheme := _SCHEME.match(text, start)):
+            start = scheme.end()
+        if setting.kind == "colon" and "cookie" in squash(setting.name):
+            return start, _search_end(_LINE_END, text, start)
+        if braced := _braced_end(text, start):  # SQL Server: password={a;b}
+            return start, self._bare_end(setting, braced)
+        return start, self._bare_end(setting, start)
+
+    def _quoted_span(self, setting: _Setting, opening: re.Match[str]) -> tuple[int, int]:
+        end = _closing(self._text, opening)
+        if setting.word.startswith("-") and not setting.quoted_name:  # --password='a'b
+            start = opening.start()
+            behind = min(end + len(opening[1]), len(self._text))
+            return start, _search_end(_OPTION_END, self._text, behind)
+        return opening.end(), end
+
+    def _bare_end(self, setting: _Setting, start: int) -> int:
+        lead = setting.place.lead
+        if lead in ("?", "&", "#"):
+            return self._parameter_end(start, _WHOLE_QUERY_END if self._whole else _QUERY_END)
+        if lead == ";" or setting.place.mark in ("", "\n", ";"):
+            return self._parameter_end(start, _WHOLE_PAIR_END if self._whole else _PAIR_END)
+        if setting.kind in ("arrow", "comma"):
+            return _search_end(_MAP_END, self._text, start)
+        if setting.kind == "colon":
+            if setting.place.mark in _AT_A_LINE and _ALONE.match(self._text, start):
+                return _search_end(_OPTION_END, self._text, start)
+            return _search_end(_SCALAR_END, self._text, start)
+        if setting.place.mark == "(":
+            group = _GROUP_END if _opener(self._text, setting.start) in _GROUPS else _MAP_END
+            return _search_end(group, self._text, start)
+        if setting.place.mark in ("[", "{", ","):
+            return _search_end(_MAP_END, self._text, start)
+        end = _search_end(_OPTION_END, self._text, start)
+        if setting.word.startswith("-"):
+            return end
+        while end > start + 1 and self._text[end - 1] in ",;)]}":
+            end -= 1
+        return end
+
+    def _parameter_end(self, start: int, stop: re.Pattern[str]) -> int:
+        """A blank is one of the value when another parameter follows."""
+        end = _search_end(stop, self._text, start)
+        while stop in (_QUERY_END, _PAIR_END):
+            blank = _BLANK_INSIDE.match(self._text, end)
+            if blank is None:
+                return end
+            end = _search_end(stop, self._text, blank.end())
+        return end
+
+
+_DECISIONS: Final = {
+    "pair": _Reader._is_pair,
+    "element": _Reader._is_element,
+    "arrow": _Reader._is_arrow,
+    "equals": _Reader._is_equals,
+    "colon": _Reader._is_colon,
+    "comma": _Reader._is_comma,
+    "call": _Reader._is_call,
+    "blank": _Reader._is_blank,
+}
+
+# --- the text around a name ----------------------------------------------------------------------
+
+# Words of a query: behind one of them `a = 'b'` compares.
+_QUERY_WORD: Final = re.compile(r"(?i)\b(?:select|where|having|join|merge|qualify)\b")
+# Words of statements that give values to names without any mark: CREATE USER u PASSWORD 'x'
+_STATEMENT_WORD: Final = re.compile(r"(?i)\b(?:alter|create|copy|unload|grant|set|attach)\b")
+_COMPARING: Final = frozenset({
+    "where", "having", "when", "case", "then", "else", "select", "qualify", "filter", "distinct",
+    "between", "is", "like", "in",
+})  # fmt: skip
+_JOINING: Final = frozenset({"and", "or", "on", "not", "if"})
+_FUNCTIONS: Final = frozenset({
+    "expr", "count", "count_if", "countif", "sum", "max", "min", "any", "every", "some", "all",
+    "bool_and", "bool_or", "exists", "nvl", "coalesce", "ifnull", "iff", "decode", "cast", "join",
+    "using", "equalto", "isnotnull", "isnull",
+})  # fmt: skip
+_OPTION_WORDS: Final = frozenset({
+    "options", "option", "with", "tblproperties", "properties", "dbproperties", "serdeproperties",
+    "credentials", "credential", "encryption", "connection", "storage", "secret", "parameters",
+    "map", "dict", "config",
+})  # fmt: skip
+_CONFIGURED: Final = ("spark.", "fs.", "hadoop.")
+_SETTERS: Final = (
+    "option", "options", "set", "setenv", "putenv", "put", "conf", "config", "property", "header",
+    "parameter", "param", "env", "of", "entry", "tuple", "tuple2", "pair", "arg", "variable", "var",
+    "setdefault",
+)  # fmt: skip
+# invalid token 'x', no such column password 'x'
+_BEFORE_A_QUOTED_NAME: Final = frozenset({
+    "invalid", "unexpected", "unknown", "missing", "near", "at", "column", "field", "no", "input",
+    "the", "a", "extraneous", "bad", "illegal", "wrong", "this", "that", "as",
+})  # fmt: skip
+_NOT_BEFORE_A_NAME: Final = ("/", "\\", ":", ".", "@", "$", "*", "+", "<", "~", "^")
+_NOT_BEFORE_A_COLON: Final = ("<", ":", "/", ".", "@", "$", "#")
+_AT_A_LINE: Final = ("", "\n", "-")
+_GROUPS: Final = (None, ("", False))
+_LAST_WORD: Final = re.compile(r"(?<![\w.])[\w.]+\Z")
+
+
+def _place(text: str, position: int) -> _Place:
+    before = text[max(0, position - _LOOK_BACK) : position]
+    shown = before.rstrip()
+    mark = "\n" if "\n" in before[len(shown) :] else shown[-1:]
+    found = _LAST_WORD.search(shown[-64:])
+    return _Place(before[-1:], mark, found.group().lower() if found else "")
+
+
+def _before_quote(text: str, start: int, close: str | None) -> int:
+    """Where a name begins with the quote that ``close`` answers; ``start`` where there is none."""
+    quote = (close or "").rstrip("]")
+    if quote and text.endswith(quote, 0, start):
+        start -= len(quote)
+        if text[start - 1 : start] in ("b", "N", "u") and text[start - 2 : start - 1] in " ([{,":
+            start -= 1
+    return start
+
+
+def _opener(text: str, position: int) -> tuple[str, bool] | None:
+    """The word before the parenthesis that a place stands in, and whether it touches it."""
+    first = max(0, position - _LOOK_BACK)
+    place, depth = text.rfind("(", first, position), 0
+    for _ in range(8):
+        if place < 0:
+            return None
+        depth = text.count(")", place, position) - text.count("(", place + 1, position)
+        if depth <= 0:
+            break
+        place = text.rfind("(", first, place)
+    head = text[max(0, place - 64) : max(place, 0)]
+    found = _LAST_WORD.search(head.rstrip())
+    word = found.group().lower().rpartition(".")[2] if found else ""
+    return word, bool(word) and head == head.rstrip()
+
+
+def _first(pattern: re.Pattern[str], text: str) -> int:
+    """Where a pattern is found first, or -1; in steps, between which other threads can go on."""
+    for start in range(0, len(text), _STEP):
+        if found := pattern.search(text, start, start + _STEP + _OVERLAP):
+            return found.start()
+    return -1
+
+
+def _trailing_blanks(text: str) -> str:
+    return text[len(text.rstrip()) :]
+
+
+def _is_authorization(name: str) -> bool:
+    return squash(name).endswith(("authorization", "auth"))
+
+
+# --- values --------------------------------------------------------------------------------------
+
+_QUERY_END: Final = re.compile(r"[&\s\"'<>]")
+_PAIR_END: Final = re.compile(r"[;\s\"']")
+# A comma inside a value goes on: [password=a,b, c=d]
+_MAP_END: Final = re.compile(r",(?=\s|\Z|[\w.\-]{1,128}(?:=| ?->))|[)\]}]")
+_GROUP_END: Final = re.compile(r",(?=\s{0,4}[\w.\-]{1,128}=)|\)(?=[()\[\],/:;?&#\s\"']|\Z)")
+_OPTION_END: Final = re.compile(r"[\s\"']")
+_SCALAR_END: Final = re.compile(r"[\s\"',;)\]}]")
+_LINE_END: Final = re.compile(r"[\n\"']")
+_WHOLE_QUERY_END: Final = re.compile(r"[&\n]")
+_WHOLE_PAIR_END: Final = re.compile(r"[;\n]")
+_BLANK_INSIDE: Final = re.compile(r"[ \t][^&;?,\n\"'<>()\[\]{}]{0,128}(?=[&;][\w.\-]{1,128}=)")
+# A text that is one URL or connection string as a whole has blanks in its values only.
+_WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,63}:\S|[\w.\- ]{1,64}=[^;\s]{0,256};")
+_WORD: Final = re.compile(r"[^\s\"',;)\]}]{1,256}")
+_PATH: Final = re.compile(r"[A-Za-z_][\w.]*")
+_SCALAR: Final = re.compile(
+    r"(?P<value>[^\s\"',;)\]}]{1,256})(?P<end>[^\s\"']{0,256}[ \t]{0,8}(?:\n|\Z))?"
+)
+_ALONE: Final = re.compile(r"[^\s\"']{1,256}[ \t]{0,8}(?:\n|\Z)")
+_NUMBER: Final = re.compile(r"[0-9]{1,64}(?![\w.])")
+_TYPE: Final = re.compile(
+    r"(?i)(?:string|str|text|char|varchar|nvarchar|character|bigint|int|integer|long|short"
+    r"|smallint|tinyint|float|double|real|decimal|numeric|number|boolean|bool|binary|varbinary|byte"
+    r"|bytes|date|datetime|time|timestamp|timestamp_ntz|timestamptz|interval|array|map|struct|row"
+    r"|uuid|json|jsonb|variant|void|null|none|option|seq|list|any|object)(?![\w\-])"
+)
+_PLAIN_WORDS: Final = frozenset({
+    "yes", "no", "true", "false", "none", "null", "on", "off", "required", "optional", "invalid",
+    "missing", "expired", "unknown", "empty", "set", "unset", "hidden", "masked", "redacted",
+})  # fmt: skip
+
+
+def _is_whole(text: str) -> bool:
+    return _WHOLE.match(text, len(text) - len(text.lstrip())) is not None
+
+
+def _search_end(pattern: re.Pattern[str], text: str, start: int) -> int:
+    found = pattern.search(text, start)
+    return found.start() if found else len(text)
+
+
+def _is_strong(value: str) -> bool:
+    """Whether a word looks like a password rather than like a word, a number or a column."""
+    if len(value) < 6 or value.rstrip(".!?").isalpha():
+        return False
+    bare = value.replace("_", "").replace(".", "").replace("-", "")
+    return not bare.isalpha() and not bare.isdigit()
+
+
+def _braced_end(text: str, start: int) -> int:
+    """The end of ``{a;b}``, where ``}}`` stands for ``}`` inside; 0 where no brace opens."""
+    if not text.startswith("{", start):
+        return 0
+    end = text.find("}", start)
+    while end >= 0 and text.startswith("}", end + 1):
+        end = text.find("}", end + 2)
+    return end + 1 if end >= 0 else len(text)
+
+
+def _closing(text: str, opening: re.Match[str]) -> int:
+    """Where the quote that closes a value stands, or the end of the text.
+
+    A quote behind a backslash and a quote that stands twice are the value's own.
+    """
+    quote, start = opening[1], opening.end()
+    end = text.find(quote, start)
+    while end >= 0:
+        if len(quote) == 1 and _is_escaped(text, end, start):
+            end = text.find(quote, end + 1)
+        elif quote == "'" and end > start and text.startswith("'", end + 1):
+            end = text.find(quote, end + 2)
+        else:
+            return end
+    return len(text)
+
+
+def _is_escaped(text: str, position: int, start: int) -> bool:
+    """Whether an odd number of backslashes stands before a place."""
+    first = position
+    while first > start and text[first - 1] == "\\":
+        first -= 1
+    return (position - first) % 2 == 1
