@@ -25,9 +25,11 @@ _TIMEOUT_SECONDS: Final = 600
 _SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 _FACET: Final = "https://openlineage.io/spec/facets/1-1-1/SchemaDatasetFacet.json"
 _AREAS: Final = ("sales", "finance", "people", "web", "supply", "risk", "growth", "shared")
+#: Where tables live, and how the name of one in an area is spelled there.
 _PLACES: Final = (
-    "s3://lake-raw", "s3://lake-curated", "s3://lake-mart", "postgres://shop-db:5432",
-    "kafka://events:9092", "hdfs://old-cluster:8020", "bigquery",
+    ("s3://lake-raw", "{}/{}"), ("s3://lake-curated", "{}/{}"), ("s3://lake-mart", "{}/{}"),
+    ("postgres://shop-db:5432", "shop.{}.{}"), ("kafka://events:9092", "{}.{}"),
+    ("hdfs://old-cluster:8020", "/data/{}/{}"), ("bigquery", "warehouse.{}.{}"),
 )  # fmt: skip
 _PRODUCERS: Final = (
     "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark",
@@ -58,14 +60,14 @@ def estate(jobs: int, now: datetime) -> Iterator[dict[str, Any]]:
     """A run of each job: it reads a few tables, sought-after ones more often, and writes one."""
     choice = random.Random(jobs)
     tables: list[Dataset] = [
-        (_PLACES[number % len(_PLACES)], f"{area}/source_{number:03d}")
+        table(_PLACES[number % len(_PLACES)], area, f"source_{number:03d}")
         for number, area in enumerate(_AREAS * 12)
     ]
     sought = list(tables)
     for number in range(jobs):
         area = choice.choice(_AREAS)
         reads = sorted({choice.choice(sought) for _ in range(choice.randint(1, 4))})
-        target = (choice.choice(_PLACES), f"{area}/table_{number:05d}")
+        target = table(choice.choice(_PLACES), area, f"table_{number:05d}")
         at = now - timedelta(minutes=jobs - number)
         yield event(
             (f"{area}-{choice.randint(1, 3)}", f"build_{area}_table_{number:05d}"),
@@ -77,6 +79,10 @@ def estate(jobs: int, now: datetime) -> Iterator[dict[str, Any]]:
         )
         sought += [*reads, target, target]
         del sought[:-4_000]
+
+
+def table(place: tuple[str, str], area: str, name: str) -> Dataset:
+    return place[0], place[1].format(area, name)
 
 
 def hostile_names(now: datetime) -> Iterator[dict[str, Any]]:

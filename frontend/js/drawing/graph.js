@@ -17,7 +17,8 @@ const SMALLEST = 0.02;
  * from a nearer zoom on, then have letters of 12 pixels on the screen (shapes.js).
  */
 const LEGIBLE = Object.freeze({ titles: 0.55, rows: 0.7 });
-const CLOSE_UP = 0.75;
+/** In a close-up names have room for letters of that size. */
+const CLOSE_UP = Object.freeze({ least: 0.7, most: 0.75 });
 /** The pointer rests so long, in ms, before what lies under it lights up. */
 const HOVER_WAIT = 140;
 /** Room around what is fitted, for badges and handles. */
@@ -365,7 +366,7 @@ function centreOf(model, item) {
  */
 function frameOf(around, container, least, focus) {
   const { room, fits, whole } = measure(around, container);
-  const scale = whole >= least ? whole : Math.min(CLOSE_UP, Math.max(least, fits.x, fits.y));
+  const scale = whole >= least ? whole : Math.min(CLOSE_UP.most, Math.max(CLOSE_UP.least, fits.x, fits.y));
   const along = (axis, start, end, before, after) => {
     const middle = (start + end) / 2 + (after - before) / (2 * scale);
     if (fits[axis] >= scale) return middle;
