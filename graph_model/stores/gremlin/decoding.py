@@ -20,6 +20,7 @@ _INT: Final = struct.Struct(">i").unpack_from
 _LONG: Final = struct.Struct(">q").unpack_from
 _DOUBLE: Final = struct.Struct(">d").unpack_from
 
+_VERSION: Final = 0x81
 _STRING: Final = 0x03
 _LIST: Final = 0x09
 _NULL: Final = 0xFE
@@ -41,6 +42,8 @@ class ResponsePart:
 
 def answer(data: bytes) -> ResponsePart:
     """Decode one WebSocket message. Raises ValueError for bytes that are no answer."""
+    if data[:1] != bytes([_VERSION]):
+        raise ValueError("not an answer: it does not begin with the version of GraphBinary")
     try:
         if data[1]:  # no request id: an error, and rare
             return _by_driver(data)
