@@ -1,4 +1,4 @@
-"""Which night of retention was begun, and whether its work is left to somebody.
+"""The note of a service about the last night of retention, and whether its work is finished.
 
 "20400"                a night whose work is done
 "20400 1762700000000"  one at work, with the time of its last sign (epoch ms)
