@@ -7,6 +7,6 @@ In reading order:
 ``recorded``  jobs, plans and datasets of the catalogue's rows, side by side
 ``keeping``   the setting HEADWATER_KEEP
 ``steps``     a prune in steps of a bounded number of executions
-``nights``    which night of retention was begun, and whether its work is left
+``nights``    the note about the last night, and whether its work is finished
 ``forecast``  the date when room runs out, from measured growth
 """
