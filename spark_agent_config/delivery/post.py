@@ -104,8 +104,8 @@ class HttpSender:
             # RuntimeError: from a socket or a name look-up while the interpreter shuts down.
             raise _no_answer(mask_text(request.full_url), error) from None
         except ValueError:  # no address, or a key that no header can carry; the text would show it
-            body = f"{mask_text(self._url)} cannot be asked: {_ADDRESS_ADVICE}"
-            raise Misconfigured(body) from None
+            message = f"{mask_text(self._url)} cannot be asked: {_ADDRESS_ADVICE}"
+            raise Misconfigured(message) from None
         if not is_taken(status, body):
             raise _foreign(request, status, form)
 

@@ -17,17 +17,18 @@ from spark_agent_config.capture.questions import NO_OPTIONS, Questions
 from spark_agent_config.capture.tables.tables import Tables
 
 _REWRITTEN: Final = "the files of the table were rewritten, with the same rows"
-MAINTENANCE_COMMANDS: Final[Mapping[str, str]] = {
-    "OptimizeTableCommand": _REWRITTEN,
-    "DeltaReorgTableCommand": _REWRITTEN,
-    "VacuumTableCommand": "files that no version in keeping needs were removed, and no rows",
+#: These have the name of their table; those of Delta hold the table itself.
+_OF_PARTITIONS: Final[Mapping[str, str]] = {
     "AlterTableAddPartitionCommand": "partitions were added, with the rows in their folders",
     "AlterTableDropPartitionCommand": "partitions were removed from the table, with their rows",
     "RepairTableCommand": "the partitions of the table were made those of its folders",
 }
-_OF_PARTITIONS: Final = frozenset(
-    {"AlterTableAddPartitionCommand", "AlterTableDropPartitionCommand", "RepairTableCommand"}
-)
+MAINTENANCE_COMMANDS: Final[Mapping[str, str]] = {
+    "OptimizeTableCommand": _REWRITTEN,
+    "DeltaReorgTableCommand": _REWRITTEN,
+    "VacuumTableCommand": "files that no version in keeping needs were removed, and no rows",
+    **_OF_PARTITIONS,
+}
 #: ``REORG TABLE t APPLY (PURGE)`` is an OPTIMIZE that chooses other files.
 _TOLD_AS: Final = {"DeltaReorgTableCommand": "OptimizeTableCommand"}
 
