@@ -45,8 +45,6 @@ def column_lineage(
         answer = keep_ends(answer, start)
     if dataset_id not in answer.datasets:
         answer = replace(answer, datasets=tuple(sorted({*answer.datasets, dataset_id})))
-    view = draw_answer(
-        sources, answer, lineage.past, question.at, jobs=False, columns=True, layout=layout
-    )
+    view = draw_answer(sources, answer, lineage.past, question.at, jobs=False, columns=True)
     view = replace(view, focus=dataset_id if column is None else start[0])
     return show_view(sources, view, layout=layout, by_layer=by_layer)

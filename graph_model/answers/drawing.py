@@ -1,4 +1,4 @@
-"""An answer of ``lineage`` with names, times and places, for the graph's routes."""
+"""An answer of ``lineage`` with names and times, for the graph's routes."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ def draw_answer(
     *,
     jobs: bool,
     columns: bool,
-    layout: bool,
 ) -> GraphView:
     names = _names(sources, answer, past, at, columns=columns)
-    view = draw(answer, names, jobs=jobs, columns=columns, layout=layout)
+    view = draw(answer, names, jobs=jobs, columns=columns)
     return replace(view, declared=past.plans.declared(_plans_of(answer)))
 
 

@@ -46,7 +46,6 @@ def lineage(
         sources,
         replace(question, node=node),
         jobs=jobs,
-        layout=layout and flow is Flow.RIGHT,
         wanted=wanted,
         beyond=beyond,
     )
@@ -58,7 +57,6 @@ def draw_around(
     question: Question,
     *,
     jobs: bool,
-    layout: bool = False,
     wanted: Filter = EVERYTHING,
     beyond: bool = False,
 ) -> GraphView:
@@ -80,9 +78,7 @@ def draw_around(
         counted = count_beyond(whole, _uses_around(lineage, whole, question.at))
         answer = replace(whole, left_out=counted)
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
-    view = draw_answer(
-        sources, answer, lineage.past, question.at, jobs=jobs, columns=columns, layout=layout
-    )
+    view = draw_answer(sources, answer, lineage.past, question.at, jobs=jobs, columns=columns)
     return replace(view, focus=question.node)
 
 

@@ -83,17 +83,14 @@ def overview(
     With a layer or a tag, its tables and the jobs that read or write one of them.
     """
     wanted = filter_of(sources, selection, at)
-    placed = layout and flow is Flow.RIGHT
-    view = _draw(sources, wanted, query, limit, at, layout=placed)
+    view = _draw(sources, wanted, query, limit, at)
     totals, failures = _count(sources, at)
     return GraphOverview(
         show_view(sources, view, layout=layout, by_layer=by_layer, flow=flow), totals, failures
     )
 
 
-def _draw(
-    sources: Sources, wanted: Filter, query: str, limit: int, at: int | None, *, layout: bool
-) -> GraphView:
+def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | None) -> GraphView:
     namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
     lineage = sources.lineage
     if namespace or query or job or keep is not None:
@@ -109,7 +106,7 @@ def _draw(
     answer = filter_answer(sources, answer, lineage.past, wanted, frozenset())
     cut = more or len(answer.datasets) + len(answer.jobs) > limit
     answer = limit_nodes(answer, limit, cut=cut)
-    return draw_answer(sources, answer, lineage.past, at, jobs=True, columns=False, layout=layout)
+    return draw_answer(sources, answer, lineage.past, at, jobs=True, columns=False)
 
 
 def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, ...]]:

@@ -132,14 +132,12 @@ def show_view(
     by_layer: bool = False,
     flow: Flow = Flow.RIGHT,
 ) -> GraphView:
-    """A picture without hidden nodes, with layers and tags; ``by_layer`` places it in lanes.
-
-    Only here it is placed top down: the view comes without places then.
+    """A picture without hidden nodes, with layers and tags; with ``layout`` it is placed, with
+    ``by_layer`` too in lanes.
     """
-    down = layout and flow is Flow.DOWN
-    shown, hidden = hide_nodes(view, sources.hidden, layout=layout and not down)
+    shown, hidden = hide_nodes(view, sources.hidden)
     governance = sources.governance
-    if down:
+    if layout:
         shown = place(shown, flow)
     if by_layer and layout:
         layers = governance.layers

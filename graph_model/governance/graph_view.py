@@ -19,23 +19,18 @@ from graph_model.picture.view import (
     JobNode,
     Node,
     NodeMark,
-    place,
 )
 
 
-def hide_nodes(view: GraphView, hidden: Collection[str], *, layout: bool) -> tuple[GraphView, int]:
-    """The view without hidden datasets (and their columns) and jobs, and how many those were.
-
-    With ``layout`` the rest is placed anew.
-    """
+def hide_nodes(view: GraphView, hidden: Collection[str]) -> tuple[GraphView, int]:
+    """The view without hidden datasets (and their columns) and jobs, and how many those were."""
     if not hidden:
         return view, 0
     gone = {node.id for node in view.nodes if _home(node) in hidden}
     nodes = tuple(_without_influences(n, hidden) for n in view.nodes if n.id not in gone)
     edges = tuple(e for e in view.edges if e.source not in gone and e.target not in gone)
     count = sum(node.id in gone and node.id == _home(node) for node in view.nodes)
-    shown = replace(view, nodes=nodes, edges=edges)
-    return (place(shown) if layout and gone else shown), count
+    return replace(view, nodes=nodes, edges=edges), count
 
 
 def _without_influences(node: Node, hidden: Collection[str]) -> Node:

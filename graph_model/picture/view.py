@@ -278,8 +278,8 @@ class Names:
     quality: Mapping[str, QualityMark] = field(default_factory=dict)
 
 
-def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: bool) -> GraphView:
-    """The nodes and edges of an answer, with places when ``layout``."""
+def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool) -> GraphView:
+    """The nodes and edges of an answer, without places."""
     via = frozenset(answer.via)
     more = {one.node: More(one.upstream, one.downstream) for one in answer.left_out}
     column_nodes = _column_nodes(answer, names, via, more)
@@ -305,7 +305,7 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
         *feeds,
         *(_column_edge(edge, names) for edge in answer.column_edges),
     ]
-    view = GraphView(
+    return GraphView(
         nodes=tuple(nodes),
         edges=tuple(edges),
         as_of=iso(answer.as_of),
@@ -314,7 +314,6 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool, layout: boo
         partial=answer.partial,
         folded=answer.folded,
     )
-    return place(view) if layout else view
 
 
 def _dataset_node(

@@ -29,7 +29,6 @@ from graph_model.picture.view import (
     JobNode,
     JobReference,
     iso,
-    place,
 )
 
 #: Plans listed as evidence for one side of a change.
@@ -98,7 +97,7 @@ def _shown(sources: Sources, found: GraphDifference, unchanged: bool, *, layout:
     view = found.merged if unchanged else focus_on_changes(found)
     plans = {plan for edge in view.edges for plan in edge.plans}
     view = replace(view, declared=sources.catalogue.declared_plans(plans))
-    return show_view(sources, place(view) if layout else view, layout=layout)
+    return show_view(sources, view, layout=layout)
 
 
 def draw_at(sources: Sources, question: Question, *, jobs: bool = True) -> GraphView:
@@ -133,7 +132,7 @@ def compare_views(
 
 def _side(sources: Sources, view: GraphView, at: int | None) -> tuple[GraphSide, int]:
     """An answer with schemas and without hidden nodes, and the number of nodes hidden."""
-    shown, hidden = hide_nodes(view, sources.hidden, layout=False)
+    shown, hidden = hide_nodes(view, sources.hidden)
     datasets = [node.id for node in shown.nodes if isinstance(node, DatasetNode)]
     rows = sources.catalogue.newest_schemas(datasets, at)
     schemas = {dataset: read_schema(row.columns) for dataset, row in rows.items()}
