@@ -65,8 +65,7 @@ class SqlCatalogueLists(CatalogueReader):
         keys = ListKeys("datasets", order, _dataset_keys(order, at))
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
         with self._read() as connection:
-            found = connection.execute(keys.page(asked, cursor, limit)).all()
-            rows, following = keys.cut(found, limit)
+            rows, following = keys.read(connection, asked, cursor, limit)
             total = _count(connection, datasets, chosen)
         return Page(tuple(DatasetRow(*row) for row in rows), total, following)
 
@@ -106,8 +105,7 @@ class SqlCatalogueLists(CatalogueReader):
         keys = ListKeys("jobs", order, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:
-            found = connection.execute(keys.page(asked, cursor, limit)).all()
-            rows, following = keys.cut(found, limit)
+            rows, following = keys.read(connection, asked, cursor, limit)
             listed = [JobRow(*row) for row in rows]
             ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
@@ -130,8 +128,7 @@ class SqlCatalogueLists(CatalogueReader):
         placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
         asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
         with self._read() as connection:
-            found = connection.execute(keys.page(asked, cursor, limit)).all()
-            rows, following = keys.cut(found, limit)
+            rows, following = keys.read(connection, asked, cursor, limit)
             total = _count(connection, placed, chosen)
         return Page(tuple(ColumnRow(*row) for row in rows), total, following)
 

@@ -7,11 +7,12 @@ other one, and comes last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
@@ -30,15 +31,22 @@ class ListKeys:
     order: ListOrder
     keys: tuple[sa.ColumnElement[Any], ...]
 
-    def page(self, asked: sa.Select[Any], cursor: str | None, limit: int) -> sa.Select[Any]:
-        """The rows behind the cursor, one more than the limit, with the keys as last columns."""
+    def read(
+        self,
+        connection: Connection,
+        asked: sa.Select[Any],
+        cursor: str | None,
+        limit: int,
+        values: Mapping[str, Any] | None = None,
+    ) -> tuple[list[tuple[Any, ...]], str | None]:
+        """The rows behind the cursor, and the cursor of the next page. ``values`` are those of the
+        parameters of ``asked``.
+        """
         if cursor is not None:
             asked = asked.where(self._behind(read_cursor(cursor, self._name, *self._types)))
         ways = [key.desc() if self.order.falls else key.asc() for key in self.keys]
-        return asked.add_columns(*self.keys).order_by(*ways).limit(checked_limit(limit) + 1)
-
-    def cut(self, rows: Sequence[Any], limit: int) -> tuple[list[tuple[Any, ...]], str | None]:
-        """The rows of a page without their keys, and the cursor of the next one."""
+        page = asked.add_columns(*self.keys).order_by(*ways).limit(checked_limit(limit) + 1)
+        rows = connection.execute(page, values or {}).all()
         shown = [tuple(row)[: -len(self.keys)] for row in rows[:limit]]
         if len(rows) <= limit:
             return shown, None

@@ -60,11 +60,10 @@ class SqlRecentExecutions(CatalogueReader):
             columns.metrics,
         ).where(*chosen)
         keys = ListKeys("recent", order, _keys(order))
-        asked = keys.page(asked, cursor, limit)
         total = sa.select(sa.func.count()).select_from(executions).where(*chosen)
         values = at_values(hidden)
         with self._read() as connection:
-            rows, next_page = keys.cut(connection.execute(asked, values).all(), limit)
+            rows, next_page = keys.read(connection, asked, cursor, limit, values)
             number = int(connection.execute(total, values).scalar_one()) if counted else 0
         return Page(tuple(RecentExecution(*row) for row in rows), number, next_page)
 
