@@ -85,10 +85,9 @@ def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap
     shown = [row.id for row in islice(listed, _JOBS_READ) if row.id not in sources.hidden]
     last = sources.catalogue.last_states(shown, None)
     jobs = {job: last[job][1] if job in last else None for job in shown}
-    answer = sources.lineage.overview(spots.keys(), jobs.keys(), None)
-    uses = [use for use in answer.plans if not use.attempted]
+    uses, cut = sources.lineage.flows_into(spots.keys())
     spots = _folded(spots, _near(spots, uses))
-    return _draw(tuple(within), spots, uses, jobs, partial or answer.partial)
+    return _draw(tuple(within), spots, uses, jobs, partial or cut)
 
 
 def _visible(sources: Sources) -> Iterable[DatasetRow]:
