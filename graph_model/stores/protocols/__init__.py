@@ -56,6 +56,7 @@ from graph_model.stores.protocols.history import (
 )
 from graph_model.stores.protocols.journal import (
     NO_SETTINGS,
+    Backlog,
     Journal,
     JournalSize,
     JournalStatistics,
@@ -88,6 +89,7 @@ __all__ = [
     "NO_SETTINGS",
     "REOPENED",
     "ROUND_KEY",
+    "Backlog",
     "Body",
     "Catalogue",
     "CatalogueLists",
