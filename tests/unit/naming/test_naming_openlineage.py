@@ -198,3 +198,27 @@ def test_a_platform_team_can_join_hosts_of_its_own() -> None:
 def test_a_host_pattern_that_cannot_be_used_is_refused(row: list[str], named: str) -> None:
     with pytest.raises(InvalidDocument, match=named):
         read_rules({"jdbcHostPatterns": [row]})
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "label"),
+    [
+        ("postgres://h:5432", "sales", "public.sales"),
+        ("postgres://h:5432", "raw/sales", 'public."raw/sales"'),
+        ("postgres://h:5432", "shop.hr.raw?sales", 'hr."raw?sales"'),
+        ("postgres", "sales", "sales"),
+        ("mysql://h:3306", "shop.a;b", '"a;b"'),
+        ("trino://h:8080", "db.s.a:b", 's."a:b"'),
+    ],
+)
+def test_a_table_of_a_database_has_its_own_readable_name(
+    namespace: str, name: str, label: str
+) -> None:
+    (found,) = normalise(openlineage_uri(namespace, name), "")
+    assert found.name == label
+    assert normalise(found.uri, "") == (found,)
+
+
+def test_tables_that_begin_alike_are_two() -> None:
+    places = [("postgres://h:5432", f"sales/source_{number}") for number in (1, 2)]
+    assert len({uri_of(place) for place in places}) == 2
