@@ -6,6 +6,9 @@ import { button, data, element, focusFirst, icon, replace } from '../page/dom.js
 import { formatNumber } from '../data/format.js';
 import { createTabs } from './tabs.js';
 
+/** What has more characters than three lines of the panel is cut. */
+const LONG_TITLE = 100;
+
 /**
  * @typedef {object} Description
  * @property {string} kind     a word for the reader: Table, Job, Column, Operation, …
@@ -32,11 +35,6 @@ export function createPanel(container, listener) {
    */
   function show(description, closable, tab) {
     tabs = description.tabs ? createTabs(description.tabs, listener.onTab) : null;
-    const heading = element(
-      'h2',
-      { class: 'panel-title', id: 'panel-title', tabindex: -1, 'data-testid': 'panel-title' },
-      data(description.title),
-    );
     replace(
       container,
       element(
@@ -53,7 +51,7 @@ export function createPanel(container, listener) {
               )
             : null,
         ),
-        heading,
+        title(description.title),
         description.detail ? reference(description.detail) : null,
       ),
       tabs ? tabs.parts : element('div', { class: 'panel-body' }, description.body),
@@ -79,6 +77,23 @@ export function createPanel(container, listener) {
     },
     focus: () => focusFirst(container, '#panel-title'),
   };
+}
+
+/**
+ * The heading; a long one is cut after some lines, and a press shows all of it.
+ * @param {string} text
+ * @returns {HTMLElement[]}
+ */
+function title(text) {
+  const long = text.length > LONG_TITLE;
+  const attributes = { class: long ? 'panel-title cut' : 'panel-title', id: 'panel-title', tabindex: -1, 'data-testid': 'panel-title' };
+  const heading = element('h2', attributes, data(text));
+  if (!long) return [heading];
+  const press = button(
+    { label: 'Show the whole name', onclick: () => press.setAttribute('aria-expanded', String(!heading.classList.toggle('cut'))) },
+    { class: 'link small', 'aria-expanded': 'false', 'aria-controls': 'panel-title', 'data-testid': 'whole-name' },
+  );
+  return [heading, press];
 }
 
 function reference(text) {
