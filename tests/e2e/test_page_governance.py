@@ -26,13 +26,29 @@ def open_selected(page: Page) -> None:
     wait_for(page)
 
 
-def test_the_legend_names_each_layer_with_its_colour(page: Page, api: FakeApi) -> None:
+def test_the_key_names_each_layer_with_its_colour_and_a_letter(page: Page, api: FakeApi) -> None:
     api.play("governed")
     page.goto("/?view=overview")
     wait_for(page)
     entry = page.get_by_test_id("legend").locator("[data-layer=curated]")
-    expect(entry).to_have_text("curated")
-    expect(entry.locator(".swatch")).to_have_css("background-color", "rgb(138, 90, 0)")
+    expect(entry.locator(".data")).to_have_text("curated")
+    expect(entry.locator(".swatch")).to_have_text("C")
+    expect(entry.locator(".swatch")).to_have_css("border-top-color", "rgb(138, 90, 0)")
+
+
+def test_a_hue_by_namespace_stands_in_the_link_and_asks_nothing_anew(
+    page: Page, api: FakeApi
+) -> None:
+    api.play("governed")
+    page.goto("/?view=overview")
+    wait_for(page)
+    before = len(asked(api, "/graph/overview"))
+    page.get_by_test_id("hue").select_option("namespace")
+    key = page.get_by_test_id("legend")
+    expect(key.get_by_role("list", name="Namespaces")).to_be_visible()
+    expect(key.get_by_role("list", name="Layers")).to_have_count(0)
+    assert state_of(page)["hue"] == "namespace"
+    assert len(asked(api, "/graph/overview")) == before
 
 
 def test_a_layer_and_a_class_filter_the_overview_and_stand_in_the_link(
