@@ -19,7 +19,7 @@ from graph_model.governance.previews import walk_datasets
 from graph_model.lineage import Partial, PlanUse
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import Place, Route
-from graph_model.stores.protocols import walk_pages
+from graph_model.stores.protocols import walk_rows
 
 DATASETS_READ: Final = 10_000
 BOXES_DRAWN: Final = 60
@@ -81,13 +81,13 @@ def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap
     rows = rows[:DATASETS_READ]
     read = _path_reader(sources, by)
     spots = {row.id: _spot(row, read(row), tuple(within)) for row in rows}
-    pages = walk_pages(lambda cursor: sources.catalogue.list_jobs(limit=1_000, cursor=cursor))
-    listed = islice((one for page in pages for one in page.items), _JOBS_READ)
-    jobs = {one.job.id: one.last_state for one in listed if one.job.id not in sources.hidden}
-    answer = sources.lineage.overview(spots.keys(), jobs.keys(), None)
-    uses = [use for use in answer.plans if not use.attempted]
+    listed = walk_rows(lambda after: sources.catalogue.walk_jobs(after=after))
+    shown = [row.id for row in islice(listed, _JOBS_READ) if row.id not in sources.hidden]
+    last = sources.catalogue.last_states(shown, None)
+    jobs = {job: last[job][1] if job in last else None for job in shown}
+    uses, cut = sources.lineage.flows_into(spots.keys())
     spots = _folded(spots, _near(spots, uses))
-    return _draw(tuple(within), spots, uses, jobs, partial or answer.partial)
+    return _draw(tuple(within), spots, uses, jobs, partial or cut)
 
 
 def _visible(sources: Sources) -> Iterable[DatasetRow]:

@@ -79,6 +79,7 @@ from graph_model.stores.protocols.pages import (
     ListOrder,
     Page,
     walk_pages,
+    walk_rows,
 )
 from graph_model.stores.protocols.statements import RunFacet
 
@@ -135,4 +136,5 @@ __all__ = [
     "VersionWrites",
     "Writer",
     "walk_pages",
+    "walk_rows",
 ]

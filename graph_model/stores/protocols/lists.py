@@ -126,6 +126,19 @@ class CatalogueLists(Protocol):
     ) -> tuple[DatasetRow, ...]:
         """By name, then URI, the rows behind ``after``: for callers that need every dataset."""
 
+    def walk_jobs(
+        self,
+        *,
+        query: str = "",
+        namespace: str | None = None,
+        after: JobRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
+    ) -> tuple[JobRow, ...]:
+        """As ``list_jobs`` by namespace and name, those behind ``after``: only rows, so that the
+        cost does not grow with the runs.
+        """
+
     def list_jobs(
         self,
         *,

@@ -78,10 +78,30 @@ class SqlCatalogueLists(CatalogueReader):
         at: int | None = None,
     ) -> tuple[DatasetRow, ...]:
         """No totals, no times."""
+        own = datasets.c
+        asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*_datasets_like(query, at))
         last = None if after is None else (after.name, after.uri, after.id)
-        asked = _datasets_after(_datasets_like(query, at), last, checked_limit(limit))
+        asked = _behind(asked, (own.name, own.uri, own.id), last)
         with self._read() as connection:
-            return tuple(DatasetRow(*row) for row in connection.execute(asked))
+            rows = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(DatasetRow(*row) for row in rows)
+
+    def walk_jobs(
+        self,
+        *,
+        query: str = "",
+        namespace: str | None = None,
+        after: JobRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
+    ) -> tuple[JobRow, ...]:
+        own = jobs.c
+        asked = sa.select(*STORAGE_OF[JobRow].fields).where(*_jobs_like(query, namespace, at))
+        last = None if after is None else (after.namespace, after.name, after.id)
+        asked = _behind(asked, (own.namespace, own.name, own.id), last)
+        with self._read() as connection:
+            rows = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(JobRow(*row) for row in rows)
 
     def list_jobs(
         self,
@@ -95,13 +115,9 @@ class SqlCatalogueLists(CatalogueReader):
         order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
         """Equal names by id. By namespace an index is read, else all jobs are sorted."""
-        own = jobs.c
-        chosen = [holds(own.search_name, fold(query))] if query else []
-        if namespace is not None:
-            chosen.append(own.namespace == namespace)
+        chosen = _jobs_like(query, namespace, at)
         if state is not None:
             chosen.append(_of_last_run("state", at) == state)
-        chosen += job_born(at)
         keys = ListKeys("jobs", order, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:
@@ -167,17 +183,6 @@ def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
     return [*chosen, *dataset_born(at)]
 
 
-def _datasets_after(
-    chosen: Sequence[sa.ColumnElement[bool]], last: Sequence[str | int] | None, limit: int
-) -> sa.Select[Any]:
-    """By name, then URI, then id, those behind ``last``."""
-    key = (datasets.c.name, datasets.c.uri, datasets.c.id)
-    asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
-    if last is not None:
-        asked = asked.where(_after(key, last))
-    return asked.order_by(*key).limit(limit)
-
-
 def _dataset_keys(order: DatasetOrder, at: int | None) -> tuple[sa.ColumnElement[Any], ...]:
     own = datasets.c
     names_first = (own.name, own.uri, own.id)
@@ -206,6 +211,13 @@ def _last_write(at: int | None) -> sa.ColumnElement[Any]:
 
 
 # --- jobs ----------------------------------------------------------------------------------------
+
+
+def _jobs_like(query: str, namespace: str | None, at: int | None) -> list[sa.ColumnElement[bool]]:
+    chosen = [holds(jobs.c.search_name, fold(query))] if query else []
+    if namespace is not None:
+        chosen.append(jobs.c.namespace == namespace)
+    return [*chosen, *job_born(at)]
 
 
 def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummary:
@@ -395,9 +407,14 @@ def first_line(error: str) -> str:
 # --- pages ---------------------------------------------------------------------------------------
 
 
-def _after(key: Sequence[sa.ColumnElement[Any]], last: Sequence[str | int]) -> Any:
-    values = (sa.literal(value, column.type) for column, value in zip(key, last, strict=True))
-    return sa.tuple_(*key) > sa.tuple_(*values)
+def _behind(
+    asked: sa.Select[Any], key: Sequence[sa.ColumnElement[Any]], last: Sequence[str] | None
+) -> sa.Select[Any]:
+    """In the order of the key, the rows behind the one with these values."""
+    if last is not None:
+        values = (sa.literal(value, column.type) for column, value in zip(key, last, strict=True))
+        asked = asked.where(sa.tuple_(*key) > sa.tuple_(*values))
+    return asked.order_by(*key)
 
 
 def _count(

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from graph_model import labels
 from graph_model.facts import ExecutionRow, PartitionRow
 from graph_model.stores.catalogue.asked import (
+    WORKED_OUT,
     asked_column,
     at_values,
     is_asked,
@@ -130,7 +131,7 @@ class SqlExecutionHistory(CatalogueReader):
 
     def writers(self, targets: Collection[str], at: int | None) -> tuple[Writer, ...]:
         found = self._rows_for(_writers(), targets, at)
-        return tuple(sorted(Writer(*row) for row in found if row[-1] is not None))
+        return tuple(sorted(Writer(*row) for row in found))
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
@@ -239,11 +240,14 @@ def _writers() -> sa.Select[Any]:
         )
         .scalar_subquery()
     )
-    return (
-        sa.select(pairs.c.first, pairs.c.second, modes.c.value, latest)
+    found = (
+        sa.select(pairs.c.first, pairs.c.second, modes.c.value, latest.label("latest"))
         .select_from(pairs.join(modes, sa.true()))
         .where(pairs.c.second.is_not(None))
+        .cte("writers")
+        .prefix_with(WORKED_OUT)
     )
+    return sa.select(found).where(found.c.latest.is_not(None))
 
 
 @made_once
