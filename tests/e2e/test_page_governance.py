@@ -51,6 +51,17 @@ def test_a_hue_by_namespace_stands_in_the_link_and_asks_nothing_anew(
     assert len(asked(api, "/graph/overview")) == before
 
 
+def test_each_class_has_a_letter_and_a_hue_in_the_key(page: Page, api: FakeApi) -> None:
+    api.play("governed")
+    page.goto("/?view=overview&hue=class")
+    wait_for(page)
+    expect(page.get_by_test_id("hue")).to_have_value("class")
+    entry = page.get_by_test_id("legend").get_by_role("list", name="Classes").locator("li").first
+    expect(entry.locator(".swatch")).to_have_text("P")
+    expect(entry.locator(".swatch")).to_have_css("background-color", "rgb(31, 95, 191)")
+    expect(entry.locator(".data")).to_have_text("PII")
+
+
 def test_a_layer_and_a_class_filter_the_overview_and_stand_in_the_link(
     page: Page, api: FakeApi
 ) -> None:

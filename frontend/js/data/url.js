@@ -67,7 +67,7 @@ const FIELDS = Object.freeze({
   search: ['q', 'kind', 'place'],
   overview: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'hue', 'at', 'limit', 'rows',
     'fans', 'tab', 'selected', 'as'],
-  job: ['node', 'hue', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
+  job: ['node', 'flow', 'hue', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
   plan: ['plan', 'steps', 'find', 'split', 'selected', 'as'],
   run: ['run', 'at'],
   lineage: [

@@ -17,7 +17,7 @@ const NEAR = 1;
 const ROWS = 0.3;
 const WORDS = 0.16;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
-const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, far: 18, share: 0.65 });
+const TITLE = Object.freeze({ size: 13, screen: 12, most: 28, far: 18, share: 0.7 });
 const ROW = Object.freeze({ size: 12, screen: 12, most: 17, indent: 14, deepest: 5 });
 /** From this zoom on letters are 12 pixels high on the screen. */
 export const LEGIBLE = Object.freeze({ titles: TITLE.screen / TITLE.most, rows: ROW.screen / ROW.most });
@@ -152,13 +152,13 @@ function paintTitle(context, box, frame, colours, look) {
   const { palette, scale } = look;
   const height = titleHeight(box);
   const middle = frame.y + height / 2;
-  const left = frame.x + (box.kind === 'job' ? 14 : 10);
-  const right = frame.x + frame.width - (box.kind === 'job' ? 12 : 8);
   const size = halves(Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, TITLE.screen / scale)));
+  const rim = (size > TITLE.far ? 6 : 9) + (box.kind === 'job' ? 4 : 0);
+  const [left, right] = [frame.x + rim, frame.x + frame.width - rim];
   const glyph = glyphWithin(context, box, right - left, size, colours);
   if (box.kind === 'group') paintPlus(context, left, middle, colours.mark);
   else if (glyph > 0) paintGlyph(context, colours.glyph, { x: left, y: middle, size: glyph, colour: colours.mark });
-  const start = left + (glyph > 0 ? glyph + 7 : 2);
+  const start = left + (glyph > 0 ? glyph + 7 : 0);
   const room = right - start;
   const twoLines = scale >= NEAR && Boolean(box.detail) && height >= 36;
   const font = `600 ${size}px ${FAMILY}`;
