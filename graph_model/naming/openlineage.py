@@ -71,10 +71,13 @@ def _jdbc(driver: str, namespace: str, name: str, rules: Rules) -> str:
     return f"jdbc:{driver}:{rest.rstrip('/')}/:{name}"
 
 
-#: One word, not quoted yet, with a character at which a JDBC URL is divided.
-_DIVIDED: Final = re.compile(r"(?=[^\s\"`\[\]()]+\Z).*[/\\;?&:=]")
+#: A name that is quoted already, and a query.
+_SPELLED: Final = re.compile(r"[\"`\[\]()]|\b(?:select|with|from|join|values)\b", re.IGNORECASE)
 
 
 def _delimited(name: str) -> str:
-    """``hr.raw/staff`` => ``hr."raw/staff"``: in quotes a URL's characters belong to the table."""
-    return identifier_text(tuple(name.split("."))) if _DIVIDED.match(name) else name
+    """``hr.raw/staff`` => ``hr."raw/staff"``: in quotes blanks and a URL's characters belong to the
+    table.
+    """
+    parts = tuple(name.split("."))
+    return name if _SPELLED.search(name) or not all(parts) else identifier_text(parts)

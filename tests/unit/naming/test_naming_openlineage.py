@@ -207,6 +207,7 @@ def test_a_host_pattern_that_cannot_be_used_is_refused(row: list[str], named: st
         ("postgres://h:5432", "raw/sales", 'public."raw/sales"'),
         ("postgres://h:5432", "shop.hr.raw?sales", 'hr."raw?sales"'),
         ("postgres", "sales", "sales"),
+        ("sqlserver://h:1433", "shop.dbo.Order Details", 'dbo."Order Details"'),
         ("mysql://h:3306", "shop.a;b", '"a;b"'),
         ("trino://h:8080", "db.s.a:b", 's."a:b"'),
     ],
@@ -219,6 +220,6 @@ def test_a_table_of_a_database_has_its_own_readable_name(
     assert normalise(found.uri, "") == (found,)
 
 
-def test_tables_that_begin_alike_are_two() -> None:
-    places = [("postgres://h:5432", f"sales/source_{number}") for number in (1, 2)]
-    assert len({uri_of(place) for place in places}) == 2
+@pytest.mark.parametrize("names", [("sales/a", "sales/b"), ("sales a", "sales b", "sales")])
+def test_tables_that_begin_alike_are_several(names: tuple[str, ...]) -> None:
+    assert len({uri_of(("postgres://h:5432", name)) for name in names}) == len(names)
