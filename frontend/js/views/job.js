@@ -7,7 +7,7 @@ import { compareRuns, planVersions } from '../panel/differences.js';
 import { button, data, element, replace, time } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
 import { code, runLink } from '../panel/facets.js';
-import { count, formatNumber, formatTime } from '../data/format.js';
+import { count, formatNumber, formatTime, isolated } from '../data/format.js';
 import { datasetLink, planLink } from '../panel/links.js';
 import { jobMoments, momentList } from '../runs/history.js';
 import { find, toModel } from '../data/model.js';
@@ -64,7 +64,7 @@ function page(context, { graph, model, focus, known, runs }) {
   model.focus = focus.id;
   return {
     heading: known.name,
-    subtitle: `${known.namespace} · ${count(known.plans?.length ?? 0, 'plan')} · ${count(known.runs ?? runs.total ?? runs.items.length, 'run')}`,
+    subtitle: `${isolated(known.namespace)} · ${count(known.plans?.length ?? 0, 'plan')} · ${count(known.runs ?? runs.total ?? runs.items.length, 'run')}`,
     reply: graph,
     model,
     empty: null,
