@@ -99,17 +99,25 @@ def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: P
     expect(page.get_by_test_id("legend")).to_contain_text("Last run failed")
 
 
-@pytest.mark.parametrize(("width", "whole"), [(1280, True), (1100, False)])
+@pytest.mark.parametrize(
+    ("asked", "reply", "width", "whole"),
+    [
+        ("depth=3", "lineage-deep", 1280, True),
+        ("depth=3", "lineage-deep", 1100, False),
+        ("columns=true", "lineage-columns", 1280, True),
+        ("columns=true", "lineage-columns", 1100, False),
+    ],
+)
 def test_a_lineage_opens_whole_when_its_letters_can_be_read(
-    page: Page, api: FakeApi, width: int, whole: bool
+    page: Page, api: FakeApi, asked: str, reply: str, width: int, whole: bool
 ) -> None:
     api.play("usual")
     page.set_viewport_size({"width": width, "height": 800})
-    page.goto(f"{LINEAGE}&depth=3")
+    page.goto(f"{LINEAGE}&{asked}")
     wait_for(page)
     canvas = page.get_by_test_id("canvas").bounding_box()
     assert canvas is not None
-    boxes = [one for one in fixture("lineage-deep")["nodes"] if one["kind"] != "column"]
+    boxes = [one for one in fixture(reply)["nodes"] if one["kind"] != "column"]
     ends = [
         point_of(page, one["x"] + side * one["width"] / 2, one["y"])[0]
         for one in boxes

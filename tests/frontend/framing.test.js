@@ -19,7 +19,7 @@ function seen({ scale, position }, { width, height } = WINDOW) {
 
 test('letters of titles and of columns are 12 pixels high where a picture opens whole', () => {
   assert.ok(Math.abs(LEGIBLE.titles - 12 / 28) < 1e-9);
-  assert.ok(Math.abs(LEGIBLE.rows - 12 / 17) < 1e-9);
+  assert.ok(Math.abs(LEGIBLE.rows - 12 / 19.5) < 1e-9);
 });
 
 test('a picture that can be read whole opens whole, wherever the asked node stands', () => {

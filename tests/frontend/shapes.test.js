@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';
 import { huesOf } from '../../frontend/js/drawing/looks.js';
 import { NAMES } from '../../frontend/js/drawing/palette.js';
-import { paint } from '../../frontend/js/drawing/shapes.js';
+import { LEGIBLE, paint } from '../../frontend/js/drawing/shapes.js';
 
 globalThis.Path2D ??= class {};
 const palette = Object.fromEntries(Object.keys(NAMES).map((name) => [name, `colour of ${name}`]));
@@ -61,9 +61,18 @@ test('marks beside each other do not overlap, and stay within their box', () => 
 });
 
 test('letters of a title are at least 12 pixels high down to the zoom at which pictures open whole', () => {
-  for (const node of [table, { ...job, height: 40 }]) {
-    const [title] = painted([node], '', 12 / 28).filter(({ y }) => y === 0);
-    assert.ok((title.size * 12) / 28 >= 12, `${title.text}: ${title.size}`);
+  for (const node of [table, { ...job, height: 40 }])
+    for (const scale of [LEGIBLE.titles, 0.445, 0.6, 0.9]) {
+      const [title] = painted([node], '', scale).filter(({ y }) => y === 0);
+      assert.ok(title.size * scale >= 12 - 1e-9, `${title.text} at ${scale}: ${title.size}`);
+    }
+});
+
+test('letters of columns are at least 12 pixels high down to the zoom at which pictures with columns open whole', () => {
+  const column = { id: 'c', kind: 'column', label: 'mail', dataset: 's3://lake/staff', datasetId: 'a' };
+  for (const scale of [LEGIBLE.rows, 0.63, 0.8]) {
+    const [row] = painted([table, column], '', scale).filter(({ text }) => text === 'mail');
+    assert.ok(row.size * scale >= 12 - 1e-9, `at ${scale}: ${row.size}`);
   }
 });
 

@@ -18,7 +18,7 @@ const ROWS = 0.3;
 const WORDS = 0.16;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
 const TITLE = Object.freeze({ size: 13, screen: 12, most: 28, far: 18, share: 0.7 });
-const ROW = Object.freeze({ size: 12, screen: 12, most: 17, indent: 14, deepest: 5 });
+const ROW = Object.freeze({ size: 12, screen: 12, most: 19.5, indent: 14, deepest: 5 });
 /** From this zoom on letters are 12 pixels high on the screen. */
 export const LEGIBLE = Object.freeze({ titles: TITLE.screen / TITLE.most, rows: ROW.screen / ROW.most });
 
@@ -152,7 +152,7 @@ function paintTitle(context, box, frame, colours, look) {
   const { palette, scale } = look;
   const height = titleHeight(box);
   const middle = frame.y + height / 2;
-  const size = halves(Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, TITLE.screen / scale)));
+  const size = Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, grown(TITLE.screen, scale)));
   const rim = (size > TITLE.far ? 6 : 9) + (box.kind === 'job' ? 4 : 0);
   const [left, right] = [frame.x + rim, frame.x + frame.width - rim];
   const glyph = glyphWithin(context, box, right - left, size, colours);
@@ -181,6 +181,11 @@ function halves(size) {
   return Math.floor(2 * size) / 2;
 }
 
+/** At least so many pixels on the screen, in half units: a text of another size is measured anew. */
+function grown(pixels, scale) {
+  return Math.ceil((2 * pixels) / scale) / 2;
+}
+
 function paintPlus(context, x, y, colour) {
   context.strokeStyle = colour;
   context.lineWidth = 2;
@@ -199,7 +204,7 @@ function paintRow(context, row, frame, look) {
   const on = lit?.has(row.id) ?? false;
   context.globalAlpha = lit === null || on || !lit.has(row.box) ? before : 0.45;
   paintRowGround(context, row, frame, { chosen, on, palette });
-  const size = Math.min(ROW.most, Math.max(ROW.size, Math.round((2 * ROW.screen) / look.scale) / 2));
+  const size = Math.min(ROW.most, Math.max(ROW.size, grown(ROW.screen, look.scale)));
   const font = `${chosen || focus === row.id ? 600 : 400} ${size}px ${FAMILY}`;
   const indent = ROW.indent * Math.min(row.indent, ROW.deepest);
   const room = frame.width - 26 - indent;
