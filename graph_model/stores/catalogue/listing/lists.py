@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -10,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
+from graph_model.stores.catalogue.asked import asked_column, at_values
 from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
@@ -54,6 +55,7 @@ class SqlCatalogueLists(CatalogueReader):
     def list_datasets(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         limit: int = 100,
         cursor: str | None = None,
@@ -61,12 +63,12 @@ class SqlCatalogueLists(CatalogueReader):
         order: DatasetOrder = DatasetOrder.NAME,
     ) -> Page[DatasetRow]:
         """Equal names and URIs by id. By name an index is read, else all datasets are sorted."""
-        chosen = _datasets_like(query, at)
+        chosen = _datasets_like(query, at) + _apart_from(hidden, datasets.c.id)
         keys = ListKeys("datasets", order, _dataset_keys(order, at))
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
-            total = _count(connection, datasets, chosen)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
+            total = _count(connection, datasets, chosen, at_values(hidden))
         return Page(tuple(DatasetRow(*row) for row in rows), total, following)
 
     def walk_datasets(
@@ -106,6 +108,7 @@ class SqlCatalogueLists(CatalogueReader):
     def list_jobs(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         namespace: str | None = None,
         limit: int = 100,
@@ -115,24 +118,25 @@ class SqlCatalogueLists(CatalogueReader):
         order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
         """Equal names by id. By namespace an index is read, else all jobs are sorted."""
-        chosen = _jobs_like(query, namespace, at)
+        chosen = _jobs_like(query, namespace, at) + _apart_from(hidden, jobs.c.id)
         if state is not None:
             chosen.append(_of_last_run("state", at) == state)
         keys = ListKeys("jobs", order, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
             listed = [JobRow(*row) for row in rows]
             ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
             newest = newest_executions(connection, "job", ids, at, only="any")
-            total = _count(connection, jobs, chosen)
+            total = _count(connection, jobs, chosen, at_values(hidden))
         items = (_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in listed)
         return Page(tuple(items), total, following)
 
     def list_columns(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         limit: int = 100,
         cursor: str | None = None,
@@ -140,12 +144,13 @@ class SqlCatalogueLists(CatalogueReader):
     ) -> Page[ColumnRow]:
         """Columns of datasets that have a row; equal ones by id. All columns are sorted."""
         chosen = [holds(columns.c.search_text, fold(query))] if query else []
+        chosen += _apart_from(hidden, columns.c.dataset)
         keys = ListKeys("columns", order, _column_keys(order))
         placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
         asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
-            total = _count(connection, placed, chosen)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
+            total = _count(connection, placed, chosen, at_values(hidden))
         return Page(tuple(ColumnRow(*row) for row in rows), total, following)
 
     def list_runs(
@@ -176,6 +181,13 @@ class SqlCatalogueLists(CatalogueReader):
 
 
 # --- datasets ------------------------------------------------------------------------------------
+
+
+def _apart_from(
+    hidden: Collection[str], column: sa.ColumnElement[str]
+) -> list[sa.ColumnElement[bool]]:
+    """The ids are ``at_values`` of the statement."""
+    return [column.not_in(sa.select(asked_column().c.value))] if hidden else []
 
 
 def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
@@ -418,10 +430,13 @@ def _behind(
 
 
 def _count(
-    connection: Connection, table: sa.FromClause, chosen: Sequence[sa.ColumnElement[bool]]
+    connection: Connection,
+    table: sa.FromClause,
+    chosen: Sequence[sa.ColumnElement[bool]],
+    values: Mapping[str, Any],
 ) -> int:
     counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
-    return int(connection.execute(counted).scalar_one())
+    return int(connection.execute(counted, values).scalar_one())
 
 
 def _page(
