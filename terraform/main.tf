@@ -307,6 +307,7 @@ module "workflows" {
   key_secret_arn  = module.setup.key_secret_arns["producer"]
   namespace       = var.lake.namespace
   job_arns        = module.lake[0].job_arns
+  log_days        = var.log_days
 }
 
 # --- people ----------------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ resource "aws_iam_role_policy" "this" {
         Sid      = "Logs"
         Effect   = "Allow"
         Action   = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents", "logs:AssociateKmsKey"]
-        Resource = "arn:${local.partition}:logs:${local.region}:${local.account}:log-group:/aws-glue/*"
+        Resource = "arn:${local.partition}:logs:${local.region}:${local.account}:log-group:${local.logs}/*"
       },
       {
         # This action knows no resource.
