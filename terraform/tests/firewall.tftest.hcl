@@ -43,7 +43,7 @@ run "documents_are_not_taken_for_attacks" {
 
   assert {
     condition = alltrue([
-      for name in ["SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY"] :
+      for name in ["SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY", "GenericRFI_QUERYARGUMENTS", "RestrictedExtensions_QUERYARGUMENTS"] :
       anytrue([for rule in aws_wafv2_web_acl.this.rule : anytrue([for override in try(one(one(rule.statement).managed_rule_group_statement).rule_action_override, []) : override.name == name && try(length(one(override.action_to_use).count), 0) == 1])])
     ])
     error_message = "A plan would be blocked for its SQL or its size."

@@ -81,7 +81,8 @@ resource "aws_wafv2_web_acl" "this" {
     }
   }
 
-  # The general list, but not for bodies: a plan is large, and its SQL, paths and addresses look like attacks.
+  # The general list, but not for bodies: a plan is large, and its SQL, paths and addresses look like attacks. In a
+  # question the name of a table may be an address with digits (hdfs://10.0.0.5/...) or end like a file (.log, .ini).
   rule {
     name     = "general"
     priority = 3
@@ -96,7 +97,10 @@ resource "aws_wafv2_web_acl" "this" {
         name        = "AWSManagedRulesCommonRuleSet"
 
         dynamic "rule_action_override" {
-          for_each = toset(["SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY", "EC2MetaDataSSRF_BODY"])
+          for_each = toset([
+            "SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY", "EC2MetaDataSSRF_BODY",
+            "GenericRFI_QUERYARGUMENTS", "RestrictedExtensions_QUERYARGUMENTS",
+          ])
 
           content {
             name = rule_action_override.value
