@@ -231,6 +231,7 @@ module "firewall" {
   scope                    = "REGIONAL"
   load_balancer            = { arn = module.service[0].load_balancer.arn }
   requests_in_five_minutes = var.firewall.requests_in_five_minutes
+  shared_cidrs             = [var.network.cidr]
   key_arn                  = module.encryption.key_arn
   log_days                 = var.log_days
 }

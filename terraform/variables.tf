@@ -195,7 +195,7 @@ variable "page" {
 }
 
 variable "firewall" {
-  description = "AWS WAF in front of the load balancer: requests that one address may send in five minutes. Null: none."
+  description = "AWS WAF in front of the load balancer: requests that one address outside this network may send in five minutes (inside it, a gateway or CloudFront has few addresses for many clients, and bounds of its own). Null: none."
   type        = object({ requests_in_five_minutes = optional(number, 20000) })
   default     = null
 
