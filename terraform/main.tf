@@ -29,6 +29,9 @@ module "network" {
     var.functions == null && var.workflows == null ? [] : ["sqs"],
     var.workflows == null ? [] : ["airflow.api", "airflow.env", "airflow.ops"],
   )
+
+  # Those that MWAA asks for in a network without a way to the internet.
+  shared_services = var.workflows == null ? [] : ["airflow.api", "airflow.env", "airflow.ops", "ecr.api", "ecr.dkr", "kms", "logs", "monitoring", "sqs"]
 }
 
 module "graph" {
