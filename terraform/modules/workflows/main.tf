@@ -101,7 +101,20 @@ resource "aws_mwaa_environment" "this" {
     }
   }
 
-  depends_on = [aws_iam_role_policy.this, aws_vpc_security_group_ingress_rule.own, aws_vpc_security_group_egress_rule.own]
+  depends_on = [
+    aws_iam_role_policy.this, aws_cloudwatch_log_group.this,
+    aws_vpc_security_group_ingress_rule.own, aws_vpc_security_group_egress_rule.own,
+  ]
+}
+
+# The names that MWAA gives them: else it makes the groups itself, and they stay when the environment goes.
+resource "aws_cloudwatch_log_group" "this" {
+  #checkov:skip=CKV_AWS_338:The caller says how long; the default and examples/production keep a year.
+  for_each = toset(["DAGProcessing", "Scheduler", "Task", "WebServer", "Worker"])
+
+  name              = "airflow-${var.name}-${each.key}"
+  retention_in_days = var.log_days
+  kms_key_id        = var.key_arn
 }
 
 # --- what it reads from the bucket of code -----------------------------------------------------------------
