@@ -2,7 +2,8 @@
 
 Coarser than a walk, which binds each read to what it saw: a plan counts when it wrote a table since
 the last time that a full overwrite replaced its content, and counts with all of its inputs.
-Partitions, branches and versions are not told apart, nor is what was read before a table moved.
+Partitions and versions are not told apart, nor is what was read before a table moved; a write to
+another branch than the main one does not count until the branch is published.
 
     a overwrites t, then b and c append to it  =>  a, b and c;  then d overwrites it  =>  d
 """
@@ -60,7 +61,7 @@ def _written(
     moved = {(target, _NOW) for found in targets.values() for target, place in found if place}
     stands = past.names.locate(moved)
     asked = {target for found in targets.values() for target, _ in found}
-    writers = _by_target(catalogue.writers(asked, None))
+    writers = _by_target(catalogue.writers(asked, None, main=True))
     for dataset, found in targets.items():
         own = [
             writer

@@ -298,16 +298,22 @@ def test_supporters_are_the_subjects_of_a_logical_plan(catalogue: SqlCatalogue) 
 def test_writers_are_the_plans_that_wrote_with_their_newest_write(
     catalogue: SqlCatalogue, rows: list[ExecutionRow], targets: set[str], at: int | None
 ) -> None:
+    """Every third execution wrote a branch."""
+    rows = [row._replace(branch="" if n % 3 else "audit") for n, row in enumerate(rows)]
     catalogue.clear()
     catalogue.record(rows)
+    written = [row for row in writes(rows, at) if row.target in targets]
+    assert catalogue.writers(targets, at) == newest_writers(written)
+    of_main = [row for row in written if not row.branch]
+    assert catalogue.writers(targets, at, main=True) == newest_writers(of_main)
+
+
+def newest_writers(rows: list[ExecutionRow]) -> tuple[Writer, ...]:
     latest: dict[tuple[str, str, str], int] = {}
-    for row in writes(rows, at):
-        if row.target in targets:
-            key = (row.target, row.logical_plan, row.mode)
-            latest[key] = max(latest.get(key, row.at), row.at)
-    assert catalogue.writers(targets, at) == tuple(
-        sorted(Writer(*key, newest) for key, newest in latest.items())
-    )
+    for row in rows:
+        key = (row.target, row.logical_plan, row.mode)
+        latest[key] = max(latest.get(key, row.at), row.at)
+    return tuple(sorted(Writer(*key, newest) for key, newest in latest.items()))
 
 
 @property_test

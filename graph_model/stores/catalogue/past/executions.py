@@ -129,8 +129,10 @@ class SqlExecutionHistory(CatalogueReader):
         found = self._rows_for(_PARTITIONS, executions)
         return tuple(sorted(PartitionRow(*row) for row in found))
 
-    def writers(self, targets: Collection[str], at: int | None) -> tuple[Writer, ...]:
-        found = self._rows_for(_writers(), targets, at)
+    def writers(
+        self, targets: Collection[str], at: int | None, *, main: bool = False
+    ) -> tuple[Writer, ...]:
+        found = self._rows_for(_writers(main), targets, at)
         return tuple(sorted(Writer(*row) for row in found))
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
@@ -223,7 +225,7 @@ def _modes() -> sa.CTE:
 
 
 @made_once
-def _writers() -> sa.Select[Any]:
+def _writers(main: bool) -> sa.Select[Any]:
     inner, outer = executions.alias("listed").c, executions.alias("seen").c
     pairs = pairs_from(
         inner.target, inner.logical_plan, asked_column(), *successful(inner, writes_only=True)
@@ -233,7 +235,7 @@ def _writers() -> sa.Select[Any]:
         sa.select(sa.func.max(outer.at))
         .where(
             outer.target == pairs.c.first,
-            *successful(outer, writes_only=True),
+            *(wrote_main(outer) if main else successful(outer, writes_only=True)),
             outer.logical_plan == pairs.c.second,
             outer.mode == modes.c.value,
             until_asked(outer.at),
