@@ -37,6 +37,19 @@ run "tasks_report_and_the_key_is_in_no_option" {
   }
 }
 
+run "a_start_without_wheels_goes_on" {
+  command = apply
+
+  module {
+    source = "./modules/workflows"
+  }
+
+  assert {
+    condition     = strcontains(aws_s3_object.startup.content, "/airflow/wheels/ /usr/local/airflow/wheels/ || ") && !can(regex("set -|exit", aws_s3_object.startup.content))
+    error_message = "MWAA reads the script into its own shell: to end that is to end the start."
+  }
+}
+
 run "logs_end" {
   command = apply
 
