@@ -15,6 +15,7 @@ from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
 from graph_model.storable_text import storable_value
 from graph_model.stores.catalogue.asked import AT_ONCE, asked_table, asked_values, is_asked
+from graph_model.stores.catalogue.listing.orders import behind
 from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
 from graph_model.stores.catalogue.origin import stamp
 from graph_model.stores.catalogue.reading import CatalogueReader
@@ -215,10 +216,7 @@ def _delete(storage: Storage) -> sa.Delete:
 def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
     key = [storage.table.c[name] for name in storage.order]
     asked = sa.select(*storage.fields).order_by(*key).limit(_PAGE)
-    if last is None:
-        return asked
-    values = [sa.literal(value, column.type) for value, column in zip(last, key, strict=True)]
-    return asked.where(sa.tuple_(*key) > sa.tuple_(*values))
+    return asked if last is None else asked.where(behind(key, last))
 
 
 def _line(storage: Storage, values: Values) -> bytes:

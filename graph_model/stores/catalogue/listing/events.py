@@ -22,7 +22,7 @@ from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import application_of, under_applications
 from graph_model.stores.catalogue.past.conditions import successful, until
 from graph_model.stores.catalogue.past.newest import newest_executions
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading import CatalogueReader, count_rows
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     arrivals,
@@ -101,9 +101,8 @@ class SqlEvents(CatalogueReader):
 
     def count_executions(self, asked: EventFilter) -> int:
         """How many there are, page or not."""
-        counted = sa.select(sa.func.count()).select_from(executions).where(*_chosen(asked))
         with self._read() as connection:
-            return int(connection.execute(counted).scalar_one())
+            return count_rows(connection, executions, _chosen(asked))
 
     def repeated_writes(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
         """By their newest execution."""
@@ -159,9 +158,8 @@ class SqlEvents(CatalogueReader):
     def count_data_sources(self, asked: EventFilter) -> int:
         """How many there are, page or not."""
         joined, conditions = _written(asked)
-        counted = sa.select(sa.func.count()).select_from(joined).where(*conditions)
         with self._read() as connection:
-            return int(connection.execute(counted).scalar_one())
+            return count_rows(connection, joined, conditions)
 
     def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None:
         """First and last of the last writes."""

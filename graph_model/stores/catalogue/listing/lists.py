@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
-from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
+from graph_model.stores.catalogue.listing.orders import ListKeys, behind, unknown_last
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import (
@@ -21,7 +21,7 @@ from graph_model.stores.catalogue.openlineage.applications import (
 from graph_model.stores.catalogue.past.births import dataset_born, job_born
 from graph_model.stores.catalogue.past.conditions import until
 from graph_model.stores.catalogue.past.newest import newest_executions, wrote_main
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading import CatalogueReader, count_rows
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     applications,
@@ -31,7 +31,7 @@ from graph_model.stores.catalogue.tables import (
     jobs,
     names,
 )
-from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.cursors import checked_limit
 from graph_model.stores.protocols import (
     ColumnOrder,
     DatasetOrder,
@@ -44,8 +44,6 @@ from graph_model.stores.protocols import (
 _NANOSECONDS: Final = 1_000_000  # in a millisecond
 _ERROR_LENGTH: Final = 300
 _ERROR_READ: Final = 4_000  # of an error that may be a stack trace of a megabyte
-
-_Item = TypeVar("_Item")
 
 
 class SqlCatalogueLists(CatalogueReader):
@@ -62,11 +60,11 @@ class SqlCatalogueLists(CatalogueReader):
     ) -> Page[DatasetRow]:
         """Equal names and URIs by id. By name an index is read, else all datasets are sorted."""
         chosen = _datasets_like(query, at)
-        keys = ListKeys("datasets", order, _dataset_keys(order, at))
+        keys = ListKeys(f"datasets by {order}", order.falls, _dataset_keys(order, at))
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
         with self._read() as connection:
             rows, following = keys.read(connection, asked, cursor, limit)
-            total = _count(connection, datasets, chosen)
+            total = count_rows(connection, datasets, chosen)
         return Page(tuple(DatasetRow(*row) for row in rows), total, following)
 
     def walk_datasets(
@@ -78,8 +76,7 @@ class SqlCatalogueLists(CatalogueReader):
         at: int | None = None,
     ) -> tuple[DatasetRow, ...]:
         """No totals, no times."""
-        last = None if after is None else (after.name, after.uri, after.id)
-        asked = _datasets_after(_datasets_like(query, at), last, checked_limit(limit))
+        asked = _datasets_after(_datasets_like(query, at), after, checked_limit(limit))
         with self._read() as connection:
             return tuple(DatasetRow(*row) for row in connection.execute(asked))
 
@@ -102,7 +99,7 @@ class SqlCatalogueLists(CatalogueReader):
         if state is not None:
             chosen.append(_of_last_run("state", at) == state)
         chosen += job_born(at)
-        keys = ListKeys("jobs", order, _job_keys(order, at))
+        keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:
             rows, following = keys.read(connection, asked, cursor, limit)
@@ -110,7 +107,7 @@ class SqlCatalogueLists(CatalogueReader):
             ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
             newest = newest_executions(connection, "job", ids, at, only="any")
-            total = _count(connection, jobs, chosen)
+            total = count_rows(connection, jobs, chosen)
         items = (_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in listed)
         return Page(tuple(items), total, following)
 
@@ -124,12 +121,12 @@ class SqlCatalogueLists(CatalogueReader):
     ) -> Page[ColumnRow]:
         """Columns of datasets that have a row; equal ones by id. All columns are sorted."""
         chosen = [holds(columns.c.search_text, fold(query))] if query else []
-        keys = ListKeys("columns", order, _column_keys(order))
+        keys = ListKeys(f"columns by {order}", order.falls, _column_keys(order))
         placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
         asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
         with self._read() as connection:
             rows, following = keys.read(connection, asked, cursor, limit)
-            total = _count(connection, placed, chosen)
+            total = count_rows(connection, placed, chosen)
         return Page(tuple(ColumnRow(*row) for row in rows), total, following)
 
     def list_runs(
@@ -147,16 +144,14 @@ class SqlCatalogueLists(CatalogueReader):
             one = () if run is None else (columns.run.in_(names_of_runs(connection, (run,))),)
             chosen = (columns.job == job, *one, *until(columns.at, at))
             ended = _runs(connection, *chosen).c
-            page = _page_of_runs(ended, cursor).limit(checked_limit(limit) + 1)
-            runs = list(connection.execute(page).scalars())
+            newest = sa.select(ended.run, sa.func.max(ended.ended).label("ended"))
+            listed = newest.group_by(ended.run).subquery()
+            keys = ListKeys("runs", True, (listed.c.ended, listed.c.run))
+            rows, following = keys.read(connection, sa.select(listed.c.run), cursor, limit)
+            runs = [run for (run,) in rows]
             folded = {summary.run: summary for summary in _folded(connection, chosen, runs)}
-            counted = sa.select(sa.func.count(ended.run.distinct()))
-            return _page(
-                [folded[key] for key in runs],
-                limit,
-                connection.execute(counted).scalar_one(),
-                lambda item: write_cursor("runs", item.ended_at, item.run),
-            )
+            total = count_rows(connection, listed)
+        return Page(tuple(folded[run] for run in runs), total, following)
 
 
 # --- datasets ------------------------------------------------------------------------------------
@@ -168,13 +163,13 @@ def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
 
 
 def _datasets_after(
-    chosen: Sequence[sa.ColumnElement[bool]], last: Sequence[str | int] | None, limit: int
+    chosen: Sequence[sa.ColumnElement[bool]], last: DatasetRow | None, limit: int
 ) -> sa.Select[Any]:
     """By name, then URI, then id, those behind ``last``."""
     key = (datasets.c.name, datasets.c.uri, datasets.c.id)
     asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
     if last is not None:
-        asked = asked.where(_after(key, last))
+        asked = asked.where(behind(key, (last.name, last.uri, last.id)))
     return asked.order_by(*key).limit(limit)
 
 
@@ -297,18 +292,6 @@ def _column_keys(order: ColumnOrder) -> tuple[sa.ColumnElement[Any], ...]:
 # --- runs ----------------------------------------------------------------------------------------
 
 
-def _page_of_runs(runs: Any, cursor: str | None) -> sa.Select[Any]:
-    """The runs of a list behind the cursor, newest first by (end, run)."""
-    ended = sa.func.max(runs.ended)
-    asked = sa.select(runs.run).group_by(runs.run)
-    if cursor is not None:
-        last_end, last_run = read_cursor(cursor, "runs", int, str)
-        asked = asked.having(
-            sa.or_(ended < last_end, sa.and_(ended == last_end, runs.run < last_run))
-        )
-    return asked.order_by(ended.desc(), runs.run.desc())
-
-
 def _folded(
     connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
 ) -> list[RunSummary]:
@@ -390,26 +373,3 @@ def _newest_errors(
 def first_line(error: str) -> str:
     """The first line with a text, at most 300 characters."""
     return next(iter(error.strip().splitlines()), "").rstrip()[:_ERROR_LENGTH]
-
-
-# --- pages ---------------------------------------------------------------------------------------
-
-
-def _after(key: Sequence[sa.ColumnElement[Any]], last: Sequence[str | int]) -> Any:
-    values = (sa.literal(value, column.type) for column, value in zip(key, last, strict=True))
-    return sa.tuple_(*key) > sa.tuple_(*values)
-
-
-def _count(
-    connection: Connection, table: sa.FromClause, chosen: Sequence[sa.ColumnElement[bool]]
-) -> int:
-    counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
-    return int(connection.execute(counted).scalar_one())
-
-
-def _page(
-    items: Sequence[_Item], limit: int, total: int, cursor: Callable[[_Item], str]
-) -> Page[_Item]:
-    """``items`` hold one more than the limit where another page follows."""
-    more = len(items) > limit
-    return Page(tuple(items[:limit]), total, cursor(items[limit - 1]) if more else None)
