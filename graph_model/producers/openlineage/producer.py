@@ -25,19 +25,15 @@ class OpenLineage:
     versions = (OPENLINEAGE_VERSION,)
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
-        """See ``producer.Producer``."""
         return recognise(document)
 
     def submission(self, reported: Reported) -> Submission:
-        """See ``producer.Producer``."""
         return event_submission(reported.document)
 
     def event(self, document: StoredDocument, rules: Rules) -> Event:  # noqa: ARG002
-        """See ``producer.Producer``."""
         return read_event(document.body)
 
     def translator(self, rules: Rules) -> OpenLineageTranslator:
-        """See ``producer.Producer``."""
         return OpenLineageTranslator(rules)
 
 
@@ -59,7 +55,6 @@ class OpenLineageTranslator:
         new: Collection[int],  # noqa: ARG002 - all events of a key are translated together
         orders: Orders,
     ) -> Projection:
-        """See ``producer.Translator``."""
         outcome = openlineage.translate_events(documents, orders, self._rules)
         former = openlineage.former_facts(
             documents, orders, self._rules, self._said, covered=outcome.covered

@@ -44,7 +44,6 @@ class SqlJournalContents(JournalConnection):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[StoredDocument]:
-        """See ``protocols.Journal``."""
         chosen: list[sa.ColumnElement[bool]] = []
         if state is not None:
             chosen.append(documents.c.state == state.value)
@@ -63,7 +62,6 @@ class SqlJournalContents(JournalConnection):
         return Page(items, total, write_cursor(_CURSOR, items[-1].position) if more else None)
 
     def summary(self) -> JournalSummary:
-        """See ``protocols.Journal``."""
         asked = sa.select(documents.c.state, sa.func.count().label("number")).group_by(
             documents.c.state
         )
@@ -78,12 +76,11 @@ class SqlJournalContents(JournalConnection):
         )
 
     def statistics(self) -> JournalStatistics:
-        """See ``protocols.Journal``."""
         with self._read() as connection:
             return read_statistics(connection)
 
     def size(self) -> JournalSize:
-        """See ``protocols.Journal``; on SQLite the file holds the catalogue as well."""
+        """On SQLite the file holds the catalogue as well."""
         first, last = (
             sa.select(documents.c.received_at).order_by(order).limit(1).scalar_subquery()
             for order in (documents.c.position, documents.c.position.desc())
