@@ -287,6 +287,17 @@ variable "alarms" {
   nullable = false
 }
 
+variable "permissions_boundary" {
+  description = "Policy that bounds every role made here, by its ARN, where the account lets roles be made only so. Null: none."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.permissions_boundary == null || can(regex("^arn:[a-z-]+:iam::([0-9]{12}|aws):policy/", var.permissions_boundary))
+    error_message = "The ARN of a policy."
+  }
+}
+
 variable "deletion_protection" {
   description = "Whether databases and load balancer refuse to be deleted, databases leave a last snapshot, and buckets that are not empty stay."
   type        = bool

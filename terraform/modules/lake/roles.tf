@@ -21,8 +21,9 @@ locals {
 }
 
 resource "aws_iam_role" "this" {
-  name        = "${var.name}-glue"
-  description = "What the example's Glue jobs may do"
+  name                 = "${var.name}-glue"
+  description          = "What the example's Glue jobs may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

@@ -160,8 +160,9 @@ resource "aws_s3_object" "dag" {
 # --- what it may do ----------------------------------------------------------------------------------------
 
 resource "aws_iam_role" "this" {
-  name        = "${var.name}-airflow"
-  description = "What Airflow and its tasks may do"
+  name                 = "${var.name}-airflow"
+  description          = "What Airflow and its tasks may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
