@@ -206,8 +206,8 @@ variable "firewall" {
 }
 
 variable "producers" {
-  description = "Other accounts whose jobs report: account id => ARNs of the roles of those jobs."
-  type        = map(object({ role_arns = list(string) }))
+  description = "Other accounts whose jobs report: account id => ARNs of the roles of those jobs, and the region of their network where that is another one."
+  type        = map(object({ role_arns = list(string), region = optional(string) }))
   default     = {}
   nullable    = false
 
