@@ -151,10 +151,10 @@ resource "aws_s3_object" "plugins" {
 resource "aws_s3_object" "dag" {
   for_each = fileset("${path.module}/dags", "*.py")
 
-  bucket      = var.code.bucket
-  key         = "airflow/dags/${each.key}"
-  source      = "${path.module}/dags/${each.key}"
-  source_hash = filesha256("${path.module}/dags/${each.key}")
+  bucket       = var.code.bucket
+  key          = "airflow/dags/${each.key}"
+  content      = templatefile("${path.module}/dags/${each.key}", { name = var.name })
+  content_type = "text/x-python"
 }
 
 # --- what it may do ----------------------------------------------------------------------------------------
