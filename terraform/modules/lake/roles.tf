@@ -86,9 +86,15 @@ resource "aws_iam_role_policy" "this" {
         Effect = "Allow"
         Action = [
           "ec2:DescribeVpcEndpoints", "ec2:DescribeRouteTables", "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups",
-          "ec2:DescribeVpcAttribute", "ec2:DescribeNetworkInterfaces",
+          "ec2:DescribeNetworkInterfaces",
         ]
         Resource = "*"
+      },
+      {
+        Sid      = "LookAtItsNetwork"
+        Effect   = "Allow"
+        Action   = "ec2:DescribeVpcAttribute"
+        Resource = "${local.ec2}:vpc/${var.vpc_id}"
       },
       {
         Sid    = "InterfacesOfWorkers"

@@ -64,7 +64,7 @@ DOORS: Final = (
 WITHOUT_ROUTE: Final = ("modules/page", "aws_internet_gateway")
 #: Actions that know no resource: a statement that allows them alone may name every resource.
 UNBOUND: Final = re.compile(
-    r"ecr:GetAuthorizationToken|ec2:Describe\w+|cloudwatch:PutMetricData|logs:DescribeLogGroups"
+    r"ecr:GetAuthorizationToken|ec2:Describe(?!VpcAttribute)\w+|cloudwatch:PutMetricData|logs:DescribeLogGroups"
     r"|s3:GetAccountPublicAccessBlock"
 )
 #: Roles that use the key directly: jobs of Glue encrypt bookmarks, the clock opens its schedule.
