@@ -121,7 +121,7 @@ class Order(Choice):
     def __init__(self, **options: Any) -> None:
         super().__init__(SortOrder, **options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> StrEnum:
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> str:
         return super()._deserialize(str(value).lower(), attr, data, **options)
 
 

@@ -36,9 +36,9 @@ def announce(body: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRequest({"size": [f"at most {settings.max_body_bytes:,} bytes"]}, "too-large")
     principal = current_principal()
     announced = Announced(
-        body["kind"].value,
+        body["kind"],
         body["apiVersion"],
-        body["encoding"].value,
+        body["encoding"],
         body["sha256"],
         body["size"],
     )

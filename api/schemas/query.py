@@ -14,8 +14,7 @@ Every message completes the sentence "<parameter>: expected …".
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from enum import StrEnum
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from marshmallow import RAISE, Schema, fields
@@ -117,20 +116,19 @@ class OptionalText(Text):
 
 
 class Choice(fields.Field[Any]):
-    """A member of a StrEnum, by its value."""
+    """One of some texts; where they are a StrEnum, its member."""
 
-    def __init__(self, options_of: type[StrEnum], **options: Any) -> None:
-        self.options_of = options_of
-        values = [member.value for member in options_of]
+    def __init__(self, texts: Iterable[str], **options: Any) -> None:
+        self.members = {str(text): text for text in texts}
+        values = list(self.members)
         options.setdefault("metadata", {}).update(type="string", enum=values)
         super().__init__(error_messages=expecting(_one_of(values)), **options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> StrEnum:
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:
         del attr, data
-        try:
-            return self.options_of(value)
-        except ValueError:
-            raise self.make_error("invalid") from None
+        if not isinstance(value, str) or value not in self.members:
+            raise self.make_error("invalid")
+        return self.members[value]
 
 
 class Choices(fields.Field[tuple[str, ...]]):

@@ -23,14 +23,7 @@ blueprint = Blueprint("columns", __name__, url_prefix="/graph", description="Col
 @blueprint.describes(ListReply)
 def columns(query: Mapping[str, Any]) -> Response:
     """The columns of all datasets, by name unless another order is asked for."""
-    page = list_columns(
-        current_sources(),
-        query=query["q"],
-        limit=query["limit"],
-        cursor=query["cursor"],
-        order=query["sort"],
-    )
-    return jsonify(page_reply(page))
+    return jsonify(page_reply(list_columns(current_sources(), **query)))
 
 
 @blueprint.route("/columns/<column_id>")

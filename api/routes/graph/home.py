@@ -36,7 +36,7 @@ def area_map(query: Mapping[str, Any]) -> Response:
     """The areas of the estate and the flows between them."""
     within = query["within"]
     found = estate_map(
-        current_sources(), by=query["by"].value, within=within.split("\n") if within else []
+        current_sources(), by=query["by"], within=within.split("\n") if within else []
     )
     return jsonify(to_json(found))
 
@@ -46,12 +46,4 @@ def area_map(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(ListReply)
 def all_runs(query: Mapping[str, Any]) -> Response:
     """The runs of all jobs, newest first unless another order is asked for."""
-    page = runs.all_runs(
-        current_sources(),
-        state=query["state"] and query["state"].value,
-        limit=query["limit"],
-        cursor=query["cursor"],
-        at=query["at"],
-        order=query["sort"],
-    )
-    return jsonify(page_reply(page))
+    return jsonify(page_reply(runs.all_runs(current_sources(), **query)))
