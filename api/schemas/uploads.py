@@ -9,7 +9,7 @@ from typing import Any, Final
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.schemas.commands import Count
-from api.schemas.fields import RequestBody, expecting
+from api.schemas.fields import Checked, RequestBody, expecting
 from api.schemas.query import Choice
 from graph_model.producers.spline.documents import API_VERSIONS
 
@@ -17,19 +17,15 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _MOST_BYTES: Final = 1 << 30
 
 
-class Sha256(fields.Field[str]):
+class Sha256(Checked):
     """A SHA-256 in hex."""
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="string")
-        expected = "the SHA-256 of the bytes, 64 characters of lower-case hex"
-        super().__init__(error_messages=expecting(expected), **options)
+    expected = "the SHA-256 of the bytes, 64 characters of lower-case hex"
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:
-        del attr, data
-        if not isinstance(value, str) or not _SHA256.fullmatch(value):
-            raise self.make_error("invalid")
-        return value
+    def read(self, value: Any) -> str:
+        if not _SHA256.fullmatch(super().read(value)):
+            raise ValueError(value)
+        return str(value)
 
 
 class UploadRequest(RequestBody):
