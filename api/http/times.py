@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -35,6 +36,11 @@ def _within(milliseconds: int) -> int:
     if not 0 <= milliseconds <= LATEST:
         raise ValueError("before 1970 or after 9999")
     return milliseconds
+
+
+def now() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
 
 
 def format_instant(milliseconds: int) -> str:
