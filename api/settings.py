@@ -37,6 +37,7 @@ ACCESS_LOGS: Final = ("auto", "all", "errors")
 ANONYMOUS_ROLES: Final = ("reader", "producer")
 """The roles that a caller without a key can have; admin is none of them."""
 GREMLIN_DIALECTS: Final = ("tinkerpop", "neptune")
+_ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _NOBODY: Final = "none"
 _AUTO: Final = "auto"
 _HEAP_BOUNDS: Final = (LEAST_HEAP_MB, 1_048_576)
@@ -86,6 +87,12 @@ class Settings:
     dead_letter_queue: str
     message_bytes: int
     rewrite_rules: str
+
+    @property
+    def address(self) -> str:
+        """Where a browser on this computer finds the server."""
+        host = "127.0.0.1" if self.host in _ANY_ADDRESS else self.host
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     @property
     def run_window(self) -> RunWindow:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,11 +58,7 @@ class Call(console.ProgramCall):
         """``--url``, else the server's address from the settings."""
         if self.options.url:
             return str(self.options.url).rstrip("/")
-        settings = self.settings()
-        host = "127.0.0.1" if settings.host in {"0.0.0.0", "::"} else settings.host  # noqa: S104
-        return (
-            f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
-        )
+        return self.settings().address
 
     def api_key(self) -> str | None:
         """The key for a running server. No option: other users of this computer see those."""
@@ -128,14 +123,6 @@ def open_journal(call: Call) -> Iterator[Any]:
         journal.close()
 
 
-@contextmanager
-def disposing(database: Any) -> Iterator[Any]:
-    try:
-        yield database
-    finally:
-        database.dispose()
-
-
 def path_of(*parts: str, **query: object) -> str:
     """``path_of("layers", "a/b", preview=True)`` => ``/layers/a%2Fb?preview=true``.
 
@@ -161,11 +148,6 @@ def report_progress(call: Call, what: str) -> Callable[[int, int], None]:
             call.say(f"  {done:,} of {total:,} {what}")
 
     return progress
-
-
-def now() -> int:
-    """Epoch milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 def add_command(

@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from flask import Flask, request
 
-from api.http.principals import ANONYMOUS_NAME, EVERYBODY, Principal, admit, principal_of
+from api.http.principals import ANONYMOUS_NAME, EVERYBODY, Principal, admit
 from api.http.rates import Rates
 from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests
 from graph_model.stores.keys import Key, Role
@@ -122,7 +122,7 @@ class Guard:
             raise NotAuthenticated("this API key is not known here, or was revoked")
         if wait := self._rates.take(key.id, key.rate_per_minute):
             raise TooManyRequests(key.name, key.rate_per_minute, wait)
-        principal = principal_of(key)
+        principal = Principal(key.name, key.roles, key.scope)
         if not principal.may(needed):
             raise NotAllowed(key.name, _named(needed))
         return principal

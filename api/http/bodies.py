@@ -13,7 +13,7 @@ import json
 import re
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, Final, NoReturn, Protocol
@@ -26,8 +26,9 @@ from api.http.errors import InvalidRequest
 from api.http.repeated_keys import RepeatedKeys
 from graph_model.producers.notes import repeated_keys
 
+_JSON: Final = "application/json"
 CONTENT_TYPES: Final = {
-    "application/json": "1",
+    _JSON: "1",
     "application/vnd.absa.spline.producer.v1+json": "1",
     "application/vnd.absa.spline.producer.v1.1+json": "1.1",
     "application/vnd.absa.spline.producer.v1.2+json": "1.2",
@@ -157,22 +158,22 @@ def api_version(content_type: str | None) -> str:
     No type, or one that is not listed, is a 415: only the type names the version, and a page of
     another origin can post without one.
     """
-    media_type, parameters = parse_options_header(content_type)
-    version = CONTENT_TYPES.get(media_type.lower())
-    if version is None or parameters.get("charset", "").strip().lower() not in _UTF8:
-        known = ", ".join(CONTENT_TYPES)
-        given = "no Content-Type" if not content_type else repr(content_type[:80])
-        raise UnsupportedMediaType(f"Content-Type: expected one of {known} (UTF-8), not {given}")
-    return version
+    expected = f"one of {', '.join(CONTENT_TYPES)}"
+    return CONTENT_TYPES[_media_type(content_type, CONTENT_TYPES, expected)]
 
 
 def require_json(content_type: str | None) -> None:
     """Raises 415 for another type than ``application/json`` in UTF-8, or none."""
+    _media_type(content_type, (_JSON,), _JSON)
+
+
+def _media_type(content_type: str | None, known: Collection[str], expected: str) -> str:
     media_type, parameters = parse_options_header(content_type)
     charset = parameters.get("charset", "").strip().lower()
-    if media_type.lower() != "application/json" or charset not in _UTF8:
+    if media_type.lower() not in known or charset not in _UTF8:
         given = "no Content-Type" if not content_type else repr(content_type[:80])
-        raise UnsupportedMediaType(f"Content-Type: expected application/json (UTF-8), not {given}")
+        raise UnsupportedMediaType(f"Content-Type: expected {expected} (UTF-8), not {given}")
+    return media_type.lower()
 
 
 def parse_json(body: bytes) -> Any:
