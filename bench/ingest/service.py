@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -123,11 +124,8 @@ class Service:
 
     def elements(self) -> int:
         """Vertices and edges in the engine."""
-        graph = open_graph(self.gremlin_url)
-        try:
+        with closing(open_graph(self.gremlin_url)) as graph:
             return sum(graph.count())
-        finally:
-            graph.close()
 
     def await_projected(self) -> None:
         """Until nothing is pending."""
