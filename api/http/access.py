@@ -1,7 +1,7 @@
 """Access: the key of a request -> a principal -> allowed or refused.
 
-    X-API-Key: hw_…              both agents can send either; a Basic login is left to the proxy
-    Authorization: Bearer hw_…   that asked for it
+    X-API-Key: hw_…              both agents can send either; a proxy may require a Basic
+    Authorization: Bearer hw_…   login, which is left to it
 
 Until the first key is made, every client may do everything: that is a laptop, and ``server``
 refuses to listen beyond it. From the first key on every request needs one, except where a route

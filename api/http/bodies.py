@@ -15,7 +15,6 @@ import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache
 from typing import Any, Final, NoReturn, Protocol
 
 import msgspec
@@ -191,7 +190,7 @@ def parse_json(body: bytes) -> Any:
     if plain is not None:
         return plain
     try:
-        return parse_any_spelling(body)
+        return _parse(body, _load_strictly)
     except RepeatedKey:
         return _parse(body, _load_repeated)
 
@@ -203,14 +202,6 @@ def parse_order(body: bytes) -> Any:
         listed = ", ".join(map(repr, twice))
         raise InvalidRequest({"document": [f"one value for each key, not two for {listed}"]})
     return value
-
-
-def parse_any_spelling(body: bytes) -> Any:
-    """``parse_json`` of a text that is not large and that ``parse_plain`` has no answer to.
-
-    Raises RepeatedKey where an object has a key twice.
-    """
-    return _parse(body, _load_strictly)
 
 
 def _parse(body: bytes, load: Callable[[str], Any]) -> Any:
@@ -253,8 +244,7 @@ def parse_plain(body: bytes) -> Any:
     """The value of a text without fractions, spelled as ``compact_json`` spells it; else None.
 
     Most clients write so, and a text that msgspec writes again in the same bytes has no key twice:
-    that costs a fifth of looking at every object's keys. After None the caller uses
-    ``parse_any_spelling``.
+    that costs a fifth of looking at every object's keys.
     """
     try:
         value = _plain(body)
@@ -265,12 +255,8 @@ def parse_plain(body: bytes) -> Any:
 
 def wire_hash(kind: str, version: str, encoding: str, raw: bytes) -> str:
     """SHA-256 in hex over the received bytes, their type and their encoding."""
-    return hashlib.sha256(_head(kind, version, encoding) + raw).hexdigest()
-
-
-@lru_cache(maxsize=64)
-def _head(kind: str, version: str, encoding: str) -> bytes:
-    return json.dumps([kind, version, encoding]).encode() + b"\n"
+    head = json.dumps([kind, version, encoding]).encode()
+    return hashlib.sha256(head + b"\n" + raw).hexdigest()
 
 
 def _exceeds(body: bytes) -> bool:

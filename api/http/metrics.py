@@ -48,7 +48,6 @@ class Metrics:
             ["kind"],
             registry=registry,
         )
-        self._kinds: dict[str, Counter] = {}  # to look a label up costs more than to count
         self._refused = Counter(
             "headwater_requests_refused",
             "Requests with documents that were answered with an error, since the start",
@@ -68,7 +67,6 @@ class Metrics:
             buckets=_REQUEST_SECONDS,
             registry=registry,
         )
-        self._answers: dict[tuple[str, str, int], Histogram] = {}  # as many as there are labels
         self._rounds = Histogram(
             "headwater_projection_duration_seconds",
             "Time of one round of the projector, up to a batch of plans",
@@ -90,10 +88,7 @@ class Metrics:
 
     def received(self, kind: str, number: int) -> None:
         """Documents of a kind were made durable."""
-        child = self._kinds.get(kind)
-        if child is None:
-            child = self._kinds[kind] = self._received.labels(kind)
-        child.inc(number)
+        self._received.labels(kind).inc(number)
 
     def refused(self, kind: str, status: int) -> None:
         """A request with documents of a kind was answered with an error."""
@@ -111,11 +106,7 @@ class Metrics:
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered; ``route`` is a template."""
         known = method if method in _METHODS else "other"
-        child = self._answers.get((known, route, status))
-        if child is None:
-            child = self._requests.labels(known, route, str(status))
-            self._answers[known, route, status] = child
-        child.observe(seconds)
+        self._requests.labels(known, route, str(status)).observe(seconds)
 
     def projected(self, plans: int, seconds: float) -> None:
         """The projector ended a round."""
@@ -128,11 +119,11 @@ class Metrics:
         state: Callable[[], str],
         clock: Callable[[], int],
     ) -> None:
-        """Ask these at every scrape; ``clock`` gives epoch milliseconds."""
+        """Call these at every scrape; ``clock`` gives epoch milliseconds."""
         self._registry.register(_AtScrape(lambda: _of_journal(statistics, state(), clock())))
 
     def watch_room(self, forecast: Callable[[], Forecast]) -> None:
-        """Ask this at every scrape, too."""
+        """Call this at every scrape, too."""
         self._registry.register(_AtScrape(lambda: _of_room(forecast)))
 
     def text(self) -> bytes:

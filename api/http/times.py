@@ -17,7 +17,7 @@ _DATE_AND_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]")
 
 
 def parse_instant(text: str) -> int:
-    """Epoch milliseconds (floor). Digits alone are epoch milliseconds, whatever their number; a
+    """Epoch milliseconds (floor). Digits alone are epoch milliseconds, few or many; a
     time without a zone is UTC, a date is its midnight.
 
     Raises ValueError for anything else, and before 1970 or after the year 9999.

@@ -1,7 +1,7 @@
 """A place in a bucket for a document that is larger than a gateway or a function takes.
 
-The answer is no promise that the document is taken: it is checked when it has been put, and what
-can never be taken comes to the dead-letter queue with its reason (docs/queues.md).
+The answer is no promise that the document is taken: the consumer checks it once the client has put
+it, and sends one that can never be taken to the dead-letter queue with its reason (docs/queues.md).
 """
 
 from __future__ import annotations

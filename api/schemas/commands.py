@@ -100,7 +100,7 @@ class CommandsQuery(Query):
 
 
 class CommandItem(Schema):
-    """A command in force; ``node`` is the id of what is hidden now, else null."""
+    """A command in force; ``node`` is the id of the node that it hides now, else null."""
 
     id = fields.String(required=True)
     kind = fields.String(required=True)

@@ -15,7 +15,7 @@ _CASES = ("required", "null", "invalid", "type", "validator_failed")
 
 
 def expecting(expected: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
-    """The messages of a field: one text, whatever was wrong with the value."""
+    """The messages of a field: one text for every kind of fault."""
     return dict.fromkeys(_CASES, expected)
 
 

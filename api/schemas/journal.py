@@ -127,8 +127,8 @@ class ElementsReply(Schema):
 
 
 class RunsInGraphReply(ElementsReply):
-    """Of the runs that HEADWATER_GRAPH_RUNS (``setting``) has in the graph. ``saved`` is per
-    setting what it would take away.
+    """Of the runs that HEADWATER_GRAPH_RUNS (``setting``) has in the graph. ``saved``: the
+    elements that each other setting would remove.
     """
 
     setting = fields.String(required=True)

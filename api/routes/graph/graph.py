@@ -128,7 +128,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.arguments(JobsQuery)
 @blueprint.describes(ListReply)
 def jobs(query: Mapping[str, Any]) -> Response:
-    """Jobs, by namespace and name unless another order is asked for."""
+    """Jobs, by namespace and name unless ``sort`` names another order."""
     return jsonify(page_reply(job_answers.jobs(current_sources(), **query)))
 
 
@@ -163,7 +163,7 @@ def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
 @blueprint.arguments(DatasetsQuery)
 @blueprint.describes(ListReply)
 def datasets(query: Mapping[str, Any]) -> Response:
-    """Datasets, by name unless another order is asked for."""
+    """Datasets, by name unless ``sort`` names another order."""
     return jsonify(page_reply(dataset_answers.datasets(current_sources(), **query)))
 
 

@@ -24,7 +24,7 @@ blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The wh
 @blueprint.arguments(NoQuery)
 @blueprint.describes(HomeReply)
 def home(query: Mapping[str, Any]) -> Response:
-    """What failed in the last day, which jobs are late, what was written lately."""
+    """Failures of the last day, late jobs, and the last writes."""
     del query
     return jsonify(to_json(lately.home(current_sources(), now=current_service().clock())))
 
@@ -45,5 +45,5 @@ def area_map(query: Mapping[str, Any]) -> Response:
 @blueprint.arguments(RunsQuery)
 @blueprint.describes(ListReply)
 def all_runs(query: Mapping[str, Any]) -> Response:
-    """The runs of all jobs, newest first unless another order is asked for."""
+    """The runs of all jobs, newest first unless ``sort`` names another order."""
     return jsonify(page_reply(runs.all_runs(current_sources(), **query)))
