@@ -262,9 +262,10 @@ class Inspector:
         plan = self._ask("projections", lambda: with_projections(plan, command), plan)
         if name in _COMMANDS_WITHOUT_QUERY:
             relations = self._relations_of_parts(name, command)
-            told = self._targets.told_name(name, command)
-            return CapturedQuery(told, plan, target, relations, self._evolved_schema(name, command))
-        name = self._targets.told_name(name, command)
+            reported = self._targets.reported_name(name, command)
+            schema = self._evolved_schema(name, command)
+            return CapturedQuery(reported, plan, target, relations, schema)
+        name = self._targets.reported_name(name, command)
         query = self._ask("query", command.query, None)
         if query is None:
             return CapturedQuery(name, plan, target)
