@@ -28,8 +28,8 @@ from api.intake.documents import prepare_events, prepare_plans
 from bench.endurance.documents import Document, documents
 from bench.endurance.rhythms import DEFAULT, read_rhythms
 from bench.endurance.year import Year
-from bench.ingest.service import children, cpu_of, resident
 from bench.ingest.workload import EVENTS, PLANS
+from bench.processes import cpu_of, resident, tree
 from bench.selection import positive
 from graph_model.producers.openlineage.submissions import event_submission
 from graph_model.stores.protocols import Submission
@@ -86,17 +86,11 @@ class Use:
     python: float = 0.0
 
     def look(self, pid: int) -> None:
-        listed = list(_below(pid))
+        listed = tree(pid)
         self.cpu |= {one: cpu_of(one) for one in listed if cpu_of(one)}
-        java = sum(resident(one) for one in listed if _is_java(one))
+        java = resident(*filter(_is_java, listed))
         self.java = max(self.java, java)
-        self.python = max(self.python, sum(map(resident, listed)) - java)
-
-
-def _below(pid: int) -> Iterator[int]:
-    yield pid
-    for child in children(pid):
-        yield from _below(child)
+        self.python = max(self.python, resident(*listed) - java)
 
 
 def _is_java(pid: int) -> bool:

@@ -32,8 +32,9 @@ from api.service import Service
 from api.serving.server import listening, reserve
 from api.settings import read_settings
 from bench.ingest.clients import Workload, post_all
-from bench.ingest.service import children, cpu_of
+from bench.ingest.service import free_port
 from bench.openlineage.workload import Workload as Events
+from bench.processes import children, cpu_of
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
@@ -111,10 +112,8 @@ def application() -> Flask:
 @contextmanager
 def serving(server: str) -> Iterator[tuple[int, int]]:
     """The port and the process id of a server that answers."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-        probe.close()
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
         command = [one.format(port=port) for one in _COMMANDS[server]]
         environment = {**os.environ, _FOLDER: folder}
         with (Path(folder) / "log").open("wb") as log:
@@ -145,7 +144,7 @@ def milliseconds(port: int, pid: int, workload: Workload, asked: argparse.Namesp
 
 
 def _cpu(pid: int) -> float:
-    return cpu_of(pid) + sum(map(cpu_of, children(pid)))
+    return cpu_of(pid, *children(pid))
 
 
 def main() -> None:

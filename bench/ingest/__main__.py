@@ -51,14 +51,20 @@ def measure(
     )
 
 
-def describe(name: str, load: Load) -> str:
-    """One line of the table."""
-    pairs = load.documents // 2
+def head(unit: str) -> str:
+    """The first line of the table; ``unit`` is ``pair`` or ``event``."""
     return (
-        f"{name:<22}{pairs:>8}{load.wall:>9.1f}{pairs / load.wall:>9.0f}"
-        f"{1000 * load.service / pairs:>10.2f}{1000 * load.engine / pairs:>10.2f}"
-        f"{1000 * load.cpu / pairs:>10.2f}{load.percentile(0.5):>9.1f}{load.percentile(0.99):>9.1f}"
+        f"{'':<22}{f'{unit}s':>8}{'wall s':>9}{f'{unit}s/s':>9}{'service':>10}{'engine':>10}"
+        f"{'CPU ms':>10}{'p50 ms':>9}{'p99 ms':>9}   (CPU in ms a{'n' * (unit[0] == 'e')} {unit})"
     )
+
+
+def describe(name: str, load: Load, documents_each: int = 2) -> str:
+    """One line of the table; a pair is two documents."""
+    number = load.documents // documents_each
+    cpu = "".join(f"{1000 * one / number:>10.2f}" for one in (load.service, load.engine, load.cpu))
+    waited = "".join(f"{load.percentile(share):>9.1f}" for share in (0.5, 0.99))
+    return f"{name:<22}{number:>8}{load.wall:>9.1f}{number / load.wall:>9.0f}{cpu}{waited}"
 
 
 def main() -> None:
@@ -71,10 +77,7 @@ def main() -> None:
     jobs = range(asked.plans)
     with tempfile.TemporaryDirectory() as folder:
         with Service(Path(folder) / "data", {"HEADWATER_GREMLIN_HEAP": "1024"}) as service:
-            print(
-                f"{'':<22}{'pairs':>8}{'wall s':>9}{'pairs/s':>9}{'service':>10}{'engine':>10}"
-                f"{'CPU ms':>10}{'p50 ms':>9}{'p99 ms':>9}   (CPU in ms a pair)"
-            )
+            print(head("pair"))
             first = measure(service, jobs, 0, asked.concurrency)
             print(describe("first load", first), flush=True)
             for run in range(1, asked.runs + 1):

@@ -16,7 +16,7 @@ from api.application import create_app
 from api.service import Service
 from api.serving.server import collect_rarely
 from api.settings import read_settings
-from bench.ingest.service import cpu_of
+from bench.processes import cpu_of
 from graph_model import naming
 from graph_model.facts import Facts, Row, merge
 from graph_model.naming import Rules
@@ -52,9 +52,6 @@ class Settled:
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         del positions, timeout
         return True
-
-    def lag(self) -> int:
-        return 0
 
     def replay(self, states: Collection[DocumentState]) -> int:
         del states

@@ -9,6 +9,10 @@ locals {
   account   = data.aws_caller_identity.current.account_id
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.region
+
+  # Without jobs elsewhere AWS lets in this region alone.
+  elsewhere = setsubtract(compact([for producer in var.producers : producer.region]), [local.region])
+  regions   = length(local.elsewhere) == 0 ? null : setunion(local.elsewhere, [local.region])
 }
 
 # --- the way ---------------------------------------------------------------------------------------------
@@ -69,6 +73,7 @@ resource "aws_lb_listener" "this" {
 resource "aws_vpc_endpoint_service" "this" {
   acceptance_required        = true
   network_load_balancer_arns = [aws_lb.this.arn]
+  supported_regions          = local.regions
   allowed_principals         = [for account in keys(var.producers) : "arn:${local.partition}:iam::${account}:root"]
   tags                       = { Name = "${var.name}-capture" }
 }
@@ -80,6 +85,11 @@ resource "aws_kms_key" "this" {
   description             = "${var.name}: API keys of other accounts"
   enable_key_rotation     = true
   deletion_window_in_days = 30
+}
+
+resource "aws_kms_alias" "this" {
+  name          = "alias/${var.name}-producers"
+  target_key_id = aws_kms_key.this.key_id
 }
 
 resource "aws_kms_key_policy" "this" {
@@ -113,7 +123,7 @@ resource "aws_secretsmanager_secret" "this" {
   name                    = "${var.name}/producer/${each.key}"
   description             = "API key of Headwater for the jobs of account ${each.key}"
   kms_key_id              = aws_kms_key.this.arn
-  recovery_window_in_days = var.deletion_protection ? 30 : 7
+  recovery_window_in_days = var.deletion_protection ? 30 : 0 # the task setup makes keys again
 }
 
 resource "aws_secretsmanager_secret_policy" "this" {

@@ -42,11 +42,6 @@ resource "aws_emrserverless_application" "this" {
     properties     = local.emr_properties
   }
 
-  runtime_configuration {
-    classification = "iceberg-defaults"
-    properties     = { "iceberg.enabled" = "true" }
-  }
-
   monitoring_configuration {
     cloudwatch_logging_configuration {
       enabled            = true
@@ -73,8 +68,9 @@ resource "aws_cloudwatch_log_group" "emr" {
 resource "aws_iam_role" "emr" {
   count = var.emr == null ? 0 : 1
 
-  name        = "${var.name}-emr"
-  description = "What job runs of the example on EMR Serverless may do"
+  name                 = "${var.name}-emr"
+  description          = "What job runs of the example on EMR Serverless may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
@@ -115,10 +111,11 @@ resource "aws_iam_role_policy" "emr" {
         Resource = [for name in ["curated", "aggregated"] : "${aws_s3_bucket.this[name].arn}/*"]
       },
       {
-        Sid      = "Key"
-        Effect   = "Allow"
-        Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
-        Resource = var.key_arn
+        Sid       = "Key"
+        Effect    = "Allow"
+        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
+        Resource  = var.key_arn
+        Condition = { StringEquals = { "kms:ViaService" = ["s3.${local.region}.amazonaws.com", "secretsmanager.${local.region}.amazonaws.com"] } }
       },
       {
         Sid      = "Tables"

@@ -21,8 +21,9 @@ locals {
 }
 
 resource "aws_iam_role" "this" {
-  name        = "${var.name}-glue"
-  description = "What the example's Glue jobs may do"
+  name                 = "${var.name}-glue"
+  description          = "What the example's Glue jobs may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
@@ -61,6 +62,7 @@ resource "aws_iam_role_policy" "this" {
         Resource = [for name in ["curated", "aggregated"] : "${aws_s3_bucket.this[name].arn}/*"]
       },
       {
+        # Not by way of S3 alone: bookmarks are encrypted by the job itself.
         Sid      = "Key"
         Effect   = "Allow"
         Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
@@ -84,9 +86,15 @@ resource "aws_iam_role_policy" "this" {
         Effect = "Allow"
         Action = [
           "ec2:DescribeVpcEndpoints", "ec2:DescribeRouteTables", "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups",
-          "ec2:DescribeVpcAttribute", "ec2:DescribeNetworkInterfaces",
+          "ec2:DescribeNetworkInterfaces",
         ]
         Resource = "*"
+      },
+      {
+        Sid      = "LookAtItsNetwork"
+        Effect   = "Allow"
+        Action   = "ec2:DescribeVpcAttribute"
+        Resource = "${local.ec2}:vpc/${var.vpc_id}"
       },
       {
         Sid    = "InterfacesOfWorkers"
@@ -109,7 +117,7 @@ resource "aws_iam_role_policy" "this" {
         Sid      = "Logs"
         Effect   = "Allow"
         Action   = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents", "logs:AssociateKmsKey"]
-        Resource = "arn:${local.partition}:logs:${local.region}:${local.account}:log-group:/aws-glue/*"
+        Resource = "arn:${local.partition}:logs:${local.region}:${local.account}:log-group:${local.logs}/*"
       },
       {
         # This action knows no resource.

@@ -2,6 +2,7 @@
 # tables.sql makes its tables: two by COPY, one by CREATE TABLE AS.
 
 data "aws_caller_identity" "current" {}
+data "aws_region" "current" {}
 
 resource "aws_security_group" "this" {
   name        = "${var.name}-warehouse"
@@ -53,8 +54,9 @@ resource "aws_redshiftserverless_usage_limit" "this" {
 }
 
 resource "aws_iam_role" "this" {
-  name        = "${var.name}-warehouse"
-  description = "Lets COPY of the warehouse read the raw files"
+  name                 = "${var.name}-warehouse"
+  description          = "Lets COPY of the warehouse read the raw files"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
@@ -76,7 +78,13 @@ resource "aws_iam_role_policy" "this" {
     Statement = [
       { Sid = "ListRawFiles", Effect = "Allow", Action = ["s3:ListBucket", "s3:GetBucketLocation"], Resource = var.raw.bucket_arn },
       { Sid = "ReadRawFiles", Effect = "Allow", Action = "s3:GetObject", Resource = "${var.raw.bucket_arn}/*" },
-      { Sid = "DecryptThem", Effect = "Allow", Action = "kms:Decrypt", Resource = var.key_arn },
+      {
+        Sid       = "DecryptThem"
+        Effect    = "Allow"
+        Action    = "kms:Decrypt"
+        Resource  = var.key_arn
+        Condition = { StringEquals = { "kms:ViaService" = "s3.${data.aws_region.current.region}.amazonaws.com" } }
+      },
     ]
   })
 }

@@ -114,6 +114,20 @@ FAULTS = {
         }
         """,
     ),
+    "a role without a boundary": (
+        rules.bounded_roles,
+        'resource "aws_iam_role" "x" {\n  name = "x"\n}',
+    ),
+    "a key for anything": (
+        rules.bounded_keys,
+        """
+        resource "aws_iam_role_policy" "x" {
+          policy = jsonencode({
+            Statement = [{ Effect = "Allow", Action = "kms:Decrypt", Resource = var.key_arn }]
+          })
+        }
+        """,
+    ),
     "a queue without a policy": (
         rules.closed_queues,
         'resource "aws_sqs_queue" "x" {\n  kms_master_key_id = "k"\n}',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -10,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
+from graph_model.stores.catalogue.asked import asked_column, at_values
 from graph_model.stores.catalogue.listing.orders import ListKeys, behind, unknown_last
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
@@ -52,6 +53,7 @@ class SqlCatalogueLists(CatalogueReader):
     def list_datasets(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         limit: int = 100,
         cursor: str | None = None,
@@ -59,12 +61,12 @@ class SqlCatalogueLists(CatalogueReader):
         order: DatasetOrder = DatasetOrder.NAME,
     ) -> Page[DatasetRow]:
         """Equal names and URIs by id. By name an index is read, else all datasets are sorted."""
-        chosen = _datasets_like(query, at)
+        chosen = _datasets_like(query, at) + _apart_from(hidden, datasets.c.id)
         keys = ListKeys(f"datasets by {order}", order.falls, _dataset_keys(order, at))
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
-            total = count_rows(connection, datasets, chosen)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
+            total = count_rows(connection, datasets, chosen, at_values(hidden))
         return Page(tuple(DatasetRow(*row) for row in rows), total, following)
 
     def walk_datasets(
@@ -76,13 +78,35 @@ class SqlCatalogueLists(CatalogueReader):
         at: int | None = None,
     ) -> tuple[DatasetRow, ...]:
         """No totals, no times."""
-        asked = _datasets_after(_datasets_like(query, at), after, checked_limit(limit))
+        own = datasets.c
+        asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*_datasets_like(query, at))
+        last = None if after is None else (after.name, after.uri, after.id)
+        asked = _walked(asked, (own.name, own.uri, own.id), last)
         with self._read() as connection:
-            return tuple(DatasetRow(*row) for row in connection.execute(asked))
+            rows = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(DatasetRow(*row) for row in rows)
+
+    def walk_jobs(
+        self,
+        *,
+        query: str = "",
+        namespace: str | None = None,
+        after: JobRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
+    ) -> tuple[JobRow, ...]:
+        own = jobs.c
+        asked = sa.select(*STORAGE_OF[JobRow].fields).where(*_jobs_like(query, namespace, at))
+        last = None if after is None else (after.namespace, after.name, after.id)
+        asked = _walked(asked, (own.namespace, own.name, own.id), last)
+        with self._read() as connection:
+            rows = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(JobRow(*row) for row in rows)
 
     def list_jobs(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         namespace: str | None = None,
         limit: int = 100,
@@ -92,28 +116,25 @@ class SqlCatalogueLists(CatalogueReader):
         order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
         """Equal names by id. By namespace an index is read, else all jobs are sorted."""
-        own = jobs.c
-        chosen = [holds(own.search_name, fold(query))] if query else []
-        if namespace is not None:
-            chosen.append(own.namespace == namespace)
+        chosen = _jobs_like(query, namespace, at) + _apart_from(hidden, jobs.c.id)
         if state is not None:
             chosen.append(_of_last_run("state", at) == state)
-        chosen += job_born(at)
         keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
             listed = [JobRow(*row) for row in rows]
             ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
             newest = newest_executions(connection, "job", ids, at, only="any")
-            total = count_rows(connection, jobs, chosen)
+            total = count_rows(connection, jobs, chosen, at_values(hidden))
         items = (_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in listed)
         return Page(tuple(items), total, following)
 
     def list_columns(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         limit: int = 100,
         cursor: str | None = None,
@@ -121,12 +142,13 @@ class SqlCatalogueLists(CatalogueReader):
     ) -> Page[ColumnRow]:
         """Columns of datasets that have a row; equal ones by id. All columns are sorted."""
         chosen = [holds(columns.c.search_text, fold(query))] if query else []
+        chosen += _apart_from(hidden, columns.c.dataset)
         keys = ListKeys(f"columns by {order}", order.falls, _column_keys(order))
         placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
         asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
-            total = count_rows(connection, placed, chosen)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
+            total = count_rows(connection, placed, chosen, at_values(hidden))
         return Page(tuple(ColumnRow(*row) for row in rows), total, following)
 
     def list_runs(
@@ -157,20 +179,16 @@ class SqlCatalogueLists(CatalogueReader):
 # --- datasets ------------------------------------------------------------------------------------
 
 
+def _apart_from(
+    hidden: Collection[str], column: sa.ColumnElement[str]
+) -> list[sa.ColumnElement[bool]]:
+    """The ids are ``at_values`` of the statement."""
+    return [column.not_in(sa.select(asked_column().c.value))] if hidden else []
+
+
 def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
     chosen = [holds(datasets.c.search_text, fold(query))] if query else []
     return [*chosen, *dataset_born(at)]
-
-
-def _datasets_after(
-    chosen: Sequence[sa.ColumnElement[bool]], last: DatasetRow | None, limit: int
-) -> sa.Select[Any]:
-    """By name, then URI, then id, those behind ``last``."""
-    key = (datasets.c.name, datasets.c.uri, datasets.c.id)
-    asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
-    if last is not None:
-        asked = asked.where(behind(key, (last.name, last.uri, last.id)))
-    return asked.order_by(*key).limit(limit)
 
 
 def _dataset_keys(order: DatasetOrder, at: int | None) -> tuple[sa.ColumnElement[Any], ...]:
@@ -201,6 +219,13 @@ def _last_write(at: int | None) -> sa.ColumnElement[Any]:
 
 
 # --- jobs ----------------------------------------------------------------------------------------
+
+
+def _jobs_like(query: str, namespace: str | None, at: int | None) -> list[sa.ColumnElement[bool]]:
+    chosen = [holds(jobs.c.search_name, fold(query))] if query else []
+    if namespace is not None:
+        chosen.append(jobs.c.namespace == namespace)
+    return [*chosen, *job_born(at)]
 
 
 def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummary:
@@ -373,3 +398,13 @@ def _newest_errors(
 def first_line(error: str) -> str:
     """The first line with a text, at most 300 characters."""
     return next(iter(error.strip().splitlines()), "").rstrip()[:_ERROR_LENGTH]
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+def _walked(
+    asked: sa.Select[Any], key: Sequence[sa.ColumnElement[Any]], last: Sequence[str] | None
+) -> sa.Select[Any]:
+    """In the order of the key, the rows behind the one with these values."""
+    return (asked if last is None else asked.where(behind(key, last))).order_by(*key)
