@@ -44,7 +44,7 @@ class OpenLineageTranslator:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._said = openlineage.OngoingRuns()
+        self._ongoing = openlineage.OngoingRuns()
 
     def forget(self) -> None:
         """Keeps everything: cached facts depend on the rules alone."""
@@ -57,7 +57,7 @@ class OpenLineageTranslator:
     ) -> Projection:
         outcome = openlineage.translate_events(documents, orders, self._rules)
         former = openlineage.former_facts(
-            documents, orders, self._rules, self._said, covered=outcome.covered
+            documents, orders, self._rules, self._ongoing, covered=outcome.covered
         )
-        self._said.keep(documents, outcome)
+        self._ongoing.keep(documents, outcome)
         return projection_of(outcome, former, documents)

@@ -166,11 +166,11 @@ def _documents_without_receipt(connection: Connection) -> Iterator[str]:
 
 
 def _arrivals_without_document(connection: Connection) -> Iterator[str]:
-    for table, said in ((receipts, "a receipt"), (raw, "a record of bytes")):
+    for table, record in ((receipts, "a receipt"), (raw, "a record of bytes")):
         kept = sa.exists().where(documents.c.position == table.c.position)
         asked = sa.select(table.c.position).where(~kept).distinct().order_by(table.c.position)
         for position in connection.execute(asked).scalars():
-            yield f"document {position}: {said} names it, but it does not exist"
+            yield f"document {position}: {record} names it, but it does not exist"
 
 
 def _odd_documents(connection: Connection) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _odd_documents(connection: Connection) -> Iterator[str]:
     )
     other_kind = columns.kind != bodies.c.kind
     asked = (
-        sa.select(columns.position, columns.state, columns.kind, bodies.c.kind.label("said"))
+        sa.select(columns.position, columns.state, columns.kind, bodies.c.kind.label("body_kind"))
         .join_from(documents, bodies, columns.content_hash == bodies.c.content_hash)
         .where(sa.or_(columns.state.not_in(known), unexplained, other_kind))
         .order_by(columns.position)
@@ -189,8 +189,8 @@ def _odd_documents(connection: Connection) -> Iterator[str]:
     for row in connection.execute(asked):
         if row.state not in known:
             yield f"document {row.position}: its state {row.state!r} is unknown"
-        elif row.kind != row.said:
-            yield f"document {row.position}: its kind is {row.kind}, its body's {row.said}"
+        elif row.kind != row.body_kind:
+            yield f"document {row.position}: its kind is {row.kind}, its body's {row.body_kind}"
         else:
             yield f"document {row.position}: it failed without a reason"
 
