@@ -63,13 +63,7 @@ class PlanItem:
 
 
 @dataclass(frozen=True, slots=True)
-class JobPage:
-    id: str
-    namespace: str
-    name: str
-    shared: bool
-    runs: int
-    last_run: LastRun | None
+class JobPage(JobItem):
     plans: tuple[PlanItem, ...]
     producer: str | None = None
     about: JobFacets | None = None
