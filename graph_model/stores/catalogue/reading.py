@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from typing import Any, Self
 
-import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import Unavailable
@@ -58,17 +57,6 @@ class CatalogueReader:
             for chunk in chunks(sorted(set(asked)), AT_ONCE):
                 found += statement.rows(connection, asked_values(chunk) | parameters)
         return found
-
-
-def count_rows(
-    connection: Connection,
-    table: sa.FromClause,
-    chosen: Iterable[sa.ColumnElement[bool]] = (),
-    values: Mapping[str, Any] | None = None,
-) -> int:
-    """The number of rows that the conditions choose; ``values`` are those of their parameters."""
-    counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
-    return int(connection.execute(counted, values or {}).scalar_one())
 
 
 def rows_for(

@@ -15,12 +15,11 @@ from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
 from graph_model.storable_text import storable_value
 from graph_model.stores.catalogue.asked import AT_ONCE, asked_table, asked_values, is_asked
-from graph_model.stores.catalogue.listing.orders import behind
 from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
 from graph_model.stores.catalogue.origin import stamp
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
-from graph_model.stores.database import chunks, insert_rows, read, write
+from graph_model.stores.database import behind, chunks, insert_rows, read, write
 from graph_model.stores.digests import HashSum
 from graph_model.stores.protocols import Origin
 

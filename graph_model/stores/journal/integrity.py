@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores.database import chunks, damage, read, tells_damage
+from graph_model.stores.database import chunks, count_rows, damage, read, tells_damage
 from graph_model.stores.journal.content import unpack
 from graph_model.stores.journal.large_bodies import MARK, fetch, large_of
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
@@ -34,7 +34,7 @@ def find_problems(engine: Engine, progress: Progress) -> Iterator[str]:
     """The defects, a sentence each. A page of bodies is one transaction, so writers continue."""
     with read(engine, JournalUnavailable) as connection:
         yield from damage(connection)
-        total = connection.execute(sa.select(sa.func.count()).select_from(bodies)).scalar_one()
+        total = count_rows(connection, bodies)
     done, last = 0, ""
     while hashes := _page_after(engine, last):
         yield from _problems_of_bodies(engine, hashes)

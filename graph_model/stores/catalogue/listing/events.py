@@ -23,7 +23,7 @@ from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import application_of, under_applications
 from graph_model.stores.catalogue.past.conditions import successful, until
 from graph_model.stores.catalogue.past.newest import newest_executions
-from graph_model.stores.catalogue.reading import CatalogueReader, count_rows
+from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     arrivals,
@@ -35,7 +35,7 @@ from graph_model.stores.catalogue.tables import (
     names,
     schema_uses,
 )
-from graph_model.stores.database import chunks, none_of
+from graph_model.stores.database import chunks, count_rows, none_of
 from graph_model.stores.protocols.events import (
     EventFilter,
     EventRecord,

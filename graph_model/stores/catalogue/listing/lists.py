@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
 from graph_model.stores.catalogue.asked import asked_column, at_values
-from graph_model.stores.catalogue.listing.orders import ListKeys, behind, unknown_last
+from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import (
@@ -22,7 +22,7 @@ from graph_model.stores.catalogue.openlineage.applications import (
 from graph_model.stores.catalogue.past.births import dataset_born, job_born
 from graph_model.stores.catalogue.past.conditions import until
 from graph_model.stores.catalogue.past.newest import newest_executions, wrote_main
-from graph_model.stores.catalogue.reading import CatalogueReader, count_rows
+from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     applications,
@@ -33,6 +33,7 @@ from graph_model.stores.catalogue.tables import (
     names,
 )
 from graph_model.stores.cursors import checked_limit
+from graph_model.stores.database import behind, count_rows
 from graph_model.stores.protocols import (
     ColumnOrder,
     DatasetOrder,

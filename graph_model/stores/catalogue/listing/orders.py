@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.database import behind
 from graph_model.stores.protocols import ListOrder
 
 _AFTER_EVERYTHING: Final = 2**63 - 1
@@ -56,15 +57,6 @@ class ListKeys:
     @property
     def _types(self) -> list[type]:
         return [int if isinstance(key.type, sa.Integer) else str for key in self.keys]
-
-
-def behind(
-    keys: Sequence[sa.ColumnElement[Any]], last: Sequence[Any], *, falls: bool = False
-) -> sa.ColumnElement[bool]:
-    """The condition that a row comes after the one with the keys ``last``."""
-    values = (sa.literal(value, key.type) for key, value in zip(keys, last, strict=True))
-    own, shown = sa.tuple_(*keys), sa.tuple_(*values)
-    return own < shown if falls else own > shown
 
 
 def unknown_last(number: sa.ColumnElement[Any], order: ListOrder) -> sa.ColumnElement[Any]:

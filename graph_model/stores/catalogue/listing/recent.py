@@ -15,8 +15,9 @@ from graph_model.stores.catalogue.asked import asked_column, at_values
 from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.openlineage.applications import run_of
 from graph_model.stores.catalogue.past.conditions import until
-from graph_model.stores.catalogue.reading import CatalogueReader, count_rows
+from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions
+from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
 
 _NANOSECONDS: Final = 1_000_000

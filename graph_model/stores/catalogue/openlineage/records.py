@@ -22,10 +22,10 @@ from graph_model.stores.catalogue.asked import (
 from graph_model.stores.catalogue.listing.orders import ListKeys
 from graph_model.stores.catalogue.openlineage.applications import names_of_runs, under_applications
 from graph_model.stores.catalogue.past.conditions import pairs_from, until
-from graph_model.stores.catalogue.reading import CatalogueReader, count_rows
+from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import facet_bodies, facets, runs
 from graph_model.stores.cursors import checked_limit
-from graph_model.stores.database import StoredText, chunks
+from graph_model.stores.database import StoredText, chunks, count_rows
 from graph_model.stores.protocols import Page
 from graph_model.stores.protocols.records import Rows
 

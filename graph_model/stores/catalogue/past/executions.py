@@ -31,10 +31,10 @@ from graph_model.stores.catalogue.openlineage.applications import (
 from graph_model.stores.catalogue.past.births import dataset_born
 from graph_model.stores.catalogue.past.conditions import pairs_from, successful, until
 from graph_model.stores.catalogue.past.newest import newest_executions, newest_id, wrote_main
-from graph_model.stores.catalogue.reading import CatalogueReader, count_rows
+from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import datasets, executions, partitions
 from graph_model.stores.cursors import EXECUTIONS, checked_limit, read_cursor, write_cursor
-from graph_model.stores.database import StoredId, StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
 from graph_model.stores.protocols import Page, PlanSpan, Writer
 
 _RUNS_A_STATEMENT: Final = 20

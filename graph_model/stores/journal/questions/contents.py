@@ -9,7 +9,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.stores.database import database_bytes
+from graph_model.stores.database import count_rows, database_bytes
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.questions.rows import described, without_body
 from graph_model.stores.journal.statistics import (
@@ -56,10 +56,9 @@ class SqlJournalContents(JournalConnection):
         if cursor is not None:
             (before,) = read_cursor(cursor, _CURSOR, int)
             asked = asked.where(documents.c.position < before)
-        counted = sa.select(sa.func.count()).select_from(documents).where(*chosen)
         with self._read() as connection:
             rows = connection.execute(asked.limit(checked_limit(limit) + 1)).all()
-            total = connection.execute(counted).scalar_one()
+            total = count_rows(connection, documents, chosen)
         items = tuple(map(without_body, rows[:limit]))
         more = len(rows) > limit
         return Page(items, total, write_cursor(_CURSOR, items[-1].position) if more else None)
