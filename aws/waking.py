@@ -95,9 +95,6 @@ class ProjectorElsewhere:
         """Does not wait: nothing here knows when another function has projected."""
         return False
 
-    def lag(self) -> int:
-        return self._projector.lag()
-
     def replay(self, states: Collection[DocumentState]) -> int:
         reopened = self._projector.replay(states)
         self.notify()

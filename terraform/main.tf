@@ -29,6 +29,9 @@ module "network" {
     var.functions == null && var.workflows == null ? [] : ["sqs"],
     var.workflows == null ? [] : ["airflow.api", "airflow.env", "airflow.ops"],
   )
+
+  # Those that MWAA asks for in a network without a way to the internet.
+  shared_services = var.workflows == null ? [] : ["airflow.api", "airflow.env", "airflow.ops", "ecr.api", "ecr.dkr", "kms", "logs", "monitoring", "sqs"]
 }
 
 module "graph" {
@@ -231,6 +234,7 @@ module "firewall" {
   scope                    = "REGIONAL"
   load_balancer            = { arn = module.service[0].load_balancer.arn }
   requests_in_five_minutes = var.firewall.requests_in_five_minutes
+  shared_cidrs             = [var.network.cidr]
   key_arn                  = module.encryption.key_arn
   log_days                 = var.log_days
 }
@@ -307,6 +311,7 @@ module "workflows" {
   key_secret_arn  = module.setup.key_secret_arns["producer"]
   namespace       = var.lake.namespace
   job_arns        = module.lake[0].job_arns
+  log_days        = var.log_days
 }
 
 # --- people ----------------------------------------------------------------------------------------------------

@@ -124,9 +124,9 @@ variable "functions" {
 }
 
 variable "graph" {
-  description = "Neptune: engine, capacity in NCU, instances (one writes, the others stand by), days of backup, and a bucket with files of headwater-pipeline that its loader may read."
+  description = "Neptune: version of the engine (null: the newest of 1.4 that the region offers), capacity in NCU, instances (one writes, the others stand by), days of backup, and a bucket with files of headwater-pipeline that its loader may read."
   type = object({
-    engine_version = optional(string, "1.4.7.1")
+    engine_version = optional(string)
     capacity       = optional(object({ min = number, max = number }), { min = 2, max = 32 })
     instances      = optional(number, 2)
     backup_days    = optional(number, 7)
@@ -137,9 +137,9 @@ variable "graph" {
 }
 
 variable "journal" {
-  description = "Aurora PostgreSQL: engine, capacity in ACU, instances (one writes, the others stand by), days of backup."
+  description = "Aurora PostgreSQL: version of the engine (null: the newest of 16 that the region offers), capacity in ACU, instances (one writes, the others stand by), days of backup."
   type = object({
-    engine_version = optional(string, "16.8")
+    engine_version = optional(string)
     capacity       = optional(object({ min = number, max = number }), { min = 1, max = 16 })
     instances      = optional(number, 2)
     backup_days    = optional(number, 35)
@@ -195,7 +195,7 @@ variable "page" {
 }
 
 variable "firewall" {
-  description = "AWS WAF in front of the load balancer: requests that one address may send in five minutes. Null: none."
+  description = "AWS WAF in front of the load balancer: requests that one address outside this network may send in five minutes (inside it, a gateway or CloudFront has few addresses for many clients, and bounds of its own). Null: none."
   type        = object({ requests_in_five_minutes = optional(number, 20000) })
   default     = null
 
@@ -222,7 +222,7 @@ variable "lake" {
   type = object({
     agent     = optional(string, "listener")
     namespace = optional(string, "hr")
-    emr       = optional(object({ release = optional(string, "emr-7.8.0"), cpu = optional(number, 16) }))
+    emr       = optional(object({ release = optional(string, "emr-7.13.0"), cpu = optional(number, 16) }))
   })
   default = null
 
@@ -257,7 +257,7 @@ variable "warehouse" {
 
 variable "workflows" {
   description = "Airflow (Amazon MWAA) that runs the example's jobs and reports its tasks: version, the most workers. Null: none."
-  type        = object({ airflow_version = optional(string, "2.10.3"), workers = optional(number, 2) })
+  type        = object({ airflow_version = optional(string, "2.11.0"), workers = optional(number, 2) })
   default     = null
 
   validation {

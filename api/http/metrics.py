@@ -20,7 +20,7 @@ from prometheus_client.samples import Sample
 
 from graph_model.errors import HeadwaterError
 from graph_model.retention.forecast import Forecast
-from graph_model.stores.protocols import JournalStatistics
+from graph_model.stores.protocols import Backlog, JournalStatistics
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 STATES: Final = ("ready", "rebuilding", "unavailable")
@@ -170,12 +170,12 @@ def _of_journal(
     yield _gauge(
         "headwater_projection_lag_documents",
         "Documents accepted that the graph does not show yet",
-        found.pending,
+        found.backlog.documents,
     )
     yield _gauge(
         "headwater_projection_lag_seconds",
         "Time of the oldest of them; 0 when there is none",
-        lag_seconds(found, now),
+        lag_seconds(found.backlog, now),
     )
     yield _gauge(
         "headwater_database_bytes",
@@ -219,11 +219,9 @@ def _labelled(
     return family
 
 
-def lag_seconds(statistics: JournalStatistics, now: int) -> float:
+def lag_seconds(backlog: Backlog, now: int) -> float:
     """Since how many seconds the oldest pending document is there; 0.0 when there is none."""
-    if statistics.oldest_pending_at is None:
-        return 0.0
-    return max(0.0, (now - statistics.oldest_pending_at) / 1000)
+    return 0.0 if backlog.oldest_at is None else max(0.0, (now - backlog.oldest_at) / 1000)
 
 
 def _documents(found: JournalStatistics) -> Iterator[Metric]:

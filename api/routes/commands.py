@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flask import request
@@ -26,6 +26,7 @@ from graph_model import labels
 from graph_model.errors import Rebuilding
 from graph_model.facts import CommandRow
 from graph_model.governance.nodes import NamedNode, node_ids, read_node
+from graph_model.governance.statements import KINDS, ids_in_force
 from graph_model.producers.commands.documents import CommandKind
 from graph_model.retention.coverage import Retention
 
@@ -127,14 +128,24 @@ def _describe(
 @blueprint.arguments(CommandsQuery)
 @blueprint.response(200, CommandsReply)
 def commands(query: Mapping[str, Any]) -> dict[str, Any]:
-    """The commands in force, newest first."""
+    """All commands, newest first, with those that a later one has replaced or taken back."""
     kinds = [query["kind"]] if query["kind"] else list(CommandKind)
-    rows = [row for kind in kinds for row in current_service().catalogue.commands(kind.value)]
+    listed = {kind: current_service().catalogue.commands(kind.value) for kind in kinds}
+    in_force = frozenset().union(*(_in_force(kind, rows) for kind, rows in listed.items()))
+    rows = [row for found in listed.values() for row in found]
     rows.sort(key=lambda row: (row.at, row.id), reverse=True)
-    return {"items": [_item(row) for row in rows], "total": len(rows), "next": None}
+    items = [_item(row, in_force=row.id in in_force) for row in rows]
+    return {"items": items, "total": len(rows), "next": None}
 
 
-def _item(row: CommandRow) -> dict[str, Any]:
+def _in_force(kind: CommandKind, rows: Sequence[CommandRow]) -> frozenset[str]:
+    """Only a statement can be taken back; the documents of a forget or a prune are gone."""
+    if kind in (*KINDS, CommandKind.RULES):
+        return ids_in_force(rows)
+    return frozenset(row.id for row in rows)
+
+
+def _item(row: CommandRow, *, in_force: bool) -> dict[str, Any]:
     body = json.loads(row.body)
     return {
         "id": row.id,
@@ -143,6 +154,7 @@ def _item(row: CommandRow) -> dict[str, Any]:
         "author": row.author,
         "target": row.target,
         "note": body["note"],
+        "inForce": in_force,
         "node": _hidden_node(body) if row.kind == CommandKind.HIDE else None,
     }
 

@@ -100,7 +100,9 @@ class CommandsQuery(Query):
 
 
 class CommandItem(Schema):
-    """A command in force; ``node`` is the id of the node that it hides now, else null."""
+    """A command. ``inForce``: no later one has replaced it or taken it back, and it takes nothing
+    back itself. ``node`` is the id of the node that it hides now, else null.
+    """
 
     id = fields.String(required=True)
     kind = fields.String(required=True)
@@ -108,11 +110,12 @@ class CommandItem(Schema):
     author = fields.String(required=True)
     target = fields.String(required=True)
     note = fields.String(required=True)
+    inForce = fields.Boolean(required=True)
     node = fields.String(required=True, allow_none=True)
 
 
 class CommandsReply(Schema):
-    """All commands in force, newest first."""
+    """All commands, newest first."""
 
     items = fields.List(fields.Nested(CommandItem), required=True)
     total = fields.Integer(required=True)

@@ -62,9 +62,6 @@ class ProjectionService(Protocol):
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         """Wait, at most ``timeout`` seconds, until none of these documents is pending."""
 
-    def lag(self) -> int:
-        """How many documents are accepted and not projected yet."""
-
     def replay(self, states: Collection[DocumentState]) -> int:
         """Set documents in these states back to pending; how many."""
 

@@ -76,10 +76,8 @@ def _storage_warning(service: Service) -> str | None:
 
 
 def _lag(service: Service) -> Lag:
-    documents = service.projector.lag()
-    if documents == 0:
-        return Lag(0, 0.0)
-    return Lag(documents, lag_seconds(service.journal.statistics(), service.clock()))
+    backlog = service.journal.backlog()
+    return Lag(backlog.documents, lag_seconds(backlog, service.clock()))
 
 
 def _status(checks: dict[str, str], projector_state: str) -> str:

@@ -51,6 +51,7 @@ from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.keys import SqlKeys
+from graph_model.stores.protocols import Journal
 
 if TYPE_CHECKING:
     from waitress.server import BaseWSGIServer
@@ -157,7 +158,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
         summary.start()
         stack.callback(summary.stop)
     _say_ready(settings, say)
-    _watch_rebuild(projector, say)
+    _watch_rebuild(projector, journal, say)
     upkeep.start()
     collect_rarely()
     sys.setswitchinterval(_TURN_SECONDS)
@@ -335,14 +336,14 @@ def _download_progress(say: Say) -> Callable[[int, int, str], None]:
     return progress
 
 
-def _watch_rebuild(projector: Projector, say: Say) -> None:
+def _watch_rebuild(projector: Projector, journal: Journal, say: Say) -> None:
     """Log at intervals how much of the graph is missing, until it is whole."""
 
     def watch() -> None:
         announced = False
         while projector.state == "rebuilding":
             time.sleep(_PROGRESS_SECONDS)
-            if projector.state == "rebuilding" and (left := projector.lag()):
+            if projector.state == "rebuilding" and (left := journal.backlog().documents):
                 say(f"  graph      rebuilding from the journal: {left:,} documents to go")
                 announced = True
         if announced and projector.state == "ready":

@@ -10,7 +10,7 @@ from bench.endurance.samples import Sample
 
 Point = tuple[int, float]
 """After so many runs, so much."""
-_WALKS: Final = ("overview", "lineage", "columns", "impact", "diff")
+_WALKS: Final = ("overview", "map", "lineage", "columns", "impact", "diff")
 _Value = Callable[[Sample], float | None]
 
 

@@ -40,6 +40,8 @@ class Place:
 def questions() -> dict[str, Callable[[Place], str]]:
     """Name -> the path about a place."""
     return {
+        "home": lambda _: "/graph/home",
+        "map": lambda _: "/graph/map",
         "overview": lambda _: f"/graph/overview?limit={_LIMIT}",
         "jobs": lambda place: f"/graph/jobs?limit=100&q={_digit(place)}",
         "datasets": lambda place: f"/graph/datasets?limit=100&q={_digit(place)}",
@@ -159,7 +161,7 @@ def _ask(connection: http.client.HTTPConnection, path: str) -> Any:
 
 def _size(reply: Any) -> int:
     """Nodes or items; 1 of an answer that is one thing."""
-    for name in ("nodes", "items"):
+    for name in ("nodes", "items", "areas"):
         if isinstance(reply.get(name), list):
             return len(reply[name])
     return 1

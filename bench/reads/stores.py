@@ -53,9 +53,6 @@ class Settled:
         del positions, timeout
         return True
 
-    def lag(self) -> int:
-        return 0
-
     def replay(self, states: Collection[DocumentState]) -> int:
         del states
         return 0

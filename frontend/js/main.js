@@ -16,20 +16,21 @@ import { createKey, sessionStore } from './data/key.js';
 import { announcement, createList } from './page/list.js';
 import { createLegend } from './page/legend.js';
 import { pack } from './drawing/packing.js';
-import { createMinimap } from './drawing/minimap.js';
+import { createMinimap } from './page/minimap.js';
 import { createDivider } from './controls/divider.js';
 import { matching } from './controls/find.js';
 import { closeWhenLeft } from './controls/menu.js';
 import { find, findNode, tally, turn } from './data/model.js';
 import { step } from './data/walk.js';
 import { banners, footnote, outageBanner } from './page/notes.js';
+import { huesOf, NO_HUES } from './drawing/looks.js';
 import { readPalette } from './drawing/palette.js';
 import { createPanel } from './panel/panel.js';
 import { createSearch } from './controls/search.js';
 import { createShortcuts } from './page/shortcuts.js';
 import { createTooltip } from './page/tooltip.js';
 import { createTour } from './start/tour.js';
-import { change, depthOf, link, parse, sameQuestion, write } from './data/url.js';
+import { change, depthOf, keeps, link, parse, sameQuestion, write } from './data/url.js';
 
 /**
  * @typedef {object} Page  what a view makes of the server's replies
@@ -142,6 +143,8 @@ let described = { page: null, id: '' };
 let position = { id: '', came: null };
 
 let shades = colours();
+/** Of the whole picture, whatever of it is folded. */
+let hues = NO_HUES;
 /** @type {ReturnType<typeof import('./drawing/graph.js').createGraph>|null} fetched with the first picture */
 let graph = null;
 
@@ -165,7 +168,7 @@ async function openCanvas() {
 }
 
 const tooltip = createTooltip(places.tooltip, places.stage, places.canvas);
-const showLegend = createLegend(at('legend'));
+const showLegend = createLegend(at('legend'), (hue) => go({ hue }, { replace: true }));
 const minimap = createMinimap(places.minimap, (point) => graph?.moveTo(point));
 const list = createList(places.list, { onSelect: select, onOpen: openDetails, announce });
 const panel = createPanel(places.panel, {
@@ -194,9 +197,15 @@ function colours() {
   return readPalette(getComputedStyle(document.documentElement), document.body.dataset.theme === 'dark');
 }
 
-/** What was classified shows at once. */
+/** Another choice of hues, or what was classified, shows at once. */
 function repaint() {
-  graph?.repaint(shades);
+  if (page?.model) hues = huesOf(page.model, state.hue);
+  graph?.repaint(shades, hues);
+  if (drawn) showKey(drawn);
+}
+
+function showKey(model) {
+  showLegend(model, hues, shades, keeps(state.view, 'hue'));
 }
 
 function announce(text) {
@@ -225,6 +234,7 @@ function move(to, { replace: instead = false } = {}) {
 function arrive(from) {
   if (page && sameQuestion(from, state)) {
     if (from.opened !== state.opened) return load();
+    if (from.hue !== state.hue) repaint();
     if (page.model && from.fans !== state.fans) showPicture(page.heading, page.model);
     if (page.model && (from.rows !== state.rows || from.find !== state.find)) showPicture(page.heading, page.model, true);
     return showState();
@@ -401,9 +411,10 @@ function showPicture(heading, model, still = false) {
   const narrow = foldColumns(model, { opened: state.rows, pinned });
   graph?.light(state.find ? new Set(found) : null);
   drawn = spread(foldFans(narrow, { opened: state.fans, pinned }));
-  showLegend(drawn, shades);
+  hues = huesOf(model, state.hue);
+  showKey(drawn);
   places.minimap.hidden = !graph || graph.fits(drawn);
-  graph?.show(drawn, state.selected, still);
+  graph?.show(drawn, state.selected, hues, still);
   listed = null;
   describePicture(heading, drawn);
   described = { page: null, id: '' };
@@ -708,7 +719,7 @@ function shared() {
       .replace(/[^\p{L}\p{N}._-]+/gu, '-')
       .replace(/^-+|-+$/g, '') || 'lineage';
   const { reply, asked = '' } = page;
-  return { model: drawn, reply: reply ?? {}, name, asked, state, depth: depthOf(state), palette: shades, keyed: key.get() !== '', image: () => canvas.toImage() };
+  return { model: drawn, reply: reply ?? {}, name, asked, state, depth: depthOf(state), palette: shades, hues, keyed: key.get() !== '', image: () => canvas.toImage() };
 }
 
 /* Header */
@@ -763,7 +774,7 @@ replace(places.tools, canvasTools({ zoom: (by) => graph?.zoom(by), fit: () => gr
 replace(places.form, form.node);
 createThemeSwitch(places.theme, () => {
   shades = colours();
-  graph?.repaint(shades);
+  repaint();
 });
 load();
 setInterval(watch, WATCH);

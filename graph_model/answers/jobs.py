@@ -11,7 +11,7 @@ from graph_model import identity, labels
 from graph_model.answers.facets import JobFacets, job_facets
 from graph_model.answers.nodes import dataset_references, job_row
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import open_node, visible_page
+from graph_model.answers.visibility import open_node
 from graph_model.facts import (
     ExecutionRow,
     LogicalPlanRow,
@@ -91,6 +91,7 @@ def jobs(
 ) -> Page[JobItem]:
     """``state``: of the last run."""
     page = sources.catalogue.list_jobs(
+        hidden=sources.hidden,
         query=query,
         namespace=namespace,
         limit=limit,
@@ -99,8 +100,7 @@ def jobs(
         state=state,
         order=order,
     )
-    items = tuple(map(_job_item, page.items))
-    return visible_page(Page(items, page.total, page.next), sources.hidden)
+    return Page(tuple(map(_job_item, page.items)), page.total, page.next)
 
 
 @of_one_state

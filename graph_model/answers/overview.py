@@ -30,6 +30,7 @@ from graph_model.picture.view import (
     iso,
     job_reference,
 )
+from graph_model.stores.protocols import walk_rows
 
 #: Number of failures that an overview lists.
 FAILURES_NAMED = 20
@@ -121,11 +122,28 @@ def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, 
 def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
     """The first datasets and jobs, and whether more exist."""
     most = min(limit, _AT_ONCE)
-    jobs = sources.catalogue.list_jobs(limit=most, at=at)
-    datasets = sources.catalogue.list_datasets(limit=most, at=at)
-    ids = {row.id for row in datasets.items if row.kind != "name"}
-    more = jobs.next is not None or datasets.next is not None
-    return (ids, {i.job.id for i in jobs.items}), more
+    jobs = _first_jobs(sources, most, at=at)
+    datasets = list(islice(walk_datasets(sources.catalogue, at=at), most + 1))
+    ids = {row.id for row in datasets[:most] if row.kind != "name"}
+    more = max(len(jobs), len(datasets)) > most
+    return (ids, set(jobs[:most])), more
+
+
+def _first_jobs(
+    sources: Sources,
+    most: int,
+    *,
+    at: int | None,
+    query: str = "",
+    namespace: str | None = None,
+) -> list[str]:
+    """The ids of so many jobs, and of one more where more exist."""
+    rows = walk_rows(
+        lambda after: sources.catalogue.walk_jobs(
+            query=query, namespace=namespace, after=after, at=at
+        )
+    )
+    return [row.id for row in islice(rows, most + 1)]
 
 
 def _matching(
@@ -149,9 +167,9 @@ def _matching(
     jobs: set[str] = set()
     more = False
     for space, name in _job_queries(namespace, query) if namespace or query else ():
-        page = sources.catalogue.list_jobs(query=name, namespace=space, limit=most, at=at)
-        jobs |= {item.job.id for item in page.items}
-        more |= page.next is not None
+        found = _first_jobs(sources, most, at=at, query=name, namespace=space)
+        jobs |= set(found[:most])
+        more |= len(found) > most
     return (set(datasets[:most]), jobs), more or len(datasets) > most
 
 

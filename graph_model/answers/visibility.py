@@ -2,8 +2,9 @@
 
 A question opens its node (``find_node``, ``open_node``, ``open_plan``), which refuses a hidden one;
 takes the names of all others from ``nodes``, which returns none of a hidden node; and passes its
-picture to ``show_view``, its list to ``visible_page``. A hidden node that an admin requests by its
-id is opened: for that question it is not hidden.
+picture to ``show_view``, its results to ``visible_page``; a list of the catalogue takes the ids of
+hidden nodes itself. A hidden node that an admin requests by its id is opened: for that question it
+is not hidden.
 """
 
 from __future__ import annotations
@@ -114,8 +115,8 @@ Item = TypeVar("Item", bound=Identified)
 
 
 def visible_page(page: Page[Item], hidden: Collection[str]) -> Page[Item]:
-    """A page of a list without hidden items. It may hold fewer than requested; ``total`` still
-    counts hidden items on other pages.
+    """A page without hidden items. It may hold fewer than requested; ``total`` still counts hidden
+    items that are not on it.
     """
     items = tuple(item for item in page.items if item.id not in hidden)
     return replace(page, items=items, total=page.total - len(page.items) + len(items))

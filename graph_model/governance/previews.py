@@ -28,13 +28,13 @@ from graph_model.stores.protocols import (
     Page,
     StoredDocument,
     walk_pages,
+    walk_rows,
 )
 from spark_agent_config.masking import mask_text
 
 MOST_SHOWN: Final = 200
 MOST_PLANS: Final = 2_000
 """Plan documents of the journal that naming rules are tried on, the newest."""
-_PAGE: Final = 1_000
 _MOST_NAMED: Final = 5
 
 
@@ -86,10 +86,8 @@ def walk_datasets(
     """Every dataset whose name holds the query, but the hidden ones (ids), by name, URI and id, a
     page at a time.
     """
-    after: DatasetRow | None = None
-    while page := catalogue.walk_datasets(query=query, after=after, limit=_PAGE, at=at):
-        yield from (row for row in page if row.id not in hidden)
-        after = page[-1]
+    rows = walk_rows(lambda after: catalogue.walk_datasets(query=query, after=after, at=at))
+    return (row for row in rows if row.id not in hidden)
 
 
 # --- naming rules --------------------------------------------------------------------------------

@@ -92,15 +92,28 @@ NOTHING: Final = Governance()
 
 def newest_statements(rows: Iterable[CommandRow]) -> tuple[Held, ...]:
     """Those in force, by key, without those that this version cannot read."""
+    return tuple(
+        Held(key, body["value"], row.author, row.at, str(body.get("note", "")))
+        for key, row, body in _in_force(rows)
+    )
+
+
+def ids_in_force(rows: Iterable[CommandRow]) -> frozenset[str]:
+    """The statements of one kind without those that were replaced or taken back, and without those
+    that only take one back.
+    """
+    return frozenset(row.id for _, row, _ in _in_force(rows))
+
+
+def _in_force(rows: Iterable[CommandRow]) -> Iterator[tuple[str, CommandRow, Mapping[str, Any]]]:
+    """The newest statement of each key, by key, where it has a value."""
     newest: dict[str, tuple[CommandRow, Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: (row.at, row.id)):
         body = json.loads(row.body)
         newest[str(body.get("key"))] = (row, body)
-    return tuple(
-        Held(key, body["value"], row.author, row.at, str(body.get("note", "")))
-        for key, (row, body) in sorted(newest.items())
-        if isinstance(body.get("value"), Mapping)
-    )
+    for key, (row, body) in sorted(newest.items()):
+        if isinstance(body.get("value"), Mapping):
+            yield key, row, body
 
 
 def govern(rows: Mapping[CommandKind, Iterable[CommandRow]], rules: Rules) -> Governance:

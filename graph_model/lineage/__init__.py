@@ -19,8 +19,8 @@ In reading order:
 ``traces``     shortest chains, from the steps that a walk downstream has kept
 ``ends``       chains between columns as one edge from end to end (pure)
 ``inventory``  the columns of tables at a time: those of the newest schema and of lineage
-``bounds``     the bounds of a walk; the answer carries the first one that was met
-``omissions``  counts of the neighbours that a limit left out (pure)
+``flows``      the flows between the tables of a whole estate, for a map
+``bounds``     the bounds of a walk, and the neighbours that a limit left out
 ``structure``  parts of the graph that never change, kept from one question to the next
 """
 

@@ -1,11 +1,11 @@
-"""The bounds of a walk; the answer carries the first one that was met."""
+"""The bounds of a walk: the answer carries the first one met, and counts what a limit left out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
-from graph_model.lineage.questions import Partial
+from graph_model.lineage.questions import LeftOut, Partial
 
 #: Edges of one label at a single vertex beyond which an answer is truncated.
 HUB_LIMIT: Final = 5_000
@@ -47,3 +47,23 @@ class Bounds:
         """
         self.late()
         return self.partial is not None and self.partial.reason != "hub"
+
+
+def count_left_out(steps: Iterable[tuple[str, str]], drawn: Collection[str]) -> tuple[LeftOut, ...]:
+    """Per drawn node the number of its neighbours upstream and downstream that are not drawn.
+
+    ``steps`` are pairs of neighbours, in the direction of flow:
+
+        a drawn table, read by 5,000 jobs of which 499 are drawn => 4,501 more downstream
+    """
+    before: dict[str, set[str]] = {}
+    behind: dict[str, set[str]] = {}
+    for source, target in steps:
+        if source in drawn and target not in drawn:
+            behind.setdefault(source, set()).add(target)
+        elif target in drawn and source not in drawn:
+            before.setdefault(target, set()).add(source)
+    return tuple(
+        LeftOut(node, len(before.get(node, ())), len(behind.get(node, ())))
+        for node in sorted(before.keys() | behind.keys())
+    )

@@ -14,13 +14,18 @@ from typing import NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, TEXT_LIMIT, Bounds
+from graph_model.lineage.bounds import (
+    CANDIDATE_LIMIT,
+    HUB_LIMIT,
+    TEXT_LIMIT,
+    Bounds,
+    count_left_out,
+)
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.sights import moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
-from graph_model.lineage.omissions import count_left_out
 from graph_model.lineage.questions import (
     ColumnEdge,
     ColumnNode,

@@ -16,6 +16,7 @@ from graph_model.lineage.columns import (
     fold_column_edges,
     node_of,
 )
+from graph_model.lineage.flows import flows_into
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.sights import moment_of
@@ -25,6 +26,7 @@ from graph_model.lineage.questions import (
     ColumnEdge,
     ColumnNode,
     Influences,
+    Partial,
     PlanUse,
     Question,
 )
@@ -132,6 +134,12 @@ class Lineage:
         answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found, past)
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
+
+    def flows_into(self, datasets: Collection[str]) -> tuple[tuple[PlanUse, ...], Partial | None]:
+        """The plans by which data is in these datasets now, for a map: see ``flows``."""
+        past, bounds = self._begin()
+        uses = flows_into(datasets, self._graph, self._catalogue, past, self._structure, bounds)
+        return uses, bounds.partial
 
     def _attempts(self, found: TableFindings, at: int | None) -> list[PlanUse]:
         """The plans in which the newest run of a job failed, between drawn nodes."""

@@ -11,12 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_model import identity, labels
-from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds
+from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds, count_left_out
 from graph_model.lineage.chains import FAR, distances, levels, steps_away
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.sights import moment_of
-from graph_model.lineage.omissions import count_left_out
 from graph_model.lineage.questions import LeftOut, PlanUse, Question
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way

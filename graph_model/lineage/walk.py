@@ -101,27 +101,10 @@ class Walk:
         if not new:
             return
         given = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
-        whole = self._sources_of(new - given.keys())
+        whole = read_sources(self._graph, self._structure, self._bounds, new - given.keys())
         marked = self._marked(given)
         known = whole | {plan: frozenset(given[plan]) for plan in marked}
         self._sources |= {plan: known.get(plan) for plan in new}
-
-    def _sources_of(self, plans: Collection[str]) -> dict[str, frozenset[str]]:
-        """The inputs of these plans, without incomplete plans."""
-        kept = self._structure.sources.find(plans)
-        new = set(plans) - kept.keys()
-        if not new:
-            return kept
-        page = self._graph.edges(sorted(new), Direction.UPSTREAM, _ABOVE, HUB_LIMIT)
-        self._bounds.note_hub(page.cut)
-        sources: dict[str, set[str]] = {e.in_id: set() for e in page.edges if e.label == labels.HAS}
-        for edge in page.edges:
-            if edge.label == labels.FEEDS and edge.in_id in sources:
-                sources[edge.in_id].add(edge.out_id)
-        found = {plan: frozenset(read) for plan, read in sources.items()}
-        self._structure.complete.keep(dict.fromkeys(found, True))
-        self._structure.sources.keep({p: read for p, read in found.items() if p not in page.cut})
-        return kept | found
 
     def _marked(self, plans: Collection[str]) -> set[str]:
         """The complete plans among these."""
@@ -248,6 +231,26 @@ class Walk:
 
     def _any_version(self, place: str) -> Moment:
         return Moment(place, BEGINNING, self._until, bound=(ANY_VERSION,))
+
+
+def read_sources(
+    graph: GraphReader, structure: Structure, bounds: Bounds, plans: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """The inputs of these plans, without incomplete plans."""
+    kept = structure.sources.find(plans)
+    new = set(plans) - kept.keys()
+    if not new:
+        return kept
+    page = graph.edges(sorted(new), Direction.UPSTREAM, _ABOVE, HUB_LIMIT)
+    bounds.note_hub(page.cut)
+    sources: dict[str, set[str]] = {e.in_id: set() for e in page.edges if e.label == labels.HAS}
+    for edge in page.edges:
+        if edge.label == labels.FEEDS and edge.in_id in sources:
+            sources[edge.in_id].add(edge.out_id)
+    found = {plan: frozenset(read) for plan, read in sources.items()}
+    structure.complete.keep(dict.fromkeys(found, True))
+    structure.sources.keep({plan: read for plan, read in found.items() if plan not in page.cut})
+    return kept | found
 
 
 def plans_of_job(graph: GraphReader, job: str, bounds: Bounds) -> set[str]:

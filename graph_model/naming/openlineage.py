@@ -7,8 +7,10 @@ One location is one vertex for every client: ``("file", "/lake/t")`` and Spline'
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from graph_model.naming.catalogs import catalog_table
+from graph_model.naming.identifiers import identifier_text
 from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
 
 
@@ -17,7 +19,7 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
     scheme = namespace.partition(":")[0].lower()
     if scheme == "jdbc":
         return f"{namespace}:{name}"
-    if scheme in dict(rules.openlineage_jdbc):
+    if ":" in namespace and scheme in dict(rules.openlineage_jdbc):
         return _jdbc(dict(rules.openlineage_jdbc)[scheme], namespace, name, rules)
     if scheme == "kafka":
         return f"kafka:{name}"
@@ -52,6 +54,7 @@ def openlineage_symlink(namespace: str, name: str, kind: str, rules: Rules = DEF
 
 
 def _jdbc(driver: str, namespace: str, name: str, rules: Rules) -> str:
+    name = _delimited(name)
     known = next((d for d in rules.jdbc_drivers if d.name == driver), None)
     levels = known.levels if known else 0
     rest = namespace.partition(":")[2]
@@ -66,3 +69,15 @@ def _jdbc(driver: str, namespace: str, name: str, rules: Rules) -> str:
         database, _, table = name.partition(".")
         return f"jdbc:{driver}:{rest.rstrip('/')}/{database}:{table}"
     return f"jdbc:{driver}:{rest.rstrip('/')}/:{name}"
+
+
+#: A name that is quoted already, and a query.
+_SPELLED: Final = re.compile(r"[\"`\[\]()]|\b(?:select|with|from|join|values)\b", re.IGNORECASE)
+
+
+def _delimited(name: str) -> str:
+    """``hr.raw/staff`` => ``hr."raw/staff"``: in quotes blanks and a URL's characters belong to the
+    table.
+    """
+    parts = tuple(name.split("."))
+    return name if _SPELLED.search(name) or not all(parts) else identifier_text(parts)

@@ -38,6 +38,7 @@ from graph_model.stores.protocols import (
     Journal,
     Page,
     walk_pages,
+    walk_rows,
 )
 
 #: Where the journal keeps that the catalogue was emptied and does not have everything yet.
@@ -243,12 +244,11 @@ def count_covered(catalogue: Catalogue, job: str, target: str, before: int) -> i
 def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
     """Per job id the job and the time that its executions are wished away before."""
     times: dict[str, tuple[JobRow, int]] = {}
-    for page in walk_pages(lambda cursor: catalogue.list_jobs(limit=1000, cursor=cursor)):
-        for summary in page.items:
-            kept = [] if retention.before is None else [retention.before]
-            if retention.keep is not None:
-                kept.append(_time_of_newest(summary.job.id, retention.keep, catalogue))
-            times[summary.job.id] = summary.job, min(kept)
+    for job in walk_rows(lambda after: catalogue.walk_jobs(after=after)):
+        kept = [] if retention.before is None else [retention.before]
+        if retention.keep is not None:
+            kept.append(_time_of_newest(job.id, retention.keep, catalogue))
+        times[job.id] = job, min(kept)
     return times
 
 

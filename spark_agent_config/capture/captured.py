@@ -119,11 +119,12 @@ class CapturedQuery:
     leaves, keyed by the expression id of a leaf's first output column: ids are unique in a session,
     and two leaves with one id read the same table. ``schema`` is the type JSON of the written rows
     (the plan's JSON leaves out the types of computed columns). ``timestamp`` is epoch ms at the
-    end; ``duration_ns`` is None and ``error`` is set when the query failed. ``written_partitions``
-    are ``dt=d1/h=3`` as paths spell them; empty: unknown. ``written_version`` is the version that
-    the write made of a versioned table. ``reason`` is the effect of a command that moved no rows;
-    ``unread`` the part of it that is unknown. ``staged``: the write is part of a command that makes
-    the table (True), stands by itself (False), or unknown (None).
+    end; ``error`` is set when the query failed, ``duration_ns`` None where it is unknown, as of a
+    query that failed before it was planned. ``written_partitions`` are ``dt=d1/h=3`` as paths spell
+    them; empty: unknown. ``written_version`` is the version that the write made of a versioned
+    table. ``reason`` is the effect of a command that moved no rows; ``unread`` the part of it that
+    is unknown. ``staged``: the write is part of a command that makes the table (True), stands by
+    itself (False), or unknown (None).
     """
 
     command: str

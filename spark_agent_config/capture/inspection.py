@@ -33,6 +33,7 @@ from spark_agent_config.capture.questions import (
     Questions,
     class_name,
     items,
+    planned_at,
     read_map,
     read_metrics,
 )
@@ -125,6 +126,8 @@ class Inspector:
         if function in _CALLS_AROUND_A_STATEMENT:
             return []
         error = None if failure is None else self._error_text(failure)
+        if error is not None:
+            duration_ns = self._until_failure(execution, timestamp)
         analyzed = self._analyzed(execution, failed=error is not None)
         if analyzed is None:
             refused = self._refused.of_execution(execution)
@@ -163,6 +166,13 @@ class Inspector:
             for command, query in completed
             if not self._wrote_nothing(query, command, execution)
         ]
+
+    def _until_failure(self, execution: Any, failed: int) -> int | None:
+        """Nanoseconds from the planning of a query to its failure; Spark reports those of a success
+        alone. None of a query that was not planned.
+        """
+        began = self._ask_quietly(lambda: planned_at(execution))
+        return None if began is None or began > failed else (failed - began) * 1_000_000
 
     def _is_told(self, name: str, command: Any) -> bool:
         """A known command, or one that looks like a write: it has a query and such a name."""

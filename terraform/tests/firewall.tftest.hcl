@@ -34,6 +34,37 @@ run "one_address_cannot_take_everything" {
   }
 }
 
+run "an_address_with_many_clients_is_not_bounded_as_one" {
+  command = apply
+
+  module {
+    source = "./modules/firewall"
+  }
+
+  variables {
+    shared_cidrs = ["10.40.0.0/16"]
+  }
+
+  assert {
+    condition     = aws_wafv2_ip_set.shared[0].addresses == toset(["10.40.0.0/16"])
+    error_message = "The addresses of the gateway are not known."
+  }
+
+  assert {
+    condition = alltrue([
+      for rule in aws_wafv2_web_acl.this.rule : one(one(one(rule.statement).rate_based_statement).scope_down_statement) != null if rule.name == "rate"
+      ]) && alltrue([
+      for rule in aws_wafv2_web_acl.this.rule : length(one(rule.action).count) == 1 && one(rule.rule_label).name == "one-client" if rule.name == "one-client"
+    ])
+    error_message = "All clients of a gateway share the bound of one."
+  }
+
+  assert {
+    condition     = [for rule in aws_wafv2_web_acl.this.rule : rule.priority if rule.name == "one-client"][0] < [for rule in aws_wafv2_web_acl.this.rule : rule.priority if rule.name == "rate"][0]
+    error_message = "A mark is set after it is looked for."
+  }
+}
+
 run "documents_are_not_taken_for_attacks" {
   command = apply
 
@@ -43,7 +74,7 @@ run "documents_are_not_taken_for_attacks" {
 
   assert {
     condition = alltrue([
-      for name in ["SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY"] :
+      for name in ["SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY", "GenericRFI_QUERYARGUMENTS", "RestrictedExtensions_QUERYARGUMENTS"] :
       anytrue([for rule in aws_wafv2_web_acl.this.rule : anytrue([for override in try(one(one(rule.statement).managed_rule_group_statement).rule_action_override, []) : override.name == name && try(length(one(override.action_to_use).count), 0) == 1])])
     ])
     error_message = "A plan would be blocked for its SQL or its size."

@@ -7,7 +7,7 @@ variables {
   vpc_id              = "vpc-1"
   subnet_ids          = ["subnet-1", "subnet-2"]
   key_arn             = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
-  engine_version      = "1.4.7.1"
+  engine_version      = "1.4.8.0"
   capacity            = { min = 1, max = 4 }
   instances           = 2
   backup_days         = 7
@@ -72,6 +72,57 @@ run "loading_may_read_one_bucket" {
   assert {
     condition     = alltrue([for statement in jsondecode(aws_iam_role_policy.load[0].policy).Statement : startswith(statement.Resource, "arn:aws:s3:::loads") || statement.Resource == var.load_bucket.key_arn])
     error_message = "The loader reads its bucket alone."
+  }
+}
+
+run "a_named_engine_is_taken_and_nothing_is_asked" {
+  command = plan
+
+  module {
+    source = "./modules/graph"
+  }
+
+  assert {
+    condition     = aws_neptune_cluster.this.engine_version == "1.4.8.0" && length(data.aws_neptune_engine_version.newest) == 0
+    error_message = "The caller's version is the version."
+  }
+}
+
+run "without_a_name_the_engine_is_the_newest_of_its_family" {
+  command = apply
+
+  module {
+    source = "./modules/graph"
+  }
+
+  variables {
+    engine_version = null
+  }
+
+  assert {
+    condition     = aws_neptune_cluster.this.engine_version == "1.4.8.0"
+    error_message = "The version is the one that the region calls its newest."
+  }
+
+  assert {
+    condition     = data.aws_neptune_engine_version.newest[0].parameter_group_family == aws_neptune_cluster_parameter_group.this.family && data.aws_neptune_engine_version.newest[0].latest
+    error_message = "It is the newest of the family that the parameters are of."
+  }
+}
+
+run "instances_are_in_the_network_of_their_cluster_and_rest_when_it_does" {
+  command = apply
+
+  module {
+    source = "./modules/graph"
+  }
+
+  assert {
+    condition = alltrue([
+      for one in aws_neptune_cluster_instance.this :
+      one.neptune_subnet_group_name == aws_neptune_cluster.this.neptune_subnet_group_name && one.preferred_maintenance_window == aws_neptune_cluster.this.preferred_maintenance_window
+    ])
+    error_message = "An instance is somewhere else, or is maintained at another time."
   }
 }
 

@@ -7,7 +7,7 @@ variables {
   vpc_id              = "vpc-1"
   subnet_ids          = ["subnet-1", "subnet-2"]
   key_arn             = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
-  engine_version      = "16.8"
+  engine_version      = "16.13"
   capacity            = { min = 0.5, max = 4 }
   instances           = 2
   backup_days         = 35
@@ -78,6 +78,108 @@ run "programs_sign_in_with_tokens" {
   assert {
     condition     = output.cluster_resource_id == "cluster-JOURNAL"
     error_message = "Policies of rds-db name the cluster by its resource id."
+  }
+}
+
+run "a_named_engine_is_taken_and_nothing_is_asked" {
+  command = plan
+
+  module {
+    source = "./modules/journal"
+  }
+
+  variables {
+    engine_version = "17.9"
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.engine_version == "17.9" && length(data.aws_rds_engine_version.newest) == 0
+    error_message = "The caller's version is the version."
+  }
+
+  assert {
+    condition     = aws_rds_cluster_parameter_group.this.family == "aurora-postgresql17" && aws_rds_cluster_parameter_group.this.name == "headwater-journal-17"
+    error_message = "The parameters follow the major version, in a group beside that of the one before."
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.allow_major_version_upgrade
+    error_message = "Whoever names a version may go to the next major one."
+  }
+}
+
+run "without_a_name_the_engine_is_the_newest_of_16" {
+  command = apply
+
+  module {
+    source = "./modules/journal"
+  }
+
+  variables {
+    engine_version = null
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.engine_version == "16.13" && alltrue([for one in aws_rds_cluster_instance.this : one.engine_version == "16.13"])
+    error_message = "The version is the one that the region calls its newest."
+  }
+
+  assert {
+    condition     = data.aws_rds_engine_version.newest[0].parameter_group_family == aws_rds_cluster_parameter_group.this.family && data.aws_rds_engine_version.newest[0].latest
+    error_message = "It is the newest of the family that the parameters are of."
+  }
+
+  assert {
+    condition     = !aws_rds_cluster.this.allow_major_version_upgrade
+    error_message = "No major version comes by itself."
+  }
+}
+
+run "a_newest_engine_of_the_sharded_kind_is_refused" {
+  command = plan
+
+  module {
+    source = "./modules/journal"
+  }
+
+  variables {
+    engine_version = null
+  }
+
+  override_data {
+    target = data.aws_rds_engine_version.newest
+    values = { version_actual = "16.14-limitless" }
+  }
+
+  expect_failures = [data.aws_rds_engine_version.newest]
+}
+
+run "instances_are_in_the_network_of_their_cluster_and_rest_when_it_does" {
+  command = apply
+
+  module {
+    source = "./modules/journal"
+  }
+
+  assert {
+    condition = alltrue([
+      for one in aws_rds_cluster_instance.this :
+      one.db_subnet_group_name == aws_rds_cluster.this.db_subnet_group_name && one.preferred_maintenance_window == aws_rds_cluster.this.preferred_maintenance_window
+    ])
+    error_message = "An instance is somewhere else, or is maintained at another time."
+  }
+}
+
+run "refused_tokens_are_logged" {
+  command = apply
+
+  module {
+    source = "./modules/journal"
+  }
+
+  assert {
+    condition     = aws_rds_cluster.this.enabled_cloudwatch_logs_exports == toset(keys(aws_cloudwatch_log_group.this)) && contains(keys(aws_cloudwatch_log_group.this), "iam-db-auth-error")
+    error_message = "Each log that Aurora writes has its group, and why a token was refused is one of them."
   }
 }
 

@@ -78,6 +78,24 @@ run "jobs_report_to_the_service" {
   }
 }
 
+run "logs_of_the_jobs_end" {
+  command = apply
+
+  module {
+    source = "./modules/lake"
+  }
+
+  assert {
+    condition     = toset([for one in aws_cloudwatch_log_group.glue : one.name]) == toset(["/headwater/glue/headwater-role/headwater-glue/error", "/headwater/glue/headwater-role/headwater-glue/output"])
+    error_message = "The groups have the names that Glue makes of prefix, security configuration and role."
+  }
+
+  assert {
+    condition     = alltrue([for job in aws_glue_job.this : job.default_arguments["--custom-logGroup-prefix"] == "/headwater/glue"]) && alltrue([for one in aws_cloudwatch_log_group.glue : one.retention_in_days == 365 && one.kms_key_id == var.key_arn])
+    error_message = "A job logs somewhere else, or for ever."
+  }
+}
+
 run "the_stock_agent_brings_its_jars" {
   command = apply
 
@@ -135,7 +153,7 @@ run "emr_runs_the_same_jobs" {
   }
 
   variables {
-    emr = { release = "emr-7.8.0", cpu = 16 }
+    emr = { release = "emr-7.13.0", cpu = 16 }
   }
 
   assert {

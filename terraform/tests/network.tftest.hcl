@@ -54,6 +54,25 @@ run "subnets_are_private_and_apart" {
   }
 }
 
+run "endpoints_that_airflow_shares_take_its_containers" {
+  command = apply
+
+  module {
+    source = "./modules/network"
+  }
+
+  variables {
+    shared_services = ["ecr.dkr"]
+  }
+
+  assert {
+    condition = [
+      for name, endpoint in aws_vpc_endpoint.interface : name if !can(one(jsondecode(endpoint.policy).Statement).Condition)
+    ] == ["ecr.dkr"]
+    error_message = "An endpoint takes callers of other accounts without need, or does not take them."
+  }
+}
+
 run "one_zone_is_refused" {
   command = plan
 

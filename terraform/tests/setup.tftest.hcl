@@ -103,6 +103,23 @@ run "other_accounts_have_keys_with_their_scope" {
   }
 }
 
+run "a_trial_can_be_made_again_on_the_day_it_was_removed" {
+  command = apply
+
+  module {
+    source = "./modules/setup"
+  }
+
+  variables {
+    deletion_protection = false
+  }
+
+  assert {
+    condition     = alltrue([for secret in aws_secretsmanager_secret.key : secret.recovery_window_in_days == 0])
+    error_message = "A secret that waits to be deleted keeps its name."
+  }
+}
+
 run "latest_is_refused" {
   command = plan
 

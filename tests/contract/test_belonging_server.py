@@ -33,7 +33,7 @@ class Service:
         self.projector.start()
 
     def settle(self) -> None:
-        eventually(lambda: self.projector.state == "ready" and self.projector.lag() == 0)
+        eventually(lambda: self.projector.state == "ready" and not self.journal.backlog().documents)
         eventually(lambda: self.journal.get_meta("rebuild") in (None, "none"))
 
     def elements(self) -> Any:

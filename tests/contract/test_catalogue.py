@@ -32,7 +32,7 @@ from graph_model.facts import (
 )
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database, write
-from graph_model.stores.protocols import Catalogue, Page, Writer
+from graph_model.stores.protocols import Catalogue, Page, Writer, walk_rows
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import (
     ANY_ROW,
@@ -298,16 +298,22 @@ def test_supporters_are_the_subjects_of_a_logical_plan(catalogue: SqlCatalogue) 
 def test_writers_are_the_plans_that_wrote_with_their_newest_write(
     catalogue: SqlCatalogue, rows: list[ExecutionRow], targets: set[str], at: int | None
 ) -> None:
+    """Every third execution wrote a branch."""
+    rows = [row._replace(branch="" if n % 3 else "audit") for n, row in enumerate(rows)]
     catalogue.clear()
     catalogue.record(rows)
+    written = [row for row in writes(rows, at) if row.target in targets]
+    assert catalogue.writers(targets, at) == newest_writers(written)
+    of_main = [row for row in written if not row.branch]
+    assert catalogue.writers(targets, at, main=True) == newest_writers(of_main)
+
+
+def newest_writers(rows: list[ExecutionRow]) -> tuple[Writer, ...]:
     latest: dict[tuple[str, str, str], int] = {}
-    for row in writes(rows, at):
-        if row.target in targets:
-            key = (row.target, row.logical_plan, row.mode)
-            latest[key] = max(latest.get(key, row.at), row.at)
-    assert catalogue.writers(targets, at) == tuple(
-        sorted(Writer(*key, newest) for key, newest in latest.items())
-    )
+    for row in rows:
+        key = (row.target, row.logical_plan, row.mode)
+        latest[key] = max(latest.get(key, row.at), row.at)
+    return tuple(sorted(Writer(*key, newest) for key, newest in latest.items()))
 
 
 @property_test
@@ -584,6 +590,17 @@ def test_all_datasets_are_walked_in_the_order_of_their_list(catalogue: SqlCatalo
         walked += page
     assert walked == listed
     assert catalogue.walk_datasets(query="B/1") == tuple(r for r in listed if r.uri == "s3://b/1")
+
+
+def test_all_jobs_are_walked_in_the_order_of_their_list(catalogue: SqlCatalogue) -> None:
+    rows = [a_job(f"job-{n}", "ab"[n % 2], f"load {n % 3}") for n in range(7)]
+    catalogue.record([*rows, an_execution("run-1", job="job-4", at=20)])
+    listed = [one.job for one in catalogue.list_jobs().items]
+    assert list(walk_rows(lambda after: catalogue.walk_jobs(after=after, limit=2))) == listed
+    assert catalogue.walk_jobs(namespace="b", query="LOAD 1") == tuple(
+        job for job in listed if (job.namespace, job.name) == ("b", "load 1")
+    )
+    assert catalogue.walk_jobs(at=19) == tuple(job for job in listed if job.id != "job-4")
 
 
 def test_the_fields_of_a_column_are_those_nested_in_it(catalogue: SqlCatalogue) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -275,7 +276,7 @@ def test_the_plan_of_a_list_stays_whatever_is_left_out(tmp_path: Path) -> None:
             catalogue.events.count_data_sources(asked)
             catalogue.events.plan_ids(None, 0, 10, asked.hidden)
             catalogue.events.next_overwrite(EXECUTIONS[0], asked.without)
-        return lines
+        return [re.sub(r" \d+$", "", line) for line in lines]  # subqueries are numbered through
 
     more = planned(left_out)
     listed = [line for line in more if line.startswith(("LIST SUBQUERY", "SCAN anon_"))]
@@ -319,7 +320,7 @@ def test_where_one_write_may_be_told_twice_is_found(
         catalogue.record([*rows(), *ran])
         told_twice = catalogue.events.repeated_writes(EVERYTHING, 9)
         assert told_twice[:2] == (("ds-1", "ctas"), ("ds-1", "two"))
-        assert catalogue.events.repeated_writes(EVERYTHING, 1) == (("ds-1", "ctas"),)
+        assert catalogue.events.repeated_writes(EVERYTHING, 2) == (("ds-1", "ctas"),)
         assert catalogue.events.repeated_writes(EventFilter(until=60), 9) == told_twice[2:]
         asked = EventFilter(since=61)
         assert catalogue.events.listed(asked, {"ex-20", "ex-21", "none"}) == {"ex-21"}

@@ -29,6 +29,7 @@ from graph_model.stores.journal import SqlJournal, read_meta
 from graph_model.stores.journal.arrivals import Repeat, packed, record
 from graph_model.stores.journal.tables import bodies, documents
 from graph_model.stores.protocols import (
+    Backlog,
     DocumentState,
     Journal,
     JournalSummary,
@@ -514,6 +515,16 @@ def test_the_summary_counts_distinct_documents(journal: SqlJournal) -> None:
     journal.settle([2, 3], PROJECTED)
     journal.settle([4, 5, 6], FAILED)
     assert journal.summary() == JournalSummary(10, waiting=1, pending=4, projected=2, failed=3)
+
+
+def test_the_backlog_is_as_old_as_the_pending_document_that_came_first(journal: SqlJournal) -> None:
+    assert journal.backlog() == Backlog(0, None)
+    for number in range(4):
+        journal.accept([an_event(str(number))], a_receipt(received_at=100 + number))
+    journal.settle([1, 3], PROJECTED)
+    assert journal.backlog() == Backlog(2, 101)
+    journal.settle([2, 4], FAILED)
+    assert journal.backlog() == Backlog(0, None)
 
 
 def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:

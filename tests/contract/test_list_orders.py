@@ -19,6 +19,7 @@ from graph_model.stores.protocols import (
     ExecutionOrder,
     JobOrder,
     ListOrder,
+    Page,
     walk_pages,
 )
 from tests.contract.databases import recorded_plans
@@ -186,6 +187,26 @@ def test_columns_come_by_their_name_or_that_of_their_table(
     assert found == in_order(rows, order, *keys[order.field])
     assert {page.total for page in pages} == {8}
     assert [row.path for row in catalogue.list_columns(query="ä").items] == ["Ä"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 9])
+def test_pages_totals_and_cursors_leave_out_what_is_hidden(
+    catalogue: SqlCatalogue, limit: int
+) -> None:
+    rows = [ColumnRow(f"col-{n}", f"ds-{n}", "a") for n in range(4)]
+    catalogue.record([*DATASETS, *JOBS, *rows])
+    hidden = {"ds-0", "ds-2", "job-0", "job-2"}
+    listed: tuple[Callable[[str | None], Page[Any]], ...] = (
+        lambda cursor: catalogue.list_datasets(hidden=hidden, limit=limit, cursor=cursor),
+        lambda cursor: catalogue.list_jobs(hidden=hidden, limit=limit, cursor=cursor),
+        lambda cursor: catalogue.list_columns(hidden=hidden, limit=limit, cursor=cursor),
+    )
+    for ask in listed:
+        pages = list(walk_pages(ask))
+        found = {getattr(item, "job", item).id[-1] for page in pages for item in page.items}
+        assert found == {"1", "3"}
+        assert {page.total for page in pages} == {2}
+        assert [len(page.items) for page in pages] == [limit] * (2 // limit) + [2] * (limit > 2)
 
 
 def test_the_cursor_of_another_order_is_refused(catalogue: SqlCatalogue) -> None:

@@ -90,7 +90,6 @@ class RecordingProjector:
         self.replayed: list[tuple[DocumentState, ...]] = []
         self.state = "ready"
         self.idle = True
-        self.pending = 0
         self.rebuilt: Progress | None = None
         self.rules = DEFAULT_RULES
         self.trouble: str | None = None
@@ -103,9 +102,6 @@ class RecordingProjector:
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         self.waited.append((tuple(positions), timeout))
         return True
-
-    def lag(self) -> int:
-        return self.pending
 
     def replay(self, states: Collection[DocumentState]) -> int:
         self.replayed.append(tuple(states))

@@ -293,6 +293,9 @@ def test_what_is_hidden_is_in_no_list_no_search_and_no_picture(client: FlaskClie
     assert "report" in nodes(client.get(f"/graph/lineage?node={report}"), "dataset")
     order(client, "show", report)
     assert "report" in nodes(client.get("/graph/overview"), "dataset")
+    order(client, "hide", report)
+    listed = client.get("/commands?kind=hide").get_json()["items"]
+    assert [item["inForce"] for item in listed] == [True, False, False]
 
 
 def test_a_column_of_what_is_hidden_is_hidden_too(client: FlaskClient) -> None:

@@ -6,6 +6,7 @@ One dataset (``quietly``, with a column ``murmur`` that no other dataset has) an
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -352,6 +353,19 @@ def test_no_answer_names_what_is_hidden(asked: Asked, endpoint: str) -> None:
             assert not found, (role, path, found, json.dumps(text)[:3000])
             answered += status == 200
     assert answered or endpoint == "consumer.write_operation"
+
+
+@pytest.mark.parametrize("path", ["/graph/datasets", "/graph/jobs", "/graph/columns"])
+def test_no_cursor_names_what_is_hidden(asked: Asked, path: str) -> None:
+    reader = {"X-API-Key": "hw_reader"}
+    page = asked.client.get(f"{path}?limit=1", headers=reader).get_json()
+    listed = len(page["items"])
+    while cursor := page["next"]:
+        key = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        assert not [name for name in NAMES if name in key], key
+        page = asked.client.get(f"{path}?limit=1&cursor={cursor}", headers=reader).get_json()
+        listed += len(page["items"])
+    assert listed == page["total"] > 1
 
 
 @pytest.mark.parametrize(

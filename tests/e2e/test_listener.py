@@ -748,13 +748,15 @@ def test_an_execution_carries_its_plan_time_duration_and_counts(
 
 
 @pytest.mark.parametrize("name", ["c_fail_plan", "failing_function"])
-def test_a_failed_write_is_told_with_its_error(name: str, run: Callable[[str], Report]) -> None:
+def test_a_failed_write_is_told_with_its_error_and_its_duration(
+    name: str, run: Callable[[str], Report]
+) -> None:
     report = run(name)
     (event,) = report.events
 
     assert report.error is not None
     assert event["error"].startswith("org.apache.spark") or ".Spark" in event["error"]
-    assert "durationNs" not in event
+    assert event["durationNs"] > 0
     assert event["planId"] == report.plan["id"]
 
 

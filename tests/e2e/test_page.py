@@ -99,6 +99,35 @@ def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: P
     expect(page.get_by_test_id("legend")).to_contain_text("Last run failed")
 
 
+@pytest.mark.parametrize(
+    ("asked", "reply", "width", "whole"),
+    [
+        ("depth=3", "lineage-deep", 1280, True),
+        ("depth=3", "lineage-deep", 1100, False),
+        ("columns=true", "lineage-columns", 1280, True),
+        ("columns=true", "lineage-columns", 1100, False),
+    ],
+)
+def test_a_lineage_opens_whole_when_its_letters_can_be_read(
+    page: Page, api: FakeApi, asked: str, reply: str, width: int, whole: bool
+) -> None:
+    api.play("usual")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{LINEAGE}&{asked}")
+    wait_for(page)
+    canvas = page.get_by_test_id("canvas").bounding_box()
+    assert canvas is not None
+    boxes = [one for one in fixture(reply)["nodes"] if one["kind"] != "column"]
+    ends = [
+        point_of(page, one["x"] + side * one["width"] / 2, one["y"])[0]
+        for one in boxes
+        for side in (-1, 1)
+    ]
+    seen = [canvas["x"] <= x <= canvas["x"] + canvas["width"] for x in ends]
+    assert all(seen) is whole
+    assert any(seen)
+
+
 def test_a_picture_that_is_cut_counts_and_names_what_it_does_not_draw(
     page: Page, api: FakeApi
 ) -> None:
@@ -909,6 +938,25 @@ def test_hostile_names_are_text_and_nothing_runs(
     if selected == "ds_" + "a" * 32:
         expect(page.get_by_test_id("panel-title")).to_have_text("<img src=x onerror=alert(1)>")
         expect(page.get_by_test_id("panel")).to_contain_text("<script>document.title")
+
+
+def test_a_name_of_2000_characters_does_not_fill_the_panel_and_is_shown_when_asked(
+    page: Page, api: FakeApi
+) -> None:
+    api.play("hostile")
+    page.goto("/?view=overview&selected=ds_" + "b" * 32)
+    wait_for(page)
+    title = page.get_by_test_id("panel-title")
+    cut = title.bounding_box()
+    assert cut is not None
+    assert cut["height"] < 80
+    press = page.get_by_test_id("whole-name")
+    press.focus()
+    page.keyboard.press("Enter")
+    expect(press).to_have_attribute("aria-expanded", "true")
+    whole = title.bounding_box()
+    assert whole is not None
+    assert whole["height"] > 10 * cut["height"]
 
 
 def test_a_uri_is_never_a_link_target(page: Page, api: FakeApi) -> None:

@@ -26,13 +26,40 @@ def open_selected(page: Page) -> None:
     wait_for(page)
 
 
-def test_the_legend_names_each_layer_with_its_colour(page: Page, api: FakeApi) -> None:
+def test_the_key_names_each_layer_with_its_colour_and_a_letter(page: Page, api: FakeApi) -> None:
     api.play("governed")
     page.goto("/?view=overview")
     wait_for(page)
     entry = page.get_by_test_id("legend").locator("[data-layer=curated]")
-    expect(entry).to_have_text("curated")
-    expect(entry.locator(".swatch")).to_have_css("background-color", "rgb(138, 90, 0)")
+    expect(entry.locator(".data")).to_have_text("curated")
+    expect(entry.locator(".swatch")).to_have_text("C")
+    expect(entry.locator(".swatch")).to_have_css("border-top-color", "rgb(138, 90, 0)")
+
+
+def test_a_hue_by_namespace_stands_in_the_link_and_asks_nothing_anew(
+    page: Page, api: FakeApi
+) -> None:
+    api.play("governed")
+    page.goto("/?view=overview")
+    wait_for(page)
+    before = len(asked(api, "/graph/overview"))
+    page.get_by_test_id("hue").select_option("namespace")
+    key = page.get_by_test_id("legend")
+    expect(key.get_by_role("list", name="Namespaces")).to_be_visible()
+    expect(key.get_by_role("list", name="Layers")).to_have_count(0)
+    assert state_of(page)["hue"] == "namespace"
+    assert len(asked(api, "/graph/overview")) == before
+
+
+def test_each_class_has_a_letter_and_a_hue_in_the_key(page: Page, api: FakeApi) -> None:
+    api.play("governed")
+    page.goto("/?view=overview&hue=class")
+    wait_for(page)
+    expect(page.get_by_test_id("hue")).to_have_value("class")
+    entry = page.get_by_test_id("legend").get_by_role("list", name="Classes").locator("li").first
+    expect(entry.locator(".swatch")).to_have_text("P")
+    expect(entry.locator(".swatch")).to_have_css("background-color", "rgb(31, 95, 191)")
+    expect(entry.locator(".data")).to_have_text("PII")
 
 
 def test_a_layer_and_a_class_filter_the_overview_and_stand_in_the_link(

@@ -10,7 +10,9 @@ import {
   howWord,
   influenceWords,
   partialSentence,
+  isolated,
   plain,
+  storeOf,
   shorten,
 } from '../../frontend/js/data/format.js';
 
@@ -51,6 +53,27 @@ test('marks that turn the direction of writing and control characters are shown,
   assert.equal(plain('a\u0000b\u001b[31m'), 'a\ufffdb\ufffd[31m');
   assert.equal(plain('Straße 東京 👩‍🔬'), 'Straße 東京 👩‍🔬');
   assert.equal(plain(null), '');
+  assert.equal(plain('zero\u200bwidth\ufeffname\u061c'), 'zero\ufffdwidth\ufffdname\ufffd');
+  assert.equal(plain('می\u200cخواهم'), 'می\u200cخواهم');
+});
+
+test('a name in which nothing can be seen is told by its characters', () => {
+  assert.equal(plain(' '), 'blank (U+0020)');
+  assert.equal(plain('\u3164\u200b'), 'blank (U+3164 U+200B)');
+  assert.equal(plain('\u2800'.repeat(9)), 'blank (U+2800 U+2800 U+280…)');
+  assert.equal(plain(''), '');
+});
+
+test('a name within a text of ours keeps its direction to itself', () => {
+  assert.equal(isolated('تقرير'), '\u2068تقرير\u2069');
+  assert.equal(isolated('a\u2069b'), '\u2068a\ufffdb\u2069');
+});
+
+test('the store of a table is told by its URI', () => {
+  assert.equal(storeOf('s3://lake/raw/orders'), 's3://lake');
+  assert.equal(storeOf('jdbc:postgresql://shop-db:5433/shop:public.orders'), 'jdbc:postgresql://shop-db');
+  assert.equal(storeOf('kafka:web.clicks'), 'kafka');
+  assert.equal(storeOf(''), '');
 });
 
 test('shortening counts characters, not halves of them', () => {

@@ -14,7 +14,7 @@ for (const [producer, glyph] of [
   ['headwater', 'declared'],
   ['https://example.org/superset', 'reader'],
   [`${OPENLINEAGE}/client/python`, 'job'],
-  ['https://example.org/headwater/sample', 'job'],
+  ['https://example.org/own-runner', 'job'],
   ['', 'job'],
   [null, 'job'],
 ])

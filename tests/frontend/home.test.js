@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { producerOf } from '../../frontend/js/drawing/glyphs.js';
 import { snippets } from '../../frontend/js/start/first.js';
 import { tellAgain } from '../../frontend/js/start/sample.js';
 import { STEPS } from '../../frontend/js/start/tour.js';
@@ -43,6 +44,15 @@ test('a sample that is loaded again is another: what was removed does not hide i
   const again = tellAgain(recorded, NOW, () => `run-${(ids += 1)}`);
   const first = new Set(events.map((event) => event.run.runId));
   assert.ok(again.every((event) => !first.has(event.run.runId)));
+});
+
+test('the jobs of the sample have the producers of real ones', () => {
+  const made = new Map(events.map(({ job, producer }) => [job.name, producerOf({ producer })]));
+  assert.equal(made.get('curate_order_items'), 'spark');
+  assert.equal(made.get('publish_contacts'), 'airflow');
+  assert.equal(made.get('daily_revenue'), 'dbt');
+  assert.equal(made.get('revenue_dashboard'), 'reader');
+  assert.ok([...made.values()].every((glyph) => glyph !== 'job'));
 });
 
 test('the tour has five steps, each with a place of its own', () => {

@@ -44,7 +44,7 @@ const TEXT = [
   ['--busy', '--busy-soft'],
   ['--busy', '--surface'],
   ['--canvas', '--failed'],
-  ['--canvas', '--accent'], // the tags of a table
+  ...[...'abcdefgh'].map((letter) => ['--canvas', `--hue-${letter}`]), // the classes of a table
 ];
 const SHAPES = [
   ['--dataset', '--canvas'],
@@ -77,6 +77,21 @@ for (const [theme, values] of [
       assert.ok(found >= 3, `${ink} on ${ground}: ${found.toFixed(2)}`);
     }
   });
+}
+
+test('names are legible on the tint of every hue', () => {
+  for (const values of [LIGHT, DARK])
+    for (const letter of 'abcdefgh')
+      for (const ink of ['--ink', '--muted']) {
+        const ground = mixed(values[`--hue-${letter}`], values['--surface'], 0x2b / 0xff);
+        assert.ok(contrast(values[ink], ground) >= 4.5, `${ink} on the tint of ${letter}: ${contrast(values[ink], ground)}`);
+      }
+});
+
+function mixed(above, below, share) {
+  const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
+  const both = [1, 3, 5].map((at) => Math.round(part(above, at) * share + part(below, at) * (1 - share)));
+  return `#${both.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
 }
 
 test('every colour has two values that can be told apart, and stands in the palette alone', () => {

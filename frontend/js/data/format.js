@@ -92,19 +92,41 @@ export function count(number, noun, plural = `${noun}s`) {
   return `${formatNumber(number)} ${number === 1 ? noun : plural}`;
 }
 
+/** Control characters, marks that turn the direction of writing, and characters without a width. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const SEEN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /**
- * Text from outside, made safe to stand in a line of ours: control characters and marks that turn
- * the direction of writing are shown as a replacement mark, so that a name cannot rearrange its
- * neighbours.
+ * Text from outside, made safe to stand in a line of ours: what is not seen by itself is shown as a
+ * replacement mark, so that a name cannot rearrange its neighbours or look like another one. Of a text in
+ * which nothing can be seen the characters are named: `blank (U+0020)`.
  * @param {unknown} value
  * @returns {string}
  */
 export function plain(value) {
   const text = value === null || value === undefined ? '' : String(value);
-  return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    '\ufffd',
-  );
+  if (text === '' || SEEN.test(text)) return text.replace(UNSEEN, '\ufffd');
+  const characters = [...text].map((one) => `U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`);
+  return `blank (${shorten(characters.join(' '), 20)})`;
+}
+
+/**
+ * A name inside a text of ours that has no markup: its direction of writing stays its own.
+ * @param {string} name
+ * @returns {string}
+ */
+export function isolated(name) {
+  return `\u2068${plain(name)}\u2069`;
+}
+
+/**
+ * The store that a table lies in: `s3://lake`, `jdbc:postgresql://shop-db`, `kafka`.
+ * @param {string} uri
+ * @returns {string} an empty string where there is none
+ */
+export function storeOf(uri) {
+  const [, store] = /^((?:jdbc:)?[a-z][a-z0-9+.-]*:\/\/[^/:]+)/i.exec(uri) ?? [];
+  return store ?? /^[^/:]+/.exec(uri)?.[0] ?? '';
 }
 
 /**

@@ -23,6 +23,7 @@
  * @property {boolean} indirect   filter, join, group and sort edges drawn
  * @property {''|'layer'} group   boxes in lanes
  * @property {''|'down'} flow     top down; empty: left to right
+ * @property {''|'class'|'namespace'} hue  what tints boxes; empty: their layers
  * @property {boolean} ends       of chains between columns the ends alone
  * @property {string} from        the earlier time of a comparison, spelled as `at`
  * @property {string} to          the later one; empty means now
@@ -64,9 +65,9 @@ const FIELDS = Object.freeze({
   runs: ['ended', 'sort', 'page', 'after', 'at'],
   fields: ['q', 'sort', 'page', 'after'],
   search: ['q', 'kind', 'place'],
-  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'at', 'limit', 'rows',
+  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'hue', 'at', 'limit', 'rows',
     'fans', 'tab', 'selected', 'as'],
-  job: ['node', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
+  job: ['node', 'flow', 'hue', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
   plan: ['plan', 'steps', 'find', 'split', 'selected', 'as'],
   run: ['run', 'at'],
   lineage: [
@@ -77,6 +78,7 @@ const FIELDS = Object.freeze({
     'indirect',
     'group',
     'flow',
+    'hue',
     'at',
     'limit',
     'tables',
@@ -95,6 +97,7 @@ const FIELDS = Object.freeze({
     'depth',
     'indirect',
     'ends',
+    'hue',
     'at',
     'limit',
     'rows',
@@ -164,6 +167,7 @@ const DEFAULTS = Object.freeze({
   ends: false,
   group: '',
   flow: '',
+  hue: '',
   at: '',
   from: '',
   to: '',
@@ -207,6 +211,7 @@ const CHOICES = Object.freeze({
   as: ['graph', 'list'],
   group: ['', 'layer'],
   flow: ['', 'down'],
+  hue: ['', 'class', 'namespace'],
   change: ['', 'dropped', 'renamed', 'retyped'],
 });
 
@@ -257,13 +262,23 @@ export function write(state) {
 }
 
 /**
- * The link to another view, seen at the same time and in the same form (picture or list).
+ * Whether a view's links say this.
+ * @param {string} view
+ * @param {keyof State} field
+ * @returns {boolean}
+ */
+export function keeps(view, field) {
+  return FIELDS[view].includes(field);
+}
+
+/**
+ * The link to another view, seen at the same time, in the same hues and in the same form (picture or list).
  * @param {State} from where the reader is
  * @param {Partial<State>} to where the link leads
  * @returns {string}
  */
 export function link(from, to) {
-  return write({ at: from.at, as: from.as, ...to });
+  return write({ at: from.at, as: from.as, hue: from.hue, ...to });
 }
 
 /**
@@ -316,7 +331,7 @@ export function flowOf(state) {
  */
 export function sameQuestion(one, other) {
   /** @type {Partial<State>} */
-  const looks = { selected: '', as: 'graph', runs: '', fans: '', opened: '', rows: '', tab: '', split: 0, find: '' };
+  const looks = { selected: '', as: 'graph', hue: '', runs: '', fans: '', opened: '', rows: '', tab: '', split: 0, find: '' };
   return write({ ...one, ...looks }) === write({ ...other, ...looks });
 }
 

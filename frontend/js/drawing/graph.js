@@ -6,23 +6,15 @@
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
 import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
 import { emphasis, neighbourhood } from '../data/walk.js';
+import { isLegible, openingOf, SMALLEST, wholeOf } from './framing.js';
 import { createLinks } from './links.js';
+import { NO_HUES } from './looks.js';
 import { routeLinks } from './routes.js';
-import { FADED, handleAt, paint, paintLane } from './shapes.js';
+import { FADED, handleAt, LEGIBLE, paint, paintLane } from './shapes.js';
 
-const LARGEST = 1.2;
-const SMALLEST = 0.02;
-/**
- * A picture that can only be fitted whole below this zoom first opens as a close-up: titles, and columns
- * from a nearer zoom on, then have letters of 12 pixels on the screen (shapes.js).
- */
-const LEGIBLE = Object.freeze({ titles: 0.55, rows: 0.7 });
-/** In a close-up names have room for letters of that size. */
-const CLOSE_UP = Object.freeze({ least: 0.7, most: 0.75 });
 /** The pointer rests so long, in ms, before what lies under it lights up. */
 const HOVER_WAIT = 140;
-/** Room around what is fitted, for badges and handles. */
-const PADDING = Object.freeze({ left: 24, right: 24, top: 24, bottom: 24 });
+/** What sticks out of a box, in pixels: handles, badges, halos. */
 const RIM = 40;
 /** What browsers still make a picture of. */
 const LONGEST_SIDE = 12_000;
@@ -60,6 +52,7 @@ const OPTIONS = Object.freeze({
  * @typedef {object} Drawing  what is drawn, and how
  * @property {import('../data/model.js').Model|null} model  null: nothing yet
  * @property {import('./palette.js').Palette} palette
+ * @property {import('./looks.js').Hues} hues
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
  * @property {string} selected
  * @property {string} hovered
@@ -81,6 +74,7 @@ export function createGraph(container, palette, listener) {
   const state = {
     model: null,
     palette,
+    hues: NO_HUES,
     lit: null,
     found: null,
     faded: FADED.selected,
@@ -123,14 +117,16 @@ export function createGraph(container, palette, listener) {
   /**
    * @param {import('../data/model.js').Model} model
    * @param {string} selected
+   * @param {import('./looks.js').Hues} hues
    * @param {boolean} [still] the view stays where it is: more is shown of the same picture
    */
-  function show(model, selected, still = false) {
+  function show(model, selected, hues, still = false) {
     container.dataset.selected = selected;
     const ways = routeLinks(model);
     Object.assign(state, {
       model,
       selected,
+      hues,
       lit: emphasis(model, selected) ?? state.found,
       faded: FADED.selected,
       hovered: '',
@@ -199,10 +195,10 @@ export function createGraph(container, palette, listener) {
     const around = state.model && bounds(state.model);
     if (!around || container.clientWidth === 0) return;
     state.moved = true;
-    network.moveTo({ ...wholeOf(around, container), animation: false });
+    network.moveTo({ ...wholeOf(around, sizeOf(container)), animation: false });
   }
 
-  /** Everything where it can be read, else a close-up. */
+  /** What the picture opens with (framing.js). */
   function open() {
     const { model } = state;
     const around = model && bounds(model);
@@ -210,7 +206,8 @@ export function createGraph(container, palette, listener) {
     state.moved = false;
     fill();
     const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
-    network.moveTo({ ...frameOf(around, container, legible(model), focus && centreOf(model, focus)), animation: false });
+    const asked = focus && centreOf(model, focus);
+    network.moveTo({ ...openingOf(around, sizeOf(container), legible(model), asked), animation: false });
   }
 
   function zoom(factor) {
@@ -235,7 +232,7 @@ export function createGraph(container, palette, listener) {
       place.y > rim &&
       place.x < container.clientWidth - covered - rim &&
       place.y < container.clientHeight - rim;
-    const scale = walking ? Math.max(network.getScale(), 0.55) : network.getScale();
+    const scale = walking ? Math.max(network.getScale(), legible(model)) : network.getScale();
     if (inside && scale === network.getScale()) return;
     network.moveTo({
       position: { x: centre.x + covered / (2 * scale), y: centre.y },
@@ -244,8 +241,12 @@ export function createGraph(container, palette, listener) {
     });
   }
 
-  function repaint(colours) {
-    state.palette = colours;
+  /**
+   * @param {import('./palette.js').Palette} colours
+   * @param {import('./looks.js').Hues} hues
+   */
+  function repaint(colours, hues) {
+    Object.assign(state, { palette: colours, hues });
     if (state.model) network.redraw();
   }
 
@@ -335,13 +336,17 @@ export function createGraph(container, palette, listener) {
   /** Whether all of it can be read at once, as it stands. */
   function fits(model) {
     const around = bounds(model);
-    return !around || measure(around, container).whole >= legible(model);
+    return !around || isLegible(around, sizeOf(container), legible(model));
   }
 
   return { show, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
 }
 
-/** @param {import('../data/model.js').Model} model */
+/**
+ * The least zoom at which a picture can be read: of columns those, else titles.
+ * @param {import('../data/model.js').Model} model
+ * @returns {number}
+ */
 function legible(model) {
   return model.rows.size > 0 ? LEGIBLE.rows : LEGIBLE.titles;
 }
@@ -356,49 +361,8 @@ function centreOf(model, item) {
   return { x: (item.kind === 'column' ? homeOf(model, item) : item).x, y: item.y };
 }
 
-/**
- * Everything, when everything can be read; else a close-up of the focus, or of where the flow begins.
- * @param {{left: number, top: number, right: number, bottom: number}} around
- * @param {{clientWidth: number, clientHeight: number}} container
- * @param {number} least  the zoom from which on it can be read
- * @param {{x: number, y: number}|undefined} focus
- * @returns {{position: {x: number, y: number}, scale: number}}
- */
-function frameOf(around, container, least, focus) {
-  const { room, fits, whole } = measure(around, container);
-  const scale = whole >= least ? whole : Math.min(CLOSE_UP.most, Math.max(CLOSE_UP.least, fits.x, fits.y));
-  const along = (axis, start, end, before, after) => {
-    const middle = (start + end) / 2 + (after - before) / (2 * scale);
-    if (fits[axis] >= scale) return middle;
-    return focus ? focus[axis] : start + (room[axis] / 2 + (after - before) / 2) / scale;
-  };
-  const position = {
-    x: along('x', around.left, around.right, PADDING.left, PADDING.right),
-    y: along('y', around.top, around.bottom, PADDING.top, PADDING.bottom),
-  };
-  return { position, scale };
-}
-
-function measure(around, container) {
-  const room = {
-    x: container.clientWidth - PADDING.left - PADDING.right,
-    y: container.clientHeight - PADDING.top - PADDING.bottom,
-  };
-  const size = { x: around.right - around.left, y: around.bottom - around.top };
-  const fits = { x: room.x / size.x, y: room.y / size.y };
-  return { room, fits, whole: Math.max(SMALLEST, Math.min(LARGEST, fits.x, fits.y)) };
-}
-
-function wholeOf(around, container) {
-  const { whole: scale } = measure(around, container);
-  const middle = (start, end, before, after) => (start + end) / 2 + (after - before) / (2 * scale);
-  return {
-    scale,
-    position: {
-      x: middle(around.left, around.right, PADDING.left, PADDING.right),
-      y: middle(around.top, around.bottom, PADDING.top, PADDING.bottom),
-    },
-  };
+function sizeOf({ clientWidth, clientHeight }) {
+  return { width: clientWidth, height: clientHeight };
 }
 
 const SIDES = Object.freeze({ forward: ['right', 'left'], back: ['left', 'right'], beside: ['right', 'right'] });

@@ -3,7 +3,7 @@
  * Every area is a link, so keyboard and screen reader go through it as through any list.
  */
 import { element, svg } from '../page/dom.js';
-import { count, fit, formatNumber } from '../data/format.js';
+import { count, fit, formatNumber, isolated, plain } from '../data/format.js';
 import { toModel } from '../data/model.js';
 import { platformOf, GLYPHS } from './glyphs.js';
 import { draw, routeLinks } from './routes.js';
@@ -68,7 +68,7 @@ function areaOf(area, href) {
   const trouble = failed > 0 ? ` · ${formatNumber(failed)} failed` : '';
   const glyph = platformOf({ uri: area.path[0] ?? '' });
   const parts = [
-    svg('title', {}, `${label}: ${counted}${trouble}`),
+    svg('title', {}, `${isolated(label)}: ${counted}${trouble}`),
     svg('rect', { x: left, y: top, width: place.width, height: place.height, rx: kind === 'dataset' ? 6 : 10 }),
     glyphOf(kind === 'rest' ? 'table' : glyph, left + 12, place.y - 18),
     svg('text', { x: left + 36, y: place.y - 6, class: 'map-title' }, fit(nameOf(label), LETTERS, (text) => text.length, 'middle')),
@@ -81,7 +81,7 @@ function areaOf(area, href) {
 /** `jdbc:redshift://warehouse` => `warehouse`: the glyph says the rest. */
 function nameOf(label) {
   const [, place] = /^(?:jdbc:)?[a-z][a-z0-9+.-]*:\/\/([^/]+)\/?$/i.exec(label) ?? [];
-  return place || label.replace(/:$/, '');
+  return plain(place || label.replace(/:$/, ''));
 }
 
 function glyphOf(name, x, y) {

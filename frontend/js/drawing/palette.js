@@ -12,6 +12,8 @@
  * @property {string} operation @property {string} operationSoft
  * @property {string} feeds @property {string} direct @property {string} indirect
  * @property {string} failed @property {string} failedSoft @property {string} ok @property {string} busy
+ * @property {string} hueA @property {string} hueB @property {string} hueC @property {string} hueD
+ * @property {string} hueE @property {string} hueF @property {string} hueG @property {string} hueH
  */
 
 /** Name in the palette => custom property of css/palette.css. */
@@ -35,7 +37,18 @@ export const NAMES = Object.freeze({
   failedSoft: '--failed-soft',
   ok: '--ok',
   busy: '--busy',
+  hueA: '--hue-a',
+  hueB: '--hue-b',
+  hueC: '--hue-c',
+  hueD: '--hue-d',
+  hueE: '--hue-e',
+  hueF: '--hue-f',
+  hueG: '--hue-g',
+  hueH: '--hue-h',
 });
+
+/** Names of the colours that stand for classes and namespaces; told apart best from the first on. */
+export const HUES = Object.freeze(Object.keys(NAMES).filter((name) => name.startsWith('hue')));
 
 /**
  * @param {{getPropertyValue: (name: string) => string}} style the computed style of the document

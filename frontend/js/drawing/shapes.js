@@ -5,7 +5,7 @@
 import { fit, formatNumber } from '../data/format.js';
 import { CHANGES, swatch, titleHeight } from '../data/model.js';
 import { paintGlyph } from './glyphs.js';
-import { lookOf } from './looks.js';
+import { lookOf, shadeOf } from './looks.js';
 
 const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
@@ -17,12 +17,15 @@ const NEAR = 1;
 const ROWS = 0.3;
 const WORDS = 0.16;
 /** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
-const TITLE = Object.freeze({ size: 13, screen: 12, most: 26, far: 18, share: 0.62 });
-const ROW = Object.freeze({ size: 12, screen: 12, most: 17, indent: 14, deepest: 5 });
+const TITLE = Object.freeze({ size: 13, screen: 12, most: 28, far: 18, share: 0.7 });
+const ROW = Object.freeze({ size: 12, screen: 12, most: 19.5, indent: 14, deepest: 5 });
+/** From this zoom on letters are 12 pixels high on the screen. */
+export const LEGIBLE = Object.freeze({ titles: TITLE.screen / TITLE.most, rows: ROW.screen / ROW.most });
 
 /**
  * @typedef {object} Look  what the painting depends on besides the box
  * @property {import('./palette.js').Palette} palette
+ * @property {import('./looks.js').Hues} hues
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
  * @property {number} faded           how much is left of the others
  * @property {string} selected        id, or empty
@@ -39,7 +42,7 @@ const ROW = Object.freeze({ size: 12, screen: 12, most: 17, indent: 14, deepest:
  */
 export function paint(context, box, look) {
   const frame = { x: box.x - box.width / 2, y: box.y - box.height / 2, width: box.width, height: box.height };
-  const colours = lookOf(box, look.palette);
+  const colours = lookOf(box, look.palette, look.hues);
   context.globalAlpha = look.lit === null || look.lit.has(box.id) ? 1 : look.faded;
   context.textBaseline = 'middle';
   if (box.kind === 'group') paintPile(context, frame, colours, look.palette);
@@ -51,7 +54,7 @@ export function paint(context, box, look) {
   if (box.node.more || box.node.open) paintHandles(context, box, look);
   if (box.change) paintChange(context, box, frame, look);
   if (box.node.quality) paintQuality(context, box, frame, look.palette);
-  if (look.scale >= ROWS) paintTags(context, box.node.classifications, frame, look.palette);
+  if (look.scale >= ROWS) paintMarks(context, box, frame, look);
   context.globalAlpha = 1;
 }
 
@@ -149,13 +152,13 @@ function paintTitle(context, box, frame, colours, look) {
   const { palette, scale } = look;
   const height = titleHeight(box);
   const middle = frame.y + height / 2;
-  const left = frame.x + (box.kind === 'job' ? 14 : 10);
-  const right = frame.x + frame.width - (box.kind === 'job' ? 12 : 8);
-  const size = halves(Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, TITLE.screen / scale)));
+  const size = Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, grown(TITLE.screen, scale)));
+  const rim = (size > TITLE.far ? 6 : 9) + (box.kind === 'job' ? 4 : 0);
+  const [left, right] = [frame.x + rim, frame.x + frame.width - rim];
   const glyph = glyphWithin(context, box, right - left, size, colours);
   if (box.kind === 'group') paintPlus(context, left, middle, colours.mark);
   else if (glyph > 0) paintGlyph(context, colours.glyph, { x: left, y: middle, size: glyph, colour: colours.mark });
-  const start = left + (glyph > 0 ? glyph + 7 : 2);
+  const start = left + (glyph > 0 ? glyph + 7 : 0);
   const room = right - start;
   const twoLines = scale >= NEAR && Boolean(box.detail) && height >= 36;
   const font = `600 ${size}px ${FAMILY}`;
@@ -178,6 +181,11 @@ function halves(size) {
   return Math.floor(2 * size) / 2;
 }
 
+/** At least so many pixels on the screen, in half units: a text of another size is measured anew. */
+function grown(pixels, scale) {
+  return Math.ceil((2 * pixels) / scale) / 2;
+}
+
 function paintPlus(context, x, y, colour) {
   context.strokeStyle = colour;
   context.lineWidth = 2;
@@ -190,20 +198,21 @@ function paintPlus(context, x, y, colour) {
 }
 
 function paintRow(context, row, frame, look) {
-  const { palette, lit, selected, focus, linked } = look;
+  const { palette, hues, lit, selected, focus, linked } = look;
   const before = context.globalAlpha;
   const chosen = selected === row.id;
   const on = lit?.has(row.id) ?? false;
   context.globalAlpha = lit === null || on || !lit.has(row.box) ? before : 0.45;
   paintRowGround(context, row, frame, { chosen, on, palette });
-  const size = Math.min(ROW.most, Math.max(ROW.size, Math.round((2 * ROW.screen) / look.scale) / 2));
+  const size = Math.min(ROW.most, Math.max(ROW.size, grown(ROW.screen, look.scale)));
   const font = `${chosen || focus === row.id ? 600 : 400} ${size}px ${FAMILY}`;
   const indent = ROW.indent * Math.min(row.indent, ROW.deepest);
   const room = frame.width - 26 - indent;
   const ink = row.node.known === 'lineage' ? palette.muted : palette.ink;
   write(context, row.short, frame.x + 14 + indent, row.y, room, font, ink);
   if (row.change) paintRowChange(context, row, frame, palette);
-  if (row.node.classifications?.length > 0) paintTagMark(context, frame.x + 7, row.y, palette);
+  const [tag] = row.node.classifications ?? [];
+  if (tag) paintTagMark(context, frame.x + 7, row.y, hues.classes.get(tag), palette);
   paintType(context, row, frame, room - measure(context, row.short, font) - 14, palette, look.scale);
   if (linked.left.has(row.id)) paintPort(context, frame.x, row.y, palette);
   if (linked.right.has(row.id)) paintPort(context, frame.x + frame.width, row.y, palette);
@@ -382,24 +391,67 @@ function paintTick(context, failed, x, y) {
   context.stroke();
 }
 
-/** The tags of a table on its upper edge, as far as there is room. */
-function paintTags(context, tags, frame, palette) {
-  if (!tags || tags.length === 0) return;
-  const font = `600 10px ${FAMILY}`;
-  const words = tags.join(' · ');
-  const width = Math.min(measure(context, words, font) + 12, frame.width - 20);
-  context.beginPath();
-  context.roundRect(frame.x + 10, frame.y - 8, width, 15, 7);
-  context.fillStyle = palette.accent;
-  context.fill();
-  write(context, words, frame.x + 16, frame.y, width - 12, font, palette.canvas);
+/** Marks on the upper edge of a box, in pixels of the drawing; they grow against the zoom. */
+const MARK = Object.freeze({ height: 15, letter: 10, near: 0.85, most: 1.7, gap: 4 });
+
+/**
+ * The letter of what tints a box, then its classes by their names, as far as there is room.
+ * @param {CanvasRenderingContext2D} context
+ * @param {import('../data/model.js').Box} box
+ * @param {{x: number, y: number, width: number}} frame
+ * @param {Look} look
+ */
+function paintMarks(context, box, frame, { palette, hues, scale }) {
+  const size = Math.min(MARK.most, Math.max(1, MARK.near / scale));
+  const end = frame.x + frame.width - 24;
+  let x = frame.x + (box.kind === 'job' ? 20 : 10) + (box.change ? 8 : 0);
+  const tint = hues.by === 'class' ? undefined : hues.tints.get(box.id);
+  if (tint) x += MARK.gap + paintLetter(context, x, frame.y, tint, size, palette);
+  for (const tag of box.node.classifications ?? []) {
+    if (end - x < 3 * MARK.height) return;
+    x += MARK.gap + paintClass(context, x, frame.y, { tag, hue: hues.classes.get(tag), width: end - x }, size, palette);
+  }
 }
 
-function paintTagMark(context, x, y, palette) {
-  context.fillStyle = palette.accent;
-  context.beginPath();
-  context.roundRect(x - 3, y - 3, 6, 6, 1.5);
+/** A square with a frame in the hue; its width. */
+function paintLetter(context, x, y, { letter, colour }, size, palette) {
+  const side = MARK.height * size;
+  outline(context, { x, y: y - side / 2, width: side, height: side }, 3 * size);
+  context.fillStyle = palette.canvas;
   context.fill();
+  context.strokeStyle = shadeOf(colour, palette);
+  context.lineWidth = 2;
+  context.stroke();
+  writeMiddle(context, letter, x + side / 2, y + 0.5, MARK.letter * size, palette.ink);
+  return side;
+}
+
+/** A pill in the hue of the class with its name; its width. */
+function paintClass(context, x, y, { tag, hue, width }, size, palette) {
+  const font = `600 ${halves(MARK.letter * size)}px ${FAMILY}`;
+  const [height, rim] = [MARK.height * size, 6 * size];
+  const wide = Math.min(measure(context, tag, font) + 2 * rim, width);
+  outline(context, { x, y: y - height / 2, width: wide, height }, height / 2);
+  context.fillStyle = hue ? shadeOf(hue.colour, palette) : palette.accent;
+  context.fill();
+  write(context, tag, x + rim, y + 0.5, wide - 2 * rim, font, palette.canvas);
+  return wide;
+}
+
+/** The class of a column: its letter in its hue. */
+function paintTagMark(context, x, y, hue, palette) {
+  outline(context, { x: x - 5.5, y: y - 5.5, width: 11, height: 11 }, 2.5);
+  context.fillStyle = hue ? shadeOf(hue.colour, palette) : palette.accent;
+  context.fill();
+  if (hue) writeMiddle(context, hue.letter, x, y + 0.5, 9, palette.canvas);
+}
+
+function writeMiddle(context, text, x, y, size, colour) {
+  context.font = `700 ${halves(size)}px ${FAMILY}`;
+  context.fillStyle = colour;
+  context.textAlign = 'center';
+  context.fillText(text, x, y);
+  context.textAlign = 'left';
 }
 
 /** Fitted texts by font, width and text: measuring is the dear part of painting. */

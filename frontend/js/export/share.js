@@ -15,6 +15,7 @@ import { closeWhenLeft } from '../controls/menu.js';
  * @property {import('../data/url.js').State} state
  * @property {number} depth
  * @property {import('../drawing/palette.js').Palette} palette
+ * @property {import('../drawing/looks.js').Hues} hues
  * @property {boolean} keyed
  * @property {() => Promise<Blob>} image
  */
@@ -62,7 +63,7 @@ export function shareMenu(current, announce) {
       'div',
       { class: 'menu-list' },
       entry('Save as PNG', 'save-png', async (shared) => download(await shared.image(), `${shared.name}.png`)),
-      entry('Save as SVG', 'save-svg', file('image/svg+xml', 'svg', ({ model, palette }) => toSvg(model, palette))),
+      entry('Save as SVG', 'save-svg', file('image/svg+xml', 'svg', ({ model, palette, hues }) => toSvg(model, palette, hues))),
       entry('Save as CSV', 'save-csv', file('text/csv', 'csv', ({ model }) => toCsv(model))),
       entry('Save as JSON', 'save-json', file('application/json', 'json', ({ reply }) => JSON.stringify(reply, null, 1))),
       entry('Copy link', 'copy-link', copy('The link', () => location.href)),

@@ -5,7 +5,7 @@
 import { fit } from '../data/format.js';
 import { bounds, titleHeight } from '../data/model.js';
 import { styleOf } from '../drawing/links.js';
-import { lookOf } from '../drawing/looks.js';
+import { lookOf, NO_HUES } from '../drawing/looks.js';
 import { draw, routeLinks } from '../drawing/routes.js';
 
 const RIM = 40;
@@ -16,9 +16,10 @@ const WIDE = Object.freeze({ title: 7.4, row: 6.3 });
 /**
  * @param {import('../data/model.js').Model} model
  * @param {import('../drawing/palette.js').Palette} palette
+ * @param {import('../drawing/looks.js').Hues} [hues]
  * @returns {string} an SVG document; empty where there is nothing
  */
-export function toSvg(model, palette) {
+export function toSvg(model, palette, hues = NO_HUES) {
   const around = bounds(model);
   if (!around) return '';
   const [left, top] = [around.left - RIM, around.top - RIM];
@@ -28,7 +29,7 @@ export function toSvg(model, palette) {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${left} ${top} ${width} ${height}" width="${width}" height="${height}" font-family="${FAMILY}">`,
     `<rect x="${left}" y="${top}" width="${width}" height="${height}" fill="${palette.canvas}"/>`,
     ...[...model.links.values()].flatMap((link) => wayOf(link, ways.get(link.id), palette)),
-    ...[...model.boxes.values()].flatMap((box) => boxOf(box, palette)),
+    ...[...model.boxes.values()].flatMap((box) => boxOf(box, palette, hues)),
     '</svg>',
   ];
   return parts.join('\n');
@@ -49,15 +50,15 @@ function wayOf(link, way, palette) {
   ];
 }
 
-function boxOf(box, palette) {
-  const { edge, fill, head, mark } = lookOf(box, palette);
+function boxOf(box, palette, hues) {
+  const { edge, fill, head, mark } = lookOf(box, palette, hues);
   const [left, top] = [box.x - box.width / 2, box.y - box.height / 2];
   const title = titleHeight(box);
   const radius = box.kind === 'job' ? box.height / 2 : 7;
   const frame = `x="${left}" y="${top}" width="${box.width}"`;
   const words = fit(box.label, (box.width - 28) / WIDE.title, (text) => text.length, 'middle');
   return [
-    `<g><title>${escape(`${box.label} ${box.detail}`.trim())}</title>`,
+    `<g><title>${escape([box.label, box.detail, hues.tints.get(box.id)?.name].filter(Boolean).join(' '))}</title>`,
     `<rect ${frame} height="${box.height}" rx="${radius}" fill="${palette.canvas}"/>`,
     `<rect ${frame} height="${box.height}" rx="${radius}" fill="${fill}" stroke="${edge}" stroke-width="${box.failed ? 2 : 1.3}"/>`,
     box.kind === 'dataset' ? `<rect ${frame} height="${title}" rx="${radius}" fill="${head}"/>` : '',

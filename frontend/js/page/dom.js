@@ -100,6 +100,15 @@ export function data(value, style = '') {
 }
 
 /**
+ * Names with an arrow between them; each keeps its direction of writing to itself.
+ * @param {unknown[]} names
+ * @returns {Child[]}
+ */
+export function chain(names) {
+  return names.flatMap((name, place) => (place > 0 ? [' → ', data(name)] : [data(name)]));
+}
+
+/**
  * A text that may go on in the next line after each `/` and `_`.
  * @param {string} text
  * @returns {Child[]}

@@ -2,29 +2,50 @@
  * The key of a picture: what its colours, lines and glyphs mean; only what it holds. It stands under the
  * canvas, never over it, and can be closed; the browser remembers that.
  */
-import { element, replace, svg } from './dom.js';
-import { CHANGES, swatch } from '../data/model.js';
+import { data, element, replace, svg } from './dom.js';
+import { CHANGES } from '../data/model.js';
 import { GLYPHS } from '../drawing/glyphs.js';
 import { lookOf } from '../drawing/looks.js';
+import { NAMES } from '../drawing/palette.js';
 
 const REMEMBERED = 'headwater-legend';
 /** So many layers, classes or glyphs are named; more are counted. */
 const MOST = 12;
 
-/** @typedef {{mark: Node|null, words: string, layer?: string}} Entry */
+/** What tints boxes, as a choice and as the name of its group. */
+const TINTINGS = Object.freeze({ '': ['layer', 'Layers'], class: ['class', 'Classes'], namespace: ['namespace', 'Namespaces'] });
+
+/** @typedef {{mark: Node|null, words: import('./dom.js').Child, layer?: string}} Entry */
 
 /**
  * @param {HTMLElement} place
- * @returns {(model: import('../data/model.js').Model, palette: import('../drawing/palette.js').Palette) => void}
+ * @param {(by: import('../drawing/looks.js').Tinting) => void} onTint  another choice of what tints boxes
+ * @returns {(model: import('../data/model.js').Model, hues: import('../drawing/looks.js').Hues, palette: import('../drawing/palette.js').Palette, chosen: boolean) => void}
+ *   `chosen`: whether the view has the choice
  */
-export function createLegend(place) {
+export function createLegend(place, onTint) {
+  const choice = tintChoice(onTint);
   const groups = element('div', { class: 'legend-groups' });
-  const frame = element('details', { class: 'legend', open: !remembered() }, element('summary', {}, 'Key'), groups);
+  const frame = element('details', { class: 'legend', open: !remembered() }, element('summary', {}, 'Key'), choice.node, groups);
   frame.addEventListener('toggle', () => remember(!frame.hasAttribute('open')));
   replace(place, frame);
-  return (model, palette) => {
-    const named = groupsOf(model, palette).filter(([, entries]) => entries.length > 0);
+  return (model, hues, palette, chosen) => {
+    choice.follow(hues.by, chosen && [...model.boxes.values()].some((box) => box.kind !== 'operation'));
+    const named = groupsOf(model, hues, palette).filter(([, entries]) => entries.length > 0);
     replace(groups, named.map(([name, entries]) => groupOf(name, entries)));
+  };
+}
+
+function tintChoice(onTint) {
+  const options = Object.entries(TINTINGS).map(([value, [word]]) => element('option', { value }, word));
+  const select = element('select', { 'data-testid': 'hue', onchange: () => onTint(/** @type {import('../drawing/looks.js').Tinting} */ (select.value)) }, options);
+  const node = element('label', { class: 'legend-choice' }, 'Hue by ', select);
+  return {
+    node,
+    follow(by, shown) {
+      select.value = by;
+      node.hidden = !shown;
+    },
   };
 }
 
@@ -61,14 +82,14 @@ function groupOf(name, entries) {
 }
 
 /** @returns {Array<[string, Entry[]]>} */
-function groupsOf(model, palette) {
+function groupsOf(model, hues, palette) {
   const boxes = [...model.boxes.values()];
   const glyphsOf = (kind) => glyphs(boxes.filter((box) => box.kind === kind).map((box) => lookOf(box, palette).glyph));
   return [
     ['Nodes', kinds(model, boxes)],
     ['Edges', lines(model)],
-    ['Layers', layers(boxes)],
-    ['Classes', classes(model, boxes)],
+    ...(hues.by === 'class' ? [] : [tinted(boxes, hues)]),
+    ['Classes', classes(model, hues)],
     ['Platforms', glyphsOf('dataset')],
     ['Producers', glyphsOf('job')],
   ];
@@ -119,17 +140,23 @@ function spot(look, style = null) {
   return element('span', { class: look, style, 'aria-hidden': 'true' });
 }
 
-/** @returns {Entry[]} */
-function layers(boxes) {
-  const found = new Map();
-  for (const { layer } of boxes) if (layer) found.set(layer.name, layer.colour);
-  return [...found].map(([name, colour]) => ({ mark: spot('swatch layer', swatch(colour)), words: name, layer: name }));
+/** @returns {[string, Entry[]]} */
+function tinted(boxes, { by, tints }) {
+  const found = new Set(boxes.map(({ id }) => tints.get(id)).filter(Boolean));
+  const entries = [...found].map((hue) => ({ ...hued('swatch letter', hue), layer: by === '' ? hue.name : undefined }));
+  return [TINTINGS[by][1], entries];
 }
 
 /** @returns {Entry[]} */
-function classes(model, boxes) {
-  const tags = new Set([...boxes, ...model.rows.values()].flatMap((item) => item.node.classifications ?? []));
-  return [...tags].sort().map((tag) => ({ mark: spot('swatch tag'), words: tag }));
+function classes(model, hues) {
+  const drawn = new Set([...model.boxes.values(), ...model.rows.values()].flatMap(({ node }) => node.classifications ?? []));
+  return [...hues.classes.values()].filter(({ name }) => drawn.has(name)).map((hue) => hued('swatch letter filled', hue));
+}
+
+/** A letter in its hue, as boxes and columns have it. */
+function hued(look, { name, letter, colour }) {
+  const own = NAMES[colour] ? `var(${NAMES[colour]})` : colour;
+  return { mark: element('span', { class: look, style: `--hue: ${own}` }, letter), words: data(name) };
 }
 
 /** @param {string[]} names in glyphs.js @returns {Entry[]} */

@@ -230,5 +230,5 @@ function drawEdge(model, { from, to, change, edge }) {
 function nameOf(model, id) {
   const row = model.rows.get(id);
   const label = shorten(nodeOf(model, id).label, 80);
-  return data(row ? `${shorten(model.boxes.get(row.box).label, 60)}.${label}` : label);
+  return row ? [data(shorten(model.boxes.get(row.box).label, 60)), '.', data(label)] : data(label);
 }

@@ -3,6 +3,7 @@
  */
 import { data, element, replace } from './dom.js';
 import { qualityWords } from '../panel/facets.js';
+import { separated } from '../panel/panel.js';
 import { shorten } from '../data/format.js';
 
 const RIM = 8;
@@ -32,7 +33,17 @@ function nodeWords(item) {
   return [
     element('strong', {}, data(shorten(item.label, 240))),
     under && data(shorten(under, 300), 'block mono'),
+    stated(item),
     item.node?.quality && data(shorten(qualityWords(item.node.quality), 200), 'block'),
+  ];
+}
+
+/** What hues and letters stand for, in words. */
+function stated({ layer, node }) {
+  const tags = node?.classifications ?? [];
+  return [
+    layer && element('span', { class: 'block' }, 'layer ', data(shorten(layer.name, 100))),
+    tags.length > 0 && element('span', { class: 'block' }, 'class ', separated(tags, (tag) => data(shorten(tag, 100)))),
   ];
 }
 

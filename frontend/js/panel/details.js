@@ -715,7 +715,7 @@ function describeLink(context, model, item) {
   return {
     kind: column ? (edge.kind === 'INDIRECT' ? 'Indirect dependency' : 'Column dependency') : 'Flow',
     tone: edge.kind === 'INDIRECT' ? 'indirect' : column ? 'direct' : 'plain',
-    title: `${shorten(ends[0].label, 60)} → ${shorten(ends[1].label, 60)}`,
+    title: ends.map(({ label }) => shorten(label, 60)),
     detail: '',
     body: [
       facts([

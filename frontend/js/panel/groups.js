@@ -65,7 +65,7 @@ export function describeGroup(state, whole, item, open) {
 export function describeBundle(drawn, item) {
   const ends = [item.from, item.to].map((id) => shorten(nodeOf(drawn, id).label, 60));
   const words = 'Several edges in one: what they lead to is folded. Select the folded box to draw it.';
-  return { kind: 'Flow', tone: 'plain', title: ends.join(' → '), detail: '', body: [element('p', {}, words)] };
+  return { kind: 'Flow', tone: 'plain', title: ends, detail: '', body: [element('p', {}, words)] };
 }
 
 /**

@@ -2,15 +2,18 @@
  * The side panel: what is known of the selected item. A frame with a heading; the content comes from
  * a description. Everything is text.
  */
-import { button, data, element, focusFirst, icon, replace } from '../page/dom.js';
+import { button, chain, data, element, focusFirst, icon, replace } from '../page/dom.js';
 import { formatNumber } from '../data/format.js';
 import { createTabs } from './tabs.js';
+
+/** What has more characters than three lines of the panel is cut. */
+const LONG_TITLE = 100;
 
 /**
  * @typedef {object} Description
  * @property {string} kind     a word for the reader: Table, Job, Column, Operation, …
  * @property {string} tone     dataset, job, column, operation or plain: the colour of the word
- * @property {string} title
+ * @property {string|string[]} title  the name of it, or those of the two ends of an edge
  * @property {string} [detail] the full URI or reference, with a button that copies it
  * @property {import('../page/dom.js').Child[]} [body]
  * @property {import('./tabs.js').Tab[]} [tabs] in place of a body: parts of which one is open
@@ -32,11 +35,6 @@ export function createPanel(container, listener) {
    */
   function show(description, closable, tab) {
     tabs = description.tabs ? createTabs(description.tabs, listener.onTab) : null;
-    const heading = element(
-      'h2',
-      { class: 'panel-title', id: 'panel-title', tabindex: -1, 'data-testid': 'panel-title' },
-      data(description.title),
-    );
     replace(
       container,
       element(
@@ -53,7 +51,7 @@ export function createPanel(container, listener) {
               )
             : null,
         ),
-        heading,
+        headingOf([description.title].flat()),
         description.detail ? reference(description.detail) : null,
       ),
       tabs ? tabs.parts : element('div', { class: 'panel-body' }, description.body),
@@ -79,6 +77,23 @@ export function createPanel(container, listener) {
     },
     focus: () => focusFirst(container, '#panel-title'),
   };
+}
+
+/**
+ * The heading; a long one is cut after some lines, and a press shows all of it.
+ * @param {string[]} names
+ * @returns {HTMLElement[]}
+ */
+function headingOf(names) {
+  const long = names.join('').length > LONG_TITLE;
+  const attributes = { class: long ? 'panel-title cut' : 'panel-title', id: 'panel-title', tabindex: -1, 'data-testid': 'panel-title' };
+  const heading = element('h2', attributes, chain(names));
+  if (!long) return [heading];
+  const press = button(
+    { label: 'Show the whole name', onclick: () => press.setAttribute('aria-expanded', String(!heading.classList.toggle('cut'))) },
+    { class: 'link small', 'aria-expanded': 'false', 'aria-controls': 'panel-title', 'data-testid': 'whole-name' },
+  );
+  return [heading, press];
 }
 
 function reference(text) {

@@ -106,7 +106,7 @@ function columnLink(state, { datasetId, name }) {
 
 function reached(state, { path }) {
   const steps = path.map((step) => [
-    element('li', {}, columnLink(state, step.from), ' → ', columnLink(state, step.to), ` (${words(step)})`),
+    element('li', {}, columnLink(state, step.from), ' → ', columnLink(state, step.to), ' (', data(words(step)), ')'),
   ]);
   return element(
     'details',

@@ -2,7 +2,7 @@
  * Everything that a search finds, with the choices that narrow it: what it is, and where.
  */
 import { getAll } from '../data/api.js';
-import { count, formatNumber, shorten } from '../data/format.js';
+import { count, formatNumber, shorten, storeOf } from '../data/format.js';
 import { anchor, data, element, icon } from '../page/dom.js';
 import { link, write } from '../data/url.js';
 
@@ -56,9 +56,7 @@ async function ask(api, q) {
  * @returns {string}
  */
 export function placeOf({ kind, detail = '' }) {
-  if (kind === 'job') return detail;
-  const [, store] = /^((?:jdbc:)?[a-z][a-z0-9+.-]*:\/\/[^/:]+)/i.exec(detail) ?? [];
-  return store ?? /^[^/:]+/.exec(detail)?.[0] ?? '';
+  return kind === 'job' ? detail : storeOf(detail);
 }
 
 /**

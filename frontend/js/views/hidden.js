@@ -45,7 +45,7 @@ function draw(context, items) {
     { class: 'document', 'data-testid': 'hidden' },
     element('p', { class: 'muted' }, 'Tables and jobs that lists, search and pictures leave out. A table or a job is hidden in its panel.'),
     rows.length > 0
-      ? table('Hidden', ['Name', 'Since', 'By', 'Note', ''], rows, { class: 'cards-when-narrow', 'data-testid': 'hidden-items' })
+      ? table('Hidden', ['Name', 'Since', 'By', 'Note', ''], rows, { 'data-testid': 'hidden-items' })
       : element('p', { class: 'muted' }, 'Nothing is hidden.'),
   );
 }

@@ -3,7 +3,7 @@
  * taken along as CSV or Markdown.
  */
 import { tagChip } from '../panel/classifications.js';
-import { anchor, button, data, download, element, icon, replace, time } from '../page/dom.js';
+import { anchor, button, chain, data, download, element, icon, replace, time } from '../page/dom.js';
 import { count, formatNumber, howWord, shorten } from '../data/format.js';
 import { filtered, fullName, nextOrder, pathWords, sorted, tallyWords, VERDICTS } from '../data/impacts.js';
 import { jobLink } from '../panel/links.js';
@@ -263,9 +263,9 @@ function declaredChip() {
 
 function way({ reason, path, how, expression }) {
   if (reason) return [data(shorten(reason, 400)), ' '];
-  const words = pathWords(path);
+  const names = path.map(({ kind, label }) => shorten(kind === 'job' ? `(${label})` : label, 80));
   return [
-    element('span', { title: shorten(words, 1000) }, shorten(words, 300)),
+    element('span', { title: shorten(pathWords(path), 1000) }, chain(names)),
     how &&
       element(
         'span',

@@ -7,13 +7,13 @@ import { compareRuns, planVersions } from '../panel/differences.js';
 import { button, data, element, replace, time } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
 import { code, runLink } from '../panel/facets.js';
-import { count, formatNumber, formatTime } from '../data/format.js';
+import { count, formatNumber, formatTime, isolated } from '../data/format.js';
 import { datasetLink, planLink } from '../panel/links.js';
 import { jobMoments, momentList } from '../runs/history.js';
 import { find, toModel } from '../data/model.js';
 import { pick } from '../runs/pairs.js';
 import { errorText, later, modeChip, section, stateChip, table } from '../panel/panel.js';
-import { lineageOf, link, write } from '../data/url.js';
+import { flowOf, lineageOf, link, write } from '../data/url.js';
 
 const RUNS = 50;
 /** Of a fingerprint, as a picture shows them. */
@@ -21,7 +21,7 @@ const DIGITS = 8;
 const RUN_HEADINGS = Object.freeze(['Ended', 'State', 'Duration', 'Application', 'Executions', 'Compare']);
 
 export const job = {
-  controls: ['at', 'moments'],
+  controls: ['flow', 'at', 'moments'],
 
   /**
    * @param {import('../panel/details.js').Context} context
@@ -33,11 +33,11 @@ export const job = {
       return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
     const graph = await api.get(
       '/graph/lineage',
-      { node: state.node, depth: 1, at: state.at, limit: state.limit, beyond: true, layout: true },
+      { node: state.node, depth: 1, flow: flowOf(state), at: state.at, limit: state.limit, beyond: true, layout: true },
       'page',
     );
     if (!graph.ok) return graph;
-    const model = toModel(graph.data, state.node);
+    const model = toModel(graph.data, state.node, flowOf(state));
     const focus = find(model, model.focus) ?? [...model.boxes.values()].find((box) => box.kind === 'job');
     if (!focus || focus.kind !== 'job')
       return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
@@ -64,7 +64,7 @@ function page(context, { graph, model, focus, known, runs }) {
   model.focus = focus.id;
   return {
     heading: known.name,
-    subtitle: `${known.namespace} · ${count(known.plans?.length ?? 0, 'plan')} · ${count(known.runs ?? runs.total ?? runs.items.length, 'run')}`,
+    subtitle: `${isolated(known.namespace)} · ${count(known.plans?.length ?? 0, 'plan')} · ${count(known.runs ?? runs.total ?? runs.items.length, 'run')}`,
     reply: graph,
     model,
     empty: null,

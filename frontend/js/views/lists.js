@@ -179,7 +179,7 @@ function grid(name, listing, state, items) {
   return element(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': heading },
-    element('table', { class: 'cards-when-narrow', 'data-testid': `${name}-table` }, element('thead', {}, element('tr', {}, headings)), element('tbody', {}, rows)),
+    element('table', { class: 'sorted', 'data-testid': `${name}-table` }, element('thead', {}, element('tr', {}, headings)), element('tbody', {}, rows)),
   );
 }
 

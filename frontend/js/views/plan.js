@@ -243,7 +243,7 @@ function describeFlow(model, item) {
   return {
     kind: 'Flow',
     tone: 'plain',
-    title: `${from.label} → ${to.label}`,
+    title: [from.label, to.label],
     detail: '',
     body: [schemaTable(from.node.schema ?? [], 'Columns that flow here')],
   };

@@ -101,7 +101,7 @@ function details(model, item) {
     return {
       kind: 'Flow',
       tone: 'plain',
-      title: ends.join(' → '),
+      title: ends,
       detail: '',
       body: [changeChip(item.change) ?? element('p', { class: 'muted' }, 'unchanged')],
     };

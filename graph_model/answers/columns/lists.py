@@ -24,14 +24,14 @@ class ColumnItem:
 def list_columns(
     sources: Sources, *, query: str, limit: int, cursor: str | None, order: ColumnOrder
 ) -> Page[ColumnItem]:
-    """A page may hold fewer than requested, as ``visibility.visible_page`` says."""
-    page = sources.catalogue.list_columns(query=query, limit=limit, cursor=cursor, order=order)
-    rows = [row for row in page.items if row.dataset not in sources.hidden]
-    datasets = dataset_references(sources, {row.dataset for row in rows})
+    page = sources.catalogue.list_columns(
+        hidden=sources.hidden, query=query, limit=limit, cursor=cursor, order=order
+    )
+    datasets = dataset_references(sources, {row.dataset for row in page.items})
     tags = sources.governance.tags
     items = tuple(
         ColumnItem(row.id, row.path, datasets[row.dataset], tags.get(row.id, ()))
-        for row in rows
+        for row in page.items
         if row.dataset in datasets
     )
-    return Page(items, page.total - len(page.items) + len(items), page.next)
+    return Page(items, page.total, page.next)

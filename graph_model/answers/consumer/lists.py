@@ -19,10 +19,9 @@ from graph_model.lineage.history.writes import Reports
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.stores.protocols.events import EventFilter, EventRecord, ListPage
 
-#: Bounds for recognising that several reports describe one write: the writes of a table by its
-#: applications that are compared, newest first, and the reports left out of a list. Beyond them
-#: every report is listed.
-_MOST_REPEATED: Final = 2_000
+#: Bounds for recognising that several reports describe one write: the newest executions of a list
+#: that are compared, and the reports left out of it. Beyond them every report is listed.
+_MOST_COMPARED: Final = 10_000
 _MOST_LEFT_OUT: Final = 10_000
 
 
@@ -110,7 +109,7 @@ def _filter(sources: Sources, question: ListQuestion) -> EventFilter:
 def _once(sources: Sources, asked: EventFilter) -> EventFilter:
     """The filter without executions that repeat the report of another one listed."""
     events = sources.catalogue.events
-    reports = Past(sources.catalogue).writes.reports(events.repeated_writes(asked, _MOST_REPEATED))
+    reports = Past(sources.catalogue).writes.reports(events.repeated_writes(asked, _MOST_COMPARED))
     listed = events.listed(asked, {row.id for group in reports for row in group})
     again = [key for group in reports for key in _again(group, listed)]
     return replace(asked, without=frozenset(again[:_MOST_LEFT_OUT]))

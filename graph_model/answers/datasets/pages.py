@@ -17,7 +17,6 @@ from graph_model.answers.visibility import (
     dataset_filter,
     open_node,
     tags_of,
-    visible_page,
 )
 from graph_model.facts import (
     DatasetRow,
@@ -136,9 +135,8 @@ def datasets(
     keep = dataset_filter(sources, layer, classification)
     if keep is None:
         page = sources.catalogue.list_datasets(
-            query=query, limit=limit, cursor=cursor, at=at, order=order
+            hidden=sources.hidden, query=query, limit=limit, cursor=cursor, at=at, order=order
         )
-        page = visible_page(page, sources.hidden)
     else:
         kept = filter(keep, walk_datasets(sources.catalogue, query, at))
         page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")

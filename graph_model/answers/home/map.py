@@ -7,11 +7,12 @@ directly, and beside them the areas outside with which it exchanges data.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from graph_model import labels
 from graph_model.answers.home.areas import areas_of
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.facts import DatasetRow
@@ -19,11 +20,9 @@ from graph_model.governance.previews import walk_datasets
 from graph_model.lineage import Partial, PlanUse
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import Place, Route
-from graph_model.stores.protocols import walk_pages
 
 DATASETS_READ: Final = 10_000
 BOXES_DRAWN: Final = 60
-_JOBS_READ: Final = 10_000
 _WIDTH: Final = 210.0
 _HEIGHT: Final = 64.0
 _NO_LAYER: Final = "no layer"
@@ -81,13 +80,12 @@ def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap
     rows = rows[:DATASETS_READ]
     read = _path_reader(sources, by)
     spots = {row.id: _spot(row, read(row), tuple(within)) for row in rows}
-    pages = walk_pages(lambda cursor: sources.catalogue.list_jobs(limit=1_000, cursor=cursor))
-    listed = islice((one for page in pages for one in page.items), _JOBS_READ)
-    jobs = {one.job.id: one.last_state for one in listed if one.job.id not in sources.hidden}
-    answer = sources.lineage.overview(spots.keys(), jobs.keys(), None)
-    uses = [use for use in answer.plans if not use.attempted]
+    flows, cut = sources.lineage.flows_into(spots.keys())
+    uses = [use for use in flows if use.job not in sources.hidden]
+    last = sources.catalogue.last_states({use.job for use in uses}, None)
+    failing = {job for job, (_, state, _) in last.items() if state == labels.FAILED}
     spots = _folded(spots, _near(spots, uses))
-    return _draw(tuple(within), spots, uses, jobs, partial or answer.partial)
+    return _draw(tuple(within), spots, uses, failing, partial or cut)
 
 
 def _visible(sources: Sources) -> Iterable[DatasetRow]:
@@ -135,7 +133,7 @@ def _draw(
     within: tuple[str, ...],
     spots: Mapping[str, _Spot],
     uses: Sequence[PlanUse],
-    jobs: Mapping[str, str | None],
+    failing: Collection[str],
     partial: Partial | None,
 ) -> EstateMap:
     flows: defaultdict[tuple[_Spot, _Spot], set[str]] = defaultdict(set)
@@ -144,7 +142,7 @@ def _draw(
         sources = {spots[one] for one in use.sources if one in spots}
         targets = {spots[one] for one in use.targets if one in spots}
         for target in targets:
-            if jobs.get(use.job) == "failed":
+            if use.job in failing:
                 failed[target].add(use.job)
             for source in sources - {target}:
                 flows[source, target].add(use.job)

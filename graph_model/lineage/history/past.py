@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graph_model.lineage.history.columns import SchemaColumns
+from graph_model.lineage.history.declared import DeclaredFlows
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.parts import ReportedParts
 from graph_model.lineage.history.plans import KnownPlans, PlanRows
@@ -25,4 +26,5 @@ class Past:
         self.columns = SchemaColumns(catalogue)
         self.writes = ReportedWrites(catalogue, self.names, self.plans, parts)
         self.reads = ReadStates(catalogue, self.names, parts)
-        self.sights = Sights(catalogue, self.names, self.plans, parts, self.writes)
+        self.declared = DeclaredFlows(catalogue, self.names)
+        self.sights = Sights(catalogue, self.names, self.plans, parts, self.writes, self.declared)

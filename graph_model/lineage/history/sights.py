@@ -56,13 +56,14 @@ class Sights:
         plans: PlanRows,
         parts: ReportedParts,
         writes: ReportedWrites,
+        declared: DeclaredFlows,
     ) -> None:
         self._catalogue = catalogue
         self._names = names
         self._plans = plans
         self._parts = parts
         self._writes = writes
-        self._declared = DeclaredFlows(catalogue, names)
+        self._declared = declared
         self._sights: dict[Moment, Sight] = {}
 
     def of(self, moments: Collection[Moment]) -> dict[Moment, Sight]:

@@ -89,7 +89,7 @@ def short_name(uri: str, rules: Rules) -> str:
     url, table = _split_table(uri, rules)
     if table is None:
         tail = url.rstrip("/").rpartition("/")[2]
-        return tail.rstrip(":").rpartition(":")[2] or url
+        return printable(unquote(tail.rstrip(":").rpartition(":")[2])) or url
     return table if len(table) <= _NAME_LENGTH else table[: _NAME_LENGTH - 1] + "…"
 
 

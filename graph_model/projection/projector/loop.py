@@ -174,10 +174,6 @@ class Projector:
         """Why some documents wait although the graph answers; None where none does."""
         return FULL if self._fullness.holds else None
 
-    def lag(self) -> int:
-        """How many documents are accepted and not projected yet."""
-        return self._stores.journal.summary().pending
-
     @property
     def idle(self) -> bool:
         """Whether nothing is being projected, or is about to be: a new document is at once."""

@@ -44,8 +44,7 @@ class Witness:
         """Choose a job of the catalogue. Why that cannot be, else None: a graph that has none of
         the catalogue's jobs was emptied and filled by another program.
         """
-        jobs = self._stores.generations.current.list_jobs(limit=_CANDIDATES).items
-        named = [one.job.id for one in jobs]
+        named = self._stores.generations.current.job_ids("", _CANDIDATES)
         found = self._stores.graph.vertices(named)
         if named and not found:
             return "the graph has none of the jobs that the catalogue names"

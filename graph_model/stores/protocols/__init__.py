@@ -56,6 +56,7 @@ from graph_model.stores.protocols.history import (
 )
 from graph_model.stores.protocols.journal import (
     NO_SETTINGS,
+    Backlog,
     Journal,
     JournalSize,
     JournalStatistics,
@@ -79,6 +80,7 @@ from graph_model.stores.protocols.pages import (
     ListOrder,
     Page,
     walk_pages,
+    walk_rows,
 )
 from graph_model.stores.protocols.statements import RunFacet
 
@@ -87,6 +89,7 @@ __all__ = [
     "NO_SETTINGS",
     "REOPENED",
     "ROUND_KEY",
+    "Backlog",
     "Body",
     "Catalogue",
     "CatalogueLists",
@@ -135,4 +138,5 @@ __all__ = [
     "VersionWrites",
     "Writer",
     "walk_pages",
+    "walk_rows",
 ]

@@ -106,7 +106,8 @@ class Events(Protocol):
 
     def repeated_writes(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
         """(target, application id) where the executions listed may report one write twice: by
-        several producers, or one of ``labels.CTAS_COMMANDS``. The newest ``most`` of them.
+        several producers, or one of ``labels.CTAS_COMMANDS``. Only the newest ``most`` of the
+        executions are compared.
         """
 
     def listed(self, asked: EventFilter, ids: Collection[str]) -> frozenset[str]:

@@ -303,8 +303,12 @@ class ExecutionHistory(Protocol):
 
     def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]: ...
 
-    def writers(self, targets: Collection[str], at: int | None) -> tuple[Writer, ...]:
-        """Per (target, logical plan, mode) the newest completed ``write`` execution."""
+    def writers(
+        self, targets: Collection[str], at: int | None, *, main: bool = False
+    ) -> tuple[Writer, ...]:
+        """Per (target, logical plan, mode) the newest completed ``write`` execution; ``main``: of
+        the main branches alone.
+        """
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per job its newest execution by (at, id), whatever its state."""

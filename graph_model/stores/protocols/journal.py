@@ -33,18 +33,22 @@ class JournalSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class JournalStatistics:
-    """For operators. ``oldest_pending_at``: epoch ms at which the pending document with the
-    lowest position was first received; ``database_bytes``: of the whole database.
+class Backlog:
+    """The pending documents: how many, and when the one with the lowest position first came (epoch
+    ms; None without any).
     """
 
-    documents: dict[tuple[DocumentKind, DocumentState], int]
-    oldest_pending_at: int | None
-    database_bytes: int
+    documents: int
+    oldest_at: int | None
 
-    @property
-    def pending(self) -> int:
-        return sum(n for (_, state), n in self.documents.items() if state == DocumentState.PENDING)
+
+@dataclass(frozen=True, slots=True)
+class JournalStatistics:
+    """For operators; ``database_bytes``: of the whole database."""
+
+    documents: dict[tuple[DocumentKind, DocumentState], int]
+    backlog: Backlog
+    database_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +231,9 @@ class JournalContents(Protocol):
         """Newest first, without bodies."""
 
     def summary(self) -> JournalSummary: ...
+
+    def backlog(self) -> Backlog:
+        """Its cost grows with the pending documents alone: cheap enough for a probe."""
 
     def size(self) -> JournalSize:
         """A few seeks, whatever the size: cheap enough for every scrape of the metrics."""

@@ -96,6 +96,7 @@ class RecentExecution:
 class CatalogueLists(Protocol):
     """Lists, counts and search. Lists are ordered and paged; ``limit`` is 1..1000. ``cursor`` is a
     former ``Page.next`` of the same list in the same order; any other raises InvalidReference.
+    ``hidden`` are ids of datasets and jobs that are left out, of pages, totals and cursors.
 
     ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
     """
@@ -103,6 +104,7 @@ class CatalogueLists(Protocol):
     def list_datasets(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         limit: int = 100,
         cursor: str | None = None,
@@ -126,9 +128,23 @@ class CatalogueLists(Protocol):
     ) -> tuple[DatasetRow, ...]:
         """By name, then URI, the rows behind ``after``: for callers that need every dataset."""
 
+    def walk_jobs(
+        self,
+        *,
+        query: str = "",
+        namespace: str | None = None,
+        after: JobRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
+    ) -> tuple[JobRow, ...]:
+        """As ``list_jobs`` by namespace and name, those behind ``after``: only rows, so that the
+        cost does not grow with the runs.
+        """
+
     def list_jobs(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         namespace: str | None = None,
         limit: int = 100,
@@ -144,6 +160,7 @@ class CatalogueLists(Protocol):
     def list_columns(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         limit: int = 100,
         cursor: str | None = None,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +86,11 @@ def walk_pages(ask: Callable[[str | None], Page[Item]]) -> Iterator[Page[Item]]:
         cursor = page.next
         if cursor is None:
             return
+
+
+def walk_rows(read: Callable[[Row | None], Sequence[Row]]) -> Iterator[Row]:
+    """Every row of a list that is read in parts, each behind the last row of the one before."""
+    after: Row | None = None
+    while rows := read(after):
+        yield from rows
+        after = rows[-1]

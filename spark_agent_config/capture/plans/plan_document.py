@@ -149,7 +149,7 @@ def _identified(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def execution_event(query: CapturedQuery, plan_id: str, application: Application) -> dict[str, Any]:
-    """The event of the query's execution: ``durationNs`` on success, ``error`` on failure."""
+    """The event of the query's execution: ``error`` on failure, ``durationNs`` where known."""
     event: dict[str, Any] = {
         "planId": plan_id,
         "timestamp": query.timestamp,
@@ -165,7 +165,7 @@ def execution_event(query: CapturedQuery, plan_id: str, application: Application
         event["extra"]["writtenPartitions"] = list(query.written_partitions)
     if query.error is not None:
         event["error"] = mask_text(query.error)
-    elif query.duration_ns is not None:
+    if query.duration_ns is not None:
         event["durationNs"] = query.duration_ns
     return event
 

@@ -36,7 +36,7 @@ module "headwater" {
   graph   = { capacity = { min = 1, max = 8 }, instances = 1, backup_days = 1 }
   journal = { capacity = { min = 0.5, max = 4 }, instances = 1, backup_days = 1 }
 
-  lake      = { agent = var.agent, namespace = var.project_name, emr = { release = "emr-7.8.0" } }
+  lake      = { agent = var.agent, namespace = var.project_name, emr = {} }
   employees = true
   warehouse = { capacity = 8, hours_a_month = 20 }
   workflows = {}

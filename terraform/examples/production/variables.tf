@@ -20,9 +20,9 @@ variable "image_tag" {
 }
 
 variable "client_cidrs" {
-  description = "Private blocks of the networks that people and jobs come from."
+  description = "Private blocks of the networks that people and jobs come from, as narrow as they are. None: this network alone."
   type        = list(string)
-  default     = ["10.0.0.0/8"]
+  default     = []
 }
 
 variable "metrics" {

@@ -82,6 +82,11 @@ resource "aws_kms_key" "this" {
   deletion_window_in_days = 30
 }
 
+resource "aws_kms_alias" "this" {
+  name          = "alias/${var.name}-producers"
+  target_key_id = aws_kms_key.this.key_id
+}
+
 resource "aws_kms_key_policy" "this" {
   key_id = aws_kms_key.this.key_id
   policy = jsonencode({
@@ -113,7 +118,7 @@ resource "aws_secretsmanager_secret" "this" {
   name                    = "${var.name}/producer/${each.key}"
   description             = "API key of Headwater for the jobs of account ${each.key}"
   kms_key_id              = aws_kms_key.this.arn
-  recovery_window_in_days = var.deletion_protection ? 30 : 7
+  recovery_window_in_days = var.deletion_protection ? 30 : 0 # the task setup makes keys again
 }
 
 resource "aws_secretsmanager_secret_policy" "this" {

@@ -17,11 +17,22 @@ resource "aws_security_group" "this" {
 resource "aws_db_parameter_group" "this" {
   name        = "${var.name}-employees"
   family      = "mysql8.4"
-  description = "TLS only"
+  description = "TLS only; slow statements are logged"
 
   parameter {
     name  = "require_secure_transport"
     value = "1"
+  }
+
+  parameter {
+    name  = "slow_query_log"
+    value = "1"
+  }
+
+  # A file, not a table of its own: only files go to CloudWatch.
+  parameter {
+    name  = "log_output"
+    value = "FILE"
   }
 }
 

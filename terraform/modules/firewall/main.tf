@@ -1,6 +1,18 @@
 # Rules of AWS WAF for the load balancer (scope REGIONAL) or the page's distribution (CLOUDFRONT). A gateway of the
 # kind HTTP API cannot have one: what comes by it passes the load balancer's.
 
+# Behind each of these addresses are many clients: those of a gateway, of the private way, of CloudFront.
+resource "aws_wafv2_ip_set" "shared" {
+  count = length(var.shared_cidrs) == 0 ? 0 : 1
+
+  region             = var.region
+  name               = "${var.name}-shared"
+  description        = "Addresses that many clients of ${var.name} come from"
+  scope              = var.scope
+  ip_address_version = "IPV4"
+  addresses          = var.shared_cidrs
+}
+
 resource "aws_wafv2_web_acl" "this" {
   region      = var.region
   name        = var.name
@@ -11,10 +23,44 @@ resource "aws_wafv2_web_acl" "this" {
     allow {}
   }
 
+  # It blocks nobody: it marks requests whose address is that of one client.
+  dynamic "rule" {
+    for_each = aws_wafv2_ip_set.shared
+
+    content {
+      name     = "one-client"
+      priority = 0
+
+      action {
+        count {}
+      }
+
+      rule_label {
+        name = "one-client"
+      }
+
+      statement {
+        not_statement {
+          statement {
+            ip_set_reference_statement {
+              arn = rule.value.arn
+            }
+          }
+        }
+      }
+
+      visibility_config {
+        cloudwatch_metrics_enabled = true
+        metric_name                = "${var.name}-one-client"
+        sampled_requests_enabled   = false
+      }
+    }
+  }
+
   # One address may not take what all share.
   rule {
     name     = "rate"
-    priority = 0
+    priority = 1
 
     action {
       block {}
@@ -25,6 +71,17 @@ resource "aws_wafv2_web_acl" "this" {
         limit                 = var.requests_in_five_minutes
         evaluation_window_sec = 300
         aggregate_key_type    = "IP"
+
+        dynamic "scope_down_statement" {
+          for_each = aws_wafv2_ip_set.shared
+
+          content {
+            label_match_statement {
+              scope = "LABEL"
+              key   = "one-client"
+            }
+          }
+        }
       }
     }
 
@@ -38,7 +95,7 @@ resource "aws_wafv2_web_acl" "this" {
   # Addresses with a bad name.
   rule {
     name     = "reputation"
-    priority = 1
+    priority = 2
 
     override_action {
       none {}
@@ -61,7 +118,7 @@ resource "aws_wafv2_web_acl" "this" {
   # Requests that only attackers send, Log4j among them.
   rule {
     name     = "bad-inputs"
-    priority = 2
+    priority = 3
 
     override_action {
       none {}
@@ -81,10 +138,11 @@ resource "aws_wafv2_web_acl" "this" {
     }
   }
 
-  # The general list, but not for bodies: a plan is large, and its SQL, paths and addresses look like attacks.
+  # The general list, but not for bodies: a plan is large, and its SQL, paths and addresses look like attacks. In a
+  # question the name of a table may be an address with digits (hdfs://10.0.0.5/...) or end like a file (.log, .ini).
   rule {
     name     = "general"
-    priority = 3
+    priority = 4
 
     override_action {
       none {}
@@ -96,7 +154,10 @@ resource "aws_wafv2_web_acl" "this" {
         name        = "AWSManagedRulesCommonRuleSet"
 
         dynamic "rule_action_override" {
-          for_each = toset(["SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY", "EC2MetaDataSSRF_BODY"])
+          for_each = toset([
+            "SizeRestrictions_BODY", "CrossSiteScripting_BODY", "GenericLFI_BODY", "GenericRFI_BODY", "EC2MetaDataSSRF_BODY",
+            "GenericRFI_QUERYARGUMENTS", "RestrictedExtensions_QUERYARGUMENTS",
+          ])
 
           content {
             name = rule_action_override.value

@@ -43,6 +43,18 @@ variable "requests_in_five_minutes" {
   }
 }
 
+variable "shared_cidrs" {
+  description = "Blocks of addresses that many clients come from, such as those of a gateway: no bound for each address there."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for block in var.shared_cidrs : can(cidrnetmask(block))])
+    error_message = "IPv4 blocks such as 10.40.0.0/16."
+  }
+}
+
 variable "key_arn" {
   description = "KMS key of the log, in the same region."
   type        = string

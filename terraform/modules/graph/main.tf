@@ -1,5 +1,18 @@
 # The graph: Amazon Neptune Serverless. It is built from the journal and can be built again from it.
 
+locals {
+  family         = "neptune1.4"
+  engine_version = var.engine_version == null ? one(data.aws_neptune_engine_version.newest[*].version_actual) : var.engine_version
+}
+
+# The newest version of the family that the region offers, unless the caller names one.
+data "aws_neptune_engine_version" "newest" {
+  count = var.engine_version == null ? 1 : 0
+
+  parameter_group_family = local.family
+  latest                 = true
+}
+
 resource "aws_neptune_subnet_group" "this" {
   name        = var.name
   description = "Private subnets of ${var.name}"
@@ -15,7 +28,7 @@ resource "aws_security_group" "this" {
 
 resource "aws_neptune_cluster_parameter_group" "this" {
   name        = "${var.name}-graph"
-  family      = "neptune1.4"
+  family      = local.family
   description = "Audit and slow query logs, bounded queries"
 
   parameter {
@@ -54,7 +67,7 @@ resource "aws_neptune_cluster" "this" {
   #checkov:skip=CKV2_AWS_58:The caller says so; only examples/small, which is meant to be removed again, says no.
   cluster_identifier = var.name
   engine             = "neptune"
-  engine_version     = var.engine_version
+  engine_version     = local.engine_version
   port               = 8182
 
   neptune_subnet_group_name            = aws_neptune_subnet_group.this.name
@@ -88,18 +101,21 @@ resource "aws_neptune_cluster" "this" {
 resource "aws_neptune_cluster_instance" "this" {
   count = var.instances
 
-  identifier                 = "${var.name}-graph-${count.index}"
-  cluster_identifier         = aws_neptune_cluster.this.id
-  engine                     = "neptune"
-  instance_class             = "db.serverless"
-  publicly_accessible        = false
-  auto_minor_version_upgrade = true
-  promotion_tier             = count.index == 0 ? 0 : 1
+  identifier                   = "${var.name}-graph-${count.index}"
+  cluster_identifier           = aws_neptune_cluster.this.id
+  engine                       = "neptune"
+  instance_class               = "db.serverless"
+  neptune_subnet_group_name    = aws_neptune_cluster.this.neptune_subnet_group_name
+  publicly_accessible          = false
+  auto_minor_version_upgrade   = true
+  preferred_maintenance_window = aws_neptune_cluster.this.preferred_maintenance_window # else each has one of its own, by chance
+  promotion_tier               = count.index == 0 ? 0 : 1
 }
 
 # --- loading in bulk: headwater-pipeline load-neptune ------------------------------------------------
 
 data "aws_caller_identity" "current" {}
+data "aws_region" "current" {}
 
 resource "aws_iam_role" "load" {
   count = var.load_bucket == null ? 0 : 1
@@ -138,9 +154,10 @@ resource "aws_iam_role_policy" "load" {
         Resource = "${var.load_bucket.arn}/*"
       },
       {
-        Effect   = "Allow"
-        Action   = "kms:Decrypt"
-        Resource = var.load_bucket.key_arn
+        Effect    = "Allow"
+        Action    = "kms:Decrypt"
+        Resource  = var.load_bucket.key_arn
+        Condition = { StringEquals = { "kms:ViaService" = "s3.${data.aws_region.current.region}.amazonaws.com" } }
       },
     ]
   })

@@ -23,13 +23,13 @@ variable "key_arn" {
 }
 
 variable "engine_version" {
-  description = "Version of Neptune's engine; of 1.4, which takes Gremlin clients of TinkerPop 3.7."
+  description = "Version of Neptune's engine; of 1.4, which takes Gremlin clients of TinkerPop 3.7 (1.5 changes what steps mean). Null: the newest of 1.4 that the region offers, so that a plan shows an upgrade before it is made. Named: that one; after an automatic minor upgrade name the new one, since there is no way back."
   type        = string
-  nullable    = false
+  default     = null
 
   validation {
-    condition     = can(regex("^1\\.4\\.\\d+\\.\\d+$", var.engine_version))
-    error_message = "A version of 1.4, such as 1.4.7.1: the parameter group is of that family."
+    condition     = var.engine_version == null || can(regex("^1\\.4\\.\\d+\\.\\d+$", var.engine_version))
+    error_message = "A version of 1.4, such as 1.4.8.0 (the parameter group is of that family), or null: the newest."
   }
 }
 

@@ -1,5 +1,29 @@
 # The journal and the catalogue: Aurora PostgreSQL Serverless v2. The journal is what must be kept.
 
+locals {
+  major          = var.engine_version == null ? "16" : split(".", var.engine_version)[0]
+  family         = "aurora-postgresql${local.major}"
+  engine_version = var.engine_version == null ? one(data.aws_rds_engine_version.newest[*].version_actual) : var.engine_version
+}
+
+# The newest minor version that the region offers, unless the caller names one.
+data "aws_rds_engine_version" "newest" {
+  count = var.engine_version == null ? 1 : 0
+
+  engine                 = "aurora-postgresql"
+  version                = local.major
+  parameter_group_family = local.family
+  latest                 = true
+
+  # Versions of Aurora's sharded kind, such as 16.13-limitless, are in the same list.
+  lifecycle {
+    postcondition {
+      condition     = !endswith(self.version_actual, "-limitless")
+      error_message = "The newest version in this region is ${self.version_actual}, which is for sharded clusters alone: name one in engine_version."
+    }
+  }
+}
+
 data "aws_caller_identity" "current" {}
 
 resource "aws_db_subnet_group" "this" {
@@ -15,9 +39,10 @@ resource "aws_security_group" "this" {
   tags        = { Name = "${var.name}-journal" }
 }
 
+# A name for each major version, so that the next one's is there before this one's goes.
 resource "aws_rds_cluster_parameter_group" "this" {
-  name        = "${var.name}-journal"
-  family      = "aurora-postgresql${split(".", var.engine_version)[0]}"
+  name        = "${var.name}-journal-${local.major}"
+  family      = local.family
   description = "TLS only; slow statements are logged, their values are not"
 
   parameter {
@@ -46,11 +71,17 @@ resource "aws_rds_cluster_parameter_group" "this" {
     name  = "log_parameter_max_length_on_error"
     value = "0"
   }
+
+  lifecycle {
+    create_before_destroy = true
+  }
 }
 
 resource "aws_cloudwatch_log_group" "this" {
   #checkov:skip=CKV_AWS_338:The caller says how long; the default and examples/production keep a year.
-  name              = "/aws/rds/cluster/${var.name}-journal/postgresql"
+  for_each = toset(["postgresql", "iam-db-auth-error"])
+
+  name              = "/aws/rds/cluster/${var.name}-journal/${each.key}"
   retention_in_days = var.log_days
   kms_key_id        = var.key_arn
 }
@@ -62,10 +93,13 @@ resource "aws_rds_cluster" "this" {
   cluster_identifier = "${var.name}-journal"
   engine             = "aurora-postgresql"
   engine_mode        = "provisioned" # the mode of Serverless v2, too
-  engine_version     = var.engine_version
+  engine_version     = local.engine_version
   database_name      = "headwater"
-  port               = 5432
 
+  # The next major version comes only where somebody has named it.
+  allow_major_version_upgrade = var.engine_version != null
+
+  port                            = 5432
   db_subnet_group_name            = aws_db_subnet_group.this.name
   vpc_security_group_ids          = [aws_security_group.this.id]
   db_cluster_parameter_group_name = aws_rds_cluster_parameter_group.this.name
@@ -92,7 +126,8 @@ resource "aws_rds_cluster" "this" {
   skip_final_snapshot          = !var.deletion_protection
   final_snapshot_identifier    = var.deletion_protection ? "${var.name}-journal-final" : null
 
-  enabled_cloudwatch_logs_exports = ["postgresql"]
+  # The second says why a token was refused, which the log of PostgreSQL does not.
+  enabled_cloudwatch_logs_exports = ["postgresql", "iam-db-auth-error"]
 
   depends_on = [aws_cloudwatch_log_group.this]
 }
@@ -106,9 +141,11 @@ resource "aws_rds_cluster_instance" "this" {
   engine                          = aws_rds_cluster.this.engine
   engine_version                  = aws_rds_cluster.this.engine_version
   instance_class                  = "db.serverless"
+  db_subnet_group_name            = aws_rds_cluster.this.db_subnet_group_name
   ca_cert_identifier              = "rds-ca-rsa2048-g1"
   publicly_accessible             = false
   auto_minor_version_upgrade      = true
+  preferred_maintenance_window    = aws_rds_cluster.this.preferred_maintenance_window # else each has one of its own, by chance
   promotion_tier                  = count.index == 0 ? 0 : 1
   copy_tags_to_snapshot           = true
   performance_insights_enabled    = true

@@ -23,13 +23,13 @@ variable "key_arn" {
 }
 
 variable "engine_version" {
-  description = "Version of Aurora PostgreSQL, 13.6 or newer, such as 16.8."
+  description = "Version of Aurora PostgreSQL, 13.6 or newer, such as 16.13. Null: the newest of 16 that the region offers, so that a plan shows an upgrade before it is made. Named: that one; after an automatic minor upgrade name the new one, since there is no way back."
   type        = string
-  nullable    = false
+  default     = null
 
   validation {
-    condition     = can(regex("^1[3-9]\\.\\d+$", var.engine_version))
-    error_message = "A version such as 16.8; the journal needs PostgreSQL 13 or newer."
+    condition     = var.engine_version == null || can(regex("^1[3-9]\\.\\d+$", var.engine_version))
+    error_message = "A version such as 16.13 (the journal needs PostgreSQL 13 or newer), or null: the newest of 16."
   }
 }
 

@@ -42,11 +42,6 @@ resource "aws_emrserverless_application" "this" {
     properties     = local.emr_properties
   }
 
-  runtime_configuration {
-    classification = "iceberg-defaults"
-    properties     = { "iceberg.enabled" = "true" }
-  }
-
   monitoring_configuration {
     cloudwatch_logging_configuration {
       enabled            = true
@@ -115,10 +110,11 @@ resource "aws_iam_role_policy" "emr" {
         Resource = [for name in ["curated", "aggregated"] : "${aws_s3_bucket.this[name].arn}/*"]
       },
       {
-        Sid      = "Key"
-        Effect   = "Allow"
-        Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
-        Resource = var.key_arn
+        Sid       = "Key"
+        Effect    = "Allow"
+        Action    = ["kms:Decrypt", "kms:GenerateDataKey"]
+        Resource  = var.key_arn
+        Condition = { StringEquals = { "kms:ViaService" = ["s3.${local.region}.amazonaws.com", "secretsmanager.${local.region}.amazonaws.com"] } }
       },
       {
         Sid      = "Tables"

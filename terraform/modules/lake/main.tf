@@ -45,6 +45,7 @@ locals {
   conf       = join(" --conf ", [for name, value in local.properties : "${name}=${value}"])
 
   jars = "s3://${aws_s3_bucket.this["code"].id}/jars"
+  logs = "/${var.name}/glue"
 
   of_agent = {
     listener = {}
@@ -149,22 +150,33 @@ resource "aws_glue_job" "this" {
   }
 
   default_arguments = merge({
-    "--job-language"                     = "python"
-    "--extra-py-files"                   = "s3://${aws_s3_bucket.this["code"].id}/${aws_s3_object.package.key}"
-    "--enable-glue-datacatalog"          = "true"
-    "--enable-continuous-cloudwatch-log" = "true"
-    "--enable-metrics"                   = "true"
-    "--conf"                             = local.conf
-    "--agent"                            = var.agent
-    "--example"                          = each.key
-    "--raw"                              = "s3://${aws_s3_bucket.this["raw"].id}/hr"
-    "--curated"                          = "s3://${aws_s3_bucket.this["curated"].id}"
-    "--aggregated"                       = "s3://${aws_s3_bucket.this["aggregated"].id}"
-    "--database"                         = aws_glue_catalog_database.this.name
-    "--key_secret"                       = var.key_secret_arn
+    "--job-language"            = "python"
+    "--extra-py-files"          = "s3://${aws_s3_bucket.this["code"].id}/${aws_s3_object.package.key}"
+    "--enable-glue-datacatalog" = "true"
+    "--custom-logGroup-prefix"  = local.logs
+    "--enable-metrics"          = "true"
+    "--conf"                    = local.conf
+    "--agent"                   = var.agent
+    "--example"                 = each.key
+    "--raw"                     = "s3://${aws_s3_bucket.this["raw"].id}/hr"
+    "--curated"                 = "s3://${aws_s3_bucket.this["curated"].id}"
+    "--aggregated"              = "s3://${aws_s3_bucket.this["aggregated"].id}"
+    "--database"                = aws_glue_catalog_database.this.name
+    "--key_secret"              = var.key_secret_arn
   }, local.of_agent[var.agent])
 
-  depends_on = [aws_iam_role_policy.this]
+  depends_on = [aws_iam_role_policy.this, aws_cloudwatch_log_group.glue]
+}
+
+# The names that Glue 5 makes of the prefix, the security configuration and the role: else it makes the groups itself, and
+# nothing in them ever goes.
+resource "aws_cloudwatch_log_group" "glue" {
+  #checkov:skip=CKV_AWS_338:The caller says how long; the default and examples/production keep a year.
+  for_each = toset(["error", "output"])
+
+  name              = "${local.logs}/${aws_glue_security_configuration.this.name}-role/${aws_iam_role.this.name}/${each.key}"
+  retention_in_days = var.log_days
+  kms_key_id        = var.key_arn
 }
 
 # curate-employees, then the two that read what it wrote, then the one that reads theirs.

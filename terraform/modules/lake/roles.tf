@@ -61,6 +61,7 @@ resource "aws_iam_role_policy" "this" {
         Resource = [for name in ["curated", "aggregated"] : "${aws_s3_bucket.this[name].arn}/*"]
       },
       {
+        # Not by way of S3 alone: bookmarks are encrypted by the job itself.
         Sid      = "Key"
         Effect   = "Allow"
         Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
@@ -109,7 +110,7 @@ resource "aws_iam_role_policy" "this" {
         Sid      = "Logs"
         Effect   = "Allow"
         Action   = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents", "logs:AssociateKmsKey"]
-        Resource = "arn:${local.partition}:logs:${local.region}:${local.account}:log-group:/aws-glue/*"
+        Resource = "arn:${local.partition}:logs:${local.region}:${local.account}:log-group:${local.logs}/*"
       },
       {
         # This action knows no resource.

@@ -74,12 +74,12 @@ variable "emr" {
 
   validation {
     condition     = var.emr == null || try(can(regex("^emr-7\\.[0-9]+\\.[0-9]+$", var.emr.release)) && var.emr.cpu >= 4 && var.emr.cpu <= 1000, false)
-    error_message = "A release of 7, such as emr-7.8.0 (Spark 3.5), and from 4 to 1000 vCPUs."
+    error_message = "A release of 7, such as emr-7.13.0 (Spark 3.5), and from 4 to 1000 vCPUs."
   }
 }
 
 variable "log_days" {
-  description = "How long logs of EMR Serverless are kept, in days."
+  description = "How long logs of the jobs are kept, in days."
   type        = number
   nullable    = false
 }

@@ -76,14 +76,16 @@ resource "aws_vpc_endpoint" "interface" {
   # A bound, no right: roles say who may do what. Credentials of another account are of no use in this network.
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [{
-      Sid       = "CallersOfThisAccount"
-      Effect    = "Allow"
-      Principal = "*"
-      Action    = "*"
-      Resource  = "*"
-      Condition = { StringEquals = { "aws:PrincipalAccount" = local.account } }
-    }]
+    Statement = [merge(
+      {
+        Sid       = contains(var.shared_services, each.key) ? "Callers" : "CallersOfThisAccount"
+        Effect    = "Allow"
+        Principal = "*"
+        Action    = "*"
+        Resource  = "*"
+      },
+      contains(var.shared_services, each.key) ? {} : { Condition = { StringEquals = { "aws:PrincipalAccount" = local.account } } },
+    )]
   })
 }
 

@@ -38,6 +38,13 @@ variable "services" {
   }
 }
 
+variable "shared_services" {
+  description = "Services whose endpoints take callers of other accounts, too: MWAA starts its containers by way of this network, from an account of AWS."
+  type        = set(string)
+  default     = []
+  nullable    = false
+}
+
 variable "key_arn" {
   description = "KMS key of the flow logs."
   type        = string

@@ -139,6 +139,12 @@ resource "aws_kms_key" "logs" {
   deletion_window_in_days = 30
 }
 
+resource "aws_kms_alias" "logs" {
+  region        = local.edge
+  name          = "alias/${var.name}-page-logs"
+  target_key_id = aws_kms_key.logs.key_id
+}
+
 resource "aws_kms_key_policy" "logs" {
   region = local.edge
   key_id = aws_kms_key.logs.key_id

@@ -41,7 +41,7 @@ resource "aws_lb_listener" "this" {
   load_balancer_arn = aws_lb.this.arn
   port              = 443
   protocol          = "HTTPS"
-  ssl_policy        = "ELBSecurityPolicy-TLS13-1-2-2021-06"
+  ssl_policy        = "ELBSecurityPolicy-TLS13-1-2-Res-2021-06" # of TLS 1.2 the ciphers with authentication and forward secrecy alone
   certificate_arn   = var.certificate_arn
 
   default_action {

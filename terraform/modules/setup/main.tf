@@ -104,5 +104,5 @@ resource "aws_secretsmanager_secret" "key" {
   name                    = "${var.name}/${each.key}"
   description             = "API key of Headwater with the role ${each.key == "metrics" ? "reader" : each.key}"
   kms_key_id              = var.key_arn
-  recovery_window_in_days = var.deletion_protection ? 30 : 7
+  recovery_window_in_days = var.deletion_protection ? 30 : 0 # the task setup makes keys again
 }

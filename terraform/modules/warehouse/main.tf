@@ -2,6 +2,7 @@
 # tables.sql makes its tables: two by COPY, one by CREATE TABLE AS.
 
 data "aws_caller_identity" "current" {}
+data "aws_region" "current" {}
 
 resource "aws_security_group" "this" {
   name        = "${var.name}-warehouse"
@@ -76,7 +77,13 @@ resource "aws_iam_role_policy" "this" {
     Statement = [
       { Sid = "ListRawFiles", Effect = "Allow", Action = ["s3:ListBucket", "s3:GetBucketLocation"], Resource = var.raw.bucket_arn },
       { Sid = "ReadRawFiles", Effect = "Allow", Action = "s3:GetObject", Resource = "${var.raw.bucket_arn}/*" },
-      { Sid = "DecryptThem", Effect = "Allow", Action = "kms:Decrypt", Resource = var.key_arn },
+      {
+        Sid       = "DecryptThem"
+        Effect    = "Allow"
+        Action    = "kms:Decrypt"
+        Resource  = var.key_arn
+        Condition = { StringEquals = { "kms:ViaService" = "s3.${data.aws_region.current.region}.amazonaws.com" } }
+      },
     ]
   })
 }

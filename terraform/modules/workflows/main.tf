@@ -101,7 +101,20 @@ resource "aws_mwaa_environment" "this" {
     }
   }
 
-  depends_on = [aws_iam_role_policy.this, aws_vpc_security_group_ingress_rule.own, aws_vpc_security_group_egress_rule.own]
+  depends_on = [
+    aws_iam_role_policy.this, aws_cloudwatch_log_group.this,
+    aws_vpc_security_group_ingress_rule.own, aws_vpc_security_group_egress_rule.own,
+  ]
+}
+
+# The names that MWAA gives them: else it makes the groups itself, and they stay when the environment goes.
+resource "aws_cloudwatch_log_group" "this" {
+  #checkov:skip=CKV_AWS_338:The caller says how long; the default and examples/production keep a year.
+  for_each = toset(["DAGProcessing", "Scheduler", "Task", "WebServer", "Worker"])
+
+  name              = "airflow-${var.name}-${each.key}"
+  retention_in_days = var.log_days
+  kms_key_id        = var.key_arn
 }
 
 # --- what it reads from the bucket of code -----------------------------------------------------------------
@@ -114,10 +127,11 @@ resource "aws_s3_object" "requirements" {
   content_type = "text/plain"
 }
 
+# MWAA reads it into a shell of its own, which must go on behind it: no "set -e", and no "exit".
 resource "aws_s3_object" "startup" {
   bucket       = var.code.bucket
   key          = "airflow/startup.sh"
-  content      = "#!/bin/sh\nset -eu\naws s3 sync --region ${local.region} s3://${var.code.bucket}/airflow/wheels/ /usr/local/airflow/wheels/\n"
+  content      = "aws s3 sync --no-progress --region ${local.region} s3://${var.code.bucket}/airflow/wheels/ /usr/local/airflow/wheels/ || echo 'The wheels were not read: tasks will report nothing.'\n"
   content_type = "text/x-shellscript"
 }
 

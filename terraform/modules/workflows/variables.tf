@@ -28,13 +28,13 @@ variable "key_arn" {
 }
 
 variable "airflow_version" {
-  description = "Version of Airflow, 2.7 or newer, from which on the provider of OpenLineage exists."
+  description = "Version of Airflow, 2.7 or newer, from which on the provider of OpenLineage exists. MWAA takes the ones that it names; the wheels are for that version's Python (2.11 and 3: 3.12)."
   type        = string
   nullable    = false
 
   validation {
     condition     = can(regex("^(2\\.([7-9]|1[0-9])|3\\.[0-9]+)\\.[0-9]+$", var.airflow_version))
-    error_message = "A version such as 2.10.3."
+    error_message = "A version such as 2.11.0."
   }
 }
 
@@ -82,6 +82,12 @@ variable "key_secret_arn" {
 variable "namespace" {
   description = "Namespace of the tasks in Headwater."
   type        = string
+  nullable    = false
+}
+
+variable "log_days" {
+  description = "How long Airflow's logs are kept, in days."
+  type        = number
   nullable    = false
 }
 

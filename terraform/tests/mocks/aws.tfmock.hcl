@@ -12,6 +12,14 @@ mock_data "aws_region" {
   defaults = { region = "eu-west-1" }
 }
 
+mock_data "aws_neptune_engine_version" {
+  defaults = { version_actual = "1.4.8.0" }
+}
+
+mock_data "aws_rds_engine_version" {
+  defaults = { version_actual = "16.13" }
+}
+
 mock_resource "aws_kms_key" {
   defaults = { arn = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555" }
 }

@@ -12,7 +12,7 @@ from graph_model import identity, naming
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow
 from graph_model.governance.layers import Layers, read_layer
-from graph_model.governance.statements import govern, newest_statements
+from graph_model.governance.statements import govern, ids_in_force, newest_statements
 from graph_model.naming.rules.documents import changed_tables, read_rules, write_rules
 from graph_model.producers.commands.documents import (
     Command,
@@ -59,6 +59,11 @@ def test_of_two_statements_at_one_time_the_one_with_the_greater_id_holds() -> No
     first = row(CommandKind.LAYER, "a", LAYER, 1)
     second = row(CommandKind.LAYER, "a", None, 1)._replace(id="f" * 64)
     assert newest_statements([first, second]) == newest_statements([second, first]) == ()
+
+
+def test_what_was_replaced_or_taken_back_is_not_in_force_and_neither_is_the_taking_back() -> None:
+    rows = layer_rows()
+    assert ids_in_force(rows) == {rows[1].id, rows[5].id}
 
 
 def test_a_statement_comes_back_from_its_document() -> None:

@@ -133,6 +133,7 @@ def test_an_embedded_or_local_database_belongs_to_its_scope(written, canonical):
     [
         ("jdbc:postgresql://h/db:hr.emp", "hr.emp"),
         ("jdbc:postgresql://h/db", "db"),
+        ("jdbc:sqlserver://h;databaseName=my db", "my db"),
         ("jdbc:sqlite:/lake/jdbc.db:emp", "emp"),
         ("jdbc:sqlite:/lake/jdbc.db", "jdbc.db"),
         ("jdbc:sqlite::memory:", "memory"),

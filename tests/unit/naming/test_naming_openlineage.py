@@ -198,3 +198,28 @@ def test_a_platform_team_can_join_hosts_of_its_own() -> None:
 def test_a_host_pattern_that_cannot_be_used_is_refused(row: list[str], named: str) -> None:
     with pytest.raises(InvalidDocument, match=named):
         read_rules({"jdbcHostPatterns": [row]})
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "label"),
+    [
+        ("postgres://h:5432", "sales", "public.sales"),
+        ("postgres://h:5432", "raw/sales", 'public."raw/sales"'),
+        ("postgres://h:5432", "shop.hr.raw?sales", 'hr."raw?sales"'),
+        ("postgres", "sales", "sales"),
+        ("sqlserver://h:1433", "shop.dbo.Order Details", 'dbo."Order Details"'),
+        ("mysql://h:3306", "shop.a;b", '"a;b"'),
+        ("trino://h:8080", "db.s.a:b", 's."a:b"'),
+    ],
+)
+def test_a_table_of_a_database_has_its_own_readable_name(
+    namespace: str, name: str, label: str
+) -> None:
+    (found,) = normalise(openlineage_uri(namespace, name), "")
+    assert found.name == label
+    assert normalise(found.uri, "") == (found,)
+
+
+@pytest.mark.parametrize("names", [("sales/a", "sales/b"), ("sales a", "sales b", "sales")])
+def test_tables_that_begin_alike_are_several(names: tuple[str, ...]) -> None:
+    assert len({uri_of(("postgres://h:5432", name)) for name in names}) == len(names)

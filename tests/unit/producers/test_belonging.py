@@ -48,7 +48,7 @@ class House:
 
     def settle(self) -> None:
         """Until everything is projected and answers are whole."""
-        eventually(lambda: self.projector.state == "ready" and self.projector.lag() == 0)
+        eventually(lambda: self.projector.state == "ready" and not self.journal.backlog().documents)
         eventually(lambda: self.journal.get_meta("rebuild") in (None, "none"))
 
     def elements(self) -> Any:
@@ -198,7 +198,7 @@ def test_an_older_copy_of_the_catalogue_is_made_anew(
     numbers = (1, 2, *range(3, 3 + (len(more) + 1) // 2))
     house = House(folder, kept)
     house.projector.start()
-    eventually(lambda: house.projector.state == "ready" and house.projector.lag() == 0)
+    eventually(lambda: house.projector.state == "ready" and not house.journal.backlog().documents)
     house.settle()
     expected = [*numbered(1, 2), *more] if len(more) == 1 else numbered(*numbers)
     assert house.elements() == elements_of(expected, stepwise=False)

@@ -109,3 +109,18 @@ def test_upstream_is_what_the_rule_says_and_downstream_its_mirror(listed: list[S
                     assert {dataset(d) for d in mirrored} == down[name]
     finally:
         headwater.close()
+
+
+@given(steps)
+@settings(deadline=None, max_examples=25)
+def test_the_map_has_what_is_one_step_up_now(listed: list[Step]) -> None:
+    headwater = project(map(lineage_event, map(event, listed)), stepwise=False)
+    known = {name for step in listed for name in step[2:]}
+    try:
+        lineage = Lineage(headwater.graph, headwater.catalogue)
+        uses, _ = lineage.flows_into([dataset(name) for name in known])
+        for name in known:
+            into = {one for use in uses if dataset(name) in use.targets for one in use.sources}
+            assert into == upstream(listed, name, END + 1, 1)
+    finally:
+        headwater.close()

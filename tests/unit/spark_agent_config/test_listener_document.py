@@ -636,12 +636,12 @@ def test_an_event_of_success_has_a_duration_and_no_error() -> None:
     assert read_event(event).application_id == "local-1"
 
 
-def test_an_event_of_failure_has_an_error_and_no_duration() -> None:
+def test_an_event_of_failure_has_an_error_and_the_duration_where_it_is_known() -> None:
     query = replace(load_query("c_union"), error="boom", duration_ns=5)
     event = execution_event(query, "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10", APPLICATION)
 
     assert event["error"] == "boom"
-    assert "durationNs" not in event
+    assert event["durationNs"] == 5
 
 
 def test_a_plan_says_who_made_it_and_carries_labels() -> None:

@@ -379,6 +379,37 @@ def test_a_failed_write_is_told_with_its_error_and_without_counts() -> None:
     assert captured.write_metrics == {}
 
 
+def planned(fuse: Fuse, at: int) -> Node:
+    planning = Node(fuse, startTimeMs=at)
+    return Node(fuse, phases=Node(fuse, apply={"planning": planning}.__getitem__))
+
+
+@pytest.mark.parametrize(
+    ("began", "lasted"), [(1_699_999_998_500, 1_500_000_000), (1_700_000_000_001, None)]
+)
+def test_a_failed_write_lasted_from_its_planning_to_its_failure(
+    began: int, lasted: int | None
+) -> None:
+    fuse = Fuse()
+    running = Node(
+        fuse,
+        analyzed=insert(fuse),
+        executedPlan=lambda: 1 / 0,
+        tracker=planned(fuse, began),
+    )
+
+    (captured,) = capture(running, duration_ns=None, failure=text(fuse, "boom"))
+
+    assert captured.duration_ns == lasted
+
+
+def test_the_duration_of_a_write_that_failed_unplanned_is_unknown() -> None:
+    fuse = Fuse()
+    failure = text(fuse, "boom")
+    (captured,) = capture(execution(fuse, insert(fuse)), duration_ns=None, failure=failure)
+    assert captured.duration_ns is None
+
+
 def test_a_query_is_not_asked_for_its_plan() -> None:
     fuse = Fuse()
     assert capture(execution(fuse, Node(fuse, nodeName="Project"))) == []

@@ -67,6 +67,11 @@ UNBOUND: Final = re.compile(
     r"ecr:GetAuthorizationToken|ec2:Describe\w+|cloudwatch:PutMetricData|logs:DescribeLogGroups"
     r"|s3:GetAccountPublicAccessBlock"
 )
+#: Roles that use the key directly: jobs of Glue encrypt bookmarks, the clock opens its schedule.
+WITHOUT_SERVICE: Final = {
+    ("modules/lake", "aws_iam_role_policy", "this"),
+    ("modules/functions", "aws_iam_role_policy", "clock"),
+}
 #: What each bucket has beside it, in its module.
 OF_BUCKETS: Final = (
     "aws_s3_bucket_public_access_block",
@@ -267,6 +272,21 @@ def named_resources(blocks: Sequence[Block]) -> list[str]:
     return faults
 
 
+def bounded_keys(blocks: Sequence[Block]) -> list[str]:
+    """One key encrypts everything: a role uses it by the service that holds what the role reads."""
+    return [
+        f"{block.place} uses a key for anything"
+        for block in _resources(blocks)
+        if block.type == "aws_iam_role_policy"
+        and (block.module, block.type, block.name) not in WITHOUT_SERVICE
+        for policy in policies(block)
+        for statement in statements(policy)
+        if statement.effect == "Allow"
+        and any(action.startswith("kms:") for action in statement.actions)
+        and not statement.has_condition
+    ]
+
+
 def no_secrets(blocks: Sequence[Block]) -> list[str]:
     """No value of a secret passes through a state: none is written, none is read."""
     faults = [
@@ -294,6 +314,7 @@ RULES: Final[tuple[Rule, ...]] = (
     closed_queues,
     named_actions,
     named_resources,
+    bounded_keys,
     no_secrets,
 )
 

@@ -114,6 +114,16 @@ FAULTS = {
         }
         """,
     ),
+    "a key for anything": (
+        rules.bounded_keys,
+        """
+        resource "aws_iam_role_policy" "x" {
+          policy = jsonencode({
+            Statement = [{ Effect = "Allow", Action = "kms:Decrypt", Resource = var.key_arn }]
+          })
+        }
+        """,
+    ),
     "a queue without a policy": (
         rules.closed_queues,
         'resource "aws_sqs_queue" "x" {\n  kms_master_key_id = "k"\n}',

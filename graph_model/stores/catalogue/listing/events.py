@@ -17,6 +17,7 @@ from graph_model import labels
 from graph_model.facts import MAIN_BRANCH, DatasetRow, ExecutionPlanRow, ExecutionRow
 from graph_model.folded_text import plain
 from graph_model.labels import CTAS_COMMANDS
+from graph_model.stores.catalogue.asked import WORKED_OUT
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import application_of, under_applications
@@ -101,23 +102,29 @@ class SqlEvents(CatalogueReader):
 
     def count_executions(self, asked: EventFilter) -> int:
         """How many there are, page or not."""
-        counted = sa.select(sa.func.count()).select_from(executions).where(*_chosen(asked))
         with self._read() as connection:
-            return int(connection.execute(counted).scalar_one())
+            return _count(connection, sa.select(executions.c.id).where(*_chosen(asked)))
 
     def repeated_writes(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
         """By their newest execution."""
-        columns = executions.c
-        application = application_of(columns)
+        own = executions.c
+        newest = (
+            sa.select(own.target, own.at, own.producer, own.command)
+            .add_columns(application_of(own).label("application"))
+            .where(*_chosen(asked))
+            .order_by(own.at.desc(), own.id.desc())
+            .limit(most)
+            .subquery("newest")
+        )
+        columns = newest.c
         several = sa.func.min(columns.producer) != sa.func.max(columns.producer)
         double = sa.func.max(sa.case((columns.command.in_(CTAS_COMMANDS), 1), else_=0))
         pairs = (
-            sa.select(columns.target, application)
-            .where(*_chosen(asked), application != "")
-            .group_by(columns.target, application)
+            sa.select(columns.target, columns.application)
+            .where(columns.application != "")
+            .group_by(columns.target, columns.application)
             .having(sa.or_(several, double == 1))
-            .order_by(sa.func.max(columns.at).desc(), columns.target, application)
-            .limit(most)
+            .order_by(sa.func.max(columns.at).desc(), columns.target, columns.application)
         )
         with self._read() as connection:
             return tuple((target, name) for target, name in connection.execute(pairs))
@@ -131,11 +138,13 @@ class SqlEvents(CatalogueReader):
         return frozenset(found)
 
     def execution_times(self, asked: EventFilter) -> tuple[int, int] | None:
-        """First and last time of all that the other conditions choose."""
+        """First and last time of all that the other conditions choose: each by a walk over the
+        index of times that ends at the first execution found.
+        """
         at = executions.c.at
-        return self._times(
-            sa.select(sa.func.min(at), sa.func.max(at)).where(*_chosen(asked, window=False))
-        )
+        chosen = sa.select(at).where(*_chosen(asked, window=False)).limit(1)
+        first, last = chosen.order_by(at), chosen.order_by(at.desc())
+        return self._times(sa.select(first.scalar_subquery(), last.scalar_subquery()))
 
     def data_sources(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
         """One page of data sources."""
@@ -159,9 +168,9 @@ class SqlEvents(CatalogueReader):
     def count_data_sources(self, asked: EventFilter) -> int:
         """How many there are, page or not."""
         joined, conditions = _written(asked)
-        counted = sa.select(sa.func.count()).select_from(joined).where(*conditions)
+        chosen = sa.select(datasets.c.id).select_from(joined).where(*conditions)
         with self._read() as connection:
-            return int(connection.execute(counted).scalar_one())
+            return _count(connection, chosen)
 
     def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None:
         """First and last of the last writes."""
@@ -231,22 +240,25 @@ class SqlEvents(CatalogueReader):
     def plan_ids(
         self, at: int | None, offset: int, limit: int, hidden: Collection[str] = ()
     ) -> tuple[tuple[str, ...], int]:
-        """Newest first."""
-        columns = executions.c
-        chosen = [*until(columns.at, at), _has_document(), _has_target(), *_visible(hidden)]
-        newest = sa.func.max(columns.at)
-        listed = (
-            sa.select(columns.plan_id)
-            .where(*chosen)
-            .group_by(columns.plan_id)
-            .order_by(newest.desc(), columns.plan_id)
-            .offset(offset)
-            .limit(limit)
+        """Newest first. Of each plan its index gives the newest execution."""
+        own, plans = executions.c, sa.select(execution_plans.c.plan_id).distinct().cte("plans")
+        newest = (
+            sa.select(own.at)
+            .where(own.plan_id == plans.c.plan_id, *until(own.at, at))
+            .where(_has_document(), _has_target(), *_visible(hidden))
+            .order_by(own.at.desc())
+            .limit(1)
         )
-        counted = sa.select(sa.func.count(columns.plan_id.distinct())).where(*chosen)
+        ran = (
+            sa.select(plans.c.plan_id, newest.scalar_subquery().label("at"))
+            .cte("ran")
+            .prefix_with(WORKED_OUT)
+        )
+        known = sa.select(ran.c.plan_id).where(ran.c.at.is_not(None))
+        listed = known.order_by(ran.c.at.desc(), ran.c.plan_id).offset(offset).limit(limit)
         with self._read() as connection:
             found = tuple(connection.execute(listed).scalars())
-            return found, int(connection.execute(counted).scalar_one())
+            return found, _count(connection, known)
 
     def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
         """By id."""
@@ -273,6 +285,12 @@ class SqlEvents(CatalogueReader):
         asked = sa.select(column).where(*chosen).distinct().order_by(column).limit(_MOST_DISTINCT)
         with self._read() as connection:
             return tuple(connection.execute(asked).scalars())
+
+
+def _count(connection: Connection, listed: sa.Select[Any]) -> int:
+    return int(
+        connection.execute(sa.select(sa.func.count()).select_from(listed.subquery())).scalar_one()
+    )
 
 
 # --- conditions ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -10,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
+from graph_model.stores.catalogue.asked import asked_column, at_values
 from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
@@ -54,6 +55,7 @@ class SqlCatalogueLists(CatalogueReader):
     def list_datasets(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         limit: int = 100,
         cursor: str | None = None,
@@ -61,12 +63,12 @@ class SqlCatalogueLists(CatalogueReader):
         order: DatasetOrder = DatasetOrder.NAME,
     ) -> Page[DatasetRow]:
         """Equal names and URIs by id. By name an index is read, else all datasets are sorted."""
-        chosen = _datasets_like(query, at)
+        chosen = _datasets_like(query, at) + _apart_from(hidden, datasets.c.id)
         keys = ListKeys("datasets", order, _dataset_keys(order, at))
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
-            total = _count(connection, datasets, chosen)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
+            total = _count(connection, datasets, chosen, at_values(hidden))
         return Page(tuple(DatasetRow(*row) for row in rows), total, following)
 
     def walk_datasets(
@@ -78,14 +80,35 @@ class SqlCatalogueLists(CatalogueReader):
         at: int | None = None,
     ) -> tuple[DatasetRow, ...]:
         """No totals, no times."""
+        own = datasets.c
+        asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*_datasets_like(query, at))
         last = None if after is None else (after.name, after.uri, after.id)
-        asked = _datasets_after(_datasets_like(query, at), last, checked_limit(limit))
+        asked = _behind(asked, (own.name, own.uri, own.id), last)
         with self._read() as connection:
-            return tuple(DatasetRow(*row) for row in connection.execute(asked))
+            rows = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(DatasetRow(*row) for row in rows)
+
+    def walk_jobs(
+        self,
+        *,
+        query: str = "",
+        namespace: str | None = None,
+        after: JobRow | None = None,
+        limit: int = 1000,
+        at: int | None = None,
+    ) -> tuple[JobRow, ...]:
+        own = jobs.c
+        asked = sa.select(*STORAGE_OF[JobRow].fields).where(*_jobs_like(query, namespace, at))
+        last = None if after is None else (after.namespace, after.name, after.id)
+        asked = _behind(asked, (own.namespace, own.name, own.id), last)
+        with self._read() as connection:
+            rows = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(JobRow(*row) for row in rows)
 
     def list_jobs(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         namespace: str | None = None,
         limit: int = 100,
@@ -95,28 +118,25 @@ class SqlCatalogueLists(CatalogueReader):
         order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
         """Equal names by id. By namespace an index is read, else all jobs are sorted."""
-        own = jobs.c
-        chosen = [holds(own.search_name, fold(query))] if query else []
-        if namespace is not None:
-            chosen.append(own.namespace == namespace)
+        chosen = _jobs_like(query, namespace, at) + _apart_from(hidden, jobs.c.id)
         if state is not None:
             chosen.append(_of_last_run("state", at) == state)
-        chosen += job_born(at)
         keys = ListKeys("jobs", order, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
             listed = [JobRow(*row) for row in rows]
             ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
             newest = newest_executions(connection, "job", ids, at, only="any")
-            total = _count(connection, jobs, chosen)
+            total = _count(connection, jobs, chosen, at_values(hidden))
         items = (_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in listed)
         return Page(tuple(items), total, following)
 
     def list_columns(
         self,
         *,
+        hidden: Collection[str] = (),
         query: str = "",
         limit: int = 100,
         cursor: str | None = None,
@@ -124,12 +144,13 @@ class SqlCatalogueLists(CatalogueReader):
     ) -> Page[ColumnRow]:
         """Columns of datasets that have a row; equal ones by id. All columns are sorted."""
         chosen = [holds(columns.c.search_text, fold(query))] if query else []
+        chosen += _apart_from(hidden, columns.c.dataset)
         keys = ListKeys("columns", order, _column_keys(order))
         placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
         asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit)
-            total = _count(connection, placed, chosen)
+            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
+            total = _count(connection, placed, chosen, at_values(hidden))
         return Page(tuple(ColumnRow(*row) for row in rows), total, following)
 
     def list_runs(
@@ -162,20 +183,16 @@ class SqlCatalogueLists(CatalogueReader):
 # --- datasets ------------------------------------------------------------------------------------
 
 
+def _apart_from(
+    hidden: Collection[str], column: sa.ColumnElement[str]
+) -> list[sa.ColumnElement[bool]]:
+    """The ids are ``at_values`` of the statement."""
+    return [column.not_in(sa.select(asked_column().c.value))] if hidden else []
+
+
 def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
     chosen = [holds(datasets.c.search_text, fold(query))] if query else []
     return [*chosen, *dataset_born(at)]
-
-
-def _datasets_after(
-    chosen: Sequence[sa.ColumnElement[bool]], last: Sequence[str | int] | None, limit: int
-) -> sa.Select[Any]:
-    """By name, then URI, then id, those behind ``last``."""
-    key = (datasets.c.name, datasets.c.uri, datasets.c.id)
-    asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
-    if last is not None:
-        asked = asked.where(_after(key, last))
-    return asked.order_by(*key).limit(limit)
 
 
 def _dataset_keys(order: DatasetOrder, at: int | None) -> tuple[sa.ColumnElement[Any], ...]:
@@ -206,6 +223,13 @@ def _last_write(at: int | None) -> sa.ColumnElement[Any]:
 
 
 # --- jobs ----------------------------------------------------------------------------------------
+
+
+def _jobs_like(query: str, namespace: str | None, at: int | None) -> list[sa.ColumnElement[bool]]:
+    chosen = [holds(jobs.c.search_name, fold(query))] if query else []
+    if namespace is not None:
+        chosen.append(jobs.c.namespace == namespace)
+    return [*chosen, *job_born(at)]
 
 
 def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummary:
@@ -395,16 +419,24 @@ def first_line(error: str) -> str:
 # --- pages ---------------------------------------------------------------------------------------
 
 
-def _after(key: Sequence[sa.ColumnElement[Any]], last: Sequence[str | int]) -> Any:
-    values = (sa.literal(value, column.type) for column, value in zip(key, last, strict=True))
-    return sa.tuple_(*key) > sa.tuple_(*values)
+def _behind(
+    asked: sa.Select[Any], key: Sequence[sa.ColumnElement[Any]], last: Sequence[str] | None
+) -> sa.Select[Any]:
+    """In the order of the key, the rows behind the one with these values."""
+    if last is not None:
+        values = (sa.literal(value, column.type) for column, value in zip(key, last, strict=True))
+        asked = asked.where(sa.tuple_(*key) > sa.tuple_(*values))
+    return asked.order_by(*key)
 
 
 def _count(
-    connection: Connection, table: sa.FromClause, chosen: Sequence[sa.ColumnElement[bool]]
+    connection: Connection,
+    table: sa.FromClause,
+    chosen: Sequence[sa.ColumnElement[bool]],
+    values: Mapping[str, Any],
 ) -> int:
     counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
-    return int(connection.execute(counted).scalar_one())
+    return int(connection.execute(counted, values).scalar_one())
 
 
 def _page(

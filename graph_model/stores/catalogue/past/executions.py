@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from graph_model import labels
 from graph_model.facts import ExecutionRow, PartitionRow
 from graph_model.stores.catalogue.asked import (
+    WORKED_OUT,
     asked_column,
     at_values,
     is_asked,
@@ -128,9 +129,11 @@ class SqlExecutionHistory(CatalogueReader):
         found = self._rows_for(_PARTITIONS, executions)
         return tuple(sorted(PartitionRow(*row) for row in found))
 
-    def writers(self, targets: Collection[str], at: int | None) -> tuple[Writer, ...]:
-        found = self._rows_for(_writers(), targets, at)
-        return tuple(sorted(Writer(*row) for row in found if row[-1] is not None))
+    def writers(
+        self, targets: Collection[str], at: int | None, *, main: bool = False
+    ) -> tuple[Writer, ...]:
+        found = self._rows_for(_writers(main), targets, at)
+        return tuple(sorted(Writer(*row) for row in found))
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         with self._read() as connection:
@@ -222,7 +225,7 @@ def _modes() -> sa.CTE:
 
 
 @made_once
-def _writers() -> sa.Select[Any]:
+def _writers(main: bool) -> sa.Select[Any]:
     inner, outer = executions.alias("listed").c, executions.alias("seen").c
     pairs = pairs_from(
         inner.target, inner.logical_plan, asked_column(), *successful(inner, writes_only=True)
@@ -232,18 +235,21 @@ def _writers() -> sa.Select[Any]:
         sa.select(sa.func.max(outer.at))
         .where(
             outer.target == pairs.c.first,
-            *successful(outer, writes_only=True),
+            *(wrote_main(outer) if main else successful(outer, writes_only=True)),
             outer.logical_plan == pairs.c.second,
             outer.mode == modes.c.value,
             until_asked(outer.at),
         )
         .scalar_subquery()
     )
-    return (
-        sa.select(pairs.c.first, pairs.c.second, modes.c.value, latest)
+    found = (
+        sa.select(pairs.c.first, pairs.c.second, modes.c.value, latest.label("latest"))
         .select_from(pairs.join(modes, sa.true()))
         .where(pairs.c.second.is_not(None))
+        .cte("writers")
+        .prefix_with(WORKED_OUT)
     )
+    return sa.select(found).where(found.c.latest.is_not(None))
 
 
 @made_once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,15 +11,18 @@ import sqlalchemy as sa
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import database_bytes
 from graph_model.stores.journal.questions.connection import JournalConnection
-from graph_model.stores.journal.questions.rows import STATES, described, without_body
+from graph_model.stores.journal.questions.rows import described, without_body
 from graph_model.stores.journal.statistics import (
     Sampled,
+    count_documents,
+    read_backlog,
     read_sample,
     read_statistics,
     share_received_before,
 )
 from graph_model.stores.journal.tables import documents, receipts
 from graph_model.stores.protocols import (
+    Backlog,
     DocumentKind,
     DocumentState,
     JournalSize,
@@ -30,7 +34,6 @@ from graph_model.stores.protocols import (
 )
 
 _CURSOR: Final = "entries"
-_FAILED: Final = DocumentState.FAILED.value
 
 
 class SqlJournalContents(JournalConnection):
@@ -64,18 +67,22 @@ class SqlJournalContents(JournalConnection):
 
     def summary(self) -> JournalSummary:
         """See ``protocols.Journal``."""
-        asked = sa.select(documents.c.state, sa.func.count().label("number")).group_by(
-            documents.c.state
-        )
         with self._read() as connection:
-            counts: dict[str, int] = {row.state: row.number for row in connection.execute(asked)}
+            counts: Counter[DocumentState] = Counter()
+            for (_, state), number in count_documents(connection).items():
+                counts[state] += number
         return JournalSummary(
-            received=sum(counts.values()),
-            waiting=counts.get(DocumentState.WAITING.value, 0),
-            pending=counts.get(DocumentState.PENDING.value, 0),
-            projected=counts.get(DocumentState.PROJECTED.value, 0),
-            failed=sum(counts[one] for one in counts if one not in STATES or one == _FAILED),
+            received=counts.total(),
+            waiting=counts[DocumentState.WAITING],
+            pending=counts[DocumentState.PENDING],
+            projected=counts[DocumentState.PROJECTED],
+            failed=counts[DocumentState.FAILED],
         )
+
+    def backlog(self) -> Backlog:
+        """See ``protocols.Journal``."""
+        with self._read() as connection:
+            return read_backlog(connection)
 
     def statistics(self) -> JournalStatistics:
         """See ``protocols.Journal``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,6 +135,15 @@ def test_the_flows_of_the_map_count_jobs_and_its_areas_their_failures(
     flows = {(label[one.source], label[one.target]): one.jobs for one in found.flows}
     assert flows == {("raw", "curated"): 2, ("curated", "mart"): 1}
     assert {area.label: area.failed for area in found.areas}["mart"] == 1
+
+
+def test_the_flow_of_a_hidden_job_is_not_counted(estate: SmallHeadwater) -> None:
+    rows = estate.catalogue.walk_jobs(query="daily")
+    sources = replace(estate.sources, hidden=frozenset(row.id for row in rows))
+    found = estate_map(sources, by="place", within=["s3://lake"])
+    label = {area.id: area.label for area in found.areas}
+    flows = {(label[one.source], label[one.target]): one.jobs for one in found.flows}
+    assert flows == {("raw", "curated"): 1, ("curated", "mart"): 1}
 
 
 def test_by_layer_tables_without_one_have_an_area_of_their_own(estate: SmallHeadwater) -> None:

@@ -17,7 +17,7 @@ export function createMinimap(canvas, moveTo) {
 
   /**
    * @param {import('../data/model.js').Model} model
-   * @param {import('./palette.js').Palette} palette
+   * @param {import('../drawing/palette.js').Palette} palette
    * @param {{left: number, top: number, right: number, bottom: number}} seen what the canvas shows
    */
   function draw(model, palette, seen) {

@@ -1,0 +1,72 @@
+/**
+ * Which part of a picture the window shows. A picture opens whole where its letters are high enough to be
+ * read then, else as a close-up that begins at what was asked about. Pure.
+ */
+
+/** @typedef {{left: number, top: number, right: number, bottom: number}} Around  a rectangle of the picture */
+/** @typedef {{width: number, height: number}} Size  of the window, in pixels of the screen */
+/** @typedef {{scale: number, position: {x: number, y: number}}} Frame  the zoom, and the point in the middle */
+
+const LARGEST = 1.2;
+export const SMALLEST = 0.02;
+/** In a close-up most names have room for all of their letters. */
+const CLOSE_UP = Object.freeze({ least: 0.7, most: 0.75 });
+/** Room around what is fitted, for badges and handles; the same on all sides. */
+const PADDING = 24;
+
+/**
+ * Everything, whatever it takes.
+ * @param {Around} around
+ * @param {Size} size
+ * @returns {Frame}
+ */
+export function wholeOf(around, size) {
+  const { left, top, right, bottom } = around;
+  return { scale: wholeScale(around, size), position: { x: (left + right) / 2, y: (top + bottom) / 2 } };
+}
+
+/**
+ * Whether all of it can be read at once.
+ * @param {Around} around
+ * @param {Size} size
+ * @param {number} legible the least zoom at which the letters can be read
+ * @returns {boolean}
+ */
+export function isLegible(around, size, legible) {
+  return wholeScale(around, size) >= legible;
+}
+
+/**
+ * What a picture opens with: everything where it can be read, else a close-up. That has what was asked about
+ * in the middle, or where the flow begins, and shows nothing beyond the edges of the picture.
+ * @param {Around} around
+ * @param {Size} size
+ * @param {number} legible
+ * @param {{x: number, y: number}|undefined} asked
+ * @returns {Frame}
+ */
+export function openingOf(around, size, legible, asked) {
+  if (isLegible(around, size, legible)) return wholeOf(around, size);
+  const fits = fitting(around, size);
+  const scale = Math.min(CLOSE_UP.most, Math.max(CLOSE_UP.least, fits.x, fits.y));
+  const x = along(around.left, around.right, size.width / scale, asked?.x);
+  const y = along(around.top, around.bottom, size.height / scale, asked?.y);
+  return { scale, position: { x, y } };
+
+  /** The middle of a view of this length between two edges. */
+  function along(start, end, length, wanted = start) {
+    const rim = length / 2 - PADDING / scale;
+    const [first, last] = [start + rim, end - rim];
+    return first >= last ? (start + end) / 2 : Math.min(last, Math.max(first, wanted));
+  }
+}
+
+function wholeScale(around, size) {
+  const { x, y } = fitting(around, size);
+  return Math.max(SMALLEST, Math.min(LARGEST, x, y));
+}
+
+/** The zoom at which it just fits along each axis. */
+function fitting({ left, top, right, bottom }, { width, height }) {
+  return { x: (width - 2 * PADDING) / (right - left), y: (height - 2 * PADDING) / (bottom - top) };
+}

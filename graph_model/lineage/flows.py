@@ -1,0 +1,93 @@
+"""The flows between the tables of a whole estate: for a map, where thousands are looked at at once.
+
+Coarser than a walk, which binds each read to what it saw: a plan counts when it wrote a table since
+the last time that a full overwrite replaced its content, and counts with all of its inputs.
+Partitions and versions are not told apart, nor is what was read before a table moved; a write to
+another branch than the main one does not count until the branch is published.
+
+    a overwrites t, then b and c append to it  =>  a, b and c;  then d overwrites it  =>  d
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
+
+from graph_model import labels
+from graph_model.lineage.bounds import Bounds
+from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.sights import moment_of
+from graph_model.lineage.history.versions import END
+from graph_model.lineage.questions import PlanUse
+from graph_model.lineage.structure import Structure
+from graph_model.lineage.walk import read_sources
+from graph_model.stores.protocols import Catalogue, GraphReader, Writer
+
+_NOW: Final = END - 1
+
+
+def flows_into(
+    datasets: Collection[str],
+    graph: GraphReader,
+    catalogue: Catalogue,
+    past: Past,
+    structure: Structure,
+    bounds: Bounds,
+) -> tuple[PlanUse, ...]:
+    """The plans by which data is in these datasets now, declared ones too, each with its inputs."""
+    written = set(_written(datasets, catalogue, past))
+    written |= set(_declared(datasets, past))
+    plans = {plan for _, plan in written}
+    sources = read_sources(graph, structure, bounds, plans)
+    rows = past.plans.rows(plans)
+    called = {source for read in sources.values() for source in read}
+    places = past.names.locate((source, _NOW) for source in called)
+    return tuple(
+        PlanUse(
+            plan, rows[plan].job, rows[plan].mode,
+            tuple(sorted({places[source, _NOW] for source in sources[plan]})), (dataset,),
+        )
+        for dataset, plan in sorted(written)
+        if plan in sources and plan in rows
+    )  # fmt: skip
+
+
+def _written(
+    datasets: Collection[str], catalogue: Catalogue, past: Past
+) -> Iterator[tuple[str, str]]:
+    """(dataset, logical plan) of the writes that nothing has replaced."""
+    targets = past.names.targets_of(datasets)
+    moved = {(target, _NOW) for found in targets.values() for target, place in found if place}
+    stands = past.names.locate(moved)
+    asked = {target for found in targets.values() for target, _ in found}
+    writers = _by_target(catalogue.writers(asked, None, main=True))
+    for dataset, found in targets.items():
+        own = [
+            writer
+            for target, place in found
+            if not place or stands[target, _NOW] == place
+            for writer in writers.get(target, ())
+        ]
+        for plan in _standing(own):
+            yield dataset, plan
+
+
+def _by_target(writers: Iterable[Writer]) -> Mapping[str, list[Writer]]:
+    found: defaultdict[str, list[Writer]] = defaultdict(list)
+    for writer in writers:
+        found[writer.target].append(writer)
+    return found
+
+
+def _standing(writers: Collection[Writer]) -> set[str]:
+    replaced = [one.latest for one in writers if one.mode == labels.OVERWRITE]
+    floor = max(replaced, default=None)
+    return {one.logical_plan for one in writers if floor is None or one.latest >= floor}
+
+
+def _declared(datasets: Collection[str], past: Past) -> Iterator[tuple[str, str]]:
+    moments = [moment_of(dataset, None) for dataset in datasets]
+    for moment, sight in past.declared.flows(moments).items():
+        for flow in sight:
+            yield moment.dataset, flow.logical_plan

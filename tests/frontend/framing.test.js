@@ -1,0 +1,60 @@
+/** What a picture opens with: all of it where that can be read, else a close-up of what was asked about. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isLegible, openingOf, wholeOf } from '../../frontend/js/drawing/framing.js';
+import { LEGIBLE } from '../../frontend/js/drawing/shapes.js';
+
+const WINDOW = { width: 924, height: 560 };
+const wide = (width) => ({ left: 100, top: -200, right: 100 + width, bottom: 200 });
+
+/** What a frame shows. */
+function seen({ scale, position }, { width, height } = WINDOW) {
+  return {
+    left: position.x - width / (2 * scale),
+    right: position.x + width / (2 * scale),
+    top: position.y - height / (2 * scale),
+    bottom: position.y + height / (2 * scale),
+  };
+}
+
+test('letters of titles and of columns are 12 pixels high where a picture opens whole', () => {
+  assert.ok(Math.abs(LEGIBLE.titles - 12 / 28) < 1e-9);
+  assert.ok(Math.abs(LEGIBLE.rows - 12 / 19.5) < 1e-9);
+});
+
+test('a picture that can be read whole opens whole, wherever the asked node stands', () => {
+  const around = wide(1_850);
+  const frame = openingOf(around, WINDOW, LEGIBLE.titles, { x: 100, y: 0 });
+  assert.deepEqual(frame, wholeOf(around, WINDOW));
+  const { left, right } = seen(frame);
+  assert.ok(left < around.left && right > around.right);
+  assert.ok(frame.scale >= LEGIBLE.titles);
+});
+
+test('a picture whose letters would be too small opens with the asked node in the middle', () => {
+  const around = wide(4_000);
+  assert.equal(isLegible(around, WINDOW, LEGIBLE.titles), false);
+  const frame = openingOf(around, WINDOW, LEGIBLE.titles, { x: 2_000, y: 0 });
+  assert.equal(frame.position.x, 2_000);
+  assert.ok(frame.scale >= 0.7);
+});
+
+test('a close-up does not show the empty room beyond an edge', () => {
+  const around = wide(4_000);
+  for (const x of [around.left, around.right]) {
+    const { left, right } = seen(openingOf(around, WINDOW, LEGIBLE.titles, { x, y: 0 }));
+    assert.ok(left >= around.left - 35 && right <= around.right + 35, `${left} to ${right}`);
+    assert.ok(left <= x && x <= right);
+  }
+});
+
+test('without a node a close-up begins where the flow begins', () => {
+  const { left } = seen(openingOf(wide(4_000), WINDOW, LEGIBLE.titles, undefined));
+  assert.ok(left < 100 && left > 60);
+});
+
+test('columns are read at a nearer zoom than titles', () => {
+  const around = wide(1_850);
+  assert.equal(isLegible(around, WINDOW, LEGIBLE.titles), true);
+  assert.equal(isLegible(around, WINDOW, LEGIBLE.rows), false);
+});

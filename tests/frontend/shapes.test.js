@@ -1,0 +1,82 @@
+/** What stands on a box besides its colours. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toModel } from '../../frontend/js/data/model.js';
+import { huesOf } from '../../frontend/js/drawing/looks.js';
+import { NAMES } from '../../frontend/js/drawing/palette.js';
+import { LEGIBLE, paint } from '../../frontend/js/drawing/shapes.js';
+
+globalThis.Path2D ??= class {};
+const palette = Object.fromEntries(Object.keys(NAMES).map((name) => [name, `colour of ${name}`]));
+
+/** A canvas that notes the words it is given, and measures half of their size a letter. */
+function recorder() {
+  const words = [];
+  const own = {
+    font: '',
+    fillText: (text, x, y) => words.push({ text, x, y, size: sizeOf(own.font) }),
+    measureText: (text) => ({ width: [...text].length * sizeOf(own.font) * 0.5 }),
+  };
+  const context = new Proxy(own, { get: (target, name) => target[name] ?? (() => {}), set: (target, name, value) => ((target[name] = value), true) });
+  return { context, words };
+}
+
+function sizeOf(font) {
+  return Number(/([\d.]+)px/.exec(font)?.[1] ?? 0);
+}
+
+function painted(nodes, by, scale = 1) {
+  const model = toModel({ nodes });
+  const { context, words } = recorder();
+  const look = { palette, hues: huesOf(model, by), lit: null, faded: 1, selected: '', focus: '', scale, linked: { left: new Set(), right: new Set() } };
+  for (const box of model.boxes.values()) paint(context, box, look);
+  return words;
+}
+
+const place = { x: 0, y: 0, width: 240, height: 46 };
+const table = { id: 'a', kind: 'dataset', label: 'staff', uri: 's3://lake/staff', classifications: ['PII', 'finance'], ...place };
+const job = { id: 'j', kind: 'job', label: 'load', namespace: 'hr', name: 'load', ...place };
+
+test('the letter of what tints a box stands on it, and its classes by their names', () => {
+  const words = painted([table, job], 'namespace').map(({ text }) => text);
+  for (const expected of ['S', 'PII', 'finance', 'H']) assert.ok(words.includes(expected), `${expected} of ${words}`);
+});
+
+test('a class that tints is named, and has no letter beside its name', () => {
+  const words = painted([table], 'class').map(({ text }) => text);
+  assert.ok(words.includes('PII'));
+  assert.ok(!words.includes('P'));
+});
+
+test('marks beside each other do not overlap, and stay within their box', () => {
+  const many = { ...table, classifications: ['PII', 'finance', 'personnel-records', 'retention-seven-years'] };
+  for (const scale of [0.45, 1]) {
+    const marks = painted([many], 'namespace', scale).filter(({ y }) => Math.abs(y + 23) < 2);
+    assert.ok(marks.length >= 3);
+    for (const [number, { text, x, size }] of marks.entries()) {
+      const end = x + [...text].length * size * 0.5;
+      assert.ok(end <= (marks[number + 1]?.x ?? 120), `${text} ends at ${end}`);
+    }
+  }
+});
+
+test('letters of a title are at least 12 pixels high down to the zoom at which pictures open whole', () => {
+  for (const node of [table, { ...job, height: 40 }])
+    for (const scale of [LEGIBLE.titles, 0.445, 0.6, 0.9]) {
+      const [title] = painted([node], '', scale).filter(({ y }) => y === 0);
+      assert.ok(title.size * scale >= 12 - 1e-9, `${title.text} at ${scale}: ${title.size}`);
+    }
+});
+
+test('letters of columns are at least 12 pixels high down to the zoom at which pictures with columns open whole', () => {
+  const column = { id: 'c', kind: 'column', label: 'mail', dataset: 's3://lake/staff', datasetId: 'a' };
+  for (const scale of [LEGIBLE.rows, 0.63, 0.8]) {
+    const [row] = painted([table, column], '', scale).filter(({ text }) => text === 'mail');
+    assert.ok(row.size * scale >= 12 - 1e-9, `at ${scale}: ${row.size}`);
+  }
+});
+
+test('the class of a column is its letter', () => {
+  const column = { id: 'c', kind: 'column', label: 'mail', dataset: 's3://lake/staff', datasetId: 'a', classifications: ['PII'] };
+  assert.ok(painted([table, column], 'namespace').filter(({ text }) => text === 'P').length === 1);
+});
