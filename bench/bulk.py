@@ -120,20 +120,20 @@ def main() -> None:
     parser.add_argument("--jobs", type=positive, default=5_000)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--files", type=positive, default=8)
-    asked = parser.parse_args()
-    year = Year(1, asked.jobs, read_rhythms(DEFAULT))
+    options = parser.parse_args()
+    year = Year(1, options.jobs, read_rhythms(DEFAULT))
     with tempfile.TemporaryDirectory() as folder:
         source, destination = Path(folder, "exports"), Path(folder, "result")
         source.mkdir()
-        export(islice(submissions(year), asked.documents), source, asked.files)
+        export(islice(submissions(year), options.documents), source, options.files)
         size = sum(file.stat().st_size for file in source.iterdir())
-        print(f"{asked.documents:,} documents, {size / 1e6:,.0f} MB", flush=True)
-        seconds, use = rebuild(source, destination, asked.master)
+        print(f"{options.documents:,} documents, {size / 1e6:,.0f} MB", flush=True)
+        seconds, use = rebuild(source, destination, options.master)
         manifest: dict[str, Any] = json.loads((destination / "manifest.json").read_text())
         written = sum(one.stat().st_size for one in destination.rglob("*.gz"))
     cpu = sum(use.cpu.values())
     print(
-        f"{seconds:,.0f} s, {cpu:,.0f} s of CPU: {1000 * cpu / asked.documents:.2f} ms a document"
+        f"{seconds:,.0f} s, {cpu:,.0f} s of CPU: {1000 * cpu / options.documents:.2f} ms a document"
     )
     print(f"at most {use.java:,.0f} MB of Java and {use.python:,.0f} MB of Python")
     print(f"{written / 1e6:,.0f} MB of files; complete: {manifest['complete']}")

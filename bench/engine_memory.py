@@ -201,10 +201,10 @@ def heap_in_use(pid: int | None) -> float | None:
     if jcmd is None:
         return None
     for order in ("GC.run", "GC.heap_info"):
-        told = subprocess.run(
+        done = subprocess.run(
             [jcmd, str(pid), order], capture_output=True, text=True, timeout=120, check=True
         )
-    used = re.findall(r"(?:PSYoungGen|ParOldGen)\s+total \d+K, used (\d+)K", told.stdout)
+    used = re.findall(r"(?:PSYoungGen|ParOldGen)\s+total \d+K, used (\d+)K", done.stdout)
     return round(sum(map(int, used)) / 1024, 1)
 
 

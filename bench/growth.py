@@ -43,11 +43,11 @@ def main() -> None:
     parser.add_argument("--elements", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--window", type=int, default=200, help="pairs that are measured at a size")
     parser.add_argument("--heap", type=int, default=4096, help="heap of the engine, MB")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"HEADWATER_GREMLIN_HEAP": str(asked.heap)}
+        settings = {"HEADWATER_GREMLIN_HEAP": str(options.heap)}
         with Service(Path(folder) / "data", settings) as service:
-            points = climb(service, asked.elements, asked.window)
+            points = climb(service, options.elements, options.window)
             own, engine = service.resident_megabytes()
             print(f"resident memory: service {own:.0f} MB, engine {engine:.0f} MB", flush=True)
             start_again(service)

@@ -101,7 +101,7 @@ class CommandsQuery(Query):
 
 class CommandItem(Schema):
     """A command. ``inForce``: no later one has replaced it or taken it back, and it takes nothing
-    back itself. ``node`` is the id of what is hidden now, else null.
+    back itself. ``node`` is the id of the node that it hides now, else null.
     """
 
     id = fields.String(required=True)

@@ -73,19 +73,19 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2, help="repeated runs of every plan")
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--no-floor", action="store_true")
-    asked = parser.parse_args()
-    jobs = range(asked.plans)
+    options = parser.parse_args()
+    jobs = range(options.plans)
     with tempfile.TemporaryDirectory() as folder:
         with Service(Path(folder) / "data", {"HEADWATER_GREMLIN_HEAP": "1024"}) as service:
             print(head("pair"))
-            first = measure(service, jobs, 0, asked.concurrency)
+            first = measure(service, jobs, 0, options.concurrency)
             print(describe("first load", first), flush=True)
-            for run in range(1, asked.runs + 1):
-                load = measure(service, jobs, run, asked.concurrency)
+            for run in range(1, options.runs + 1):
+                load = measure(service, jobs, run, options.concurrency)
                 print(describe(f"repeated run {run}", load), flush=True)
             own, engine = service.resident_megabytes()
             print(f"resident memory: service {own:.0f} MB, engine {engine:.0f} MB")
-        if not asked.no_floor:
+        if not options.no_floor:
             _compare(first, measure_floor(jobs, Path(folder) / "floor"))
 
 

@@ -66,7 +66,7 @@ class Driver:
     busy: bool
 
     def rounds(self, writes: Sequence[Write], count: int) -> Iterator[Sample]:
-        """Every query in each mode, ``count`` times over, after a round that is not told."""
+        """Every query in each mode, ``count`` times over, after a round that is not counted."""
         for number in range(-1, count):
             for place in range(len(MODES)):
                 mode = MODES[(place + number) % len(MODES)]

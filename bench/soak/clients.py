@@ -1,4 +1,4 @@
-"""Threads that post until they are told to stop, and remember what was acknowledged."""
+"""Threads that post until they are stopped, and keep a record of the acknowledged documents."""
 
 from __future__ import annotations
 
